@@ -1,0 +1,42 @@
+# Everything a developer does here. `make` alone lists it.
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.DEFAULT_GOAL := help
+.PHONY: help build check test redis conformance demo screenshot golden fuzz ci clean
+
+help: ## list what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/nod
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nod ./cmd/nod
+
+check: ## format, vet, staticcheck, tidy, layers, documents
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) mod tidy -diff
+	$(GO) test -run 'TestLayers|TestDocuments|TestExampleConfig|TestLicence' ./cmd/nod ./config
+
+redis: ## find redis-server, or install it by the system's package manager
+	@sh deploy/ci/redis.sh
+
+test: redis ## run every test
+	$(GO) test -race -timeout 10m ./...
+
+conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
+	sh deploy/ci/conformance.sh
+
+demo: ## see it happen
+	$(GO) run ./cmd/nod demo
+
+golden: ## write the golden files anew; read the difference before you commit it
+	$(GO) test ./render/... -update
+
+fuzz: ## fuzz each target for FUZZTIME (default 30s)
+	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
+
+ci: check test conformance ## what CI runs
+
+clean: ## remove what was built
+	rm -rf bin dist

@@ -1,0 +1,398 @@
+// Package api is nod's HTTP front door: JSON in, JSON out, server-sent events.
+// openapi.yaml beside it describes every path and is served at /openapi.yaml.
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+const (
+	maxBody = 1 << 20          // bytes; a request has at most MaxPrompt and MaxInput, and options
+	maxWait = 10 * time.Minute // of one call; callers wait longer by asking again
+)
+
+// Reader is what the front door reads from the store besides records.
+type Reader interface {
+	List(context.Context, bridge.ListFilter) (bridge.List, error)
+	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
+	Cursor(context.Context) (string, error)
+	Ping(context.Context) error
+}
+
+// Principal is who calls: an agent, or a person.
+type Principal struct {
+	Agent  *bridge.Agent
+	Person string
+}
+
+// Options configures a Server.
+type Options struct {
+	Engine *bridge.Engine
+	Reader Reader
+	// Tokens maps bearer tokens to who they belong to. Empty: nobody may call.
+	Tokens map[string]Principal
+	// Closing ends long waits, so that a stop does not take as long as they do.
+	Closing context.Context
+	Log     *slog.Logger
+}
+
+// Server is an http.Handler. It is safe for concurrent use.
+type Server struct {
+	engine  *bridge.Engine
+	reader  Reader
+	tokens  map[[sha256.Size]byte]Principal
+	closing context.Context
+	log     *slog.Logger
+	mux     *http.ServeMux
+}
+
+// New returns a server.
+func New(o Options) *Server {
+	s := &Server{engine: o.Engine, reader: o.Reader, tokens: map[[sha256.Size]byte]Principal{}, closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
+	for t, p := range o.Tokens {
+		// Looked up by hash: how long that takes says nothing about a token.
+		s.tokens[sha256.Sum256([]byte(t))] = p
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.closing == nil {
+		s.closing = context.Background()
+	}
+	for pattern, h := range s.routes() {
+		s.mux.HandleFunc(pattern, h)
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, bridge.Errorf(bridge.CodeNotFound, "there is no such path").WithHint("see /openapi.yaml"))
+	})
+	return s
+}
+
+func (s *Server) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"POST /v1/interactions":               s.agent(s.create),
+		"GET /v1/interactions":                s.anybody(s.list),
+		"GET /v1/interactions/{id}":           s.anybody(s.get),
+		"POST /v1/interactions/{id}/response": s.person(s.respond),
+		"POST /v1/interactions/{id}/cancel":   s.anybody(s.cancel),
+		"POST /v1/sessions/{id}/cancel":       s.agent(s.cancelSession),
+		"GET /v1/events":                      s.anybody(s.events),
+		"GET /healthz":                        s.healthz,
+		"GET /readyz":                         s.readyz,
+		"GET /openapi.yaml":                   s.description,
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.mux.ServeHTTP(w, r)
+}
+
+type handler func(w http.ResponseWriter, r *http.Request, p Principal) error
+
+func (s *Server) anybody(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		p, ok := s.tokens[sha256.Sum256([]byte(token))]
+		if !ok || !strings.EqualFold(kind, "bearer") {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
+			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))
+			return
+		}
+		if err := h(w, r, p); err != nil {
+			s.report(w, r, err)
+		}
+	}
+}
+
+func (s *Server) agent(h handler) http.HandlerFunc {
+	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
+		if p.Agent == nil {
+			return bridge.Errorf(bridge.CodeForbidden, "only agents may do this; the token is a person's")
+		}
+		return h(w, r, p)
+	})
+}
+
+func (s *Server) person(h handler) http.HandlerFunc {
+	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
+		if p.Person == "" {
+			return bridge.Errorf(bridge.CodeForbidden, "agents do not answer; the token is an agent's")
+		}
+		return h(w, r, p)
+	})
+}
+
+// report answers with an error, and logs what an operator should see.
+func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // the caller has gone
+	}
+	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	fail(w, bridge.PublicError(err))
+}
+
+// errorBody is the body of every error.
+type errorBody struct {
+	Error *bridge.Error `json:"error"`
+}
+
+func fail(w http.ResponseWriter, e *bridge.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	// The caller may have gone; there is nobody else to tell.
+	_ = write(w, e.Code.HTTPStatus(), errorBody{e})
+}
+
+func write(w http.ResponseWriter, status int, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "answer")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// read decodes a body strictly.
+func read(r *http.Request, v any) error {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil && dec.More() {
+		err = errors.New("more than one JSON value")
+	}
+	if err == nil {
+		return nil
+	}
+	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return bridge.Errorf(bridge.CodeInvalid, "body: is larger than %d bytes", big.Limit)
+	}
+	if be, ok := errors.AsType[*bridge.Error](err); ok {
+		return be
+	}
+	if errors.Is(err, io.EOF) {
+		return bridge.Errorf(bridge.CodeInvalid, "body: is empty")
+	}
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: is a %s, want %s", typed.Field, typed.Value, typed.Type)
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "body: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// waiting is how long a call waits; 0: not at all.
+func waiting(r *http.Request) (time.Duration, error) {
+	v := r.URL.Query().Get("wait")
+	if v == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(v)
+	if n, nerr := strconv.ParseFloat(v, 64); nerr == nil {
+		d, err = time.Duration(n*float64(time.Second)), nil
+	}
+	if err != nil || d < 0 {
+		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: %q is not like 30s", v)
+	}
+	return min(d, maxWait), nil
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	var req bridge.Request
+	if err := read(r, &req); err != nil {
+		return err
+	}
+	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
+	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+}
+
+// deliver answers with a record, once it is final or the wait is over, and
+// notes that its agent has it.
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
+	if !rec.State.Final() && wait > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		stop := context.AfterFunc(s.closing, cancel)
+		defer stop()
+		final, err := s.engine.Await(ctx, rec.Interaction.ID)
+		switch {
+		case err == nil:
+			rec = final
+		case r.Context().Err() != nil:
+			return nil // the caller has gone; the interaction stays
+		case ctx.Err() == nil:
+			return err
+		}
+	}
+	if err := write(w, status, rec); err != nil {
+		return nil // not delivered
+	}
+	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
+		return nil
+	}
+	if err := s.engine.Delivered(context.WithoutCancel(r.Context()), rec); err != nil {
+		s.log.Warn("delivery not noted", "id", rec.Interaction.ID, "error", err)
+	}
+	return nil
+}
+
+// load returns a record that the caller may see: agents see their own.
+func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	rec, err := s.engine.Get(r.Context(), id)
+	if err == nil && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+	}
+	return rec, err
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err != nil {
+		return err
+	}
+	return s.deliver(w, r, http.StatusOK, rec, p, wait)
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error {
+	q := r.URL.Query()
+	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Cursor: q.Get("cursor")}
+	states := []bridge.State{"", bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable}
+	if !slices.Contains(states, f.State) {
+		return bridge.Errorf(bridge.CodeInvalid, "state: unknown %q", f.State)
+	}
+	if v := q.Get("limit"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 200 {
+			return bridge.Errorf(bridge.CodeInvalid, "limit: %q is not 1 to 200", v)
+		}
+		f.Limit = n
+	}
+	if p.Agent != nil {
+		f.Agent = p.Agent.Name
+	}
+	page, err := s.reader.List(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, page)
+}
+
+// answer is the body of a response by API.
+type answer struct {
+	Decision bridge.Decision          `json:"decision,omitempty"`
+	Reason   string                   `json:"reason,omitempty"`
+	Answers  map[string]bridge.Answer `json:"answers,omitempty"`
+	Others   map[string]string        `json:"others,omitempty"`
+}
+
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var a answer
+	if err := read(r, &a); err != nil {
+		return err
+	}
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	actor := bridge.Actor{Platform: "api", User: p.Person, Name: p.Person, Person: p.Person}
+	rec, err := s.engine.Answer(r.Context(), id, actor, a.Decision, a.Reason, a.Answers, a.Others)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}
+
+type withdrawal struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var c withdrawal
+	if r.ContentLength != 0 {
+		if err := read(r, &c); err != nil {
+			return err
+		}
+	}
+	rec, err := s.load(r, p)
+	if err != nil {
+		return err
+	}
+	if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}
+
+func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var c withdrawal
+	if r.ContentLength != 0 {
+		if err := read(r, &c); err != nil {
+			return err
+		}
+	}
+	session := r.PathValue("id")
+	if err := s.engine.EndSession(r.Context(), p.Agent.Name, session); err != nil {
+		return err
+	}
+	out := bridge.List{Items: []bridge.Record{}}
+	f := bridge.ListFilter{State: bridge.StatePending, Session: session, Agent: p.Agent.Name}
+	for {
+		page, err := s.reader.List(r.Context(), f)
+		if err != nil {
+			return err
+		}
+		for _, rec := range page.Items {
+			if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
+				return err
+			}
+			out.Items = append(out.Items, rec)
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return write(w, http.StatusOK, out)
+		}
+	}
+}
+
+func (s *Server) description(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(openAPI) // the caller has gone
+}

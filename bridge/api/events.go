@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	eventPoll = 200 * time.Millisecond
+	keepAlive = 15 * time.Second // comments, so that proxies keep the connection
+)
+
+// events streams what happens as server-sent events. It begins after
+// Last-Event-ID or ?after=, with ?after=0 at the beginning, else now.
+func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) error {
+	f := bridge.EventFilter{Session: r.URL.Query().Get("session")}
+	if p.Agent != nil {
+		f.Agent = p.Agent.Name
+	}
+	cursor := r.Header.Get("Last-Event-ID")
+	if cursor == "" {
+		cursor = r.URL.Query().Get("after")
+	}
+	var err error
+	switch cursor {
+	case "0":
+		cursor = ""
+	case "":
+		if cursor, err = s.reader.Cursor(r.Context()); err != nil {
+			return err
+		}
+	}
+	batch, cursor, err := s.reader.Events(r.Context(), cursor, f) // a bad cursor is an error before the stream begins
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	rc := http.NewResponseController(w)
+	w.WriteHeader(http.StatusOK)
+	if _, err := fmt.Fprint(w, ": nod events\n\n"); err != nil {
+		return nil
+	}
+	last := time.Now()
+	for {
+		for _, e := range batch {
+			raw, err := json.Marshal(e)
+			if err != nil {
+				return nil
+			}
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", e.Cursor, e.Type, raw); err != nil {
+				return nil
+			}
+		}
+		if len(batch) == 0 && time.Since(last) > keepAlive {
+			if _, err := fmt.Fprint(w, ": still here\n\n"); err != nil {
+				return nil
+			}
+		}
+		if len(batch) > 0 || time.Since(last) > keepAlive {
+			last = time.Now()
+		}
+		if rc.Flush() != nil {
+			return nil
+		}
+		t := time.NewTimer(eventPoll)
+		select {
+		case <-r.Context().Done():
+			t.Stop()
+			return nil
+		case <-s.closing.Done():
+			t.Stop()
+			return nil
+		case <-t.C:
+		}
+		next, at, err := s.reader.Events(r.Context(), cursor, f)
+		if err != nil {
+			if r.Context().Err() == nil {
+				s.log.Warn("events not readable, trying again", "error", err)
+			}
+			batch = nil
+			continue // the cursor stays
+		}
+		batch, cursor = next, at
+	}
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const pingTimeout = 2 * time.Second
+
+// Health is the body of /healthz.
+type Health struct {
+	Status    string                   `json:"status"` // ok, degraded or down
+	Redis     bridge.Health            `json:"redis"`
+	Platforms map[string]bridge.Health `json:"platforms"`
+}
+
+func (s *Server) health(ctx context.Context) Health {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health()}
+	for _, p := range h.Platforms {
+		if p.State != bridge.HealthUp && p.State != bridge.HealthStandby {
+			h.Status = "degraded"
+		}
+	}
+	if err := s.reader.Ping(ctx); err != nil {
+		h.Status = "down"
+		h.Redis = bridge.Health{State: bridge.HealthDown, Reason: bridge.PublicError(err).Message}
+	}
+	return h
+}
+
+// healthz says how everything is. It is 503 only if Redis is away: a platform
+// that is down does not get better by a restart.
+func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+	h := s.health(r.Context())
+	status := http.StatusOK
+	if h.Status == "down" {
+		status = http.StatusServiceUnavailable
+	}
+	_ = write(w, status, h) // the caller has gone
+}
+
+// readyz is 200 once requests can be taken and somebody can be asked.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	h := s.health(r.Context())
+	ready := false
+	for _, p := range h.Platforms {
+		ready = ready || p.State == bridge.HealthUp || p.State == bridge.HealthStandby
+	}
+	status := http.StatusOK
+	if !ready || h.Status == "down" {
+		status = http.StatusServiceUnavailable
+	}
+	_ = write(w, status, h) // the caller has gone
+}

@@ -1,0 +1,309 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// How long a yes lasts that is not for once; both end earlier when revoked.
+const (
+	SessionGrantTTL = 24 * time.Hour
+	AlwaysGrantTTL  = 30 * 24 * time.Hour
+)
+
+// DefaultRoute is the route of a request that names none.
+const DefaultRoute = "default"
+
+// Route says where requests go and who may answer them.
+type Route struct {
+	Destinations []Destination
+	Responders   []Responder
+}
+
+// Agent is who asks.
+type Agent struct {
+	Name string
+	// Routes the agent may use; empty: all.
+	Routes []string
+}
+
+// Options configures an Engine.
+type Options struct {
+	Store     Store
+	Keys      Keyring
+	Platforms []Platform
+	Routes    map[string]Route
+	Log       *slog.Logger // nil: discard
+	// Node names this process in leases; empty: a random name.
+	Node string
+}
+
+// Engine carries interactions from agents to people and back. It is safe for
+// concurrent use. Requests can be opened and awaited without Run; messages are
+// posted and clicks arrive only while Run runs in some process.
+type Engine struct {
+	store     Store
+	keys      Keyring
+	platforms map[string]Platform
+	routes    map[string]Route
+	log       *slog.Logger
+	node      string
+	standby   *standbys
+}
+
+// NewEngine returns an engine.
+func NewEngine(o Options) *Engine {
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), log: o.Log, node: o.Node, standby: newStandbys()}
+	for _, p := range o.Platforms {
+		e.platforms[p.Name()] = p
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	if e.node == "" {
+		e.node = uuid.NewString()
+	}
+	return e
+}
+
+// Open validates a request, finds out whether and where people are asked, and
+// stores it. A repeat with the same idempotency key, which may be empty,
+// returns the first record.
+func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (Record, error) {
+	if err := r.Normalize(); err != nil {
+		return Record{}, err
+	}
+	if err := checkText("Idempotency-Key", key, 200); err != nil {
+		return Record{}, err
+	}
+	i, err := e.interaction(agent, r)
+	if err != nil {
+		return Record{}, err
+	}
+	if i.ID, err = e.store.NewID(i.Session, key); err != nil {
+		return Record{}, err
+	}
+	o := Opening{Interaction: i, IdempotencyKey: key, Timeout: i.timeoutResponse()}
+	if o.Response, err = e.granted(ctx, i); err != nil {
+		return Record{}, err
+	}
+	if o.Response == nil {
+		if o.Failures, err = e.reach(i); err != nil {
+			return Record{}, err
+		}
+		if len(o.Failures) == len(i.Destinations) {
+			o.Response = &Response{State: StateUndeliverable, Reason: e.failureText(i, o.Failures), Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest}
+		}
+	}
+	rec, created, err := e.store.Open(ctx, o)
+	if err == nil && created {
+		e.log.Info("opened", "id", i.ID, "kind", i.Kind, "agent", i.Agent, "state", rec.State, "destinations", len(i.Destinations))
+	}
+	return rec, err
+}
+
+func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
+	name := r.Route
+	if name == "" {
+		name = DefaultRoute
+	}
+	if len(agent.Routes) > 0 && !slices.Contains(agent.Routes, name) {
+		return Interaction{}, Errorf(CodeForbidden, "route: agent %s may not use %q", agent.Name, name)
+	}
+	route, ok := e.routes[name]
+	if !ok {
+		return Interaction{}, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", strings.Join(slices.Sorted(maps.Keys(e.routes)), ", "))
+	}
+	if len(route.Responders) == 0 {
+		return Interaction{}, Errorf(CodeForbidden, "route: nobody may answer on %q", name).WithHint("name responders for the route in the config")
+	}
+	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
+		return Interaction{}, Errorf(CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, MaxDestinations)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	i := Interaction{
+		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
+		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn,
+		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders),
+		Created: now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout,
+	}
+	var err error
+	if i.Digest, err = i.digest(); err != nil {
+		return Interaction{}, Wrap(CodeInternal, err, "digest")
+	}
+	return i, nil
+}
+
+// reach asks every destination whether it can show the interaction. The error
+// is CodeUnsupported if none can; what is merely away is in the map.
+func (e *Engine) reach(i Interaction) (map[int]string, error) {
+	failures := map[int]string{}
+	var refusal *Error
+	refused := 0
+	for n, d := range i.Destinations {
+		p, ok := e.platforms[d.Platform]
+		if !ok {
+			failures[n] = "platform " + d.Platform + " is not configured"
+			continue
+		}
+		if err := p.Check(i, d); err != nil {
+			failures[n] = PublicError(err).Message
+			refusal = PublicError(err)
+			refused++
+			continue
+		}
+		if h, ok := p.(Healther); ok {
+			if s := h.Health(); s.State == HealthDown {
+				failures[n] = d.Platform + ": " + s.Reason
+			}
+		}
+	}
+	if refused == len(i.Destinations) {
+		return nil, refusal
+	}
+	return failures, nil
+}
+
+func (e *Engine) failureText(i Interaction, failures map[int]string) string {
+	var s []string
+	for n := range i.Destinations {
+		if f := failures[n]; f != "" && !slices.Contains(s, f) {
+			s = append(s, f)
+		}
+	}
+	return strings.Join(s, "; ")
+}
+
+// timeoutResponse is what stands if nobody answers.
+func (i Interaction) timeoutResponse() Response {
+	r := Response{State: StateExpired, Annotations: map[string]Annotation{}, At: i.Deadline, Digest: i.Digest}
+	switch i.OnTimeout {
+	case OnTimeoutDeny:
+		r.State, r.Reason = StateDenied, "nobody answered in time"
+	case OnTimeoutDefault:
+		r.State, r.Reason, r.Answers = StateAnswered, "nobody answered in time; these are the defaults", map[string]Answer{}
+		for _, q := range i.Questions {
+			if q.Default != nil {
+				r.Answers[q.ID] = *q.Default
+			}
+		}
+	}
+	return r
+}
+
+// grantKey is the key under which a standing yes covers the approval.
+func (a Approval) grantKey() string {
+	if a.Key != "" {
+		return a.Key
+	}
+	sum := sha256.Sum256([]byte(a.Tool + "\x00" + string(a.Input)))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (e *Engine) granted(ctx context.Context, i Interaction) (*Response, error) {
+	if i.Approval == nil {
+		return nil, nil
+	}
+	g, ok, err := e.store.Grant(ctx, i.Agent, i.Session, i.Approval.grantKey())
+	if err != nil || !ok {
+		return nil, err
+	}
+	scope := ScopeAlways
+	if g.Session != "" {
+		scope = ScopeSession
+	}
+	actor := g.Actor
+	return &Response{
+		State: StateApproved, Scope: scope, Actor: &actor, At: i.Created, Digest: i.Digest,
+		Annotations: map[string]Annotation{}, Reason: "covered by the grant given in " + string(g.Origin),
+	}, nil
+}
+
+// remember stores the grant that an approval gave, if it gave one. Repeats are
+// harmless.
+func (e *Engine) remember(ctx context.Context, r Record) error {
+	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || strings.HasPrefix(r.Response.Reason, "covered by") {
+		return nil
+	}
+	i := r.Interaction
+	g := Grant{Agent: i.Agent, Session: i.Session, Key: i.Approval.grantKey(), Actor: *r.Response.Actor, Origin: i.ID}
+	switch r.Response.Scope {
+	case ScopeSession:
+		g.Expires = r.Response.At.Add(SessionGrantTTL)
+	case ScopeAlways:
+		g.Session, g.Expires = "", r.Response.At.Add(AlwaysGrantTTL)
+	default:
+		return nil
+	}
+	return e.store.PutGrant(ctx, g)
+}
+
+// Get returns a record.
+func (e *Engine) Get(ctx context.Context, id ID) (Record, error) { return e.store.Load(ctx, id) }
+
+// Await returns once the interaction is final. Any number of callers in any
+// process may wait for the same one; the error is ctx's when it ends first,
+// and the interaction stays as it is.
+func (e *Engine) Await(ctx context.Context, id ID) (Record, error) {
+	r, err := e.store.Await(ctx, id)
+	if err == nil && r.Delivered.IsZero() {
+		err = e.remember(ctx, r)
+	}
+	return r, err
+}
+
+// Delivered notes that an agent has received the response. Only the first
+// note counts.
+func (e *Engine) Delivered(ctx context.Context, r Record) error {
+	if !r.State.Final() || !r.Delivered.IsZero() {
+		return nil
+	}
+	_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Delivered: true})
+	return err
+}
+
+// Cancel withdraws a pending interaction; one that is final is returned as it
+// is. Reason is shown to people.
+func (e *Engine) Cancel(ctx context.Context, id ID, reason string) (Record, error) {
+	if err := checkText("reason", reason, MaxText); err != nil {
+		return Record{}, err
+	}
+	r, err := e.store.Load(ctx, id)
+	if err != nil || r.State.Final() {
+		return r, err
+	}
+	r, _, err = e.store.Settle(ctx, Settlement{ID: id, Cause: CauseCancel, Nonce: "cancel", Response: Response{
+		State: StateCancelled, Reason: reason, Annotations: map[string]Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
+	}})
+	return r, err
+}
+
+// EndSession forgets the grants of a session; its interactions are cancelled
+// one by one by the caller, who can list them.
+func (e *Engine) EndSession(ctx context.Context, agent, session string) error {
+	return e.store.ClearSession(ctx, agent, session)
+}
+
+// Health returns how each platform is, by name.
+func (e *Engine) Health() map[string]Health {
+	m := map[string]Health{}
+	for name, p := range e.platforms {
+		switch h, ok := p.(Healther); {
+		case e.standby.is(name):
+			m[name] = Health{State: HealthStandby, Reason: "another daemon receives for it", Since: e.standby.since(name)}
+		case ok:
+			m[name] = h.Health()
+		default:
+			m[name] = Health{State: HealthUp}
+		}
+	}
+	return m
+}

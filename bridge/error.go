@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code classifies an error. The set is closed; each front door maps it to its
+// own protocol with [Code.HTTPStatus] and [Code.ExitCode].
+type Code string
+
+// The codes.
+const (
+	CodeInvalid         Code = "invalid"         // the request is wrong; the message names the field
+	CodeUnsupported     Code = "unsupported"     // right, but no destination can show it
+	CodeUnauthenticated Code = "unauthenticated" // no or wrong credentials
+	CodeForbidden       Code = "forbidden"       // known, but not allowed
+	CodeNotFound        Code = "not_found"
+	CodeConflict        Code = "conflict"     // contradicts what is already stored
+	CodeRateLimited     Code = "rate_limited" // try again after RetryAfter
+	CodeUnavailable     Code = "unavailable"  // something nod needs is away; try again
+	CodeInternal        Code = "internal"     // a defect of nod
+)
+
+// codeTable maps each code to every protocol nod speaks.
+var codeTable = map[Code]struct{ http, exit int }{
+	CodeInvalid:         {400, 2},
+	CodeUnsupported:     {422, 2},
+	CodeUnauthenticated: {401, 6},
+	CodeForbidden:       {403, 6},
+	CodeNotFound:        {404, 4},
+	CodeConflict:        {409, 2},
+	CodeRateLimited:     {429, 5},
+	CodeUnavailable:     {503, 5},
+	CodeInternal:        {500, 5},
+}
+
+// HTTPStatus is the status an HTTP front door answers with.
+func (c Code) HTTPStatus() int {
+	if e, ok := codeTable[c]; ok {
+		return e.http
+	}
+	return 500
+}
+
+// ExitCode is the exit code of the command line.
+func (c Code) ExitCode() int {
+	if e, ok := codeTable[c]; ok {
+		return e.exit
+	}
+	return 5
+}
+
+// Error is an error with a code. Message is safe to show to the caller; Hint
+// tells an operator what to do; Cause is for logs only.
+type Error struct {
+	Code       Code          `json:"code"`
+	Message    string        `json:"message"`
+	Hint       string        `json:"hint,omitempty"`
+	RetryAfter time.Duration `json:"-"` // 0: unknown
+	Cause      error         `json:"-"`
+}
+
+// Errorf returns an error with a code and a message.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrap returns an error that keeps its cause.
+func Wrap(code Code, cause error, format string, args ...any) *Error {
+	e := Errorf(code, format, args...)
+	e.Cause = cause
+	return e
+}
+
+// WithHint returns a copy that carries a hint.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	c := *e
+	c.Hint = fmt.Sprintf(format, args...)
+	return &c
+}
+
+// Error implements error; it includes the cause.
+func (e *Error) Error() string {
+	s := string(e.Code) + ": " + e.Message
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// ErrorCode returns the code of err: empty for nil, CodeInternal for an error
+// that carries none.
+func ErrorCode(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// PublicError returns what a caller may see of err.
+func PublicError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, RetryAfter: e.RetryAfter}
+	}
+	return Errorf(CodeInternal, "internal error")
+}

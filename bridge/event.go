@@ -1,0 +1,62 @@
+package bridge
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType names a step in the life of an interaction.
+type EventType string
+
+// The events.
+const (
+	EventRequest   EventType = "interaction_request"  // opened; Data is the Interaction
+	EventResponse  EventType = "interaction_response" // final; Data is the Response
+	EventPosted    EventType = "posted"               // shown at a destination; Data is a Delivery
+	EventFailed    EventType = "failed"               // a destination was given up; Data is a Delivery
+	EventDelivered EventType = "delivered"            // an agent received the response; no Data
+)
+
+// Event is one step, written in the same atomic step as the change it reports.
+// Events of one session are totally ordered.
+type Event struct {
+	// Cursor resumes after this event; opaque.
+	Cursor        string          `json:"cursor"`
+	Type          EventType       `json:"type"`
+	Timestamp     time.Time       `json:"timestamp"`
+	InteractionID ID              `json:"interactionId"`
+	SessionID     string          `json:"sessionId,omitempty"`
+	ToolCallID    string          `json:"toolCallId,omitempty"`
+	TurnID        string          `json:"turnId,omitempty"`
+	Agent         string          `json:"agent"`
+	State         State           `json:"state,omitempty"`
+	Data          json.RawMessage `json:"data,omitempty"`
+}
+
+// Delivery is the Data of EventPosted and EventFailed.
+type Delivery struct {
+	Destination int         `json:"destination"`
+	Message     *MessageRef `json:"message,omitempty"`
+	Reason      string      `json:"reason,omitempty"`
+}
+
+// EventFilter selects events; zero fields select all.
+type EventFilter struct {
+	Session string
+	Agent   string
+}
+
+// ListFilter selects records; zero fields select all.
+type ListFilter struct {
+	State   State
+	Session string
+	Agent   string
+	Cursor  string // where an earlier page ended
+	Limit   int    // 0: 50; at most 200
+}
+
+// List is a page of records, newest first.
+type List struct {
+	Items []Record `json:"items"`
+	Next  string   `json:"next,omitempty"` // cursor of the next page; empty: this was the last
+}

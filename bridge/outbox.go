@@ -1,0 +1,232 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// How jobs are worked on.
+const (
+	jobLease       = 30 * time.Second // longer than any platform call, which are cut at jobTimeout
+	jobTimeout     = 20 * time.Second
+	jobsAtOnce     = 16
+	postAttempts   = 6  // about 8 s of transient failure, then the destination is given up
+	editAttempts   = 40 // about half an hour, then a dead letter
+	firstBackoff   = 250 * time.Millisecond
+	maxBackoff     = time.Minute
+	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
+	sweepPoll      = 200 * time.Millisecond
+	sweepBatch     = 50
+	sessionThreads = 30 * 24 * time.Hour // how long a session's thread is remembered
+)
+
+// workOutbox hands jobs to goroutines until ctx ends.
+func (e *Engine) workOutbox(ctx context.Context) {
+	slots := make(chan struct{}, jobsAtOnce)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		jobs, err := e.store.Claim(ctx, jobsAtOnce-len(slots), jobLease)
+		if err != nil {
+			e.log.Warn("outbox not reachable", "error", err)
+			pause(ctx, time.Second)
+			continue
+		}
+		for _, j := range jobs {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				e.work(ctx, j)
+			})
+		}
+		if len(jobs) == 0 || len(slots) == jobsAtOnce {
+			e.store.Wait(ctx, outboxPoll)
+		}
+	}
+}
+
+func (e *Engine) work(ctx context.Context, j Job) {
+	// A job under way is finished even when the daemon is told to stop.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
+	defer cancel()
+	var err error
+	if j.Kind == JobPost {
+		err = e.post(ctx, j)
+	} else {
+		err = e.update(ctx, j)
+	}
+	if err == nil {
+		err = e.store.Finish(ctx, j)
+	} else {
+		err = e.failed(ctx, j, err)
+	}
+	if err != nil {
+		e.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
+	}
+}
+
+// failed decides what becomes of a job whose work failed with cause.
+func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
+	code := ErrorCode(cause)
+	transient := code == CodeUnavailable || code == CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
+	limit := editAttempts
+	if j.Kind == JobPost {
+		limit = postAttempts
+	}
+	if transient && (j.Attempt < limit || code == CodeRateLimited) {
+		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
+		if pe, ok := errors.AsType[*Error](cause); ok {
+			delay = max(delay, pe.RetryAfter)
+		}
+		return e.store.Retry(ctx, j, delay, cause.Error())
+	}
+	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
+	if j.Kind == JobPost {
+		_, err := e.store.Mark(ctx, j.Interaction, Mark{Failed: &Failed{Destination: j.Destination, Reason: PublicError(cause).Message}})
+		if err != nil && ErrorCode(err) != CodeNotFound {
+			return err
+		}
+	}
+	return e.store.Bury(ctx, j, cause.Error())
+}
+
+func (e *Engine) target(ctx context.Context, j Job) (Record, Platform, error) {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err != nil {
+		return r, nil, err
+	}
+	if j.Destination >= len(r.Interaction.Destinations) {
+		return r, nil, Errorf(CodeInternal, "job for destination %d of %d", j.Destination, len(r.Interaction.Destinations))
+	}
+	p, ok := e.platforms[r.Interaction.Destinations[j.Destination].Platform]
+	if !ok {
+		return r, nil, Errorf(CodeInvalid, "platform %s is not configured", r.Interaction.Destinations[j.Destination].Platform)
+	}
+	return r, p, nil
+}
+
+func (e *Engine) post(ctx context.Context, j Job) error {
+	r, p, err := e.target(ctx, j)
+	if err != nil {
+		return err
+	}
+	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() {
+		return nil
+	}
+	if h, ok := p.(Healther); ok {
+		if s := h.Health(); s.State == HealthDown {
+			return Errorf(CodeForbidden, "%s: %s", p.Name(), s.Reason)
+		}
+	}
+	d, err := e.place(ctx, r, j.Destination, p)
+	if err != nil {
+		return err
+	}
+	ref, err := p.Post(ctx, d, NewView(r, j.Destination, nil, e.keys.Sign))
+	if err != nil {
+		return err
+	}
+	if err := e.mark(ctx, r, j.Destination, ref); err != nil {
+		return err
+	}
+	return e.startThread(ctx, r, j.Destination, ref)
+}
+
+// mark notes where the card is. The card is out there, so this is tried for
+// as long as the job lasts.
+func (e *Engine) mark(ctx context.Context, r Record, destination int, ref MessageRef) error {
+	for {
+		_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Posted: &Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
+		if ErrorCode(err) != CodeUnavailable || !pause(ctx, firstBackoff) {
+			return err
+		}
+	}
+}
+
+func (e *Engine) update(ctx context.Context, j Job) error {
+	r, p, err := e.target(ctx, j)
+	if ErrorCode(err) == CodeNotFound {
+		return nil // outlived its retention
+	}
+	if err != nil {
+		return err
+	}
+	ref, posted := r.Messages[j.Destination]
+	if !posted {
+		return nil // the post will see the newest state by itself
+	}
+	return p.Update(ctx, ref, NewView(r, j.Destination, nil, e.keys.Sign))
+}
+
+// threadKey names the note that holds the first message of a session at a
+// destination.
+func threadKey(r Record, destination int) string {
+	i := r.Interaction
+	d := i.Destinations[destination]
+	return "thread:" + i.Agent + "/" + i.Session + "/" + d.Platform + "/" + d.Channel + "/" + d.Thread
+}
+
+// place says where the card goes: the session's thread where there is one.
+func (e *Engine) place(ctx context.Context, r Record, destination int, p Platform) (Destination, error) {
+	d := r.Interaction.Destinations[destination]
+	t, ok := p.(Threader)
+	if !ok || r.Interaction.Session == "" || d.Thread != "" {
+		return d, nil
+	}
+	first, err := e.store.Note(ctx, threadKey(r, destination))
+	if err != nil || first == "" {
+		return d, err
+	}
+	ref, err := parseRef(first)
+	if err != nil {
+		return d, nil // a note of another version; the channel itself is right too
+	}
+	in, err := t.Thread(ctx, d, ref, r.Interaction.Session)
+	if err != nil {
+		e.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
+		return d, nil
+	}
+	return in, nil
+}
+
+func (e *Engine) startThread(ctx context.Context, r Record, destination int, ref MessageRef) error {
+	if r.Interaction.Session == "" || r.Interaction.Destinations[destination].Thread != "" {
+		return nil
+	}
+	_, err := e.store.PutNote(ctx, threadKey(r, destination), ref.text(), sessionThreads)
+	return err
+}
+
+// sweep ends interactions whose deadline has passed until ctx ends.
+func (e *Engine) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		ids, err := e.store.Due(ctx, sweepBatch)
+		if err != nil {
+			e.log.Warn("deadlines not reachable", "error", err)
+		}
+		for _, id := range ids {
+			if _, won, err := e.store.Settle(ctx, Settlement{ID: id, Cause: CauseTimeout, Nonce: "timeout"}); err != nil {
+				e.log.Warn("deadline not applied", "id", id, "error", err)
+			} else if won {
+				e.log.Info("deadline passed", "id", id)
+			}
+		}
+		if len(ids) < sweepBatch {
+			pause(ctx, sweepPoll)
+		}
+	}
+}
+
+// pause waits and reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

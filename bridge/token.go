@@ -1,0 +1,148 @@
+package bridge
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/google/uuid"
+)
+
+// Action is what pressing a control does.
+type Action byte
+
+// The actions. Their numbers are part of every token on every posted message:
+// never renumber.
+const (
+	ActionChoose Action = 1 // take an option: answers, or sets it in the draft
+	ActionToggle Action = 2 // flip an option of a list in the draft
+	ActionPick   Action = 3 // a native select changed: Click.Inputs holds the new value
+	ActionSubmit Action = 4 // settle with the draft and Click.Inputs
+	ActionInput  Action = 5 // open a native text input or form; Option is OptionForm, OptionOther, OptionReason
+	ActionStep   Action = 6 // show the question named by Question
+	ActionPage   Action = 7 // show the page of options numbered by Option
+)
+
+// Values of Control.Option for ActionInput and the ActionSubmit that follows it.
+const (
+	OptionForm   = 0 // the question itself, or the page of questions that starts at it
+	OptionOther  = 1 // free text beside the options
+	OptionReason = 2 // the reason of a denial
+	// OptionPage and above name a page of a form that needs several.
+	OptionPage = 16
+)
+
+// Control is one thing a human can press. It is bound to one interaction and
+// one destination; Question and Option are indexes into the interaction.
+type Control struct {
+	Interaction ID
+	Destination int // 0 to MaxDestinations-1
+	Action      Action
+	Question    int // 0 to MaxQuestions-1
+	Option      int // 0 to MaxOptions-1, a page, or an Option constant
+}
+
+// TokenLength is the length of every token in bytes: what fits the tightest
+// place, the 64 bytes that one service gives a button.
+const TokenLength = 51
+
+const tokenMAC = 16
+
+// Keyring signs and checks tokens. The first key signs; all verify, so that a
+// key can be rotated while its buttons are still on the wall.
+type Keyring struct{ keys [][]byte }
+
+// MinKey is the least number of bytes a key may have.
+const MinKey = 32
+
+// NewKeyring returns a keyring. It needs at least one key, each of at least
+// MinKey bytes.
+func NewKeyring(keys ...[]byte) (Keyring, error) {
+	if len(keys) == 0 {
+		return Keyring{}, Errorf(CodeInvalid, "key: none given")
+	}
+	for _, k := range keys {
+		if len(k) < MinKey {
+			return Keyring{}, Errorf(CodeInvalid, "key: %d bytes are too short", len(k)).WithHint("use at least %d random bytes", MinKey)
+		}
+	}
+	return Keyring{keys: keys}, nil
+}
+
+// Sign returns the token of a control: TokenLength bytes of unpadded base64url.
+func (k Keyring) Sign(c Control) string {
+	raw := make([]byte, 0, 22+tokenMAC)
+	id, _ := c.Interaction.bytes() // a malformed id yields a token nobody can use
+	raw = append(raw, byte(c.Action))
+	raw = append(raw, id[:]...)
+	raw = append(raw, byte(c.Destination), byte(c.Question))
+	raw = binary.BigEndian.AppendUint16(raw, uint16(c.Option))
+	raw = append(raw, 0) // reserved
+	raw = append(raw, mac(k.keys[0], raw)...)
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// Verify returns the control of a token that Sign made with one of the keys;
+// anything else is CodeForbidden.
+func (k Keyring) Verify(token string) (Control, error) {
+	bad := Errorf(CodeForbidden, "this control was not made by nod")
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) != 22+tokenMAC {
+		return Control{}, bad
+	}
+	body, sum := raw[:22], raw[22:]
+	ok := false
+	for _, key := range k.keys {
+		ok = hmac.Equal(sum, mac(key, body)) || ok
+	}
+	if !ok {
+		return Control{}, bad
+	}
+	return decodeControl(body), nil
+}
+
+func mac(key, body []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("nod control v1\x00"))
+	h.Write(body)
+	return h.Sum(nil)[:tokenMAC]
+}
+
+// PeekAction is the action a token claims, unchecked: it only tells an adapter
+// which of the Sink's methods to ask. Zero for what is no token.
+func PeekAction(token string) Action {
+	c, _ := peek(token)
+	return c.Action
+}
+
+// PeekOption is the option a token claims, unchecked.
+func PeekOption(token string) int {
+	c, _ := peek(token)
+	return c.Option
+}
+
+// PeekQuestion is the question a token claims, unchecked.
+func PeekQuestion(token string) int {
+	c, _ := peek(token)
+	return c.Question
+}
+
+func peek(token string) (Control, bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) != 22+tokenMAC {
+		return Control{}, false
+	}
+	return decodeControl(raw[:22]), true
+}
+
+func decodeControl(body []byte) Control {
+	id, _ := uuid.FromBytes(body[1:17]) // 16 bytes always are a UUID
+	return Control{
+		Interaction: ID(id.String()),
+		Action:      Action(body[0]),
+		Destination: int(body[17]),
+		Question:    int(body[18]),
+		Option:      int(binary.BigEndian.Uint16(body[19:21])),
+	}
+}

@@ -1,0 +1,120 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// What people read when they press something. Plain text; names in it are
+// foreign text.
+const (
+	noteForged  = "That is not a control of this request. Nothing was recorded."
+	noteUnknown = "This request is no longer known here. Nothing was recorded."
+	// NoteNotRecorded is shown when the store did not take a click.
+	NoteNotRecorded = "Not recorded, please press again."
+)
+
+func responderNames(i Interaction) string {
+	var names []string
+	for _, r := range i.Responders {
+		name := r.Person
+		if name == "" {
+			name = r.User
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func noteForbidden(i Interaction) string {
+	return "You may not answer this one. Nothing was recorded. Asked: " + responderNames(i) + "."
+}
+
+func noteNotYours(a Actor) string {
+	return "The card showed the choice of " + a.Display() + ". It shows yours now: check it and press again."
+}
+
+func noteProblem(i Interaction, q Question, problem string) string {
+	if len(i.Questions) == 1 {
+		return problem
+	}
+	name := q.Header
+	if name == "" {
+		name = q.Text
+	}
+	return name + ": " + problem
+}
+
+func noteRecorded(r Record) string { return "Recorded: " + r.Outcome() + "." }
+
+func noteLate(r Record, actor Actor) string {
+	if r.Response == nil {
+		return NoteNotRecorded
+	}
+	who := "nod"
+	if a := r.Response.Actor; a != nil {
+		who = a.Display() + " on " + a.Platform
+		if a.Same(actor) {
+			who = "you, on " + a.Platform
+		}
+	}
+	at := r.Response.At.UTC().Format("15:04:05 UTC")
+	switch r.State {
+	case StateExpired:
+		return "Too late: this expired at " + at + ". Nothing was recorded."
+	case StateCancelled:
+		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
+	case StateUndeliverable:
+		return "Too late: this was closed as undeliverable at " + at + ". Nothing was recorded."
+	}
+	if r.Response.Actor == nil {
+		return "Too late: nobody had answered by " + at + ", so it ended as: " + r.Outcome() + "."
+	}
+	return "Already decided by " + who + " at " + at + ": " + r.Outcome() + "."
+}
+
+// Outcome is the state in words, with the scope of an approval and the answer
+// to a single question.
+func (r Record) Outcome() string {
+	switch r.State {
+	case StateApproved:
+		switch r.Response.Scope {
+		case ScopeSession:
+			return "approved for this session"
+		case ScopeAlways:
+			return "always approved"
+		}
+		return "approved once"
+	case StateAnswered:
+		if qs := r.Interaction.Questions; len(qs) == 1 {
+			if a, ok := r.Response.Answers[qs[0].ID]; ok && !a.Empty() && len(a.String()) <= 80 {
+				return "answered " + qs[0].Labels(a)
+			}
+		}
+	}
+	return string(r.State)
+}
+
+// Labels is an answer as people read it: the labels of chosen options, typed
+// text as it is.
+func (q Question) Labels(a Answer) string {
+	var s []string
+	for _, v := range a.Values() {
+		if n := q.optionIndex(v); n >= 0 {
+			v = q.Options[n].Text()
+		}
+		s = append(s, v)
+	}
+	if len(s) == 0 {
+		return "nothing"
+	}
+	return strings.Join(s, ", ")
+}
+
+// Remaining is the time left, never negative.
+func (i Interaction) Remaining(now time.Time) time.Duration {
+	return max(0, i.Deadline.Sub(now))
+}

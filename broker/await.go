@@ -1,0 +1,254 @@
+package broker
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	catchUpEvery = 250 * time.Millisecond // reads the event streams while anybody waits
+	catchUpBatch = 500
+	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort
+	recheckBatch = 500
+)
+
+// hub wakes the callers that wait in this process.
+type hub struct {
+	b      *Broker
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	waiters map[bridge.ID]map[chan struct{}]struct{}
+	// since is where reading the event stream of a partition goes on; only
+	// partitions that have waiters.
+	since map[int]string
+	count map[int]int // waiters by partition
+}
+
+func newHub(b *Broker) *hub {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &hub{b: b, cancel: cancel, waiters: map[bridge.ID]map[chan struct{}]struct{}{}, since: map[int]string{}, count: map[int]int{}}
+	h.done.Go(func() { h.listen(ctx) })
+	h.done.Go(func() { h.catchUp(ctx) })
+	return h
+}
+
+func (h *hub) close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.done.Wait()
+	h.wakeAll()
+	return nil
+}
+
+// Await implements bridge.Records: register, then read, then sleep until
+// woken.
+func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	ch, leave := b.hub.enter(id)
+	defer leave()
+	for {
+		reply, err := b.scripts.await.Run(ctx, b.client, []string{b.keys.record(id)}, b.keys.wake(b.node)).StringSlice()
+		switch {
+		case ctx.Err() != nil:
+			return bridge.Record{}, ctx.Err()
+		case err != nil:
+			// Redis is away. The request stands there; so does the caller.
+			if !sleep(ctx, catchUpEvery) {
+				return bridge.Record{}, ctx.Err()
+			}
+			if b.hub.isClosed() {
+				return bridge.Record{}, unavailable(err)
+			}
+			continue
+		case reply[0] == "":
+			return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		case bridge.State(reply[0]).Final():
+			return b.Load(ctx, id)
+		}
+		b.hub.follow(id.Partition(), reply[1])
+		select {
+		case <-ctx.Done():
+			return bridge.Record{}, ctx.Err()
+		case <-ch:
+		}
+		if b.hub.isClosed() {
+			return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (h *hub) isClosed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
+func (h *hub) enter(id bridge.ID) (chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	p := id.Partition()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiters[id] == nil {
+		h.waiters[id] = map[chan struct{}]struct{}{}
+	}
+	h.waiters[id][ch] = struct{}{}
+	h.count[p]++
+	return ch, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.waiters[id], ch)
+		if len(h.waiters[id]) == 0 {
+			delete(h.waiters, id)
+		}
+		if h.count[p]--; h.count[p] == 0 {
+			delete(h.count, p)
+			delete(h.since, p)
+		}
+	}
+}
+
+// follow makes sure that the partition's events are read from now on; now is
+// the server's clock, in ms, at a moment when the state was read.
+func (h *hub) follow(partition int, now string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, ok := h.since[partition]; ok {
+		return
+	}
+	n, _ := strconv.ParseInt(now, 10, 64) // from our own script
+	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
+}
+
+func (h *hub) wake(id bridge.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ch := range h.waiters[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (h *hub) wakeAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, chans := range h.waiters {
+		for ch := range chans {
+			select {
+			case ch <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// listen holds the subscription. go-redis reconnects it; each confirmation of
+// a subscription means that wake-ups may have been missed before.
+func (h *hub) listen(ctx context.Context) {
+	sub := h.b.client.Subscribe(ctx, h.b.keys.wake(h.b.node))
+	defer sub.Close()
+	messages := sub.ChannelWithSubscriptions(redis.WithChannelHealthCheckInterval(time.Second))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m, ok := <-messages:
+			if !ok {
+				return
+			}
+			if msg, isMessage := m.(*redis.Message); isMessage {
+				h.wake(bridge.ID(msg.Payload))
+			} else {
+				h.recheck(ctx)
+			}
+		}
+	}
+}
+
+// catchUp reads the event streams of the partitions that have waiters.
+func (h *hub) catchUp(ctx context.Context) {
+	last := time.Now()
+	for sleep(ctx, catchUpEvery) {
+		h.mu.Lock()
+		since := make(map[int]string, len(h.since))
+		for p, at := range h.since {
+			since[p] = at
+		}
+		h.mu.Unlock()
+		for p, at := range since {
+			h.readEvents(ctx, p, at)
+		}
+		if time.Since(last) > recheckEvery {
+			last = time.Now()
+			h.recheck(ctx)
+		}
+	}
+}
+
+func (h *hub) readEvents(ctx context.Context, partition int, at string) {
+	msgs, err := h.b.client.XRangeN(ctx, h.b.keys.events(partition), "("+at, "+", catchUpBatch).Result()
+	if err != nil || len(msgs) == 0 {
+		return // tried again in a moment
+	}
+	for _, m := range msgs {
+		if m.Values["t"] == string(bridge.EventResponse) {
+			h.wake(bridge.ID(m.Values["i"].(string)))
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.since[partition] == at {
+		h.since[partition] = msgs[len(msgs)-1].ID
+	}
+}
+
+// recheck reads the state of everything that is waited for and wakes what is
+// no longer pending.
+func (h *hub) recheck(ctx context.Context) {
+	h.mu.Lock()
+	ids := make([]bridge.ID, 0, len(h.waiters))
+	for id := range h.waiters {
+		ids = append(ids, id)
+	}
+	h.mu.Unlock()
+	for len(ids) > 0 {
+		batch := ids[:min(recheckBatch, len(ids))]
+		ids = ids[len(batch):]
+		states := make([]*redis.StringCmd, len(batch))
+		// Errors of single commands count as "not pending": their waiters look
+		// for themselves.
+		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for n, id := range batch {
+				states[n] = p.HGet(ctx, h.b.keys.record(id), "st")
+			}
+			return nil
+		})
+		for n, id := range batch {
+			if states[n].Val() != string(bridge.StatePending) {
+				h.wake(id)
+			}
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Package broker keeps interactions in Redis. It implements bridge.Store.
+//
+// # Keys
+//
+// Everything of one partition p carries the hash tag {p}, so that one script
+// on one slot makes each transition; on a Cluster the partitions spread.
+//
+//	nod:{p}:i:<id>        hash    the record
+//	nod:{p}:k:<a>/<key>   string  idempotency key → id|digest
+//	nod:{p}:dl            zset    deadlines of pending interactions, ms
+//	nod:{p}:out           zset    due times of jobs, ms
+//	nod:{p}:jobs          hash    the jobs
+//	nod:{p}:dead          list    jobs given up, newest first, at most 1000
+//	nod:{p}:ev            stream  events
+//	nod:{p}:pend, :all    zset    ids by creation, ms
+//	nod:{p}:s:<a>/<s>     zset    ids of a session
+//	nod:{p}:d:<id>        hash    drafts
+//	nod:{p}:g:<a>/<s>     hash    grants
+//	nod:n:<key>           string  notes
+//	nod:l:<name>          string  leases
+//	nod:conf, nod:key     string  number of partitions, token key
+//	nod:wake:<node>       channel of a daemon
+//
+// # Waking
+//
+// Pub/sub wakes, keys decide. A waiter registers its daemon's channel in the
+// record and reads the state in one script, then sleeps. The settling script
+// publishes the id to the registered channels. Because a subscription can be
+// silently dead, the event streams of the partitions that have waiters are
+// read a few times per second as well, and after every resubscription each
+// waiter's state is read again.
+//
+// # Failure
+//
+// Scripts check everything before they write, so a refused one leaves nothing
+// half done. Every transition is named (id, nonce, fence): repeating it is
+// harmless and returns the first result, so callers may retry after an error.
+package broker

@@ -1,0 +1,38 @@
+package broker
+
+import (
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// keys builds every key name; see the package comment for what they hold.
+type keys struct{ prefix string }
+
+func (k keys) in(partition int, rest string) string {
+	return k.prefix + ":{" + strconv.Itoa(partition) + "}:" + rest
+}
+
+func (k keys) record(id bridge.ID) string { return k.in(id.Partition(), "i:"+string(id)) }
+func (k keys) draft(id bridge.ID) string  { return k.in(id.Partition(), "d:"+string(id)) }
+func (k keys) idem(p int, agent, key string) string {
+	return k.in(p, "k:"+agent+"/"+key)
+}
+func (k keys) session(p int, agent, session string) string {
+	return k.in(p, "s:"+agent+"/"+session)
+}
+func (k keys) grants(p int, agent, session string) string {
+	return k.in(p, "g:"+agent+"/"+session)
+}
+func (k keys) deadlines(p int) string  { return k.in(p, "dl") }
+func (k keys) outbox(p int) string     { return k.in(p, "out") }
+func (k keys) jobs(p int) string       { return k.in(p, "jobs") }
+func (k keys) dead(p int) string       { return k.in(p, "dead") }
+func (k keys) events(p int) string     { return k.in(p, "ev") }
+func (k keys) pending(p int) string    { return k.in(p, "pend") }
+func (k keys) all(p int) string        { return k.in(p, "all") }
+func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
+func (k keys) lease(key string) string { return k.prefix + ":l:" + key }
+func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
+func (k keys) conf() string            { return k.prefix + ":conf" }
+func (k keys) tokenKey() string        { return k.prefix + ":key" }

@@ -1,0 +1,147 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// PutNote implements bridge.Notes.
+func (b *Broker) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+	set, err := b.client.SetNX(ctx, b.keys.note(key), value, ttl).Result()
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if set {
+		return value, nil
+	}
+	return b.Note(ctx, key)
+}
+
+// Note implements bridge.Notes.
+func (b *Broker) Note(ctx context.Context, key string) (string, error) {
+	v, err := b.client.Get(ctx, b.keys.note(key)).Result()
+	if errors.Is(err, redis.Nil) {
+		return "", nil
+	}
+	return v, unavailable(err)
+}
+
+// DropNote implements bridge.Notes.
+func (b *Broker) DropNote(ctx context.Context, key string) error {
+	return unavailable(b.client.Del(ctx, b.keys.note(key)).Err())
+}
+
+// Hold implements bridge.Notes.
+func (b *Broker) Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
+	n, err := b.scripts.lease.Run(ctx, b.client, []string{b.keys.lease(name)}, holder, ttl.Milliseconds()).Int()
+	return n == 1, unavailable(err)
+}
+
+// Release implements bridge.Notes.
+func (b *Broker) Release(ctx context.Context, name, holder string) error {
+	return unavailable(b.scripts.lease.Run(ctx, b.client, []string{b.keys.lease(name)}, holder, 0).Err())
+}
+
+// draftKeep is how long drafts outlive the last change; longer than any
+// interaction can be open.
+const draftKeep = bridge.MaxTimeout + time.Hour
+
+func draftField(a bridge.Actor) string { return a.Platform + "/" + a.User }
+
+// Draft implements bridge.Drafts.
+func (b *Broker) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
+	f, err := b.client.HGetAll(ctx, b.keys.draft(id)).Result()
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	if mine, err = decodeDraft(f[draftField(actor)]); err != nil {
+		return nil, nil, err
+	}
+	shown, err = decodeDraft(f[f["@"+strconv.Itoa(destination)]])
+	return mine, shown, err
+}
+
+func decodeDraft(s string) (*bridge.Draft, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var d bridge.Draft
+	if err := json.Unmarshal([]byte(s), &d); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "stored draft")
+	}
+	return &d, nil
+}
+
+// SaveDraft implements bridge.Drafts.
+func (b *Broker) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "draft")
+	}
+	key, field := b.keys.draft(id), draftField(d.Actor)
+	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, key, field, raw, "@"+strconv.Itoa(destination), field)
+		p.PExpire(ctx, key, draftKeep)
+		return nil
+	})
+	return unavailable(err)
+}
+
+func (b *Broker) grantsKey(agent, session string) string {
+	return b.keys.grants(b.partition(session, agent), agent, session)
+}
+
+// Grant implements bridge.Grants.
+func (b *Broker) Grant(ctx context.Context, agent, session, key string) (bridge.Grant, bool, error) {
+	scopes := []string{""}
+	if session != "" {
+		scopes = append(scopes, session)
+	}
+	for _, s := range scopes {
+		raw, err := b.client.HGet(ctx, b.grantsKey(agent, s), key).Bytes()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return bridge.Grant{}, false, unavailable(err)
+		}
+		var g bridge.Grant
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return g, false, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
+		}
+		if time.Now().Before(g.Expires) {
+			return g, true, nil
+		}
+	}
+	return bridge.Grant{}, false, nil
+}
+
+// PutGrant implements bridge.Grants.
+func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) error {
+	raw, err := json.Marshal(g)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "grant")
+	}
+	key := b.grantsKey(g.Agent, g.Session)
+	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, key, g.Key, raw)
+		p.PExpire(ctx, key, bridge.AlwaysGrantTTL)
+		return nil
+	})
+	return unavailable(err)
+}
+
+// ClearSession implements bridge.Grants.
+func (b *Broker) ClearSession(ctx context.Context, agent, session string) error {
+	if session == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "session: is empty")
+	}
+	return unavailable(b.client.Del(ctx, b.grantsKey(agent, session)).Err())
+}

@@ -1,0 +1,268 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	listDefault = 50
+	listMax     = 200
+	listBatch   = 256 // more than one partition creates in a millisecond
+	eventBatch  = 200
+)
+
+// place is a position in the order of lists: newest first, then by id.
+type place struct {
+	ms int64
+	id string
+}
+
+func (p place) before(q place) bool { return p.ms > q.ms || p.ms == q.ms && p.id > q.id }
+
+func (p place) String() string { return strconv.FormatInt(p.ms, 36) + "." + p.id }
+
+func parsePlace(s string) (place, error) {
+	if s == "" {
+		return place{ms: 1 << 53}, nil
+	}
+	ms, id, ok := strings.Cut(s, ".")
+	n, err := strconv.ParseInt(ms, 36, 64)
+	if !ok || err != nil {
+		return place{}, bridge.Errorf(bridge.CodeInvalid, "cursor: is not one of ours")
+	}
+	return place{n, id}, nil
+}
+
+// List returns a page of records, newest first. Cursors come from an earlier
+// page; CodeInvalid for any other.
+func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = listDefault
+	}
+	limit = min(limit, listMax)
+	at, err := parsePlace(f.Cursor)
+	if err != nil {
+		return bridge.List{}, err
+	}
+	out := bridge.List{Items: []bridge.Record{}}
+	for {
+		places, err := b.newest(ctx, f, at)
+		if err != nil || len(places) == 0 {
+			return out, err
+		}
+		for _, at = range places {
+			if len(out.Items) == limit {
+				last := out.Items[limit-1].Interaction
+				out.Next = place{last.Created.UnixMilli(), string(last.ID)}.String()
+				return out, nil
+			}
+			r, err := b.Load(ctx, bridge.ID(at.id))
+			if bridge.ErrorCode(err) == bridge.CodeNotFound {
+				continue // outlived its retention
+			}
+			if err != nil {
+				return bridge.List{}, err
+			}
+			if (f.State == "" || r.State == f.State) && (f.Agent == "" || r.Interaction.Agent == f.Agent) &&
+				(f.Session == "" || r.Interaction.Session == f.Session) {
+				out.Items = append(out.Items, r)
+			}
+		}
+	}
+}
+
+// newest returns the next places after at, merged from the indexes that can
+// hold what the filter asks for; none at the end.
+func (b *Broker) newest(ctx context.Context, f bridge.ListFilter, at place) ([]place, error) {
+	var names []string
+	switch {
+	case f.Session != "" && f.Agent != "":
+		names = []string{b.keys.session(b.partition(f.Session, ""), f.Agent, f.Session)}
+	case f.State == bridge.StatePending:
+		for p := range b.partitions {
+			names = append(names, b.keys.pending(p))
+		}
+	default:
+		for p := range b.partitions {
+			names = append(names, b.keys.all(p))
+		}
+	}
+	cmds := make([]*redis.ZSliceCmd, len(names))
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, name := range names {
+			cmds[k] = p.ZRevRangeByScoreWithScores(ctx, name, &redis.ZRangeBy{Max: strconv.FormatInt(at.ms, 10), Min: "-inf", Count: listBatch})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var all []place
+	for _, c := range cmds {
+		for _, z := range c.Val() {
+			if q := (place{int64(z.Score), z.Member.(string)}); at.before(q) {
+				all = append(all, q)
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y place) int {
+		if x.before(y) {
+			return -1
+		}
+		return 1
+	})
+	return all[:min(listBatch, len(all))], nil
+}
+
+// Cursor returns the position after everything that has happened.
+func (b *Broker) Cursor(ctx context.Context) (string, error) {
+	now, err := b.client.Time(ctx).Result()
+	if err != nil {
+		return "", unavailable(err)
+	}
+	at := make([]string, b.partitions)
+	for p := range at {
+		at[p] = strconv.FormatInt(now.UnixMilli(), 36) + ".0"
+	}
+	return strings.Join(at, "_"), nil
+}
+
+// Events returns events after a cursor, oldest first within a partition, and
+// thereby within a session. An empty cursor is the beginning. Each event's
+// own cursor resumes after it, without gap or repeat, whatever was read from
+// other partitions. No events is not an error.
+func (b *Broker) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+	at, err := b.parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	only := -1
+	if f.Session != "" {
+		only = b.partition(f.Session, "")
+	}
+	cmds := make([]*redis.XMessageSliceCmd, b.partitions)
+	_, err = b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range cmds {
+			if only < 0 || n == only {
+				cmds[n] = p.XRangeN(ctx, b.keys.events(n), "("+at[n], "+", eventBatch)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", unavailable(err)
+	}
+	var out []bridge.Event
+	for _, m := range mergeEvents(cmds) {
+		at[m.partition] = m.ID
+		e := decodeEvent(m.XMessage)
+		if (f.Session != "" && e.SessionID != f.Session) || (f.Agent != "" && e.Agent != f.Agent) {
+			continue
+		}
+		e.Cursor = formatCursor(at)
+		out = append(out, e)
+	}
+	return out, formatCursor(at), nil
+}
+
+type located struct {
+	redis.XMessage
+	partition int
+	at        int64
+}
+
+func mergeEvents(cmds []*redis.XMessageSliceCmd) []located {
+	var all []located
+	for p, c := range cmds {
+		if c == nil {
+			continue
+		}
+		for _, m := range c.Val() {
+			ms, _, _ := strings.Cut(m.ID, "-")
+			n, _ := strconv.ParseInt(ms, 10, 64) // Redis made it
+			all = append(all, located{m, p, n})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y located) int { return int(x.at - y.at) })
+	return all
+}
+
+func decodeEvent(m redis.XMessage) bridge.Event {
+	get := func(k string) string { s, _ := m.Values[k].(string); return s }
+	e := bridge.Event{
+		Type: bridge.EventType(get("t")), Timestamp: millis(get("ts")), InteractionID: bridge.ID(get("i")), SessionID: get("s"),
+		ToolCallID: get("tc"), TurnID: get("tu"), Agent: get("a"), State: bridge.State(get("st")),
+	}
+	if d := get("d"); d != "" {
+		e.Data = json.RawMessage(d)
+	}
+	return e
+}
+
+// A cursor is one stream position per partition, so that it resumes exactly
+// even when the clocks of a Cluster's nodes differ.
+func (b *Broker) parseCursor(s string) ([]string, error) {
+	at := make([]string, b.partitions)
+	for n := range at {
+		at[n] = "0-0"
+	}
+	if s == "" {
+		return at, nil
+	}
+	bad := bridge.Errorf(bridge.CodeInvalid, "cursor: is not one of ours").WithHint("use the id of an event, or leave it out to read from the beginning")
+	parts := strings.Split(s, "_")
+	if len(parts) != b.partitions {
+		return nil, bad
+	}
+	for n, part := range parts {
+		ms, seq, ok := strings.Cut(part, ".")
+		a, err1 := strconv.ParseUint(ms, 36, 63)
+		c, err2 := strconv.ParseUint(seq, 36, 63)
+		if !ok || err1 != nil || err2 != nil {
+			return nil, bad
+		}
+		at[n] = strconv.FormatUint(a, 10) + "-" + strconv.FormatUint(c, 10)
+	}
+	return at, nil
+}
+
+func formatCursor(at []string) string {
+	parts := make([]string, len(at))
+	for n, s := range at {
+		ms, seq, _ := strings.Cut(s, "-")
+		a, _ := strconv.ParseUint(ms, 10, 63)
+		c, _ := strconv.ParseUint(seq, 10, 63)
+		parts[n] = strconv.FormatUint(a, 36) + "." + strconv.FormatUint(c, 36)
+	}
+	return strings.Join(parts, "_")
+}
+
+// Tidy removes what has outlived the retention from indexes and streams.
+func (b *Broker) Tidy(ctx context.Context) error {
+	now, err := b.client.Time(ctx).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	oldest := strconv.FormatInt(now.Add(-b.retention-bridge.MaxTimeout).UnixMilli(), 10)
+	_, err = b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range b.partitions {
+			p.ZRemRangeByScore(ctx, b.keys.all(n), "-inf", "("+oldest)
+			p.XTrimMinID(ctx, b.keys.events(n), oldest)
+		}
+		return nil
+	})
+	return unavailable(err)
+}
+
+// TidyEvery is how often Tidy needs to run.
+const TidyEvery = time.Hour

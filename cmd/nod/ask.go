@@ -1,0 +1,432 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/render"
+)
+
+// connection flags, shared by every command that talks to a daemon.
+type connection struct {
+	url  string
+	json bool
+}
+
+func (c *connection) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the whole record as JSON")
+}
+
+func (c *connection) client() (*client.Client, error) {
+	url := c.url
+	if url == "" {
+		url = os.Getenv("NOD_URL")
+	}
+	if url == "" {
+		url = "http://127.0.0.1:8787"
+	}
+	token := os.Getenv("NOD_TOKEN")
+	if token == "" {
+		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to a token of the daemon's config")
+	}
+	return client.New(url, token, nil), nil
+}
+
+// asking flags, shared by ask, approve and run.
+type asking struct {
+	connection
+	route, session, key, onTimeout string
+	timeout                        time.Duration
+}
+
+func (a *asking) flags(cmd *cobra.Command) {
+	a.connection.flags(cmd)
+	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
+	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
+	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
+	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
+	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals) or default (asks)")
+}
+
+func (a *asking) request(prompt string) bridge.Request {
+	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout)}
+}
+
+// ask sends a request and waits for its end. An interrupt leaves it pending.
+func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error) {
+	c, err := a.client()
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	rec, err := c.Open(cmd.Context(), r, a.key)
+	if err != nil {
+		return rec, err
+	}
+	done := showWaiting(cmd.Context(), cmd.ErrOrStderr(), rec)
+	rec, err = c.Wait(cmd.Context(), rec.Interaction.ID)
+	done()
+	if err != nil {
+		return rec, err
+	}
+	if a.json {
+		return rec, printJSON(cmd.OutOrStdout(), rec)
+	}
+	return rec, nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// showWaiting says on a terminal who was asked where and how long is left.
+func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || rec.State.Final() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	finished := make(chan struct{})
+	line := "asked " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
+	go func() {
+		defer close(finished)
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		for {
+			fmt.Fprintf(w, "\r\x1b[K%s · %s left", line, rec.Interaction.Remaining(time.Now()).Round(time.Second))
+			select {
+			case <-ctx.Done():
+				fmt.Fprint(w, "\r\x1b[K")
+				return
+			case <-t.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-finished }
+}
+
+func people(i bridge.Interaction) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, r := range i.Responders {
+		if name := render.Line(r.Person); !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func places(i bridge.Interaction) []string {
+	var out []string
+	for _, d := range i.Destinations {
+		out = append(out, d.Platform)
+	}
+	return out
+}
+
+// outcome turns the end of a request into an exit code, and says on stderr
+// what is not an answer.
+func outcome(w io.Writer, rec bridge.Record) error {
+	by := ""
+	if rec.Response != nil && rec.Response.Actor != nil {
+		by = " by " + render.Line(rec.Response.Actor.Display()) + " on " + render.Line(rec.Response.Actor.Platform)
+	}
+	reason := ""
+	if rec.Response != nil && rec.Response.Reason != "" {
+		reason = ": " + render.Line(rec.Response.Reason)
+	}
+	code := 0
+	switch rec.State {
+	case bridge.StateAnswered:
+		return nil
+	case bridge.StateApproved:
+	case bridge.StateDenied:
+		code = 1
+	case bridge.StateExpired:
+		code = 3
+	case bridge.StateCancelled, bridge.StateSuperseded:
+		code = 4
+	default:
+		code = bridge.CodeUnavailable.ExitCode()
+	}
+	fmt.Fprintf(w, "nod: %s%s%s\n", rec.Outcome(), by, reason)
+	if code == 0 {
+		return nil
+	}
+	return exitError(code)
+}
+
+func askCommand() *cobra.Command {
+	var a asking
+	var file, text, header, fallback, placeholder string
+	var other, optional bool
+	choices := map[bridge.Widget]*[]string{}
+	cmd := &cobra.Command{
+		Use:   "ask PROMPT",
+		Short: "ask a question and print the answer",
+		Long: `Ask a question in the team's chats, wait, and print the answer on stdout: the
+chosen value, or one value a line. Without a widget it is Yes or No.
+
+An option is VALUE or VALUE=LABEL.`,
+		Example: `  nod ask "Which region?" --select eu,us --timeout 5m
+  nod ask "Ship it?"
+  nod ask "What went wrong?" --textarea
+  nod ask --request questions.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := a.request(strings.Join(args, ""))
+			if file != "" {
+				if err := readRequest(cmd.InOrStdin(), file, &r); err != nil {
+					return err
+				}
+			} else {
+				q, err := question(cmd, choices, text)
+				if err != nil {
+					return err
+				}
+				q.Header, q.AllowOther, q.Placeholder = header, other, placeholder
+				if optional {
+					no := false
+					q.Required = &no
+				}
+				if fallback != "" {
+					d := bridge.TextAnswer(fallback)
+					if q.Multiple() {
+						d = bridge.ListAnswer(strings.Split(fallback, ",")...)
+					}
+					q.Default = &d
+				}
+				r.Questions = []bridge.Question{q}
+			}
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			if rec.State == bridge.StateAnswered && !a.json {
+				printAnswers(cmd.OutOrStdout(), rec)
+			}
+			return outcome(cmd.ErrOrStderr(), rec)
+		},
+	}
+	a.flags(cmd)
+	for _, w := range []struct {
+		widget bridge.Widget
+		help   string
+	}{
+		{bridge.WidgetButtons, "a row of buttons, one tap answers"}, {bridge.WidgetSelect, "a drop-down"},
+		{bridge.WidgetRadio, "a list, one choice"}, {bridge.WidgetCheckbox, "a list, many choices"},
+	} {
+		choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
+	}
+	cmd.Flags().Bool("text", false, "one line of text")
+	cmd.Flags().Bool("textarea", false, "many lines of text")
+	cmd.Flags().StringVar(&text, "question", "", "the question itself, below the prompt")
+	cmd.Flags().StringVar(&header, "header", "", "a chip of at most 12 characters")
+	cmd.Flags().StringVar(&fallback, "default", "", "preselected value, and the answer with --on-timeout default")
+	cmd.Flags().StringVar(&placeholder, "placeholder", "", "hint inside an empty text input")
+	cmd.Flags().BoolVar(&other, "other", false, "allow free text beside the options")
+	cmd.Flags().BoolVar(&optional, "optional", false, "an empty answer is an answer")
+	cmd.Flags().StringVar(&file, "request", "", "file with a whole request as JSON, - for stdin; several questions go here")
+	return cmd
+}
+
+func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
+	q := bridge.Question{Widget: bridge.WidgetConfirm, Text: text}
+	chosen := 0
+	for w, options := range choices {
+		if !cmd.Flags().Changed(string(w)) {
+			continue
+		}
+		chosen++
+		q.Widget = w
+		for _, o := range *options {
+			value, label, _ := strings.Cut(o, "=")
+			q.Options = append(q.Options, bridge.Option{Value: value, Label: label})
+		}
+	}
+	for _, w := range []bridge.Widget{bridge.WidgetText, bridge.WidgetTextarea} {
+		if on, err := cmd.Flags().GetBool(string(w)); err == nil && on {
+			chosen++
+			q.Widget = w
+		}
+	}
+	if chosen > 1 {
+		return q, bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
+	}
+	return q, nil
+}
+
+// readRequest reads a whole request; flags that are set win over it.
+func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
+	var raw []byte
+	var err error
+	if file == "-" {
+		raw, err = io.ReadAll(stdin)
+	} else {
+		raw, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "request")
+	}
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	flags := *r
+	if err := dec.Decode(r); err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "request: %s", file)
+	}
+	if flags.Prompt != "" {
+		r.Prompt = flags.Prompt
+	}
+	return nil
+}
+
+func printAnswers(w io.Writer, rec bridge.Record) {
+	questions := rec.Interaction.Questions
+	for _, q := range questions {
+		for _, v := range rec.Response.Answers[q.ID].Values() {
+			if len(questions) > 1 {
+				fmt.Fprintf(w, "%s=%s\n", q.ID, v)
+			} else {
+				fmt.Fprintln(w, v)
+			}
+		}
+	}
+}
+
+func approveCommand() *cobra.Command {
+	var a asking
+	var tool, input, command, grant string
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:     "approve PROMPT",
+		Short:   "ask for permission: exit code 0 for yes, 1 for no",
+		Example: "  nod approve \"Delete prod-db?\" && ./delete.sh\n  nod approve \"Deploy v2?\" --command \"kubectl apply -f v2.yaml\" --scopes once,session --session release-2",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := a.request(args[0])
+			r.Approval = &bridge.Approval{Tool: tool, Key: grant}
+			for _, s := range scopes {
+				r.Approval.Scopes = append(r.Approval.Scopes, bridge.Scope(s))
+			}
+			if command != "" && input != "" {
+				return bridge.Errorf(bridge.CodeInvalid, "--command and --input do not go together")
+			}
+			if input != "" {
+				r.Approval.Input = json.RawMessage(input)
+			}
+			if command != "" {
+				raw, err := json.Marshal(map[string]string{"command": command})
+				if err != nil {
+					return err
+				}
+				r.Approval.Input = raw
+			}
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			return outcome(cmd.ErrOrStderr(), rec)
+		},
+	}
+	a.flags(cmd)
+	cmd.Flags().StringVar(&tool, "tool", "", "name of the tool that wants permission")
+	cmd.Flags().StringVar(&command, "command", "", "the command that would run, shown as it is")
+	cmd.Flags().StringVar(&input, "input", "", "what the tool would be given, as JSON")
+	cmd.Flags().StringVar(&grant, "grant-key", "", "key under which a session or always grant is remembered")
+	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "scopes on offer: once, session, always")
+	return cmd
+}
+
+func runCommand() *cobra.Command {
+	var a asking
+	var prompt string
+	cmd := &cobra.Command{
+		Use:   "run -- COMMAND [ARG...]",
+		Short: "ask for permission, then run exactly that command",
+		Long: `Show exactly this argument list, and run exactly it if somebody allows it. The
+exit code is the command's own; without permission it is 1 (denied), 3 (expired),
+4 (cancelled) or 5 (nobody could be asked), and nothing runs.`,
+		Example: "  nod run -- kubectl delete pod x",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := exec.LookPath(args[0])
+			if err != nil {
+				return bridge.Wrap(bridge.CodeInvalid, err, "%s can not be run", args[0])
+			}
+			r, err := runRequest(&a, prompt, path, args)
+			if err != nil {
+				return err
+			}
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			if err := outcome(cmd.ErrOrStderr(), rec); err != nil {
+				return err
+			}
+			if rec.State != bridge.StateApproved {
+				return exitError(bridge.CodeUnavailable.ExitCode())
+			}
+			return execute(cmd, path, args)
+		},
+	}
+	a.flags(cmd)
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&prompt, "prompt", "", "what to ask instead of \"Run this command?\"")
+	return cmd
+}
+
+func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, error) {
+	where := map[string]any{"argv": args, "program": path}
+	if dir, err := os.Getwd(); err == nil {
+		where["directory"] = dir
+	}
+	if host, err := os.Hostname(); err == nil {
+		where["host"] = host
+	}
+	if u, err := user.Current(); err == nil {
+		where["user"] = u.Username
+	}
+	raw, err := json.Marshal(where)
+	if err != nil {
+		return bridge.Request{}, err
+	}
+	if prompt == "" {
+		prompt = "Run this command?"
+	}
+	r := a.request(prompt)
+	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}}
+	return r, nil
+}
+
+func execute(cmd *cobra.Command, path string, args []string) error {
+	// Interrupts reach the command by itself: it is in the same process group.
+	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
+	err := child.Run()
+	if err == nil {
+		return nil
+	}
+	if child.ProcessState == nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "%s did not start", args[0])
+	}
+	if code := child.ProcessState.ExitCode(); code >= 0 {
+		return exitError(code)
+	}
+	return exitError(signalled(child.ProcessState))
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+func configCommand() *cobra.Command {
+	var path string
+	load := func() (config.Config, error) {
+		c, err := config.Load(path, os.Environ())
+		if err != nil {
+			return c, bridge.Wrap(bridge.CodeInvalid, err, "config")
+		}
+		return c, nil
+	}
+	cmd := &cobra.Command{Use: "config", Short: "check or show the config"}
+	check := &cobra.Command{
+		Use: "check", Short: "check the config and report every problem", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load()
+			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
+			}
+			return err
+		},
+	}
+	show := &cobra.Command{
+		Use: "show", Short: "print the config as nod sees it, without secrets", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load()
+			if err != nil {
+				return err
+			}
+			enc := yaml.NewEncoder(cmd.OutOrStdout())
+			enc.SetIndent(2)
+			return enc.Encode(c)
+		},
+	}
+	for _, sub := range []*cobra.Command{check, show} {
+		sub.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// version is set by release builds.
+var version = "dev"
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "print the version", Args: cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			revision := ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = " " + s.Value
+					}
+				}
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "nod %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+}
+
+// printLine prints v as one line of JSON.
+func printLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

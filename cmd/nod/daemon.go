@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/slack"
+	"github.com/nodbridge/nod/platforms/telegram"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
+)
+
+// daemon is nod as a service: store, engine, platforms and front door.
+type daemon struct {
+	store   *broker.Broker
+	engine  *bridge.Engine
+	handler http.Handler
+	log     *slog.Logger
+	closing context.Context
+	close   context.CancelFunc
+}
+
+// newDaemon wires everything. It reaches Redis, and no platform yet.
+func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
+	store, err := broker.New(ctx, broker.Options{
+		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{store: store, log: log}
+	d.closing, d.close = context.WithCancel(context.Background())
+	if err := d.wire(ctx, c); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return d, nil
+}
+
+func (d *daemon) wire(ctx context.Context, c config.Config) error {
+	keyring, err := d.keyring(ctx, c)
+	if err != nil {
+		return err
+	}
+	platforms, callbacks, err := buildPlatforms(c, d.store, d.log)
+	if err != nil {
+		return err
+	}
+	routes, err := buildRoutes(c)
+	if err != nil {
+		return err
+	}
+	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Log: d.log})
+	mux := http.NewServeMux()
+	for path, h := range callbacks {
+		mux.Handle(path, h(d.engine))
+	}
+	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log}))
+	d.handler = mux
+	return nil
+}
+
+func (d *daemon) keyring(ctx context.Context, c config.Config) (bridge.Keyring, error) {
+	if !c.TokenKey.Set() {
+		key, err := d.store.TokenKey(ctx)
+		if err != nil {
+			return bridge.Keyring{}, err
+		}
+		return bridge.NewKeyring(key)
+	}
+	var keys [][]byte
+	for s := range strings.SplitSeq(c.TokenKey.Value(), ",") {
+		key, err := hex.DecodeString(strings.TrimSpace(s))
+		if err != nil {
+			return bridge.Keyring{}, bridge.Errorf(bridge.CodeInvalid, "token_key: is not hex").WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
+		}
+		keys = append(keys, key)
+	}
+	return bridge.NewKeyring(keys...)
+}
+
+// serve runs until ctx ends, then lets calls under way finish.
+func (d *daemon) serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: d.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
+	failed := make(chan error, 1)
+	wg.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			failed <- err
+			stop()
+		}
+	})
+	wg.Go(func() { d.tidy(run) })
+	wg.Go(func() {
+		<-run.Done()
+		d.close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(run), stopTimeout)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			d.log.Warn("calls were cut off", "error", err)
+			server.Close()
+		}
+	})
+	err := d.engine.Run(run)
+	wg.Wait()
+	err = errors.Join(err, d.store.Close())
+	select {
+	case serr := <-failed:
+		return errors.Join(serr, err)
+	default:
+		return err
+	}
+}
+
+func (d *daemon) tidy(ctx context.Context) {
+	t := time.NewTicker(broker.TidyEvery)
+	defer t.Stop()
+	for {
+		if err := d.store.Tidy(ctx); err != nil && ctx.Err() == nil {
+			d.log.Warn("old entries not removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+func off(pacing *bool) bool { return pacing != nil && !*pacing }
+
+// buildPlatforms makes a platform of each that has a token, and the handlers
+// of those in HTTP mode.
+func buildPlatforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
+	var out []bridge.Platform
+	callbacks := map[string]func(bridge.Sink) http.Handler{}
+	for _, name := range c.Platforms() {
+		switch name {
+		case config.PlatformSlack:
+			p, err := slack.New(slack.Options{
+				Name: name, BotToken: c.Slack.BotToken.Value(), AppToken: c.Slack.AppToken.Value(), SigningSecret: c.Slack.SigningSecret.Value(),
+				APIURL: c.Slack.APIURL, NoPacing: off(c.Slack.Pacing), Log: log,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			out, callbacks["/slack/interactions"] = append(out, p), p.Handler
+		case config.PlatformDiscord:
+			p, err := discord.New(discord.Options{
+				Name: name, BotToken: c.Discord.BotToken.Value(), PublicKey: c.Discord.PublicKey, APIURL: c.Discord.APIURL, NoPacing: off(c.Discord.Pacing), Log: log,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			out, callbacks["/discord/interactions"] = append(out, p), p.Handler
+		case config.PlatformTelegram:
+			p, err := telegram.New(telegram.Options{
+				Name: name, Token: c.Telegram.BotToken.Value(), WebhookURL: c.Telegram.WebhookURL, WebhookSecret: c.Telegram.WebhookSecret.Value(),
+				APIURL: c.Telegram.APIURL, NoPacing: off(c.Telegram.Pacing), Notes: notes, Log: log,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			out, callbacks["/telegram/webhook"] = append(out, p), p.Handler
+		}
+	}
+	return out, callbacks, nil
+}
+
+func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
+	routes := map[string]bridge.Route{}
+	for name, r := range c.Routes {
+		var route bridge.Route
+		for _, s := range r.To {
+			t, err := config.ParseTarget(s)
+			if err != nil {
+				return nil, err
+			}
+			route.Destinations = append(route.Destinations, bridge.Destination{Platform: t.Platform, Channel: t.Channel, Thread: t.Thread})
+		}
+		for _, who := range r.Responders {
+			known := false
+			for _, p := range c.Platforms() {
+				if id := c.People[who].Account(p); id != "" {
+					route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: p, User: id})
+					known = true
+				}
+			}
+			if c.People[who].Token.Set() && !known {
+				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: "api", User: who})
+			}
+		}
+		routes[name] = route
+	}
+	return routes, nil
+}
+
+func buildTokens(c config.Config) map[string]api.Principal {
+	tokens := map[string]api.Principal{}
+	for name, a := range c.Agents {
+		tokens[a.Token.Value()] = api.Principal{Agent: &bridge.Agent{Name: name, Routes: a.Routes}}
+	}
+	for name, p := range c.People {
+		if p.Token.Set() {
+			tokens[p.Token.Value()] = api.Principal{Person: name}
+		}
+	}
+	return tokens
+}
+
+// redisClient connects to what the config names.
+func redisClient(c config.Redis) (redis.UniversalClient, error) {
+	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value()}
+	if c.URL.Set() {
+		u, err := redis.ParseURL(c.URL.Value())
+		if err != nil {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not a Redis URL").WithHint("it looks like redis://127.0.0.1:6379/0")
+		}
+		o.Addrs, o.DB, o.TLSConfig = []string{u.Addr}, u.DB, u.TLSConfig
+		if u.Username != "" {
+			o.Username = u.Username
+		}
+		if u.Password != "" {
+			o.Password = u.Password
+		}
+	}
+	if len(o.Addrs) == 0 {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not set; nod keeps every decision in Redis").
+			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that forgets everything when it stops")
+	}
+	o.ContextTimeoutEnabled = true
+	return redis.NewUniversalClient(o), nil
+}

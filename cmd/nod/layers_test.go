@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/nodbridge/nod/"
+
+// layerOf says how high a package stands: imports go down only.
+func layerOf(path string) int {
+	p := strings.TrimPrefix(path, module)
+	switch {
+	case p == "config":
+		return 0
+	case p == "bridge":
+		return 1
+	case p == "render":
+		return 2
+	case strings.HasPrefix(p, "render/"):
+		return 3
+	case p == "platforms", strings.HasPrefix(p, "bridge/dialect"):
+		return 3
+	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker":
+		return 4
+	case strings.HasPrefix(p, "broker/"), strings.HasPrefix(p, "platforms/"):
+		return 4
+	case p == "cmd/nod":
+		return 5
+	}
+	return -1
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Standard", "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		from := layerOf(p.ImportPath)
+		if from < 0 {
+			t.Errorf("%s stands in no layer; the root holds cmd bridge platforms broker render config deploy", p.ImportPath)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module)
+		for _, i := range p.Imports {
+			if !strings.HasPrefix(i, module) {
+				checkOutside(t, name, i)
+				continue
+			}
+			if to := layerOf(i); to >= from && from != 5 {
+				t.Errorf("%s (layer %d) imports %s (layer %d)", name, from, i, to)
+			}
+		}
+	}
+}
+
+// checkOutside pins what the lower packages may import from elsewhere.
+func checkOutside(t *testing.T, name, path string) {
+	third := strings.Contains(path, ".")
+	switch {
+	case name == "bridge" && third && path != "github.com/google/uuid":
+		t.Errorf("bridge imports %s; it stands on the standard library and uuid", path)
+	case name == "config" && third && !strings.HasPrefix(path, "go.yaml.in/yaml"):
+		t.Errorf("config imports %s", path)
+	case name == "platforms/sandbox" && strings.HasPrefix(path, module):
+		t.Errorf("the sandbox imports %s; it must be able to contradict nod", path)
+	case strings.HasPrefix(name, "render") && slices.Contains([]string{"net/http", "os", "log", "log/slog", "time/tzdata"}, path):
+		t.Errorf("%s imports %s; rendering is pure", name, path)
+	}
+}
+
+// The core must not know which chat services there are.
+func TestCoreNamesNoPlatform(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"slack", "discord", "telegram"} {
+		out, err := exec.Command("grep", "-rniwE", "--include=*.go", "--exclude=*_test.go", word, "../../bridge/", "../../render/card.go", "../../render/words.go").Output()
+		if err == nil {
+			t.Errorf("the core names a platform:\n%s", out)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// Command nod asks a human in Slack, Discord or Telegram for an agent, and
+// brings the answer back.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process: it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return int(exit)
+	}
+	return complain(stderr, err)
+}
+
+// exitError ends the program with a code and says nothing: what there is to
+// say has been said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// complain prints an error with its hint and returns the exit code.
+func complain(w io.Writer, err error) int {
+	e, ok := errors.AsType[*bridge.Error](err)
+	if !ok {
+		fmt.Fprintf(w, "nod: %v\n", err)
+		if errors.Is(err, context.Canceled) {
+			return bridge.CodeUnavailable.ExitCode()
+		}
+		return bridge.CodeInvalid.ExitCode()
+	}
+	msg := e.Message
+	if e.Cause != nil {
+		msg += ": " + e.Cause.Error()
+	}
+	fmt.Fprintf(w, "nod: %s\n", msg)
+	if e.Hint != "" {
+		fmt.Fprintf(w, "nod: hint: %s\n", e.Hint)
+	}
+	return e.Code.ExitCode()
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nod",
+		Short: "your agents ask, your team nods, from any chat",
+		Long: `nod carries questions and approvals from AI agents, scripts and CI to the people
+in Slack, Discord and Telegram, and their answer back.
+
+Try it, without tokens or Redis:  nod demo
+
+Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
+4 cancelled or gone, 5 unavailable, 6 forbidden.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.AddCommand(
+		demoCommand(), serveCommand(), sandboxCommand(),
+		askCommand(), approveCommand(), runCommand(),
+		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(),
+		configCommand(), versionCommand(),
+	)
+	return root
+}

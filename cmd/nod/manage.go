@@ -1,0 +1,281 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/render"
+)
+
+func listCommand() *cobra.Command {
+	var c connection
+	var f bridge.ListFilter
+	var state string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list requests, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			f.State = bridge.State(state)
+			page, err := cl.List(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), page)
+			}
+			return printList(cmd.OutOrStdout(), cmd.ErrOrStderr(), page)
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&state, "state", "", "only this state, such as pending")
+	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
+	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "where an earlier page ended")
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "at most this many (default 50)")
+	return cmd
+}
+
+func printList(w, talk io.Writer, page bridge.List) error {
+	if len(page.Items) == 0 {
+		fmt.Fprintln(talk, "nod: none")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, r := range page.Items {
+		i := r.Interaction
+		prompt := render.Cut(render.Line(i.Prompt), 60, render.Runes)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.ID, i.Created.Local().Format(time.DateTime), r.State, render.Line(i.Agent), prompt)
+	}
+	if page.Next != "" {
+		fmt.Fprintf(talk, "nod: more with --cursor %s\n", page.Next)
+	}
+	return t.Flush()
+}
+
+func showCommand() *cobra.Command {
+	var c connection
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "show one request, whole",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			id, err := bridge.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			rec, err := cl.Get(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), rec)
+			}
+			printRecord(cmd.OutOrStdout(), rec)
+			return nil
+		},
+	}
+	c.flags(cmd)
+	return cmd
+}
+
+func printRecord(w io.Writer, rec bridge.Record) {
+	i := rec.Interaction
+	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.Headline, card.From, render.PlainText(card.Body))
+	if len(card.Questions) > 0 {
+		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
+	}
+	if card.Closed {
+		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Closing))
+	} else {
+		fmt.Fprintf(w, "\nopen until %s (%s left), may be answered by %s\n", i.Deadline.Local().Format(time.DateTime),
+			i.Remaining(time.Now()).Round(time.Second), strings.Join(people(i), ", "))
+		if d := i.Decisions(); len(d) > 0 {
+			fmt.Fprintf(w, "decisions: %v\n", d)
+		}
+	}
+	fmt.Fprintln(w)
+	for n, d := range i.Destinations {
+		switch ref, ok := rec.Messages[n]; {
+		case ok:
+			fmt.Fprintf(w, "%s:%s  message %s\n", d.Platform, ref.Channel, ref.Message)
+		case rec.Failures[n] != "":
+			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
+		default:
+			fmt.Fprintf(w, "%s:%s  not posted yet\n", d.Platform, d.Channel)
+		}
+	}
+}
+
+func answerCommand() *cobra.Command {
+	var c connection
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "answer ID [DECISION | VALUE | QUESTION=VALUE...]",
+		Short: "answer a request, as the person whose token NOD_TOKEN is",
+		Long: `Answer a request under the same rules as in chat. For an approval give a
+decision: deny, once, session or always. For one question give its value; for
+several, QUESTION=VALUE each. A list is VALUE,VALUE.`,
+		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			id, err := bridge.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			rec, err := cl.Get(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			a, err := parseAnswer(rec.Interaction, args[1:])
+			if err != nil {
+				return err
+			}
+			a.Reason = reason
+			if rec, err = cl.Respond(cmd.Context(), id, a); err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), rec)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", rec.Outcome())
+			return nil
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is denied")
+	return cmd
+}
+
+func parseAnswer(i bridge.Interaction, args []string) (client.Answer, error) {
+	if i.Kind == bridge.KindApproval {
+		if len(args) != 1 {
+			return client.Answer{}, bridge.Errorf(bridge.CodeInvalid, "one decision is wanted").WithHint("use one of %v", i.Decisions())
+		}
+		return client.Answer{Decision: bridge.Decision(args[0])}, nil
+	}
+	a := client.Answer{Answers: map[string]bridge.Answer{}}
+	for _, arg := range args {
+		q, value := i.Questions[0], arg
+		if len(i.Questions) > 1 {
+			id, v, ok := strings.Cut(arg, "=")
+			found := false
+			for _, x := range i.Questions {
+				if x.ID == id {
+					q, found = x, true
+				}
+			}
+			if !ok || !found {
+				return a, bridge.Errorf(bridge.CodeInvalid, "%q is not QUESTION=VALUE", arg).WithHint("see the questions with: nod show %s", i.ID)
+			}
+			value = v
+		}
+		if q.Multiple() {
+			a.Answers[q.ID] = bridge.ListAnswer(strings.Split(value, ",")...)
+		} else {
+			a.Answers[q.ID] = bridge.TextAnswer(value)
+		}
+	}
+	return a, nil
+}
+
+func cancelCommand() *cobra.Command {
+	var c connection
+	var reason, session string
+	cmd := &cobra.Command{
+		Use:     "cancel [ID]",
+		Short:   "withdraw a request, or everything pending in a session",
+		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			if (len(args) == 1) == (session != "") {
+				return bridge.Errorf(bridge.CodeInvalid, "give an id or --session, one of the two")
+			}
+			if session != "" {
+				page, err := cl.CancelSession(cmd.Context(), session, reason)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return printJSON(cmd.OutOrStdout(), page)
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: %d cancelled\n", len(page.Items))
+				return nil
+			}
+			id, err := bridge.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			rec, err := cl.Cancel(cmd.Context(), id, reason)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), rec)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", rec.Outcome())
+			if rec.State != bridge.StateCancelled {
+				return exitError(bridge.CodeConflict.ExitCode())
+			}
+			return nil
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "shown to people")
+	cmd.Flags().StringVar(&session, "session", "", "withdraw everything pending in this session")
+	return cmd
+}
+
+func eventsCommand() *cobra.Command {
+	var c connection
+	var after, session string
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "print what happens, as it happens",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			err = cl.Events(cmd.Context(), after, session, func(e bridge.Event) error {
+				if c.json {
+					return printLine(cmd.OutOrStdout(), e)
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %-20s  %-9s  %s\n", e.Timestamp.Local().Format(time.TimeOnly), e.InteractionID, e.Type, e.State, render.Line(e.Agent))
+				return err
+			})
+			if cmd.Context().Err() != nil {
+				return nil // stopped by the person who watches
+			}
+			return err
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&after, "after", "", "begin after this cursor; 0 is the beginning (default: now)")
+	cmd.Flags().StringVar(&session, "session", "", "only this session")
+	return cmd
+}

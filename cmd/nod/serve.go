@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+func serveCommand() *cobra.Command {
+	var path string
+	var dev, logJSON bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "run the daemon",
+		Long: `Run the daemon: it takes requests by HTTP, shows them in the chats of its
+config, and settles them in Redis. SIGINT and SIGTERM stop it; what is pending
+stays pending.`,
+		Example: "  nod serve --config nod.yaml\n  nod serve --dev --config nod.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := config.Load(path, os.Environ())
+			if err != nil {
+				return bridge.Wrap(bridge.CodeInvalid, err, "config")
+			}
+			log := newLog(cmd.ErrOrStderr(), c.LogLevel, logJSON)
+			client, stop, err := openRedis(c.Redis, dev, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer stop()
+			return serve(cmd.Context(), c, client, log)
+		},
+	}
+	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().BoolVar(&dev, "dev", false, "embedded Redis: everything is forgotten when nod stops")
+	cmd.Flags().BoolVar(&logJSON, "log-json", false, "log as JSON lines")
+	return cmd
+}
+
+func serve(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) error {
+	d, err := newDaemon(ctx, c, client, log)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
+	}
+	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
+	return d.serve(ctx, l)
+}
+
+// newLog writes to w: times, levels and key=value, with no foreign text
+// unescaped.
+func newLog(w io.Writer, level string, asJSON bool) *slog.Logger {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		l = slog.LevelInfo
+	}
+	o := &slog.HandlerOptions{Level: l}
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// openRedis connects to the configured Redis, or starts an embedded one.
+func openRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient, func(), error) {
+	if !dev {
+		client, err := redisClient(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return client, func() { client.Close() }, nil
+	}
+	fmt.Fprintln(talk, "nod: embedded Redis: every request and decision is FORGOTTEN when nod stops; not for production")
+	return embeddedRedis()
+}
+
+// embeddedRedis starts a Redis in this process. Its clock has to be moved by
+// hand for keys to expire.
+func embeddedRedis() (redis.UniversalClient, func(), error) {
+	m, err := miniredis.Run()
+	if err != nil {
+		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
+	}
+	client := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				m.FastForward(time.Second)
+			}
+		}
+	}()
+	return client, func() { close(done); client.Close(); m.Close() }, nil
+}

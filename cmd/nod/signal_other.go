@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// signalled is the exit code of a process that did not exit by itself.
+func signalled(*os.ProcessState) int { return 1 }

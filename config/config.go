@@ -1,0 +1,345 @@
+// Package config reads nod's configuration: plain data from a YAML file and
+// the environment, checked as a whole.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is the whole configuration. Every key is also an environment
+// variable: NOD_ and its path in capitals, such as NOD_REDIS_URL; the tokens of
+// the platforms have the names that people use already.
+type Config struct {
+	Listen    string            `yaml:"listen"` // address of the API; default 127.0.0.1:8787
+	LogLevel  string            `yaml:"log_level"`
+	Redis     Redis             `yaml:"redis"`
+	TokenKey  Secret            `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
+	Slack     Slack             `yaml:"slack"`
+	Discord   Discord           `yaml:"discord"`
+	Telegram  Telegram          `yaml:"telegram"`
+	People    map[string]Person `yaml:"people"`
+	Routes    map[string]Route  `yaml:"routes"`
+	Agents    map[string]Agent  `yaml:"agents"`
+	Retention Duration          `yaml:"retention"` // of settled interactions; default 720h
+}
+
+// Redis says where the state is.
+type Redis struct {
+	// URL is redis://, rediss:// or unix://.
+	URL Secret `yaml:"url"`
+	// Addrs with a MasterName are Sentinels, several without one a Cluster.
+	Addrs      []string `yaml:"addrs"`
+	MasterName string   `yaml:"master_name"`
+	Username   string   `yaml:"username"`
+	Password   Secret   `yaml:"password"`
+	Prefix     string   `yaml:"prefix"` // of keys; default nod
+	Partitions int      `yaml:"partitions"`
+}
+
+// Slack is a workspace. It is used if a bot token is set.
+type Slack struct {
+	BotToken      Secret `yaml:"bot_token"`
+	AppToken      Secret `yaml:"app_token"`      // Socket Mode
+	SigningSecret Secret `yaml:"signing_secret"` // HTTP mode
+	APIURL        string `yaml:"api_url"`
+	Pacing        *bool  `yaml:"pacing"`
+}
+
+// Discord is an application. It is used if a bot token is set.
+type Discord struct {
+	BotToken  Secret `yaml:"bot_token"`
+	PublicKey string `yaml:"public_key"` // HTTP mode
+	APIURL    string `yaml:"api_url"`
+	Pacing    *bool  `yaml:"pacing"`
+}
+
+// Telegram is a bot. It is used if a bot token is set.
+type Telegram struct {
+	BotToken      Secret `yaml:"bot_token"`
+	WebhookURL    string `yaml:"webhook_url"` // webhook mode
+	WebhookSecret Secret `yaml:"webhook_secret"`
+	APIURL        string `yaml:"api_url"`
+	Pacing        *bool  `yaml:"pacing"`
+}
+
+// Person is a human with accounts.
+type Person struct {
+	Slack    string `yaml:"slack"`    // member id, U…
+	Discord  string `yaml:"discord"`  // user id
+	Telegram string `yaml:"telegram"` // numeric user id
+	Token    Secret `yaml:"token"`    // to answer by API and command line; empty: not
+}
+
+// Route says where requests go and who may answer.
+type Route struct {
+	To         []string `yaml:"to"`         // platform:channel, or platform:channel/thread
+	Responders []string `yaml:"responders"` // names of people
+}
+
+// Agent may ask.
+type Agent struct {
+	Token  Secret   `yaml:"token"`
+	Routes []string `yaml:"routes"` // empty: all
+}
+
+// Secret is a text that is never printed. In YAML it is {env: NAME},
+// {file: PATH}, or the text itself.
+type Secret struct{ value string }
+
+// NewSecret returns a secret with a value.
+func NewSecret(s string) Secret { return Secret{s} }
+
+// Value returns the text.
+func (s Secret) Value() string { return s.value }
+
+// Set reports whether there is a text.
+func (s Secret) Set() bool { return s.value != "" }
+
+// String hides the value.
+func (s Secret) String() string {
+	if s.value == "" {
+		return ""
+	}
+	return "***"
+}
+
+// GoString hides the value from %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalYAML hides the value.
+func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
+
+// UnmarshalYAML reads a text, or where to find it.
+func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		s.value = n.Value
+		return nil
+	}
+	var from struct {
+		Env  string `yaml:"env"`
+		File string `yaml:"file"`
+	}
+	for k := 0; k < len(n.Content); k += 2 {
+		if key := n.Content[k]; key.Value != "env" && key.Value != "file" {
+			return fmt.Errorf("line %d: unknown key %s in a secret; use env or file", key.Line, key.Value)
+		}
+	}
+	if err := n.Decode(&from); err != nil {
+		return fmt.Errorf("line %d: a secret is a text, {env: NAME} or {file: PATH}", n.Line)
+	}
+	if from.Env != "" {
+		s.value = os.Getenv(from.Env)
+		if s.value == "" {
+			return fmt.Errorf("line %d: the environment variable %s is not set", n.Line, from.Env)
+		}
+		return nil
+	}
+	raw, err := os.ReadFile(from.File)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	s.value = strings.TrimSpace(string(raw))
+	return nil
+}
+
+// Duration is a time.Duration written like 5m.
+type Duration time.Duration
+
+// UnmarshalYAML reads a duration.
+func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is not a duration like 90s, 5m or 720h", n.Line, n.Value)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalYAML writes a duration.
+func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
+
+// Load reads a file, then the environment, and checks the whole. An empty path
+// means that there is no file. The error joins every problem.
+func Load(path string, environ []string) (Config, error) {
+	c := Config{}
+	if path != "" {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return c, err
+		}
+		if c, err = Parse(raw); err != nil {
+			return c, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err := c.environment(environ); err != nil {
+		return c, err
+	}
+	c.defaults()
+	return c, c.Check()
+}
+
+// Parse reads YAML, strictly: an unknown key is an error with its line.
+func Parse(raw []byte) (Config, error) {
+	var c Config
+	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && err.Error() != "EOF" {
+		return c, err
+	}
+	return c, nil
+}
+
+func (c *Config) defaults() {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:8787"
+	}
+	if c.LogLevel == "" {
+		c.LogLevel = "info"
+	}
+	if c.Redis.Prefix == "" {
+		c.Redis.Prefix = "nod"
+	}
+	if c.Retention == 0 {
+		c.Retention = Duration(720 * time.Hour)
+	}
+}
+
+// Names of the platforms in the config.
+const (
+	PlatformSlack    = "slack"
+	PlatformDiscord  = "discord"
+	PlatformTelegram = "telegram"
+)
+
+// Platforms are the names of the platforms that have a token.
+func (c Config) Platforms() []string {
+	var out []string
+	for _, p := range []struct {
+		name  string
+		token Secret
+	}{{PlatformSlack, c.Slack.BotToken}, {PlatformDiscord, c.Discord.BotToken}, {PlatformTelegram, c.Telegram.BotToken}} {
+		if p.token.Set() {
+			out = append(out, p.name)
+		}
+	}
+	return out
+}
+
+// Account is the person's id on a platform; empty: none.
+func (p Person) Account(platform string) string {
+	switch platform {
+	case PlatformSlack:
+		return p.Slack
+	case PlatformDiscord:
+		return p.Discord
+	case PlatformTelegram:
+		return p.Telegram
+	}
+	return ""
+}
+
+// Target is a parsed entry of Route.To.
+type Target struct{ Platform, Channel, Thread string }
+
+// ParseTarget reads platform:channel/thread.
+func ParseTarget(s string) (Target, error) {
+	platform, rest, ok := strings.Cut(s, ":")
+	if !ok || rest == "" {
+		return Target{}, fmt.Errorf("%q is not like slack:C0123, discord:123 or telegram:-100123", s)
+	}
+	if !slices.Contains([]string{PlatformSlack, PlatformDiscord, PlatformTelegram}, platform) {
+		return Target{}, fmt.Errorf("%q: there is no platform %q", s, platform)
+	}
+	channel, thread, _ := strings.Cut(rest, "/")
+	return Target{platform, channel, thread}, nil
+}
+
+// minToken is how long a token of the API must be, against guessing.
+const minToken = 16
+
+// Check reports every problem with its path.
+func (c Config) Check() error {
+	var errs []error
+	bad := func(path, format string, args ...any) { errs = append(errs, fmt.Errorf(path+": "+format, args...)) }
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		bad("log_level", "%q is not debug, info, warn or error", c.LogLevel)
+	}
+	if c.Slack.BotToken.Set() && c.Slack.AppToken.Set() == c.Slack.SigningSecret.Set() {
+		bad("slack", "set app_token for Socket Mode, or signing_secret for HTTP, and not both")
+	}
+	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
+		bad("telegram", "webhook_url and webhook_secret belong together")
+	}
+	c.checkRoutes(bad)
+	seen := map[string]string{}
+	token := func(path string, s Secret) {
+		if len(s.Value()) < minToken {
+			bad(path, "is shorter than %d characters", minToken)
+		}
+		if other := seen[s.Value()]; other != "" {
+			bad(path, "is the same as %s", other)
+		}
+		seen[s.Value()] = path
+	}
+	for _, name := range sorted(c.Agents) {
+		token("agents."+name+".token", c.Agents[name].Token)
+		for n, r := range c.Agents[name].Routes {
+			if _, ok := c.Routes[r]; !ok {
+				bad(fmt.Sprintf("agents.%s.routes[%d]", name, n), "there is no route %q", r)
+			}
+		}
+	}
+	for _, name := range sorted(c.People) {
+		p := c.People[name]
+		if p.Token.Set() {
+			token("people."+name+".token", p.Token)
+		}
+		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
+			bad("people."+name+".telegram", "is not a numeric user id")
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
+	for _, name := range sorted(c.Routes) {
+		r := c.Routes[name]
+		path := "routes." + name
+		if len(r.To) == 0 {
+			bad(path+".to", "is empty")
+		}
+		if len(r.Responders) == 0 {
+			bad(path+".responders", "is empty: nobody could answer")
+		}
+		for n, s := range r.To {
+			t, err := ParseTarget(s)
+			switch {
+			case err != nil:
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "%v", err)
+			case !slices.Contains(c.Platforms(), t.Platform):
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "%s has no bot_token", t.Platform)
+			}
+		}
+		for n, who := range r.Responders {
+			if _, ok := c.People[who]; !ok {
+				bad(fmt.Sprintf("%s.responders[%d]", path, n), "there is no person %q", who)
+			}
+		}
+	}
+}
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

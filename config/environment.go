@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// platformVariables are the names that people use already.
+func platformVariables(c *Config) map[string]any {
+	return map[string]any{
+		"SLACK_BOT_TOKEN":               &c.Slack.BotToken,
+		"SLACK_APP_TOKEN":               &c.Slack.AppToken,
+		"SLACK_SIGNING_SECRET":          &c.Slack.SigningSecret,
+		"DISCORD_BOT_TOKEN":             &c.Discord.BotToken,
+		"DISCORD_PUBLIC_KEY":            &c.Discord.PublicKey,
+		"TELEGRAM_BOT_TOKEN":            &c.Telegram.BotToken,
+		"TELEGRAM_WEBHOOK_SECRET_TOKEN": &c.Telegram.WebhookSecret,
+	}
+}
+
+// environment applies variables. NOD_ names win over the common ones, both
+// over the file. Maps are keyed by what stands in the file already, as
+// NOD_AGENTS_<NAME>_TOKEN.
+func (c *Config) environment(environ []string) error {
+	env := map[string]string{}
+	for _, kv := range environ {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	for name, field := range platformVariables(c) {
+		if v := env[name]; v != "" {
+			if err := assign(reflect.ValueOf(field).Elem(), v); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return walk(reflect.ValueOf(c).Elem(), "NOD", env)
+}
+
+func walk(v reflect.Value, prefix string, env map[string]string) error {
+	for n := range v.NumField() {
+		key, _, _ := strings.Cut(v.Type().Field(n).Tag.Get("yaml"), ",")
+		name, f := prefix+"_"+variable(key), v.Field(n)
+		switch {
+		case f.Kind() == reflect.Map:
+			for _, k := range f.MapKeys() {
+				entry := reflect.New(f.Type().Elem()).Elem()
+				entry.Set(f.MapIndex(k))
+				if err := walk(entry, name+"_"+variable(k.String()), env); err != nil {
+					return err
+				}
+				f.SetMapIndex(k, entry)
+			}
+		case f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[Secret]():
+			if err := walk(f, name, env); err != nil {
+				return err
+			}
+		case env[name] != "":
+			if err := assign(f, env[name]); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func variable(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, key)
+}
+
+func assign(f reflect.Value, s string) error {
+	switch x := f.Addr().Interface().(type) {
+	case *Secret:
+		x.value = s
+	case *string:
+		*x = s
+	case *int:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", s)
+		}
+		*x = n
+	case *Duration:
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration", s)
+		}
+		*x = Duration(d)
+	case **bool:
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return fmt.Errorf("%q is not true or false", s)
+		}
+		*x = &b
+	case *[]string:
+		*x = strings.Split(s, ",")
+	default:
+		return fmt.Errorf("can not be set by the environment")
+	}
+	return nil
+}

@@ -1,0 +1,374 @@
+// Package discord connects nod to a Discord application through the gateway or
+// signed HTTP requests.
+//
+// Interactions are decoded from the raw event: the SDK does not know the
+// components of today's modals and calls its typed handler with nil data when
+// it meets one. Requests go through the SDK's RequestWithBucketID, because its
+// structs have no nonce and no way to send those components.
+package discord
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/render/discordmsg"
+)
+
+// Options configures an application.
+type Options struct {
+	Name     string
+	BotToken string
+	// PublicKey, in hex, selects HTTP mode; empty: the gateway.
+	PublicKey  string
+	APIURL     string // stands for https://discord.com; empty: that
+	HTTPClient *http.Client
+	NoPacing   bool          // leave the pace to the service's own limits
+	DeafAfter  time.Duration // without a heartbeat answer; 0: 100 s, over two of the gateway's intervals
+	Log        *slog.Logger
+}
+
+// Platform is one Discord application. It implements bridge.Platform.
+type Platform struct {
+	name   string
+	token  string
+	key    ed25519.PublicKey
+	client *http.Client
+	rest   *discordgo.Session
+	deaf   time.Duration
+	log    *slog.Logger
+	health platforms.HealthBox
+	pacer  *platforms.Pacer
+
+	mu   sync.Mutex
+	dms  map[string]string    // channel of a direct message by user
+	seen map[string]time.Time // interactions of HTTP mode, against replays
+}
+
+var (
+	_ bridge.Platform  = (*Platform)(nil)
+	_ bridge.Healther  = (*Platform)(nil)
+	_ bridge.Threader  = (*Platform)(nil)
+	_ bridge.Exclusive = (*Platform)(nil)
+)
+
+// New returns an application. It does not touch the network.
+func New(o Options) (*Platform, error) {
+	if o.BotToken == "" {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "discord: bot_token is empty").WithHint("set DISCORD_BOT_TOKEN")
+	}
+	p := &Platform{
+		name: o.Name, token: o.BotToken, deaf: o.DeafAfter, log: o.Log, dms: map[string]string{}, seen: map[string]time.Time{},
+		// A channel takes about five messages in five seconds; the headers tell
+		// the exact figure, the pacer only avoids asking for it.
+		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
+	}
+	if o.PublicKey != "" {
+		key, err := hex.DecodeString(o.PublicKey)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: public_key is not a key").WithHint("copy it from the application's general information; it has 64 hex digits")
+		}
+		p.key = key
+	}
+	if p.deaf == 0 {
+		p.deaf = 100 * time.Second
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	c := o.HTTPClient
+	if c == nil {
+		c = platforms.Client()
+	}
+	copied := *c
+	if o.APIURL != "" {
+		target, err := url.Parse(o.APIURL)
+		if err != nil || target.Host == "" {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: api_url is not a URL")
+		}
+		copied.Transport = elsewhere{base: c.Transport, target: target}
+	}
+	p.client = &copied
+	s, err := p.session()
+	if err != nil {
+		return nil, err
+	}
+	p.rest = s
+	return p, nil
+}
+
+// elsewhere sends what is meant for discord.com to another server. The SDK
+// keeps its addresses in package variables, which one process could set only
+// once.
+type elsewhere struct {
+	base   http.RoundTripper
+	target *url.URL
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, r.Host = e.target.Scheme, e.target.Host, e.target.Host
+	r.URL.Path = strings.TrimRight(e.target.Path, "/") + r.URL.Path
+	base := e.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return base.RoundTrip(r)
+}
+
+// session returns a session with everything off that retries, waits or caches
+// out of our sight.
+func (p *Platform) session() (*discordgo.Session, error) {
+	s, err := discordgo.New("Bot " + p.token)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "discord: session")
+	}
+	s.Client = p.client
+	s.StateEnabled = false
+	s.ShouldRetryOnRateLimit = false
+	s.MaxRestRetries = 0
+	s.ShouldReconnectOnError = false
+	s.LogLevel = -1                            // it prints what it sends
+	s.Identify.Intents = discordgo.IntentsNone // interactions need none
+	return s, nil
+}
+
+// Name implements bridge.Platform.
+func (p *Platform) Name() string { return p.name }
+
+// Health implements bridge.Healther.
+func (p *Platform) Health() bridge.Health { return p.health.Get() }
+
+// ExclusiveKey implements bridge.Exclusive: every gateway session gets every
+// interaction, and only one may answer it.
+func (p *Platform) ExclusiveKey() string {
+	if p.key != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(p.token))
+	return "discord:" + hex.EncodeToString(sum[:8])
+}
+
+// Check implements bridge.Platform.
+func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
+	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(c bridge.Control) string {
+		return strings.Repeat("0", bridge.TokenLength)
+	})
+	_, err := discordmsg.Build(v)
+	return err
+}
+
+// body is a message as Discord's API takes it.
+type body struct {
+	Content         string                       `json:"content"`
+	Embeds          []*discordgo.MessageEmbed    `json:"embeds"`
+	Components      []discordgo.MessageComponent `json:"components"`
+	AllowedMentions mentions                     `json:"allowed_mentions"`
+	Flags           int                          `json:"flags,omitempty"`
+	Nonce           string                       `json:"nonce,omitempty"`
+	EnforceNonce    bool                         `json:"enforce_nonce,omitempty"`
+}
+
+// mentions says whom a message pings; its zero value nobody. Discord wants it
+// on every create and edit.
+type mentions struct {
+	Parse []string `json:"parse"`
+}
+
+func bodyOf(m discordmsg.Message) body {
+	b := body{Content: m.Content, Embeds: m.Embeds, Components: m.Components, AllowedMentions: mentions{Parse: []string{}}}
+	if b.Embeds == nil {
+		b.Embeds = []*discordgo.MessageEmbed{}
+	}
+	if b.Components == nil {
+		b.Components = []discordgo.MessageComponent{}
+	}
+	return b
+}
+
+// Post implements bridge.Platform. It is idempotent for a few minutes: Discord
+// answers a repeated nonce with the first message.
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+	m, err := discordmsg.Build(v)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	channel, err := p.channel(ctx, d)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if err := p.pacer.Wait(ctx, channel); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	b := bodyOf(m)
+	sum := sha256.Sum256([]byte(string(v.Record.Interaction.ID) + channel))
+	b.Nonce, b.EnforceNonce = hex.EncodeToString(sum[:12]), true
+	var out struct {
+		ID      string `json:"id"`
+		Channel string `json:"channel_id"`
+	}
+	endpoint := discordgo.EndpointChannelMessages(channel)
+	if m.File == nil {
+		err = p.do(ctx, http.MethodPost, endpoint, b, &out)
+	} else {
+		err = p.upload(ctx, endpoint, b, m.File, &out)
+	}
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, nil
+}
+
+// channel is where a destination's messages go: a thread, a channel, or the
+// direct message with "@" and a user id.
+func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, error) {
+	if d.Thread != "" {
+		return d.Thread, nil
+	}
+	user, direct := strings.CutPrefix(d.Channel, "@")
+	if !direct {
+		return d.Channel, nil
+	}
+	p.mu.Lock()
+	id := p.dms[user]
+	p.mu.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	var out struct {
+		ID string `json:"id"`
+	}
+	if err := p.do(ctx, http.MethodPost, discordgo.EndpointUserChannels("@me"), map[string]string{"recipient_id": user}, &out); err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	p.dms[user] = out.ID
+	p.mu.Unlock()
+	return out.ID, nil
+}
+
+// Update implements bridge.Platform.
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View) error {
+	m, err := discordmsg.Build(v)
+	if err != nil {
+		return err
+	}
+	return p.do(ctx, http.MethodPatch, discordgo.EndpointChannelMessage(ref.Channel, ref.Message), bodyOf(m), nil)
+}
+
+// Thread implements bridge.Threader: a thread on the session's first message.
+func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string) (bridge.Destination, error) {
+	if strings.HasPrefix(d.Channel, "@") {
+		return d, nil // direct messages have no threads
+	}
+	if first.Channel != d.Channel {
+		d.Thread = first.Channel // the first message was in a thread already
+		return d, nil
+	}
+	args := map[string]any{"name": render.Cut("session "+render.Line(title), 100, render.Runes), "auto_archive_duration": 1440}
+	err := p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessageThread(d.Channel, first.Message), args, nil)
+	if re, ok := errors.AsType[*discordgo.RESTError](err); ok && re.Message != nil && re.Message.Code == 160004 {
+		err = nil // there is one already; its id is the message's
+	}
+	d.Thread = first.Message
+	return d, err
+}
+
+func (p *Platform) do(ctx context.Context, method, endpoint string, args, out any) error {
+	raw, err := p.rest.RequestWithBucketID(method, endpoint, args, bucket(endpoint), discordgo.WithContext(ctx))
+	return p.finish(endpoint, raw, err, out)
+}
+
+// callbackBuckets bounds how many interactions are answered at once: the SDK
+// handles the requests of one bucket one by one.
+const callbackBuckets = 64
+
+// bucket is the SDK's rate limit bucket: one per address, and a fixed number
+// for interaction callbacks, whose own would never be freed.
+func bucket(endpoint string) string {
+	if !strings.Contains(endpoint, "/interactions/") {
+		return endpoint
+	}
+	h := fnv.New32a()
+	h.Write([]byte(endpoint))
+	return "interactions " + strconv.Itoa(int(h.Sum32()%callbackBuckets))
+}
+
+func (p *Platform) upload(ctx context.Context, endpoint string, b body, f *discordmsg.File, out any) error {
+	kind, raw, err := discordgo.MultipartBodyWithJSON(b, []*discordgo.File{{Name: f.Name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(string(f.Data))}})
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "discord: multipart")
+	}
+	answer, err := p.rest.RequestRaw(http.MethodPost, endpoint, kind, raw, endpoint, 0, discordgo.WithContext(ctx))
+	return p.finish(endpoint, answer, err, out)
+}
+
+func (p *Platform) finish(endpoint string, raw []byte, err error, out any) error {
+	if err != nil {
+		return p.classify(endpoint, err)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: an answer that can not be read")
+	}
+	return nil
+}
+
+// classify gives an error of the API a code.
+func (p *Platform) classify(endpoint string, err error) error {
+	if limited, ok := errors.AsType[*discordgo.RateLimitError](err); ok {
+		wait := time.Second
+		if limited.TooManyRequests != nil {
+			wait = max(wait, limited.RetryAfter)
+		}
+		e := bridge.Errorf(bridge.CodeRateLimited, "discord: rate limited")
+		e.RetryAfter = wait
+		return e
+	}
+	re, ok := errors.AsType[*discordgo.RESTError](err)
+	if !ok {
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			return bridge.Errorf(bridge.CodeUnavailable, "discord: an answer that is not JSON") // Cloudflare's
+		}
+		return platforms.NetworkError("discord", err)
+	}
+	status, code, text := re.Response.StatusCode, 0, ""
+	if re.Message != nil {
+		code, text = re.Message.Code, re.Message.Message
+	}
+	switch {
+	case status == http.StatusUnauthorized && code != 50027 || code == 40001 || code == 50014:
+		p.health.Set(bridge.HealthDown, "the token is refused")
+		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
+	case status == http.StatusTooManyRequests, code == 30046, code == 20028, code == 20029, code == 20016:
+		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)
+		e.RetryAfter = 20 * time.Second // 30046 says no figure; one report is 3 edits per 20 s
+		return e
+	case status >= 500 || code == 130000:
+		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)
+	case status == http.StatusNotFound:
+		return bridge.Wrap(bridge.CodeNotFound, err, "discord: %s", text)
+	case status == http.StatusForbidden:
+		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("give the bot View Channel, Send Messages, Embed Links and Attach Files there")
+	}
+	return bridge.Wrap(bridge.CodeInvalid, err, "discord: HTTP %d %d %s", status, code, text)
+}

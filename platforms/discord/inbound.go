@@ -1,0 +1,298 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/discordmsg"
+)
+
+// Types of interactions and of responses to them.
+const (
+	typePing      = 1
+	typeComponent = 3
+	typeModal     = 5
+
+	respondMessage = 4
+	respondDefer   = 6 // a click that changes nothing to see
+	respondUpdate  = 7
+	respondModal   = 9
+
+	flagEphemeral = 64
+	codeUnknown   = 10062 // late: the three seconds are over
+	codeAcked     = 40060 // an earlier try got through
+)
+
+// interaction is the part of an interaction that nod reads.
+type interaction struct {
+	ID        string `json:"id"`
+	Token     string `json:"token"`
+	Type      int    `json:"type"`
+	ChannelID string `json:"channel_id"`
+	Member    *struct {
+		User user `json:"user"`
+	} `json:"member"`
+	User    *user `json:"user"`
+	Message *struct {
+		ID    string `json:"id"`
+		Flags int    `json:"flags"`
+	} `json:"message"`
+	Data struct {
+		CustomID   string   `json:"custom_id"`
+		Values     []string `json:"values"`
+		Components []struct {
+			Component field `json:"component"`
+		} `json:"components"`
+	} `json:"data"`
+}
+
+type user struct {
+	ID         string `json:"id"`
+	Username   string `json:"username"`
+	GlobalName string `json:"global_name"`
+}
+
+// field is an input of a submitted modal.
+type field struct {
+	CustomID string   `json:"custom_id"`
+	Value    *string  `json:"value"`
+	Values   []string `json:"values"`
+}
+
+// reply is a response to an interaction.
+type reply struct {
+	Type int `json:"type"`
+	Data any `json:"data,omitempty"`
+}
+
+func note(text string) reply {
+	b := bodyOf(discordmsg.Message{Content: discordmsg.Escape(text)})
+	b.Flags = flagEphemeral
+	return reply{Type: respondMessage, Data: b}
+}
+
+func (in interaction) private() bool { return in.Message != nil && in.Message.Flags&flagEphemeral != 0 }
+
+func (p *Platform) click(in interaction) bridge.Click {
+	u := user{}
+	switch {
+	case in.Member != nil:
+		u = in.Member.User
+	case in.User != nil:
+		u = *in.User
+	}
+	c := bridge.Click{
+		Token: in.Data.CustomID, Ref: bridge.MessageRef{Channel: in.ChannelID},
+		Actor: bridge.Actor{Platform: p.name, User: u.ID, Name: platforms.DisplayName(u.GlobalName, u.Username)},
+	}
+	if in.Message != nil {
+		c.Ref.Message = in.Message.ID
+	}
+	return c
+}
+
+// handle works on one authenticated interaction. The click is in the store
+// before Discord is answered.
+func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
+	var in interaction
+	if err := json.Unmarshal(raw, &in); err != nil || in.Type != typeComponent && in.Type != typeModal {
+		p.log.Warn("interaction can not be read", "platform", p.name, "type", in.Type, "error", err)
+		return
+	}
+	work, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
+	defer cancel()
+	r, after := p.respond(work, sink, in)
+	callCtx, cancelCall := context.WithTimeout(ctx, platforms.ClickTimeout)
+	defer cancelCall()
+	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
+	err := p.do(callCtx, http.MethodPost, endpoint, r, nil)
+	if re, ok := errors.AsType[*discordgo.RESTError](err); ok && re.Message != nil && re.Message.Code == codeAcked {
+		err = nil
+	}
+	if err != nil {
+		// The click is recorded all the same, and the card's edit is a job.
+		p.log.Warn("interaction not answered", "platform", p.name, "late", isCode(err, codeUnknown), "error", err)
+	}
+	if after != nil {
+		after(callCtx)
+	}
+}
+
+func isCode(err error, code int) bool {
+	re, ok := errors.AsType[*discordgo.RESTError](err)
+	return ok && re.Message != nil && re.Message.Code == code
+}
+
+// respond applies the interaction and returns the answer, and what to do once
+// it is sent.
+func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction) (reply, func(context.Context)) {
+	c := p.click(in)
+	if in.Type == typeModal {
+		return p.submitted(ctx, sink, in, c), nil
+	}
+	if bridge.PeekAction(c.Token) == bridge.ActionInput {
+		return p.form(ctx, sink, c), nil
+	}
+	if bridge.PeekAction(c.Token) == bridge.ActionPick {
+		c.Inputs = map[int]bridge.Input{bridge.PeekQuestion(c.Token): {Options: indexes(in.Data.Values)}}
+	}
+	v, err := sink.Click(ctx, c)
+	if err != nil {
+		p.log.Error("click not recorded", "platform", p.name, "error", err)
+		return note(bridge.NoteNotRecorded), nil
+	}
+	switch v.Kind {
+	case bridge.VerdictSettled:
+		return p.card(*v.View), nil
+	case bridge.VerdictDraft:
+		return reply{Type: respondDefer}, nil
+	case bridge.VerdictLate:
+		// The pressed copy may be one that the record does not know.
+		return note(v.Note), func(ctx context.Context) {
+			if in.private() || v.View == nil {
+				return
+			}
+			if err := p.Update(ctx, c.Ref, *v.View); err != nil {
+				p.log.Warn("stale card not closed", "platform", p.name, "error", err)
+			}
+		}
+	}
+	return note(v.Note), nil
+}
+
+// card redraws the pressed message.
+func (p *Platform) card(v bridge.View) reply {
+	m, err := discordmsg.Build(v)
+	if err != nil {
+		p.log.Error("card not redrawn", "platform", p.name, "error", err)
+		return reply{Type: respondDefer}
+	}
+	return reply{Type: respondUpdate, Data: bodyOf(m)}
+}
+
+func (p *Platform) form(ctx context.Context, sink bridge.Sink, c bridge.Click) reply {
+	f, v, err := sink.Form(ctx, c)
+	if err != nil {
+		p.log.Error("form not opened", "platform", p.name, "error", err)
+		return note(bridge.NoteNotRecorded)
+	}
+	if v.Kind != "" {
+		return note(v.Note)
+	}
+	m, err := discordmsg.BuildModal(f, submitToken(f))
+	if err != nil {
+		p.log.Error("form not built", "platform", p.name, "error", err)
+		return note(bridge.PublicError(err).Message)
+	}
+	return reply{Type: respondModal, Data: m}
+}
+
+// submitToken is what a modal stands for: the whole answer, or one page of it.
+func submitToken(f bridge.Form) string {
+	i := f.View.Record.Interaction
+	action := bridge.ActionSubmit
+	if f.Control.Option >= bridge.OptionPage && len(i.Questions) > 1 {
+		if pages, err := discordmsg.Pages(i); err == nil && discordmsg.PageOf(f.Control.Option) < len(pages)-1 {
+			action = bridge.ActionPick
+		}
+	}
+	return f.View.Token(action, f.Control.Question, f.Control.Option)
+}
+
+func indexes(values []string) []int {
+	out := []int{}
+	for _, v := range values {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			n = -1 // no question has it
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in interaction, c bridge.Click) reply {
+	c.Inputs = map[int]bridge.Input{}
+	for _, label := range in.Data.Components {
+		f := label.Component
+		if f.CustomID == discordmsg.ReasonField && f.Value != nil {
+			c.Reason = *f.Value
+			continue
+		}
+		at, ok := discordmsg.ParseField(f.CustomID)
+		if !ok {
+			continue
+		}
+		got := c.Inputs[at.Question]
+		switch {
+		case at.Other && f.Value != nil:
+			got.Other = *f.Value
+		case at.Other:
+		case f.Values != nil:
+			got.Options = append(got.Options, indexes(f.Values)...)
+		case f.Value != nil:
+			// A radio group and a text input look alike here; the question
+			// tells them apart.
+			got.Text = *f.Value
+			if n, err := strconv.Atoi(*f.Value); err == nil {
+				got.Options = append(got.Options, n)
+			}
+		}
+		c.Inputs[at.Question] = got
+	}
+	v, err := sink.Click(ctx, c)
+	if err != nil {
+		p.log.Error("form not recorded", "platform", p.name, "error", err)
+		return note(bridge.NoteNotRecorded)
+	}
+	return p.afterForm(in, v)
+}
+
+// afterForm answers a submitted modal. A modal can show no errors and can not
+// follow a modal, so the way on is a private message with a button; what was
+// typed is in the draft.
+func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
+	page := discordmsg.PageOf(bridge.PeekOption(in.Data.CustomID))
+	var m discordmsg.Message
+	switch {
+	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
+		return p.card(*v.View)
+	case v.Kind == bridge.VerdictDraft:
+		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent until the last page is submitted.", page+1)
+	case v.Kind == bridge.VerdictInvalid && v.View != nil:
+		for n := range v.Problems { // back to the page that holds the first problem
+			page = min(page, pageOf(v.View.Record.Interaction, n))
+		}
+		m = discordmsg.Progress(*v.View, v.Note, page)
+	default:
+		m = discordmsg.Message{Content: discordmsg.Escape(v.Note)}
+	}
+	b := bodyOf(m)
+	if in.private() {
+		return reply{Type: respondUpdate, Data: b}
+	}
+	b.Flags = flagEphemeral
+	return reply{Type: respondMessage, Data: b}
+}
+
+func pageOf(i bridge.Interaction, question int) int {
+	pages, err := discordmsg.Pages(i)
+	if err != nil {
+		return 0
+	}
+	for n, page := range pages {
+		for _, f := range page.Fields {
+			if f.Question == question {
+				return n
+			}
+		}
+	}
+	return 0
+}

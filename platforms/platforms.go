@@ -1,0 +1,139 @@
+// Package platforms holds what every chat adapter needs and no chat service
+// defines: how the adapter is, how fast it may send, and where its clicks go.
+package platforms
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ClickTimeout bounds the work on one click: the services want their answer
+// within 3 seconds.
+const ClickTimeout = 2500 * time.Millisecond
+
+// HealthBox keeps an adapter's health. The zero value is "starting".
+type HealthBox struct {
+	mu sync.Mutex
+	h  bridge.Health
+}
+
+// Set notes a state; its time is when the state began.
+func (b *HealthBox) Set(s bridge.HealthState, reason string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.h.State != s {
+		b.h.Since = time.Now().UTC()
+	}
+	b.h.State, b.h.Reason = s, reason
+}
+
+// Get returns the health.
+func (b *HealthBox) Get() bridge.Health {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.h.State == "" {
+		return bridge.Health{State: bridge.HealthStarting}
+	}
+	return b.h
+}
+
+// Pacer keeps sends to one channel below a service's rate. Holds imposed by
+// the service outlast it. It is safe for concurrent use.
+type Pacer struct {
+	every time.Duration
+	burst int
+
+	mu       sync.Mutex
+	channels map[string]*rate.Limiter
+	held     map[string]time.Time
+}
+
+// patience is how long a caller is kept; a longer delay is handed back to the
+// outbox, which has other work meanwhile.
+const patience = time.Second
+
+// NewPacer returns a pacer of one send per channel and interval, after a
+// burst. With off it only honours what the service demands.
+func NewPacer(every time.Duration, burst int, off bool) *Pacer {
+	if off {
+		every = 0
+	}
+	return &Pacer{every: every, burst: burst, channels: map[string]*rate.Limiter{}, held: map[string]time.Time{}}
+}
+
+// Wait returns when the channel may be sent to, or CodeRateLimited with the
+// delay if that takes longer than a second.
+func (p *Pacer) Wait(ctx context.Context, channel string) error {
+	p.mu.Lock()
+	l := p.channels[channel]
+	if l == nil {
+		l = rate.NewLimiter(rate.Every(p.every), p.burst)
+		p.channels[channel] = l
+	}
+	hold := time.Until(p.held[channel])
+	if hold <= 0 {
+		delete(p.held, channel)
+	}
+	p.mu.Unlock()
+	r := l.Reserve()
+	delay := max(hold, r.Delay())
+	if delay > patience {
+		r.Cancel()
+		e := bridge.Errorf(bridge.CodeRateLimited, "%s is paced", channel)
+		e.RetryAfter = delay
+		return e
+	}
+	t := time.NewTimer(delay)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Hold stops sends to a channel for d, as the service demanded.
+func (p *Pacer) Hold(channel string, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[channel] = time.Now().Add(d)
+}
+
+// NetworkError gives a failed call a code. The URL is left out of it: with
+// some services it holds the token.
+func NetworkError(service string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		err = ue.Err
+	}
+	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is not reachable", service)
+}
+
+// Client returns an HTTP client for a service's API: bounded in time, and
+// proxied as the environment says.
+func Client() *http.Client { return &http.Client{Timeout: 15 * time.Second} }
+
+// DisplayName is a name as a service gave it, on one line and bounded.
+func DisplayName(names ...string) string {
+	for _, n := range names {
+		if n = strings.Join(strings.Fields(n), " "); n != "" {
+			if r := []rune(n); len(r) > 80 {
+				n = string(r[:80])
+			}
+			return n
+		}
+	}
+	return ""
+}

@@ -1,0 +1,546 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// discordWorld is one Discord guild with one application. Sandbox.mu guards it.
+type discordWorld struct {
+	s            *Sandbox
+	key          ed25519.PrivateKey
+	channels     map[string]*discordChannel
+	interactions map[string]*discordInteraction // by token
+	modals       map[string]*discordModal       // by id
+	nonces       map[string]string              // nonce → message id
+	sessions     map[string]*discordSession
+	files        map[string][]byte
+	lastID       int64
+}
+
+type discordChannel struct {
+	ID       string
+	Name     string
+	Kind     int // 0 text, 1 DM, 11 thread
+	Parent   string
+	User     string // of a DM
+	Messages []object
+	Private  []discordPrivate
+}
+
+// discordPrivate is an ephemeral message.
+type discordPrivate struct {
+	User    string `json:"user"`
+	Message object `json:"message"`
+}
+
+type discordModal struct {
+	ID      string
+	User    string
+	Channel string
+	Data    object
+	Message object // the message whose component opened it
+}
+
+// snowflakeEpoch is Discord's.
+const snowflakeEpoch = 1420070400000
+
+func newDiscordWorld(s *Sandbox) *discordWorld {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic("sandbox: no random numbers: " + err.Error())
+	}
+	w := &discordWorld{
+		s: s, key: key, channels: map[string]*discordChannel{}, interactions: map[string]*discordInteraction{},
+		modals: map[string]*discordModal{}, nonces: map[string]string{}, sessions: map[string]*discordSession{}, files: map[string][]byte{},
+	}
+	w.channels[DiscordChannel] = &discordChannel{ID: DiscordChannel, Name: "deploys"}
+	w.channels["100000000000000003"] = &discordChannel{ID: "100000000000000003", Name: "oncall"}
+	return w
+}
+
+func (w *discordWorld) snowflake() string {
+	w.lastID = max(w.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
+	return strconv.FormatInt(w.lastID, 10)
+}
+
+// discordFailure is an API error. Its JSON code 0 means none.
+type discordFailure struct {
+	status  int
+	code    int
+	message string
+	errors  object
+}
+
+func (f *discordFailure) body() object {
+	o := object{"code": f.code, "message": f.message}
+	if f.errors != nil {
+		o["errors"] = f.errors
+	}
+	return o
+}
+
+var (
+	discordNotFound       = &discordFailure{404, 0, "404: Not Found", nil}
+	discordUnknownChannel = &discordFailure{404, 10003, "Unknown Channel", nil}
+	discordUnknownMessage = &discordFailure{404, 10008, "Unknown Message", nil}
+	discordUnknownIA      = &discordFailure{404, 10062, "Unknown interaction", nil}
+	discordAcknowledged   = &discordFailure{400, 40060, "Interaction has already been acknowledged.", nil}
+	discordBadToken       = &discordFailure{401, 50027, "Invalid Webhook Token", nil}
+)
+
+// discordCall is one REST request.
+type discordCall struct {
+	*http.Request
+	args  object
+	files map[string][]byte
+}
+
+type discordHandler func(c *discordCall) (status int, answer any, bad *discordFailure)
+
+func (w *discordWorld) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("/discord/gateway/", w.gateway) // SDKs add a slash
+	handle := func(pattern string, auth bool, h discordHandler) {
+		method, path, _ := strings.Cut(pattern, " ")
+		for _, version := range []string{"v9", "v10"} {
+			m.HandleFunc(method+" /discord/api/"+version+path, func(rw http.ResponseWriter, r *http.Request) { w.serve(rw, r, method+" "+path, auth, h) })
+		}
+	}
+	m.HandleFunc("/discord/gateway", w.gateway)
+	handle("GET /gateway", false, w.getGateway)
+	handle("GET /gateway/bot", true, w.getGateway)
+	handle("GET /users/@me", true, w.getMe)
+	handle("GET /oauth2/applications/@me", true, w.getApplication)
+	handle("GET /applications/@me", true, w.getApplication)
+	handle("PUT /applications/{app}/commands", true, w.putCommands)
+	handle("PUT /applications/{app}/guilds/{guild}/commands", true, w.putCommands)
+	handle("POST /users/@me/channels", true, w.createDM)
+	handle("GET /channels/{channel}", true, w.getChannel)
+	handle("GET /channels/{channel}/messages", true, w.getMessages)
+	handle("POST /channels/{channel}/messages", true, w.createMessage)
+	handle("GET /channels/{channel}/messages/{message}", true, w.getMessage)
+	handle("PATCH /channels/{channel}/messages/{message}", true, w.editMessage)
+	handle("DELETE /channels/{channel}/messages/{message}", true, w.deleteMessage)
+	handle("POST /channels/{channel}/messages/{message}/threads", true, w.createThread)
+	handle("POST /interactions/{id}/{token}/callback", false, w.callback)
+	handle("POST /webhooks/{app}/{token}", false, w.followUp)
+	handle("GET /webhooks/{app}/{token}/messages/{message}", false, w.getOriginal)
+	handle("PATCH /webhooks/{app}/{token}/messages/{message}", false, w.editOriginal)
+	handle("DELETE /webhooks/{app}/{token}/messages/{message}", false, w.deleteOriginal)
+	m.HandleFunc("/discord/", func(rw http.ResponseWriter, _ *http.Request) {
+		writeJSON(rw, 404, discordNotFound.body())
+	})
+	m.HandleFunc("GET /discord/files/{id}/{name}", func(rw http.ResponseWriter, r *http.Request) {
+		w.s.mu.Lock()
+		f, ok := w.files[r.PathValue("id")]
+		w.s.mu.Unlock()
+		if !ok {
+			http.NotFound(rw, r)
+			return
+		}
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = rw.Write(f) // the client has gone
+	})
+	return m
+}
+
+func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route string, auth bool, h discordHandler) {
+	limited := func(wait time.Duration, global bool) {
+		rw.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds()+0.999)))
+		rw.Header().Set("X-RateLimit-Scope", "user")
+		if global {
+			rw.Header().Set("X-RateLimit-Global", "true")
+			rw.Header().Set("X-RateLimit-Scope", "global")
+		} else {
+			rw.Header().Set("X-RateLimit-Remaining", "0")
+			rw.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", wait.Seconds()))
+		}
+		writeJSON(rw, 429, object{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": global})
+	}
+	method, path, _ := strings.Cut(route, " ")
+	done, rw := w.s.misbehave(rw, r, "discord", method+" "+path, func(retry int) { limited(time.Duration(retry)*time.Second, false) })
+	if done {
+		return
+	}
+	if auth && (r.Header.Get("Authorization") != "Bot "+DiscordToken || w.s.fault("discord", "", "revoke") != nil) {
+		writeJSON(rw, 401, object{"message": "401: Unauthorized", "code": 0})
+		return
+	}
+	c := &discordCall{Request: r}
+	if bad := c.read(); bad != nil {
+		writeJSON(rw, bad.status, bad.body())
+		return
+	}
+	w.s.mu.Lock()
+	if auth { // interaction endpoints are not bound by these
+		if wait := w.s.limits.take("discord", 50, 50); wait > 0 {
+			w.s.mu.Unlock()
+			limited(wait, true)
+			return
+		}
+		key := "discord " + route + " " + r.PathValue("channel")
+		if wait := w.s.limits.take(key, 1, 5); wait > 0 && strings.Contains(route, "/channels/") {
+			w.s.mu.Unlock()
+			limited(wait, false)
+			return
+		}
+		if b := w.s.limits.buckets[key]; b != nil {
+			rw.Header().Set("X-RateLimit-Limit", "5")
+			rw.Header().Set("X-RateLimit-Remaining", strconv.Itoa(int(b.tokens)))
+			rw.Header().Set("X-RateLimit-Reset-After", "1.000")
+			rw.Header().Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(time.Now().UnixMilli())/1000+1))
+			rw.Header().Set("X-RateLimit-Bucket", "sandbox")
+		}
+	}
+	status, answer, bad := h(c)
+	w.s.mu.Unlock()
+	switch {
+	case bad != nil:
+		writeJSON(rw, bad.status, bad.body())
+	case answer == nil:
+		rw.WriteHeader(status)
+	default:
+		writeJSON(rw, status, answer)
+	}
+	lose(rw)
+}
+
+// read decodes a JSON or multipart body.
+func (c *discordCall) read() *discordFailure {
+	c.args = object{}
+	kind, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	body, err := io.ReadAll(c.Body)
+	if err != nil {
+		return &discordFailure{413, 40005, "Request entity too large", nil}
+	}
+	if kind == "multipart/form-data" {
+		return c.readMultipart(body, params["boundary"])
+	}
+	if len(body) == 0 || c.Method == http.MethodGet {
+		return nil
+	}
+	if kind != "application/json" {
+		return &discordFailure{400, 50035, "Invalid Form Body", object{"_errors": []any{object{"code": "CONTENT_TYPE_INVALID", "message": "Expected \"Content-Type\" header to be one of {'application/json'}."}}}}
+	}
+	var v any
+	if json.Unmarshal(body, &v) != nil {
+		return &discordFailure{400, 50109, "The request body contains invalid JSON.", nil}
+	}
+	if o, ok := v.(object); ok {
+		c.args = o
+	} else {
+		c.args = object{"": v}
+	}
+	return nil
+}
+
+func (c *discordCall) readMultipart(body []byte, boundary string) *discordFailure {
+	invalid := &discordFailure{400, 50035, "Invalid Form Body", nil}
+	c.files = map[string][]byte{}
+	r := multipart.NewReader(bytes.NewReader(body), boundary)
+	for {
+		p, err := r.NextPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return invalid
+		}
+		data, err := io.ReadAll(p)
+		if err != nil {
+			return invalid
+		}
+		if p.FormName() == "payload_json" {
+			if json.Unmarshal(data, &c.args) != nil {
+				return invalid
+			}
+			continue
+		}
+		if p.FileName() != "" {
+			c.files[p.FileName()] = data
+		}
+	}
+}
+
+func (w *discordWorld) getGateway(c *discordCall) (int, any, *discordFailure) {
+	return 200, object{
+		"url": "ws://" + c.Host + "/discord/gateway", "shards": 1,
+		"session_start_limit": object{"total": 1000, "remaining": 999, "reset_after": 86400000, "max_concurrency": 1},
+	}, nil
+}
+
+func discordBot() object {
+	return object{"id": DiscordBotUser, "username": "nod", "discriminator": "0000", "global_name": nil, "avatar": nil, "bot": true, "flags": 0}
+}
+
+func (w *discordWorld) getMe(*discordCall) (int, any, *discordFailure) { return 200, discordBot(), nil }
+
+func (w *discordWorld) getApplication(*discordCall) (int, any, *discordFailure) {
+	return 200, object{"id": DiscordApplication, "name": "nod", "flags": 0, "verify_key": fmt.Sprintf("%x", w.s.DiscordPublicKey()), "bot": discordBot()}, nil
+}
+
+func (w *discordWorld) putCommands(c *discordCall) (int, any, *discordFailure) {
+	commands, _ := c.args[""].([]any)
+	out := []any{}
+	for _, v := range commands {
+		o, _ := v.(object)
+		o["id"], o["application_id"], o["version"] = w.snowflake(), c.PathValue("app"), "1"
+		out = append(out, o)
+	}
+	return 200, out, nil
+}
+
+func (ch *discordChannel) json() object {
+	o := object{"id": ch.ID, "type": ch.Kind, "name": ch.Name, "guild_id": DiscordGuild, "position": 0, "permission_overwrites": []any{}, "nsfw": false}
+	if ch.Kind == 1 {
+		o = object{"id": ch.ID, "type": 1, "recipients": []any{object{"id": ch.User}}}
+	}
+	if ch.Parent != "" {
+		o["parent_id"] = ch.Parent
+		o["thread_metadata"] = object{"archived": false, "auto_archive_duration": 1440, "locked": false, "archive_timestamp": time.Now().UTC().Format(time.RFC3339)}
+	}
+	return o
+}
+
+func (w *discordWorld) createDM(c *discordCall) (int, any, *discordFailure) {
+	for _, m := range w.s.members {
+		if m.Discord == str(c.args, "recipient_id") {
+			id := "9" + m.Discord[1:]
+			if w.channels[id] == nil {
+				w.channels[id] = &discordChannel{ID: id, Kind: 1, User: m.Discord, Name: m.Name}
+			}
+			return 200, w.channels[id].json(), nil
+		}
+	}
+	return 0, nil, &discordFailure{400, 50007, "Cannot send messages to this user", nil}
+}
+
+func (w *discordWorld) getChannel(c *discordCall) (int, any, *discordFailure) {
+	if ch := w.channels[c.PathValue("channel")]; ch != nil {
+		return 200, ch.json(), nil
+	}
+	return 0, nil, discordUnknownChannel
+}
+
+func (ch *discordChannel) find(id string) int {
+	for n, m := range ch.Messages {
+		if str(m, "id") == id {
+			return n
+		}
+	}
+	return -1
+}
+
+func (ch *discordChannel) findPrivate(id string) int {
+	for n, p := range ch.Private {
+		if str(p.Message, "id") == id {
+			return n
+		}
+	}
+	return -1
+}
+
+// apply checks and takes over what a create or edit sends.
+func (w *discordWorld) apply(m object, args object, files map[string][]byte, edit bool) *discordFailure {
+	next := cloneObject(m)
+	for _, key := range []string{"content", "embeds", "components", "flags"} {
+		if v, ok := args[key]; ok {
+			next[key] = v
+		}
+	}
+	for _, key := range []string{"embeds", "components"} {
+		if next[key] == nil {
+			next[key] = []any{}
+		}
+	}
+	if next["content"] == nil {
+		next["content"] = ""
+	}
+	var attachments []any
+	for name, data := range files {
+		id := w.snowflake()
+		w.files[id] = data
+		attachments = append(attachments, object{"id": id, "filename": name, "size": len(data), "url": "/discord/files/" + id + "/" + name, "content_type": "text/plain; charset=utf-8"})
+	}
+	if len(attachments) > 0 {
+		next["attachments"] = attachments
+	}
+	if bad := checkDiscordMessage(next); bad != nil {
+		return bad
+	}
+	next["mentions"], next["mention_everyone"] = []any{}, false
+	w.mention(next, args)
+	if edit {
+		next["edited_timestamp"] = time.Now().UTC().Format(time.RFC3339Nano)
+		next["edits"] = 1 + intOf(next["edits"])
+	}
+	for k, v := range next {
+		m[k] = v
+	}
+	w.numberComponents(list(m, "components"), new(int))
+	w.s.touch()
+	return nil
+}
+
+// mention notes whom the message pings: without allowed_mentions everybody
+// whom its content names, on edits too.
+func (w *discordWorld) mention(m, args object) {
+	allowed, given := args["allowed_mentions"].(object)
+	parse := func(kind string) bool {
+		if !given {
+			return true
+		}
+		for _, v := range list(allowed, "parse") {
+			if v == kind {
+				return true
+			}
+		}
+		return false
+	}
+	content := str(m, "content")
+	if parse("everyone") && (strings.Contains(content, "@everyone") || strings.Contains(content, "@here")) {
+		m["mention_everyone"] = true
+	}
+	if parse("users") {
+		for _, p := range w.s.members {
+			if strings.Contains(content, "<@"+p.Discord+">") {
+				m["mentions"] = append(list(m, "mentions"), object{"id": p.Discord})
+			}
+		}
+	}
+}
+
+func (w *discordWorld) numberComponents(components []any, n *int) {
+	for _, c := range components {
+		o, _ := c.(object)
+		*n++
+		if id, ok := number(o, "id"); !ok || id == 0 {
+			o["id"] = *n
+		}
+		w.numberComponents(list(o, "components"), n)
+		if child := sub(o, "component"); child != nil {
+			w.numberComponents([]any{child}, n)
+		}
+	}
+}
+
+func (w *discordWorld) blank(ch *discordChannel) object {
+	return object{
+		"id": w.snowflake(), "channel_id": ch.ID, "author": discordBot(), "content": "", "timestamp": time.Now().UTC().Format(time.RFC3339Nano),
+		"edited_timestamp": nil, "tts": false, "mention_everyone": false, "mentions": []any{}, "mention_roles": []any{}, "attachments": []any{},
+		"embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0, "application_id": DiscordApplication,
+	}
+}
+
+func (w *discordWorld) createMessage(c *discordCall) (int, any, *discordFailure) {
+	ch := w.channels[c.PathValue("channel")]
+	if ch == nil {
+		return 0, nil, discordUnknownChannel
+	}
+	nonce := fmt.Sprint(c.args["nonce"])
+	if c.args["nonce"] != nil {
+		if runes(nonce) > 25 {
+			return 0, nil, discordInvalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
+		}
+		if id := w.nonces[nonce]; id != "" && c.args["enforce_nonce"] == true {
+			if n := ch.find(id); n >= 0 {
+				return 200, clone(ch.Messages[n]), nil
+			}
+		}
+	}
+	m := w.blank(ch)
+	if bad := w.apply(m, c.args, c.files, false); bad != nil {
+		return 0, nil, bad
+	}
+	if c.args["nonce"] != nil {
+		w.nonces[nonce] = str(m, "id")
+		m["nonce"] = c.args["nonce"]
+	}
+	ch.Messages = append(ch.Messages, m)
+	w.s.touch()
+	w.dispatch("MESSAGE_CREATE", object{"guild_id": DiscordGuild}, m)
+	return 200, clone(m), nil
+}
+
+func (w *discordWorld) getMessages(c *discordCall) (int, any, *discordFailure) {
+	ch := w.channels[c.PathValue("channel")]
+	if ch == nil {
+		return 0, nil, discordUnknownChannel
+	}
+	out := []any{}
+	for n := len(ch.Messages) - 1; n >= 0 && len(out) < 50; n-- {
+		out = append(out, clone(ch.Messages[n]))
+	}
+	return 200, out, nil
+}
+
+func (w *discordWorld) locate(c *discordCall) (*discordChannel, int, *discordFailure) {
+	ch := w.channels[c.PathValue("channel")]
+	if ch == nil {
+		return nil, 0, discordUnknownChannel
+	}
+	n := ch.find(c.PathValue("message"))
+	if n < 0 {
+		return nil, 0, discordUnknownMessage // also for ephemeral ones
+	}
+	return ch, n, nil
+}
+
+func (w *discordWorld) getMessage(c *discordCall) (int, any, *discordFailure) {
+	ch, n, bad := w.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	return 200, clone(ch.Messages[n]), nil
+}
+
+func (w *discordWorld) editMessage(c *discordCall) (int, any, *discordFailure) {
+	ch, n, bad := w.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	if bad := w.apply(ch.Messages[n], c.args, c.files, true); bad != nil {
+		return 0, nil, bad
+	}
+	return 200, clone(ch.Messages[n]), nil
+}
+
+func (w *discordWorld) deleteMessage(c *discordCall) (int, any, *discordFailure) {
+	ch, n, bad := w.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	ch.Messages = append(ch.Messages[:n], ch.Messages[n+1:]...)
+	w.s.touch()
+	return 204, nil, nil
+}
+
+func (w *discordWorld) createThread(c *discordCall) (int, any, *discordFailure) {
+	ch, n, bad := w.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	name := str(c.args, "name")
+	if l := runes(name); l < 1 || l > 100 {
+		return 0, nil, discordInvalid("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+	}
+	id := str(ch.Messages[n], "id") // the thread has the id of its message
+	if w.channels[id] != nil {
+		return 0, nil, &discordFailure{400, 160004, "A thread has already been created for this message", nil}
+	}
+	w.channels[id] = &discordChannel{ID: id, Name: name, Kind: 11, Parent: ch.ID}
+	ch.Messages[n]["thread"] = w.channels[id].json()
+	w.s.touch()
+	return 201, w.channels[id].json(), nil
+}

@@ -1,0 +1,35 @@
+package sandbox
+
+import "time"
+
+// limiter counts requests per key, as services do.
+type limiter struct {
+	off     bool
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// take uses one of burst tokens that come back at rate per second. It returns
+// how long to wait if there is none.
+func (l *limiter) take(key string, rate, burst float64) time.Duration {
+	if l.off {
+		return 0
+	}
+	now := time.Now()
+	b := l.buckets[key]
+	if b == nil {
+		b = &bucket{tokens: burst, at: now}
+		l.buckets[key] = b
+	}
+	b.tokens = min(burst, b.tokens+now.Sub(b.at).Seconds()*rate)
+	b.at = now
+	if b.tokens < 1 {
+		return time.Duration((1 - b.tokens) / rate * float64(time.Second))
+	}
+	b.tokens--
+	return 0
+}

@@ -1,0 +1,425 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// slackWorld is one Slack workspace with one app. Sandbox.mu guards it.
+type slackWorld struct {
+	s        *Sandbox
+	channels map[string]*slackChannel
+	triggers map[string]time.Time // unused ones, and when they expire
+	views    map[string]*slackView
+	urls     map[string]slackURL // response URLs by their path
+	sockets  map[*slackSocket]bool
+	tickets  map[string]bool
+	turn     int // which socket gets the next event
+	lastTS   int64
+}
+
+type slackChannel struct {
+	ID       string
+	Name     string
+	User     string // of a direct message
+	Messages []object
+	Private  []slackPrivate
+}
+
+// slackPrivate is an ephemeral message.
+type slackPrivate struct {
+	User    string `json:"user"`
+	Message object `json:"message"`
+}
+
+// slackView is an open modal.
+type slackView struct {
+	ID     string
+	User   string
+	View   object
+	Errors map[string]string
+	Hash   string
+	Parent string // the view it was pushed on
+	Opened time.Time
+}
+
+type slackURL struct {
+	user, channel, ts string
+	uses              int
+	expires           time.Time
+}
+
+func newSlackWorld(s *Sandbox) *slackWorld {
+	w := &slackWorld{
+		s: s, channels: map[string]*slackChannel{}, triggers: map[string]time.Time{}, views: map[string]*slackView{},
+		urls: map[string]slackURL{}, sockets: map[*slackSocket]bool{}, tickets: map[string]bool{},
+	}
+	w.channels[SlackChannel] = &slackChannel{ID: SlackChannel, Name: "deploys"}
+	w.channels["C0ONCALL02"] = &slackChannel{ID: "C0ONCALL02", Name: "oncall"}
+	return w
+}
+
+func (w *slackWorld) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("/slack/api/{method}", w.api)
+	m.HandleFunc("/slack/socket", w.socket)
+	m.HandleFunc("POST /slack/response/{key}", w.responseURL)
+	return m
+}
+
+type slackMethod struct {
+	token string // which token: bot or app
+	rate  float64
+	burst float64
+	call  func(w *slackWorld, r *http.Request, a object) object
+}
+
+// slackMethods with their tiers; a tier's figure is per minute.
+func slackMethods() map[string]slackMethod {
+	return map[string]slackMethod{
+		"auth.test":             {"bot", 10, 100, (*slackWorld).authTest},
+		"apps.connections.open": {"app", 50. / 60, 50, (*slackWorld).connectionsOpen},
+		"chat.postMessage":      {"bot", 1, 10, (*slackWorld).postMessage},
+		"chat.update":           {"bot", 50. / 60, 50, (*slackWorld).update},
+		"chat.delete":           {"bot", 50. / 60, 50, (*slackWorld).delete},
+		"chat.postEphemeral":    {"bot", 100. / 60, 100, (*slackWorld).postEphemeral},
+		"views.open":            {"bot", 100. / 60, 100, (*slackWorld).viewsOpen},
+		"views.push":            {"bot", 100. / 60, 100, (*slackWorld).viewsPush},
+		"views.update":          {"bot", 100. / 60, 100, (*slackWorld).viewsUpdate},
+		"conversations.info":    {"bot", 50. / 60, 50, (*slackWorld).conversationInfo},
+		"conversations.open":    {"bot", 50. / 60, 50, (*slackWorld).conversationOpen},
+		"conversations.history": {"bot", 50. / 60, 50, (*slackWorld).history},
+		"users.info":            {"bot", 100. / 60, 100, (*slackWorld).usersInfo},
+	}
+}
+
+func (w *slackWorld) api(rw http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("method")
+	limited := func(retry int) {
+		if retry > 0 {
+			rw.Header().Set("Retry-After", strconv.Itoa(retry))
+		}
+		writeJSON(rw, http.StatusTooManyRequests, object{"ok": false, "error": "ratelimited"})
+	}
+	done, rw := w.s.misbehave(rw, r, "slack", name, limited)
+	if done {
+		return
+	}
+	m, known := slackMethods()[name]
+	if !known {
+		writeJSON(rw, 200, object{"ok": false, "error": "unknown_method", "req_method": name})
+		return
+	}
+	args, token, err := slackArgs(r)
+	if err != "" {
+		writeJSON(rw, 200, object{"ok": false, "error": err})
+		return
+	}
+	if err := w.authorize(m.token, token); err != "" {
+		writeJSON(rw, 200, object{"ok": false, "error": err})
+		return
+	}
+	w.s.mu.Lock()
+	key := "slack " + name
+	if name == "chat.postMessage" {
+		key += " " + str(args, "channel")
+	}
+	if wait := w.s.limits.take(key, m.rate, m.burst); wait > 0 {
+		w.s.mu.Unlock()
+		limited(int(wait.Seconds()) + 1)
+		return
+	}
+	answer := m.call(w, r, args)
+	w.s.mu.Unlock()
+	if answer["ok"] == nil {
+		answer["ok"] = answer["error"] == nil
+	}
+	writeJSON(rw, 200, answer)
+	lose(rw)
+}
+
+func (w *slackWorld) authorize(kind, token string) string {
+	if token == "" {
+		return "not_authed"
+	}
+	if w.s.fault("slack", "", "revoke") != nil {
+		return "token_revoked"
+	}
+	switch {
+	case kind == "bot" && token == SlackBotToken, kind == "app" && token == SlackAppToken:
+		return ""
+	case strings.HasPrefix(token, "xapp-") != (kind == "app"):
+		return "not_allowed_token_type"
+	}
+	return "invalid_auth"
+}
+
+// slackArgs reads a form or JSON body; in a form, structured arguments are
+// JSON texts.
+func slackArgs(r *http.Request) (object, string, string) {
+	args := object{}
+	token := bearer(r)
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		if err := json.NewDecoder(r.Body).Decode(&args); err != nil && err != io.EOF { // no body: no arguments
+			return nil, "", "invalid_json"
+		}
+		return args, token, ""
+	}
+	if err := r.ParseMultipartForm(8 << 20); err != nil && err != http.ErrNotMultipart {
+		return nil, "", "invalid_form_data"
+	}
+	for k, v := range r.Form {
+		args[k] = v[0]
+		switch k {
+		case "token":
+			token = v[0]
+		case "blocks", "view", "attachments", "metadata":
+			var parsed any
+			if v[0] == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(v[0]), &parsed); err != nil {
+				return nil, "", "invalid_arguments"
+			}
+			args[k] = parsed
+		case "reply_broadcast", "unfurl_links", "unfurl_media":
+			args[k] = v[0] == "true" || v[0] == "1"
+		}
+	}
+	return args, token, ""
+}
+
+func slackError(code string) object { return object{"error": code} }
+
+func (w *slackWorld) authTest(r *http.Request, _ object) object {
+	return object{"url": "http://" + r.Host + "/", "team": "Sandbox", "team_id": "T0SANDBOX", "user": "nod", "user_id": SlackBotUser, "bot_id": "B0SANDBOX", "app_id": "A0SANDBOX"}
+}
+
+// stamp is a new message timestamp: unique and rising, as Slack's are.
+func (w *slackWorld) stamp() string {
+	w.lastTS = max(w.lastTS+1, time.Now().UnixMicro())
+	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
+}
+
+// channel finds a conversation; a user id means the direct message with them.
+func (w *slackWorld) channel(id string) *slackChannel {
+	if c := w.channels[id]; c != nil {
+		return c
+	}
+	for _, m := range w.s.members {
+		if m.Slack == id {
+			return w.direct(id)
+		}
+	}
+	return nil
+}
+
+func (w *slackWorld) direct(user string) *slackChannel {
+	id := "D" + strings.TrimPrefix(user, "U")
+	if w.channels[id] == nil {
+		w.channels[id] = &slackChannel{ID: id, User: user, Name: "direct message"}
+	}
+	return w.channels[id]
+}
+
+func (c *slackChannel) find(ts string) int {
+	for n, m := range c.Messages {
+		if str(m, "ts") == ts {
+			return n
+		}
+	}
+	return -1
+}
+
+// content checks and takes over text, blocks and metadata of a message.
+func slackContent(a object, m object) object {
+	blocks, given := a["blocks"].([]any)
+	if raw, ok := a["blocks"]; ok && !given && raw != nil && raw != "" {
+		return slackError("invalid_blocks_format")
+	}
+	text := str(a, "text")
+	if text == "" && len(blocks) == 0 {
+		return slackError("no_text")
+	}
+	if problems := checkSlackBlocks(blocks, slackInMessage); len(problems) > 0 {
+		return slackBlockError(problems)
+	}
+	if slackSize(blocks) > 13200 {
+		return slackError("msg_blocks_too_long")
+	}
+	m["text"] = text
+	delete(m, "blocks")
+	if len(blocks) > 0 {
+		m["blocks"] = blocks
+	}
+	if meta, ok := a["metadata"].(object); ok {
+		if str(meta, "event_type") == "" {
+			return slackError("invalid_metadata_format")
+		}
+		m["metadata"] = meta
+	}
+	return nil
+}
+
+func (w *slackWorld) postMessage(_ *http.Request, a object) object {
+	c := w.channel(str(a, "channel"))
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	if runes(str(a, "text")) > 40000 {
+		return slackError("msg_too_long")
+	}
+	m := object{"type": "message", "user": SlackBotUser, "bot_id": "B0SANDBOX", "app_id": "A0SANDBOX", "ts": w.stamp()}
+	if bad := slackContent(a, m); bad != nil {
+		return bad
+	}
+	if parent := str(a, "thread_ts"); parent != "" {
+		if c.find(parent) < 0 {
+			return slackError("cannot_reply_to_message")
+		}
+		m["thread_ts"] = parent
+		if a["reply_broadcast"] == true {
+			m["subtype"] = "thread_broadcast"
+		}
+	}
+	c.Messages = append(c.Messages, m)
+	w.s.touch()
+	return object{"channel": c.ID, "ts": m["ts"], "message": cloneObject(m)}
+}
+
+func (w *slackWorld) update(_ *http.Request, a object) object {
+	c := w.channels[str(a, "channel")] // not a user id: updates need the D… id
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	n := c.find(str(a, "ts"))
+	if n < 0 {
+		return slackError("message_not_found")
+	}
+	m := cloneObject(c.Messages[n])
+	if str(m, "user") != SlackBotUser {
+		return slackError("cant_update_message")
+	}
+	if runes(str(a, "text")) > 4000 {
+		return slackError("msg_too_long")
+	}
+	if slackHas(m, "rich_text") && len(list(a, "blocks")) > 0 && !slackHas(a, "rich_text") {
+		return slackError("block_mismatch")
+	}
+	if bad := slackContent(a, m); bad != nil {
+		return bad
+	}
+	m["edits"] = 1 + intOf(m["edits"])
+	c.Messages[n] = m
+	w.s.touch()
+	return object{"channel": c.ID, "ts": m["ts"], "text": m["text"], "message": cloneObject(m)}
+}
+
+func intOf(v any) int {
+	switch n := v.(type) {
+	case int:
+		return n
+	case int64:
+		return int(n)
+	case float64:
+		return int(n)
+	}
+	return 0
+}
+
+func slackHas(m object, kind string) bool {
+	for _, b := range list(m, "blocks") {
+		if o, ok := b.(object); ok && str(o, "type") == kind {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *slackWorld) delete(_ *http.Request, a object) object {
+	c := w.channels[str(a, "channel")]
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	n := c.find(str(a, "ts"))
+	if n < 0 {
+		return slackError("message_not_found")
+	}
+	c.Messages = append(c.Messages[:n], c.Messages[n+1:]...)
+	w.s.touch()
+	return object{"channel": c.ID, "ts": a["ts"]}
+}
+
+func (w *slackWorld) postEphemeral(_ *http.Request, a object) object {
+	c := w.channel(str(a, "channel"))
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	known := false
+	for _, m := range w.s.members {
+		known = known || m.Slack == str(a, "user")
+	}
+	if !known {
+		return slackError("user_not_in_channel")
+	}
+	m := object{"ts": w.stamp(), "user": SlackBotUser}
+	if bad := slackContent(a, m); bad != nil {
+		return bad
+	}
+	c.Private = append(c.Private, slackPrivate{str(a, "user"), m})
+	w.s.touch()
+	return object{"message_ts": m["ts"]}
+}
+
+func (w *slackWorld) conversationInfo(_ *http.Request, a object) object {
+	c := w.channels[str(a, "channel")]
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	return object{"channel": object{"id": c.ID, "name": c.Name, "is_member": true, "is_im": c.User != ""}}
+}
+
+func (w *slackWorld) conversationOpen(_ *http.Request, a object) object {
+	user, _, _ := strings.Cut(str(a, "users"), ",")
+	c := w.channel(user)
+	if c == nil {
+		return slackError("user_not_found")
+	}
+	return object{"channel": object{"id": c.ID}}
+}
+
+func (w *slackWorld) history(_ *http.Request, a object) object {
+	c := w.channels[str(a, "channel")]
+	if c == nil {
+		return slackError("channel_not_found")
+	}
+	messages := []any{}
+	for n := len(c.Messages) - 1; n >= 0 && len(messages) < 100; n-- {
+		messages = append(messages, clone(c.Messages[n]))
+	}
+	return object{"messages": messages, "has_more": false}
+}
+
+func (w *slackWorld) usersInfo(_ *http.Request, a object) object {
+	for _, m := range w.s.members {
+		if m.Slack == str(a, "user") {
+			return object{"user": object{"id": m.Slack, "name": m.Key, "real_name": m.Name, "team_id": "T0SANDBOX"}}
+		}
+	}
+	return slackError("user_not_found")
+}
+
+func (w *slackWorld) connectionsOpen(r *http.Request, _ object) object {
+	ticket := uuid.NewString()
+	w.tickets[ticket] = true
+	q := url.Values{"ticket": {ticket}, "app_id": {"A0SANDBOX"}}
+	return object{"url": "ws://" + r.Host + "/slack/socket?" + q.Encode()}
+}

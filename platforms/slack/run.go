@@ -1,0 +1,219 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	// deafAfter is how long the socket may be without a connection before the
+	// whole client is replaced; the SDK's own loop has states it never leaves.
+	deafAfter    = 45 * time.Second
+	watchEvery   = time.Second
+	clicksAtOnce = 64
+	maxBody      = 1 << 20          // Slack's payloads are far smaller
+	checkEvery   = 30 * time.Second // auth.test in HTTP mode
+)
+
+// Run implements bridge.Platform.
+func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
+	if !p.socket {
+		return p.watchHTTP(ctx)
+	}
+	for ctx.Err() == nil {
+		if err := p.runSocket(ctx, sink); err != nil && ctx.Err() == nil {
+			p.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
+			return err
+		}
+	}
+	return nil
+}
+
+// runSocket holds one Socket Mode client. It returns nil when the client went
+// deaf and has to be replaced, an error when an operator must act.
+func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	client := socketmode.New(p.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
+	ended := make(chan error, 1)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { ended <- client.RunContext(ctx) })
+	slots := make(chan struct{}, clicksAtOnce)
+	lost := time.Now()
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			if ctx.Err() != nil {
+				return nil
+			}
+			return p.classify("", err)
+		case <-watch.C:
+			if !lost.IsZero() && time.Since(lost) > deafAfter {
+				p.log.Warn("socket is deaf, starting a new one", "platform", p.name)
+				return nil
+			}
+		case e := <-client.Events:
+			switch e.Type {
+			case socketmode.EventTypeHello:
+				lost = time.Time{}
+				p.health.Set(bridge.HealthUp, "")
+			case socketmode.EventTypeConnecting, socketmode.EventTypeDisconnect, socketmode.EventTypeIncomingError:
+				if lost.IsZero() {
+					lost = time.Now()
+					p.health.Set(bridge.HealthDegraded, "reconnecting")
+				}
+			case socketmode.EventTypeInvalidAuth:
+				return bridge.Errorf(bridge.CodeForbidden, "slack: the app token is refused")
+			case socketmode.EventTypeConnectionError:
+				if err := p.connectionError(e.Data); err != nil {
+					return err
+				}
+			}
+			if id, raw := envelope(e); id != "" {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return nil
+				}
+				wg.Go(func() {
+					defer func() { <-slots }()
+					// A click under way is finished even when the socket ends.
+					p.acknowledge(ctx, client, id, p.handle(context.WithoutCancel(ctx), sink, raw))
+				})
+			}
+		}
+	}
+}
+
+// connectionError returns an error if connecting will not work until somebody
+// acts; the SDK would go on for ever.
+func (p *Platform) connectionError(data any) error {
+	ce, ok := data.(*slack.ConnectionErrorEvent)
+	if !ok {
+		return nil
+	}
+	if answer, ok := errors.AsType[slack.SlackErrorResponse](ce.ErrorObj); ok && slices.Contains(fatal, answer.Err) {
+		return p.classify("", ce.ErrorObj)
+	}
+	p.log.Warn("socket not connected, trying again", "platform", p.name, "error", ce.ErrorObj)
+	p.health.Set(bridge.HealthDegraded, "reconnecting")
+	return nil
+}
+
+// envelope returns id and payload of an event that has to be acknowledged,
+// also of one that the SDK could not decode.
+func envelope(e socketmode.Event) (string, []byte) {
+	if e.Request != nil && e.Request.EnvelopeID != "" {
+		return e.Request.EnvelopeID, e.Request.Payload
+	}
+	bad, ok := e.Data.(*socketmode.ErrorBadMessage)
+	if !ok {
+		return "", nil
+	}
+	var env struct {
+		ID      string          `json:"envelope_id"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	if json.Unmarshal(bad.Message, &env) != nil {
+		return "", nil
+	}
+	return env.ID, env.Payload
+}
+
+func (p *Platform) acknowledge(ctx context.Context, client *socketmode.Client, id string, reply any) {
+	if err := client.AckCtx(ctx, id, reply); err != nil && ctx.Err() == nil {
+		p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
+	}
+}
+
+// watchHTTP keeps the health of HTTP mode, where clicks come to Handler.
+func (p *Platform) watchHTTP(ctx context.Context) error {
+	for ctx.Err() == nil {
+		_, err := p.api.AuthTestContext(ctx)
+		if err = p.classify("", err); err == nil {
+			p.health.Set(bridge.HealthUp, "")
+		} else if code := bridge.ErrorCode(err); code == bridge.CodeForbidden {
+			return err
+		} else if ctx.Err() == nil {
+			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+		}
+		t := time.NewTimer(checkEvery)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+	}
+	return nil
+}
+
+// Handler serves the request URL of HTTP mode. It refuses everything that is
+// not signed by Slack within five minutes, and everything in Socket Mode.
+func (p *Platform) Handler(sink bridge.Sink) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.secret == "" || r.Method != http.MethodPost {
+			http.NotFound(w, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
+			return
+		}
+		if !p.signed(r.Header, body) {
+			p.log.Warn("request with a bad signature", "platform", p.name)
+			http.Error(w, "bad signature", http.StatusUnauthorized)
+			return
+		}
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			http.Error(w, "bad form", http.StatusBadRequest)
+			return
+		}
+		if form.Get("payload") == "" {
+			w.WriteHeader(http.StatusOK) // ssl_check
+			return
+		}
+		reply := p.handle(r.Context(), sink, []byte(form.Get("payload")))
+		if reply == nil {
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(reply); err != nil {
+			p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
+		}
+	})
+}
+
+// signed checks the v0 signature; the SDK's verifier compares in constant time
+// and refuses what is older than five minutes.
+func (p *Platform) signed(h http.Header, body []byte) bool {
+	v, err := slack.NewSecretsVerifier(h, p.secret)
+	if err != nil {
+		return false
+	}
+	if _, err := v.Write(body); err != nil {
+		return false
+	}
+	return v.Ensure() == nil
+}

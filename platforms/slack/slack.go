@@ -1,0 +1,213 @@
+// Package slack connects nod to a Slack workspace through Socket Mode or
+// signed HTTP requests.
+//
+// Interaction payloads are decoded here and not by the SDK: one element type
+// that the SDK does not know makes it drop the whole click, and it can not tell
+// an input that was left empty from one that was not shown.
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// Options configures a workspace.
+type Options struct {
+	Name          string
+	BotToken      string // xoxb-
+	AppToken      string // xapp-; set for Socket Mode
+	SigningSecret string // set for HTTP mode; exactly one of the two
+	APIURL        string // with a trailing slash; empty: Slack's own
+	HTTPClient    *http.Client
+	NoPacing      bool // leave the pace to the service's own limits
+	Log           *slog.Logger
+}
+
+// Platform is one Slack workspace. It implements bridge.Platform.
+type Platform struct {
+	name   string
+	api    *slack.Client
+	secret string
+	socket bool
+	log    *slog.Logger
+	health platforms.HealthBox
+	pacer  *platforms.Pacer
+}
+
+var (
+	_ bridge.Platform = (*Platform)(nil)
+	_ bridge.Healther = (*Platform)(nil)
+	_ bridge.Threader = (*Platform)(nil)
+	_ bridge.Notifier = (*Platform)(nil)
+)
+
+// New returns a workspace. It does not touch the network.
+func New(o Options) (*Platform, error) {
+	switch {
+	case o.BotToken == "":
+		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: bot_token is empty").WithHint("the token starts with xoxb-; set SLACK_BOT_TOKEN")
+	case (o.AppToken == "") == (o.SigningSecret == ""):
+		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: set app_token for Socket Mode, or signing_secret for HTTP, and not both")
+	}
+	opts := []slack.Option{slack.OptionHTTPClient(client(o.HTTPClient))}
+	if o.AppToken != "" {
+		opts = append(opts, slack.OptionAppLevelToken(o.AppToken))
+	}
+	if o.APIURL != "" {
+		opts = append(opts, slack.OptionAPIURL(o.APIURL))
+	}
+	p := &Platform{
+		name: o.Name, api: slack.New(o.BotToken, opts...), secret: o.SigningSecret, socket: o.AppToken != "", log: o.Log,
+		// chat.postMessage: about one per second and channel, with short bursts.
+		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	return p, nil
+}
+
+func client(c *http.Client) *http.Client {
+	if c == nil {
+		return platforms.Client()
+	}
+	return c
+}
+
+// Name implements bridge.Platform.
+func (p *Platform) Name() string { return p.name }
+
+// Health implements bridge.Healther.
+func (p *Platform) Health() bridge.Health { return p.health.Get() }
+
+// Check implements bridge.Platform.
+func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
+	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
+		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
+	})
+	_, err := slackmsg.Build(v)
+	return err
+}
+
+// Post implements bridge.Platform.
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	var ref bridge.MessageRef
+	for _, part := range append(slices.Clip(m.Parts), m) {
+		if err := p.pacer.Wait(ctx, d.Channel); err != nil {
+			return ref, err
+		}
+		opts := message(part)
+		if d.Thread != "" {
+			// Replies are seen by whoever follows the thread only; a card must
+			// be seen by the channel.
+			opts = append(opts, slack.MsgOptionTS(d.Thread), slack.MsgOptionBroadcast())
+		}
+		channel, ts, err := p.api.PostMessageContext(ctx, d.Channel, opts...)
+		if err != nil {
+			return ref, p.classify(d.Channel, err)
+		}
+		ref = bridge.MessageRef{Channel: channel, Message: ts, Thread: d.Thread}
+	}
+	return ref, nil
+}
+
+func message(m slackmsg.Message) []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(m.Text, false), slack.MsgOptionBlocks(m.Blocks...), slack.MsgOptionParse(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
+// Update implements bridge.Platform.
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View) error {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return err
+	}
+	_, _, _, err = p.api.UpdateMessageContext(ctx, ref.Channel, ref.Message, message(m)...)
+	return p.classify(ref.Channel, err)
+}
+
+// Thread implements bridge.Threader: the first message is the thread's parent.
+func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
+	d.Thread = first.Message
+	if first.Thread != "" {
+		d.Thread = first.Thread
+	}
+	return d, nil
+}
+
+// Notify implements bridge.Notifier. Slack does not guarantee that an
+// ephemeral message arrives.
+func (p *Platform) Notify(ctx context.Context, ref bridge.MessageRef, user, text string) error {
+	opts := []slack.MsgOption{slack.MsgOptionText(slackmsg.Escape(text), false), slack.MsgOptionParse(false)}
+	if ref.Thread != "" {
+		opts = append(opts, slack.MsgOptionTS(ref.Thread))
+	}
+	_, err := p.api.PostEphemeralContext(ctx, ref.Channel, user, opts...)
+	return p.classify(ref.Channel, err)
+}
+
+// Errors after which an operator must act; Slack's method pages list them.
+var fatal = []string{
+	"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "missing_scope", "not_allowed_token_type",
+	"no_permission", "access_denied", "ekm_access_denied", "two_factor_setup_required", "team_access_not_granted",
+	"enterprise_is_restricted", "forbidden_team", "link_disabled",
+}
+
+// Errors after which the same call may work. A post may have happened.
+var transient = []string{
+	"internal_error", "fatal_error", "service_unavailable", "request_timeout", "update_failed", "external_channel_migrating",
+	"team_added_to_org", "org_login_required", "ratelimited", "rate_limited",
+}
+
+// classify gives an error of the API a code.
+func (p *Platform) classify(channel string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
+		p.pacer.Hold(channel, limited.RetryAfter)
+		e := bridge.Wrap(bridge.CodeRateLimited, err, "slack: rate limited")
+		e.RetryAfter = limited.RetryAfter
+		return e
+	}
+	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
+		if status.Code == http.StatusTooManyRequests {
+			return bridge.Wrap(bridge.CodeRateLimited, err, "slack: rate limited")
+		}
+		return bridge.Wrap(bridge.CodeUnavailable, err, "slack: HTTP %d", status.Code)
+	}
+	answer, ok := errors.AsType[slack.SlackErrorResponse](err)
+	switch {
+	case !ok:
+		return platforms.NetworkError("slack", err)
+	case slices.Contains(transient, answer.Err):
+		code := bridge.CodeUnavailable
+		if answer.Err == "ratelimited" || answer.Err == "rate_limited" {
+			code = bridge.CodeRateLimited
+		}
+		return bridge.Wrap(code, err, "slack: %s", answer.Err)
+	case slices.Contains(fatal, answer.Err):
+		p.health.Set(bridge.HealthDown, answer.Err)
+		return bridge.Wrap(bridge.CodeForbidden, err, "slack: %s", answer.Err).WithHint("check the app's tokens and scopes, then reinstall it")
+	case answer.Err == "channel_not_found" || answer.Err == "not_in_channel":
+		return bridge.Wrap(bridge.CodeNotFound, err, "slack: %s %s", answer.Err, channel).WithHint("invite the bot to the channel")
+	}
+	return bridge.Wrap(bridge.CodeInvalid, err, "slack: %s %v", answer.Err, answer.ResponseMetadata.Messages)
+}

@@ -1,0 +1,241 @@
+package discordmsg
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Component types that the SDK does not know.
+const (
+	typeSelect        = 3
+	typeTextInput     = 4
+	typeText          = 10
+	typeLabel         = 18
+	typeRadioGroup    = 21
+	typeCheckboxGroup = 22
+)
+
+// Modal is the data of a modal response.
+type Modal struct {
+	Title      string  `json:"title"`
+	CustomID   string  `json:"custom_id"`
+	Components []Label `json:"components"`
+}
+
+// Label holds one input of a modal.
+type Label struct {
+	Type        int       `json:"type"`
+	Label       string    `json:"label"`
+	Description string    `json:"description,omitempty"`
+	Component   Component `json:"component"`
+}
+
+// Component is an input of a modal.
+type Component struct {
+	Type        int      `json:"type"`
+	CustomID    string   `json:"custom_id"`
+	Required    *bool    `json:"required,omitempty"`
+	Options     []Option `json:"options,omitempty"`
+	MinValues   *int     `json:"min_values,omitempty"`
+	MaxValues   int      `json:"max_values,omitempty"`
+	Style       int      `json:"style,omitempty"`
+	Value       string   `json:"value,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	MinLength   int      `json:"min_length,omitempty"`
+	MaxLength   int      `json:"max_length,omitempty"`
+}
+
+// Option is a choice of an input.
+type Option struct {
+	Label       string `json:"label"`
+	Value       string `json:"value"`
+	Description string `json:"description,omitempty"`
+	Default     bool   `json:"default,omitempty"`
+}
+
+// ReasonField is the custom id of the reason of a denial.
+const ReasonField = "reason"
+
+// Field is one input of a form.
+type Field struct {
+	Question int
+	Other    bool // free text beside the options
+	From, To int  // options From to To-1, of a choice
+}
+
+// Page is the part of a form that one modal shows.
+type Page struct{ Fields []Field }
+
+// Pages lays out the form of an ask. Its error is CodeUnsupported.
+func Pages(i bridge.Interaction) ([]Page, error) {
+	pages := []Page{{}}
+	for n, q := range i.Questions {
+		fields := fieldsOf(n, q)
+		if len(fields) > maxModalFields {
+			if len(i.Questions) > 1 || q.Multiple() {
+				return nil, bridge.Errorf(bridge.CodeUnsupported, "discord: question %s has %d options, more than the %d that one form can show", q.ID, len(q.Options), maxModalFields*maxSelect)
+			}
+		}
+		for len(fields) > 0 {
+			last := &pages[len(pages)-1]
+			if room := maxModalFields - len(last.Fields); len(fields) > room && len(last.Fields) > 0 {
+				pages = append(pages, Page{})
+				continue
+			}
+			k := min(len(fields), maxModalFields)
+			last.Fields, fields = append(last.Fields, fields[:k]...), fields[k:]
+		}
+	}
+	if len(i.Questions) == 1 && len(pages)+0 > maxButtons {
+		return nil, bridge.Errorf(bridge.CodeUnsupported, "discord: %d options are more than can be shown", len(i.Questions[0].Options))
+	}
+	return pages, nil
+}
+
+func fieldsOf(n int, q bridge.Question) []Field {
+	if q.FreeText() {
+		return []Field{{Question: n}}
+	}
+	var out []Field
+	for at := 0; at < len(q.Options); at += maxSelect {
+		out = append(out, Field{Question: n, From: at, To: min(at+maxSelect, len(q.Options))})
+	}
+	if q.AllowOther {
+		out = append(out, Field{Question: n, Other: true})
+	}
+	return out
+}
+
+// PageOf is the page that a control opens or submits.
+func PageOf(option int) int { return max(0, option-bridge.OptionPage) }
+
+// BuildModal writes the form of a control as a modal; id comes back with it.
+func BuildModal(f bridge.Form, id string) (Modal, error) {
+	i := f.View.Record.Interaction
+	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
+	switch f.Control.Option {
+	case bridge.OptionReason:
+		m.Title = render.TitleReason
+		m.Components = []Label{label(render.LabelReason, render.HintReason, Component{Type: typeTextInput, CustomID: ReasonField, Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		return m, nil
+	case bridge.OptionOther:
+		n := f.Control.Question
+		m.Components = []Label{label(name(i.Questions[n]), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		return m, nil
+	}
+	pages, err := Pages(i)
+	if err != nil {
+		return m, err
+	}
+	page := PageOf(f.Control.Option)
+	if page >= len(pages) {
+		return m, bridge.Errorf(bridge.CodeInvalid, "discord: there is no page %d", page)
+	}
+	for _, field := range pages[page].Fields {
+		m.Components = append(m.Components, fieldLabel(i.Questions[field.Question], field, f.View.Draft))
+	}
+	return m, nil
+}
+
+func subject(i bridge.Interaction) string {
+	return render.Line(render.PlainText(render.Markdown(i.Prompt)))
+}
+
+func name(q bridge.Question) string {
+	switch {
+	case q.Header != "":
+		return render.Line(q.Header)
+	case q.Text != "":
+		return render.Line(q.Text)
+	case q.FreeText():
+		return render.TitleAnswer
+	case q.Multiple():
+		return "Choose one or more"
+	}
+	return "Choose one"
+}
+
+func label(text, hint string, c Component) Label {
+	return Label{Type: typeLabel, Label: render.Cut(text, maxLabel, render.Runes), Description: render.Cut(hint, maxLabelHint, render.Runes), Component: c}
+}
+
+func fieldLabel(q bridge.Question, f Field, d *bridge.Draft) Label {
+	value, other := d.Value(q)
+	text, hint := name(q), ""
+	if t := render.Line(q.Text); t != text && t != "" || render.Runes(text) > maxLabel {
+		hint = t
+	}
+	if f.Other {
+		no := false
+		return label(render.LabelOtherField+": "+text, "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(f.Question), Style: 2, Required: &no, MaxLength: bridge.DefaultMaxLength, Value: other})
+	}
+	id := "q" + strconv.Itoa(f.Question) + "." + strconv.Itoa(f.From)
+	if q.FreeText() {
+		return label(text, hint, textInput(q, id, value))
+	}
+	split := f.From > 0 || f.To < len(q.Options)
+	if split {
+		text = render.Cut(text, maxLabel-10, render.Runes) + " " + strconv.Itoa(f.From+1) + "–" + strconv.Itoa(f.To)
+	}
+	return label(text, hint, choice(q, f, id, value, split))
+}
+
+func textInput(q bridge.Question, id string, value bridge.Answer) Component {
+	required := q.IsRequired()
+	c := Component{Type: typeTextInput, CustomID: id, Style: 1, Required: &required, MinLength: q.MinLength, MaxLength: q.MaxLength, Value: value.Text}
+	if q.Widget == bridge.WidgetTextarea {
+		c.Style = 2
+	}
+	if q.Placeholder != "" {
+		c.Placeholder = render.Cut(render.Line(q.Placeholder), maxPlaceholder, render.Runes)
+	}
+	return c
+}
+
+func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bool) Component {
+	// With other inputs for the same question, each may be left empty; the
+	// engine checks that one is given.
+	required := q.IsRequired() && !split && !q.AllowOther
+	c := Component{Type: typeSelect, CustomID: id, Required: &required}
+	for n := f.From; n < f.To; n++ {
+		o := Option{Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: strconv.Itoa(n), Description: optionHint(q, q.Options[n])}
+		for _, v := range value.Values() {
+			o.Default = o.Default || v == q.Options[n].Value
+		}
+		c.Options = append(c.Options, o)
+	}
+	n := len(c.Options)
+	switch {
+	case q.Multiple() && n <= maxGroup && !split:
+		c.Type = typeCheckboxGroup
+	case !q.Multiple() && n >= minRadio && n <= maxGroup && !split && q.Widget != bridge.WidgetSelect:
+		c.Type = typeRadioGroup
+		return c
+	}
+	least := 0
+	if required {
+		least = 1
+	}
+	c.MinValues, c.MaxValues = &least, 1
+	if q.Multiple() {
+		c.MaxValues = n
+	}
+	return c
+}
+
+// ParseField reads the custom id of an input; false for one that is not
+// nod's.
+func ParseField(id string) (Field, bool) {
+	if len(id) < 2 || id[0] != 'q' && id[0] != 'x' {
+		return Field{}, false
+	}
+	digits, _, _ := strings.Cut(id[1:], ".")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 || n >= bridge.MaxQuestions {
+		return Field{}, false
+	}
+	return Field{Question: n, Other: id[0] == 'x'}, true
+}

@@ -1,0 +1,163 @@
+package render
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// maxNesting of lists and quotes; deeper structure is shown flat. Foreign
+// Markdown can nest without bound.
+const maxNesting = 6
+
+// Markdown parses an agent's Markdown. HTML in it stays literal text, links
+// show the address they lead to, images are links.
+func Markdown(src string) []Block {
+	source := []byte(Clean(src))
+	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
+	return blocks(md.Parser().Parse(text.NewReader(source)), source, 0)
+}
+
+func blocks(parent ast.Node, src []byte, depth int) []Block {
+	var out []Block
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			out = append(out, Block{Kind: Heading, Spans: spans(n, src, Span{})})
+		case *ast.FencedCodeBlock:
+			out = append(out, Block{Kind: Code, Text: strings.TrimRight(rawLines(n, src), "\n"), Lang: string(n.Language(src))})
+		case *ast.CodeBlock:
+			out = append(out, Block{Kind: Code, Text: strings.TrimRight(rawLines(n, src), "\n")})
+		case *ast.Blockquote:
+			if depth >= maxNesting {
+				out = append(out, blocks(n, src, depth)...)
+				continue
+			}
+			out = append(out, Block{Kind: Quote, Inner: blocks(n, src, depth+1)})
+		case *ast.List:
+			if depth >= maxNesting {
+				for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+					out = append(out, blocks(item, src, depth)...)
+				}
+				continue
+			}
+			out = append(out, list(n, src, depth))
+		case *ast.ThematicBreak:
+			out = append(out, Block{Kind: Rule})
+		case *ast.HTMLBlock:
+			out = append(out, Para(strings.TrimRight(rawLines(n, src), "\n")))
+		default: // Paragraph, TextBlock
+			if s := spans(n, src, Span{}); len(s) > 0 {
+				out = append(out, Block{Kind: Paragraph, Spans: s})
+			}
+		}
+	}
+	return out
+}
+
+func list(n *ast.List, src []byte, depth int) Block {
+	b := Block{Kind: List}
+	if n.IsOrdered() {
+		b.Start = max(1, n.Start)
+	}
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		b.Items = append(b.Items, blocks(item, src, depth+1))
+	}
+	return b
+}
+
+func rawLines(n ast.Node, src []byte) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		seg := n.Lines().At(i)
+		b.Write(seg.Value(src))
+	}
+	if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
+		b.Write(h.ClosureLine.Value(src))
+	}
+	return b.String()
+}
+
+func spans(parent ast.Node, src []byte, style Span) []Span {
+	var out []Span
+	add := func(s string, st Span) {
+		if s == "" {
+			return
+		}
+		st.Text = s
+		if k := len(out) - 1; k >= 0 {
+			prev := out[k]
+			prev.Text = s
+			if prev == st {
+				out[k].Text += s
+				return
+			}
+		}
+		out = append(out, st)
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		st := style
+		switch n := n.(type) {
+		case *ast.Text:
+			add(string(n.Segment.Value(src)), st)
+			if n.HardLineBreak() || n.SoftLineBreak() {
+				add("\n", st)
+			}
+		case *ast.String:
+			add(string(n.Value), st)
+		case *ast.CodeSpan:
+			st.Code = true
+			for _, s := range spans(n, src, st) {
+				add(strings.ReplaceAll(s.Text, "\n", " "), st)
+			}
+		case *ast.Emphasis:
+			if n.Level == 1 {
+				st.Italic = true
+			} else {
+				st.Bold = true
+			}
+			out = append(out, spans(n, src, st)...)
+		case *east.Strikethrough:
+			st.Strike = true
+			out = append(out, spans(n, src, st)...)
+		case *ast.Link:
+			out = append(out, link(spans(n, src, st), string(n.Destination), style)...)
+		case *ast.Image:
+			out = append(out, link(spans(n, src, st), string(n.Destination), style)...)
+		case *ast.AutoLink:
+			out = append(out, link(nil, string(n.URL(src)), style)...)
+		case *ast.RawHTML:
+			for i := range n.Segments.Len() {
+				seg := n.Segments.At(i)
+				add(string(seg.Value(src)), st)
+			}
+		default:
+			out = append(out, spans(n, src, st)...)
+		}
+	}
+	return out
+}
+
+// link shows where a link leads: its text, then the address.
+func link(label []Span, dest string, style Span) []Span {
+	var plain strings.Builder
+	for _, s := range label {
+		plain.WriteString(s.Text)
+	}
+	target := style
+	target.Text = dest
+	if u, err := url.Parse(dest); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil {
+		target.URL = dest
+	}
+	if plain.Len() == 0 || plain.String() == dest {
+		return []Span{target}
+	}
+	open, end := style, style
+	open.Text, end.Text = " (", ")"
+	return append(append(label, open), target, end)
+}

@@ -1,0 +1,229 @@
+package slackmsg
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Message is a card as Slack shows it.
+type Message struct {
+	// Text is the notification and what screen readers read; escaped.
+	Text   string
+	Blocks []slack.Block
+	// Parts deliver the full text where the card can not hold it. They have to
+	// be posted before the card.
+	Parts []Message
+}
+
+// Build writes a view as a message. Its error is CodeUnsupported.
+func Build(v bridge.View) (Message, error) {
+	c := render.NewCard(v, listed)
+	for _, limit := range []int{maxMessage, 4000, 1500, 500} {
+		m, whole := build(v, c, limit)
+		if measure(m.Blocks) > maxMessage {
+			continue
+		}
+		if !whole && !c.Closed {
+			m.Parts = parts(c)
+			if len(m.Parts) > maxParts {
+				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text needs %d messages, more than %d", len(m.Parts), maxParts)
+			}
+		}
+		if err := checkForms(v); err != nil {
+			return m, err
+		}
+		return m, nil
+	}
+	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card does not fit %d characters", maxMessage)
+}
+
+// listed tells whether the options have to be listed in the text.
+func listed(q bridge.Question) bool {
+	if !render.LabelsFit(q, maxOption, cost) {
+		return true
+	}
+	if q.OneTap() {
+		return render.HasDescriptions(q)
+	}
+	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
+}
+
+// build writes the card with at most limit characters of body and of
+// questions each, and reports whether that was all.
+func build(v bridge.View, c render.Card, limit int) (Message, bool) {
+	id := v.Record.Interaction.ID.Short() + "-" + strconv.FormatInt(v.Record.Revision, 36)
+	body, whole := clip(c.Body, limit)
+	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
+	m.Blocks = append(m.Blocks,
+		slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)),
+		slack.NewContextBlock("from-"+id, literal(render.Cut(c.From, maxHeader, cost))),
+		richText("body-"+id, body),
+	)
+	questions, all := clip(c.Questions, limit)
+	if len(questions) > 0 {
+		m.Blocks = append(m.Blocks, richText("questions-"+id, questions))
+	}
+	whole = whole && all
+	if c.Closed {
+		closing, _ := clip(c.Closing, limit)
+		if len(closing) > 0 {
+			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
+		}
+		return m, whole
+	}
+	if !whole {
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
+	}
+	m.Blocks = append(m.Blocks, controls(v, id)...)
+	d := v.Record.Interaction.Deadline
+	footer := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", d.Unix(), render.Until(d))
+	if c.Digest != "" {
+		footer += " · " + c.Digest
+	}
+	m.Blocks = append(m.Blocks, slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: footer, Verbatim: true}))
+	return m, whole
+}
+
+// clip keeps the start of a document; what is cut stands in full elsewhere.
+func clip(doc []render.Block, limit int) ([]render.Block, bool) {
+	text := render.PlainText(doc)
+	if cost(text) <= limit {
+		return doc, true
+	}
+	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, false
+}
+
+// parts delivers the full text.
+func parts(c render.Card) []Message {
+	pieces := render.Split(c.FullText(), maxPart, cost)
+	out := make([]Message, len(pieces))
+	for n, p := range pieces {
+		title := fmt.Sprintf("Full text, part %d of %d", n+1, len(pieces))
+		out[n] = Message{
+			Text: Escape(render.Cut(title+": "+c.Notice, maxNotice, cost)),
+			Blocks: []slack.Block{
+				slack.NewContextBlock("", literal(title)),
+				richText("", []render.Block{{Kind: render.Code, Text: p}}),
+			},
+		}
+	}
+	return out
+}
+
+// measure is the size of blocks by the stricter of the two reports on Slack's
+// unpublished limit: characters of the JSON, with entities.
+func measure(blocks []slack.Block) int {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(slack.Blocks{BlockSet: blocks}); err != nil {
+		return maxMessage + 1 // blocks of ours always marshal
+	}
+	return cost(b.String())
+}
+
+func controls(v bridge.View, id string) []slack.Block {
+	i := v.Record.Interaction
+	if i.Kind == bridge.KindApproval {
+		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v)...)}
+	}
+	if len(i.Questions) != 1 || needsForm(i.Questions[0]) {
+		label := render.LabelAnswer
+		if len(i.Questions) == 1 && !i.Questions[0].FreeText() {
+			label = render.LabelChoose
+		}
+		b := button("form", v.Token(bridge.ActionInput, 0, bridge.OptionForm), label, slack.StylePrimary)
+		return []slack.Block{slack.NewActionBlock("act-"+id, b)}
+	}
+	q := i.Questions[0]
+	if q.OneTap() {
+		return tapButtons(v, q, id)
+	}
+	out := []slack.Block{slack.NewInputBlock("q0-"+id, plain(inlineLabel(q), maxLabel), nil, choice(q, nil))}
+	label := render.LabelSubmit
+	if q.Widget == bridge.WidgetSelect {
+		label = render.LabelOK
+	}
+	row := []slack.BlockElement{button("submit", v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), label, slack.StylePrimary)}
+	if q.AllowOther {
+		row = append(row, button("other", v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, slack.StyleDefault))
+	}
+	return append(out, slack.NewActionBlock("act-"+id, row...))
+}
+
+// needsForm tells whether a single question is answered in a modal rather than
+// in the message.
+func needsForm(q bridge.Question) bool {
+	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
+}
+
+func tapButtons(v bridge.View, q bridge.Question, id string) []slack.Block {
+	var row []slack.BlockElement
+	for n := range q.Options {
+		style := slack.StyleDefault
+		if q.Default != nil && q.Default.Text == q.Options[n].Value {
+			style = slack.StylePrimary
+		}
+		row = append(row, button("o"+strconv.Itoa(n), v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q, n, maxButton, cost), style))
+	}
+	if q.AllowOther {
+		row = append(row, button("other", v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, slack.StyleDefault))
+	}
+	var out []slack.Block
+	for k := range slices.Chunk(row, maxActions) {
+		out = append(out, slack.NewActionBlock("act"+strconv.Itoa(len(out))+"-"+id, k...))
+	}
+	return out
+}
+
+func decisions(v bridge.View) []slack.BlockElement {
+	var row []slack.BlockElement
+	for n, d := range v.Record.Interaction.Decisions() {
+		style, action, option := slack.StyleDefault, bridge.ActionChoose, n
+		switch d {
+		case bridge.DecideDeny:
+			style = slack.StyleDanger
+		case bridge.DecideDenyReason:
+			action, option = bridge.ActionInput, bridge.OptionReason
+		case bridge.DecideOnce:
+			style = slack.StylePrimary
+		}
+		row = append(row, button("d"+strconv.Itoa(n), v.Token(action, 0, option), render.DecisionLabel(d), style))
+	}
+	return row
+}
+
+func button(id, token, label string, style slack.Style) *slack.ButtonBlockElement {
+	b := slack.NewButtonBlockElement(id, token, plain(label, maxButton))
+	b.Style = style
+	return b
+}
+
+// inlineLabel labels an input in the message, which shows the question's text
+// already.
+func inlineLabel(q bridge.Question) string {
+	q.Text = ""
+	return fieldLabel(q)
+}
+
+func fieldLabel(q bridge.Question) string {
+	switch {
+	case q.Text != "":
+		return render.Line(q.Text)
+	case q.Header != "":
+		return render.Line(q.Header)
+	case q.Multiple():
+		return "Choose one or more"
+	case q.FreeText():
+		return render.TitleAnswer
+	}
+	return "Choose one"
+}

@@ -1,0 +1,207 @@
+package slackmsg
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// CallbackID marks the views of nod.
+const CallbackID = "nod"
+
+// Block ids of inputs: valuePrefix or otherPrefix and the index of the
+// question, or ReasonBlock. Anything behind a "-" only makes them unique.
+const (
+	valuePrefix = "q"
+	otherPrefix = "x"
+	// ReasonBlock is the block id of the reason of a denial.
+	ReasonBlock = "reason"
+	actionID    = "v"
+)
+
+// Field is what an input block stands for.
+type Field struct {
+	Question int
+	Other    bool // the free text beside the options
+	Reason   bool
+}
+
+// ParseField reads the block id of an input; false for any other block.
+func ParseField(blockID string) (Field, bool) {
+	name, _, _ := strings.Cut(blockID, "-")
+	if name == ReasonBlock {
+		return Field{Reason: true}, true
+	}
+	if len(name) < 2 || (name[:1] != valuePrefix && name[:1] != otherPrefix) {
+		return Field{}, false
+	}
+	n, err := strconv.Atoi(name[1:])
+	if err != nil || n < 0 || n >= bridge.MaxQuestions {
+		return Field{}, false
+	}
+	return Field{Question: n, Other: name[:1] == otherPrefix}, true
+}
+
+// Modal writes the form of a control as a view. Metadata comes back with its
+// submission. Its error is CodeUnsupported.
+func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
+	i := f.View.Record.Interaction
+	title, submit := render.TitleAnswer, render.LabelSubmit
+	var blocks []slack.Block
+	switch {
+	case f.Control.Option == bridge.OptionReason:
+		title, submit = render.TitleReason, render.LabelDeny
+		in := slack.NewPlainTextInputBlockElement(nil, actionID)
+		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
+		blocks = append(blocks, context(f.View), slack.NewInputBlock(ReasonBlock, plain(render.LabelReason, maxLabel), plain(render.HintReason, maxLabel), in))
+	case f.Control.Option == bridge.OptionOther:
+		in := slack.NewPlainTextInputBlockElement(nil, actionID)
+		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
+		q := i.Questions[f.Control.Question]
+		blocks = append(blocks, context(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q), maxLabel), nil, in))
+	default:
+		blocks = append(blocks, context(f.View))
+		for n, q := range i.Questions {
+			blocks = append(blocks, fields(n, q, f.View.Draft)...)
+		}
+	}
+	m := slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: CallbackID, PrivateMetadata: metadata,
+		Title: plain(title, maxModalTitle), Submit: plain(submit, maxModalTitle), Close: plain("Cancel", maxModalTitle),
+		Blocks: slack.Blocks{BlockSet: blocks},
+	}
+	raw, err := json.Marshal(m)
+	if err != nil || len(raw) > maxView || len(blocks) > maxModalBlocks {
+		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d questions does not fit a modal (%d of %d bytes, %d of %d blocks)",
+			len(i.Questions), len(raw), maxView, len(blocks), maxModalBlocks)
+	}
+	return m, nil
+}
+
+// Closed is the view that replaces a form which came too late.
+func Closed(note string) slack.ModalViewRequest {
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: CallbackID + "-closed", Title: plain(render.TitleAnswer, maxModalTitle), Close: plain("Close", maxModalTitle),
+		Blocks: slack.Blocks{BlockSet: []slack.Block{richText("", []render.Block{render.Para(render.Clean(note))})}},
+	}
+}
+
+// context repeats the start of the prompt, so that a form on a phone says what
+// it is about.
+func context(v bridge.View) slack.Block {
+	c := render.NewCard(v, func(bridge.Question) bool { return false })
+	doc, _ := clip(c.Body, maxModalContext)
+	return richText("", doc)
+}
+
+// checkForms reports whether the forms that the view's controls open can be
+// shown.
+func checkForms(v bridge.View) error {
+	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
+		return nil
+	}
+	_, err := Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, strings.Repeat("x", 300))
+	return err
+}
+
+func fields(n int, q bridge.Question, d *bridge.Draft) []slack.Block {
+	var out []slack.Block
+	if listed(q) {
+		out = append(out, richText("", []render.Block{render.OptionList(q)}))
+	}
+	value, other := d.Value(q)
+	label := fieldLabel(q)
+	if q.Header != "" && q.Text != "" {
+		label = render.Line(q.Header) + ": " + label
+	}
+	in := slack.NewInputBlock(valuePrefix+strconv.Itoa(n), plain(label, maxLabel), nil, nil)
+	// With free text beside the options either may be left empty; the engine
+	// checks that one is given.
+	in.Optional = !q.IsRequired() || q.AllowOther
+	if q.FreeText() {
+		e := slack.NewPlainTextInputBlockElement(nil, actionID)
+		e.Multiline, e.MinLength, e.MaxLength = q.Widget == bridge.WidgetTextarea, q.MinLength, q.MaxLength
+		e.InitialValue = render.Cut(value.Text, maxInitial, render.UTF16)
+		if q.Placeholder != "" {
+			e.Placeholder = plain(q.Placeholder, maxPlaceholder)
+		}
+		in.Element = e
+		return append(out, in)
+	}
+	in.Element = choice(q, &value)
+	out = append(out, in)
+	if q.AllowOther {
+		e := slack.NewPlainTextInputBlockElement(nil, actionID)
+		e.MaxLength, e.InitialValue = bridge.DefaultMaxLength, render.Cut(other, maxInitial, render.UTF16)
+		x := slack.NewInputBlock(otherPrefix+strconv.Itoa(n), plain(render.LabelOtherField, maxLabel), nil, e)
+		x.Optional = true
+		out = append(out, x)
+	}
+	return out
+}
+
+// choice is the element that offers the options: the widget's own where they
+// fit, else a select, in groups where they are very many. Value is what is
+// chosen already; nil means the default.
+func choice(q bridge.Question, value *bridge.Answer) slack.BlockElement {
+	if value == nil {
+		v, _ := (*bridge.Draft)(nil).Value(q)
+		value = &v
+	}
+	options := make([]*slack.OptionBlockObject, len(q.Options))
+	var initial []*slack.OptionBlockObject
+	for n, o := range q.Options {
+		var description *slack.TextBlockObject
+		if o.Description != "" && !listed(q) {
+			description = plain(render.Line(o.Description), maxOption)
+		}
+		options[n] = slack.NewOptionBlockObject(strconv.Itoa(n), plain(render.OptionLabel(q, n, maxOption, cost), maxOption), description)
+		for _, v := range value.Values() {
+			if v == o.Value {
+				initial = append(initial, options[n])
+			}
+		}
+	}
+	placeholder := plain("Choose…", maxPlaceholder)
+	switch {
+	case q.Multiple() && len(options) <= maxRadio:
+		e := slack.NewCheckboxGroupsBlockElement(actionID, options...)
+		e.InitialOptions = initial
+		return e
+	case q.Multiple():
+		e := &slack.MultiSelectBlockElement{Type: slack.MultiOptTypeStatic, ActionID: actionID, Placeholder: placeholder, InitialOptions: initial}
+		e.Options, e.OptionGroups = groups(options)
+		return e
+	case len(options) <= maxRadio && q.Widget != bridge.WidgetSelect:
+		e := slack.NewRadioButtonsBlockElement(actionID, options...)
+		if len(initial) > 0 {
+			e.InitialOption = initial[0]
+		}
+		return e
+	}
+	e := &slack.SelectBlockElement{Type: slack.OptTypeStatic, ActionID: actionID, Placeholder: placeholder}
+	e.Options, e.OptionGroups = groups(options)
+	if len(initial) > 0 {
+		e.InitialOption = initial[0]
+	}
+	return e
+}
+
+// groups splits options that are more than one list may hold.
+func groups(options []*slack.OptionBlockObject) ([]*slack.OptionBlockObject, []*slack.OptionGroupBlockObject) {
+	if len(options) <= maxSelect {
+		return options, nil
+	}
+	var out []*slack.OptionGroupBlockObject
+	for at := 0; at < len(options); at += maxSelect {
+		end := min(at+maxSelect, len(options))
+		label := strconv.Itoa(at+1) + "–" + strconv.Itoa(end)
+		out = append(out, slack.NewOptionGroupBlockElement(plain(label, maxOption), options[at:end]...))
+	}
+	return nil, out
+}

@@ -1,0 +1,140 @@
+package slackmsg
+
+import (
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/render"
+)
+
+// richText writes a document as one rich_text block: its leaves are literal,
+// so no foreign text can become a mention, a link or markup.
+func richText(blockID string, doc []render.Block) *slack.RichTextBlock {
+	w := writer{}
+	w.blocks(doc, 0)
+	return slack.NewRichTextBlock(blockID, w.out...)
+}
+
+type writer struct{ out []slack.RichTextElement }
+
+func (w *writer) blocks(doc []render.Block, depth int) {
+	for n, b := range doc {
+		last := n == len(doc)-1
+		switch b.Kind {
+		case render.Paragraph:
+			w.section(b.Spans, false, !last)
+		case render.Heading:
+			w.section(b.Spans, true, !last)
+		case render.Code:
+			text := b.Text
+			if text == "" {
+				text = " "
+			}
+			w.out = append(w.out, &slack.RichTextPreformatted{
+				Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)},
+			})
+		case render.Quote:
+			if text := render.PlainText(b.Inner); text != "" {
+				w.out = append(w.out, &slack.RichTextQuote{
+					Type: slack.RTEQuote, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)},
+				})
+			}
+		case render.Rule:
+			w.section([]render.Span{{Text: "――――"}}, false, !last)
+		case render.List:
+			w.list(b, min(depth, maxNesting))
+		}
+	}
+}
+
+func (w *writer) section(spans []render.Span, bold, newline bool) {
+	elements := leaves(spans, bold)
+	if len(elements) == 0 {
+		return
+	}
+	if newline {
+		elements = append(elements, slack.NewRichTextSectionTextElement("\n", nil))
+	}
+	w.out = append(w.out, slack.NewRichTextSection(elements...))
+}
+
+// list writes an item's first paragraph as the item; what else the item holds
+// follows, deeper lists indented.
+func (w *writer) list(b render.Block, depth int) {
+	style := slack.RTEListBullet
+	if b.Start > 0 {
+		style = slack.RTEListOrdered
+	}
+	var run []slack.RichTextElement
+	offset := max(0, b.Start-1)
+	flush := func(next int) {
+		if len(run) == 0 {
+			return
+		}
+		l := slack.NewRichTextList(style, depth, run...)
+		l.Offset = offset
+		w.out = append(w.out, l)
+		run, offset = nil, max(0, b.Start-1+next)
+	}
+	for n, item := range b.Items {
+		var first []slack.RichTextSectionElement
+		rest := item
+		if len(item) > 0 && (item[0].Kind == render.Paragraph || item[0].Kind == render.Heading) {
+			first, rest = leaves(item[0].Spans, false), item[1:]
+		}
+		if len(first) == 0 {
+			first = []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(" ", nil)}
+		}
+		run = append(run, slack.NewRichTextSection(first...))
+		if len(rest) > 0 {
+			flush(n + 1)
+			w.blocks(rest, depth+1)
+		}
+	}
+	flush(len(b.Items))
+}
+
+func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
+	var out []slack.RichTextSectionElement
+	for _, s := range spans {
+		if s.Text == "" {
+			continue
+		}
+		var style *slack.RichTextSectionTextStyle
+		if s.Bold || bold || s.Italic || s.Strike || s.Code {
+			style = &slack.RichTextSectionTextStyle{Bold: s.Bold || bold, Italic: s.Italic, Strike: s.Strike, Code: s.Code}
+		}
+		switch {
+		case s.URL != "":
+			out = append(out, slack.NewRichTextSectionLinkElement(s.URL, s.Text, style))
+		case s.Time != 0:
+			out = append(out, slack.NewRichTextSectionDateElement(s.Time, "{time_secs}", nil, &s.Text))
+		default:
+			out = append(out, slack.NewRichTextSectionTextElement(s.Text, style))
+		}
+	}
+	return out
+}
+
+// plain is a plain_text object: no mentions, no links, no emoji codes.
+func plain(s string, limit int) *slack.TextBlockObject {
+	off := false
+	s = render.Cut(s, limit, cost)
+	if strings.TrimSpace(s) == "" {
+		s = "–"
+	}
+	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &off}
+}
+
+// literal is an mrkdwn object in which nothing is parsed. Slack knows no
+// escapes but these three.
+func literal(s string) *slack.TextBlockObject {
+	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: Escape(s), Verbatim: true}
+}
+
+// Escape makes text literal where Slack parses mrkdwn tokens, the top-level
+// text of a message among them.
+func Escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}

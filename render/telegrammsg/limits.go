@@ -1,0 +1,23 @@
+// Package telegrammsg writes cards as Telegram messages. It is pure; see
+// package render.
+//
+// The SDK speaks Bot API 5.5, which has neither button styles nor much else
+// that is used here, so keyboards have small structs of their own.
+package telegrammsg
+
+import "github.com/nodbridge/nod/render"
+
+// Telegram's limits. Sources: core.telegram.org/bots/api, the official
+// server's and TDLib's source where it is silent.
+const (
+	maxText     = 4096      // code points, after entities are parsed
+	maxEntities = 100       // more are dropped by the server
+	maxButton   = 60        // code points; no figure is published, longer ones are cut on phones
+	maxPerRow   = 8         // buttons; 12 are said to work
+	perPage     = 20        // options shown at once: 100 buttons or 10 kB of markup are refused
+	maxFile     = 8_000_000 // bytes; the server takes 50 MB
+	maxNote     = 200       // answerCallbackQuery
+)
+
+// Note cuts a private answer to a press.
+func Note(s string) string { return render.Cut(s, maxNote, render.Runes) }

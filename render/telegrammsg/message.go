@@ -1,0 +1,310 @@
+package telegrammsg
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Message is a card as Telegram shows it.
+type Message struct {
+	Text     string
+	Entities []tgbotapi.MessageEntity
+	Keyboard [][]Button // empty: none
+	// File is the full text where the card can not hold it. It has to be sent
+	// before the card; nil: the card holds it.
+	File *File
+}
+
+// Button is a button of an inline keyboard.
+type Button struct {
+	Text  string `json:"text"`
+	Data  string `json:"callback_data"`
+	Style string `json:"style,omitempty"` // primary, success or danger; ignored by older clients
+}
+
+// File is a document.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Build writes a view as a message. Its error is CodeUnsupported.
+func Build(v bridge.View) (Message, error) {
+	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
+	if !c.Closed && len(v.Record.Interaction.Questions) > 1 {
+		c.Questions = wizardText(v)
+	}
+	m := Message{}
+	if !c.Closed {
+		m.Keyboard = keyboard(v)
+	}
+	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
+		var whole bool
+		m.Text, m.Entities, whole = write(v, c, limit)
+		if render.Runes(m.Text) > maxText {
+			continue
+		}
+		if !whole && !c.Closed {
+			full := render.NewCard(v, listed) // every question, not the wizard's step
+			text := []byte(full.FullText())
+			if len(text) > maxFile {
+				return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the text has %d bytes, more than %d", len(text), maxFile)
+			}
+			m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
+		}
+		return m, nil
+	}
+	return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the card does not fit %d characters", maxText)
+}
+
+func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageEntity, bool) {
+	w := &writer{}
+	w.add(c.Icon + " ")
+	w.add(c.Headline, "bold")
+	w.add("\n")
+	w.add(render.Cut(c.From, 200, render.Runes), "italic")
+	w.add("\n\n")
+	body, whole := clip(c.Body, limit)
+	w.blocks(body, "")
+	questions, all := clip(c.Questions, limit)
+	if len(questions) > 0 {
+		w.add("\n")
+		w.blocks(questions, "")
+	}
+	if c.Closed {
+		closing, _ := clip(c.Closing, limit)
+		w.add("\n")
+		w.blocks(closing, "")
+		text, entities := w.result()
+		return text, entities, true
+	}
+	if !whole || !all {
+		w.add("\n✂️ Shortened here: the full text is in the file above.\n")
+	}
+	if d := v.Draft; d != nil {
+		w.add("\n👉 " + render.Line(d.Actor.Display()) + " is answering\n")
+	}
+	w.add("\n⏳ Open until " + render.Until(v.Record.Interaction.Deadline))
+	if c.Digest != "" {
+		w.add(" · ")
+		w.add(c.Digest, "code")
+	}
+	text, entities := w.result()
+	return text, entities, whole && all
+}
+
+func clip(doc []render.Block, limit int) ([]render.Block, bool) {
+	text := render.PlainText(doc)
+	if render.Runes(text) <= limit {
+		return doc, true
+	}
+	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, render.Runes)}}, false
+}
+
+// listed tells whether the options have to be listed in the text.
+func listed(q bridge.Question) bool {
+	return render.HasDescriptions(q) || !render.LabelsFit(q, maxButton-2, render.Runes)
+}
+
+func keyboard(v bridge.View) [][]Button {
+	i := v.Record.Interaction
+	if i.Kind == bridge.KindApproval {
+		return decisions(v)
+	}
+	if len(i.Questions) > 1 {
+		return wizardKeys(v)
+	}
+	q := i.Questions[0]
+	if q.FreeText() {
+		return [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, 0, bridge.OptionForm), Style: "primary"}}}
+	}
+	rows := optionKeys(v, q, 0)
+	var last []Button
+	if q.AllowOther {
+		last = append(last, Button{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, 0, bridge.OptionOther)})
+	}
+	if !q.OneTap() {
+		label := render.LabelSubmit
+		switch q.Widget {
+		case bridge.WidgetSelect:
+			label = render.LabelOK
+		case bridge.WidgetCheckbox:
+			label = render.LabelDone
+		}
+		last = append(last, Button{Text: label, Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "primary"})
+	}
+	if len(last) > 0 {
+		rows = append(rows, last)
+	}
+	return rows
+}
+
+func decisions(v bridge.View) [][]Button {
+	var first, second []Button
+	for n, d := range v.Record.Interaction.Decisions() {
+		b := Button{Text: render.DecisionLabel(d), Data: v.Token(bridge.ActionChoose, 0, n)}
+		switch d {
+		case bridge.DecideDeny:
+			b.Style = "danger"
+			first = append(first, b)
+			continue
+		case bridge.DecideDenyReason:
+			b.Data = v.Token(bridge.ActionInput, 0, bridge.OptionReason)
+			first = append(first, b)
+			continue
+		case bridge.DecideOnce:
+			b.Style = "success"
+		}
+		second = append(second, b)
+	}
+	rows := [][]Button{first}
+	for _, b := range second { // one below the other: their labels are long
+		rows = append(rows, []Button{b})
+	}
+	return rows
+}
+
+// optionKeys are the options of a question, one a row, or several where they
+// are short; a long list is shown page by page.
+func optionKeys(v bridge.View, q bridge.Question, n int) [][]Button {
+	value, _ := v.Draft.Value(q)
+	page := 0
+	if v.Draft != nil && v.Draft.Step == n {
+		page = v.Draft.Page
+	}
+	pages := (len(q.Options) + perPage - 1) / perPage
+	page = min(page, pages-1)
+	var buttons []Button
+	short := true
+	for k := page * perPage; k < min((page+1)*perPage, len(q.Options)); k++ {
+		label := render.OptionLabel(q, k, maxButton-2, render.Runes)
+		short = short && render.Runes(label) <= 12
+		action := bridge.ActionChoose
+		chosen := slices.Contains(value.Values(), q.Options[k].Value)
+		switch {
+		case q.Multiple():
+			action = bridge.ActionToggle
+			label = mark(chosen, "☑ ", "☐ ") + label
+		case !q.OneTap() || v.Draft != nil && len(v.Record.Interaction.Questions) > 1:
+			label = mark(chosen, "◉ ", "○ ") + label
+		}
+		buttons = append(buttons, Button{Text: label, Data: v.Token(action, n, k)})
+	}
+	perRow := 1
+	if short && q.OneTap() {
+		perRow = 3
+	}
+	var rows [][]Button
+	for row := range slices.Chunk(buttons, perRow) {
+		rows = append(rows, row)
+	}
+	if pages > 1 {
+		rows = append(rows, []Button{
+			{Text: "◀", Data: v.Token(bridge.ActionPage, n, (page+pages-1)%pages)},
+			{Text: fmt.Sprintf("%d / %d", page+1, pages), Data: v.Token(bridge.ActionPage, n, page)},
+			{Text: "▶", Data: v.Token(bridge.ActionPage, n, (page+1)%pages)},
+		})
+	}
+	return rows
+}
+
+func mark(on bool, yes, no string) string {
+	if on {
+		return yes
+	}
+	return no
+}
+
+func step(v bridge.View) int {
+	if v.Draft == nil {
+		return 0
+	}
+	return min(v.Draft.Step, len(v.Record.Interaction.Questions))
+}
+
+// wizardText is the part of the wizard that is shown: one question, or the
+// review of all.
+func wizardText(v bridge.View) []render.Block {
+	questions := v.Record.Interaction.Questions
+	at := step(v)
+	if at == len(questions) {
+		doc := []render.Block{{Kind: render.Heading, Spans: []render.Span{{Text: "Check and submit"}}}}
+		for n, q := range questions {
+			doc = append(doc, question(q, n, len(questions)), render.Block{Kind: render.Quote, Inner: []render.Block{render.Para(drafted(v.Draft, q))}})
+		}
+		return doc
+	}
+	q := questions[at]
+	doc := []render.Block{question(q, at, len(questions))}
+	if listed(q) && len(q.Options) > 0 {
+		doc = append(doc, render.OptionList(q))
+	}
+	if q.FreeText() {
+		if s := drafted(v.Draft, q); s != "–" {
+			doc = append(doc, render.Block{Kind: render.Quote, Inner: []render.Block{render.Para(s)}})
+		}
+	}
+	return doc
+}
+
+func question(q bridge.Question, n, of int) render.Block {
+	text := render.Clean(q.Text)
+	if text == "" {
+		text = render.Line(q.Header)
+	} else if q.Header != "" {
+		text = "[" + render.Line(q.Header) + "] " + text
+	}
+	return render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: strconv.Itoa(n+1) + "/" + strconv.Itoa(of) + "  ", Bold: true}, {Text: text, Bold: true}}}
+}
+
+func drafted(d *bridge.Draft, q bridge.Question) string {
+	value, other := d.Value(q)
+	s := ""
+	if !value.Empty() {
+		s = render.Clean(q.Labels(value))
+	}
+	if other != "" {
+		if s != "" {
+			s += ", "
+		}
+		s += render.Clean(other)
+	}
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+func wizardKeys(v bridge.View) [][]Button {
+	questions := v.Record.Interaction.Questions
+	at := step(v)
+	back := Button{Text: "◀ " + render.LabelBack, Data: v.Token(bridge.ActionStep, max(0, at-1), 0)}
+	if at == len(questions) {
+		return [][]Button{{back, {Text: "✅ " + render.LabelSubmit, Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "success"}}}
+	}
+	q := questions[at]
+	var rows [][]Button
+	if q.FreeText() {
+		rows = [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, at, bridge.OptionForm), Style: "primary"}}}
+	} else {
+		rows = optionKeys(v, q, at)
+		if q.AllowOther {
+			rows = append(rows, []Button{{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, at, bridge.OptionOther)}})
+		}
+	}
+	var nav []Button
+	if at > 0 {
+		nav = append(nav, back)
+	}
+	next := render.LabelNext
+	if value, other := v.Draft.Value(q); value.Empty() && other == "" && !q.IsRequired() {
+		next = render.LabelSkip
+	}
+	return append(rows, append(nav, Button{Text: next + " ▶", Data: v.Token(bridge.ActionStep, at+1, 0)}))
+}

@@ -1,0 +1,135 @@
+package telegrammsg
+
+import (
+	"strconv"
+	"strings"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/render"
+)
+
+// writer collects text and its entities; nothing is parsed by Telegram, so
+// nothing has to be escaped.
+type writer struct {
+	text     strings.Builder
+	units    int // UTF-16, as entities count
+	entities []tgbotapi.MessageEntity
+}
+
+// add writes a text. Plain text is kept from becoming a mention: Telegram
+// detects @name by itself, and a joiner behind the @ prevents that.
+func (w *writer) add(s string, kinds ...string) {
+	if s == "" {
+		return
+	}
+	literal := false
+	for _, k := range kinds {
+		literal = literal || k == "code" || k == "pre"
+	}
+	if !literal {
+		s = strings.ReplaceAll(s, "@", "@\u200d")
+	}
+	n := render.UTF16(s)
+	for _, k := range kinds {
+		if k != "" {
+			w.entities = append(w.entities, tgbotapi.MessageEntity{Type: k, Offset: w.units, Length: n})
+		}
+	}
+	w.text.WriteString(s)
+	w.units += n
+}
+
+func (w *writer) blocks(doc []render.Block, indent string) {
+	for n, b := range doc {
+		if n > 0 && indent == "" && (b.Kind != render.List || doc[n-1].Kind != render.Paragraph) {
+			w.add("\n")
+		}
+		switch b.Kind {
+		case render.Paragraph:
+			w.add(indent)
+			w.spans(b.Spans, false)
+			w.add("\n")
+		case render.Heading:
+			w.add(indent)
+			w.spans(b.Spans, true)
+			w.add("\n")
+		case render.Code:
+			text := b.Text
+			if strings.TrimSpace(text) == "" {
+				text = "(empty)"
+			}
+			w.pre(text, b.Lang)
+			w.add("\n")
+		case render.Rule:
+			w.add("――――\n")
+		case render.Quote:
+			w.add(render.PlainText(b.Inner), "blockquote")
+			w.add("\n")
+		case render.List:
+			w.list(b, indent)
+		}
+	}
+}
+
+func (w *writer) pre(text, lang string) {
+	n := render.UTF16(text)
+	w.entities = append(w.entities, tgbotapi.MessageEntity{Type: "pre", Offset: w.units, Length: n, Language: lang})
+	w.text.WriteString(text)
+	w.units += n
+}
+
+func (w *writer) list(b render.Block, indent string) {
+	for n, item := range b.Items {
+		mark := "• "
+		if b.Start > 0 {
+			mark = strconv.Itoa(b.Start+n) + ". "
+		}
+		w.add(indent + mark)
+		if len(item) == 0 {
+			w.add("\n")
+			continue
+		}
+		if item[0].Kind == render.Paragraph || item[0].Kind == render.Heading {
+			w.spans(item[0].Spans, false)
+			w.add("\n")
+			item = item[1:]
+		} else {
+			w.add("\n")
+		}
+		w.blocks(item, indent+"   ")
+	}
+}
+
+func (w *writer) spans(spans []render.Span, bold bool) {
+	for _, s := range spans {
+		var kinds []string
+		for _, k := range []struct {
+			on   bool
+			kind string
+		}{{s.Bold || bold, "bold"}, {s.Italic, "italic"}, {s.Strike, "strikethrough"}} {
+			if k.on {
+				kinds = append(kinds, k.kind)
+			}
+		}
+		if s.Code {
+			kinds = []string{"code"} // code can not be nested
+		}
+		w.add(s.Text, kinds...)
+	}
+}
+
+// result trims the text as Telegram would, so that entities stay in place.
+func (w *writer) result() (string, []tgbotapi.MessageEntity) {
+	text := strings.TrimRight(w.text.String(), " \n\t")
+	length := render.UTF16(text)
+	var kept []tgbotapi.MessageEntity
+	for _, e := range w.entities {
+		if e.Offset >= length || len(kept) == maxEntities {
+			continue
+		}
+		e.Length = min(e.Length, length-e.Offset)
+		kept = append(kept, e)
+	}
+	return text, kept
+}

@@ -1,0 +1,139 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Labels of controls.
+const (
+	LabelDeny       = "Deny"
+	LabelDenyReason = "Deny with a reason…"
+	LabelOnce       = "Allow once"
+	LabelSession    = "Allow for this session"
+	LabelAlways     = "Always allow"
+	LabelAnswer     = "Answer…"
+	LabelChoose     = "Choose…"
+	LabelOther      = "Other…"
+	LabelOK         = "OK"
+	LabelSubmit     = "Submit"
+	LabelDone       = "Done"
+	LabelBack       = "Back"
+	LabelNext       = "Next"
+	LabelSkip       = "Skip"
+	LabelReason     = "Reason"
+	LabelOtherField = "Something else"
+	TitleAnswer     = "Your answer"
+	TitleReason     = "Deny with a reason"
+	HintReason      = "The agent and everybody asked will read it."
+)
+
+// DecisionLabel is the label of a decision.
+func DecisionLabel(d bridge.Decision) string {
+	switch d {
+	case bridge.DecideDeny:
+		return LabelDeny
+	case bridge.DecideDenyReason:
+		return LabelDenyReason
+	case bridge.DecideOnce:
+		return LabelOnce
+	case bridge.DecideSession:
+		return LabelSession
+	}
+	return LabelAlways
+}
+
+func headline(r bridge.Record) (icon, text string) {
+	switch r.State {
+	case bridge.StatePending:
+		if r.Interaction.Kind == bridge.KindApproval {
+			return "🔐", "Permission wanted"
+		}
+		return "💬", "Question"
+	case bridge.StateAnswered:
+		return "✅", "Answered"
+	case bridge.StateApproved:
+		switch r.Response.Scope {
+		case bridge.ScopeSession:
+			return "✅", "Approved for this session"
+		case bridge.ScopeAlways:
+			return "✅", "Always approved"
+		}
+		return "✅", "Approved once"
+	case bridge.StateDenied:
+		return "⛔", "Denied"
+	case bridge.StateExpired:
+		return "⌛", "Expired, nobody answered"
+	case bridge.StateCancelled:
+		return "🚫", "Withdrawn by the agent"
+	case bridge.StateSuperseded:
+		return "🔁", "Asked again below"
+	}
+	return "⚠️", "Could not be delivered"
+}
+
+// closing is what stands below a closed card: who, where, when, why, and
+// whether the agent knows.
+func closing(r bridge.Record) []Block {
+	resp := r.Response
+	if resp == nil {
+		return nil
+	}
+	var out []Block
+	_, head := headline(r)
+	when := Span{Text: resp.At.UTC().Format("15:04:05 UTC"), Time: resp.At.Unix()}
+	if a := resp.Actor; a != nil {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{
+			{Text: head + " by "}, {Text: Line(a.Display()), Bold: true}, {Text: " on " + Line(a.Platform) + " at "}, when,
+		}})
+	} else {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: head + " at "}, when}})
+	}
+	if resp.Reason != "" {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Reason: ", Bold: true}, {Text: Clean(resp.Reason)}}})
+	}
+	if r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied {
+		word := "The agent has not picked this up yet."
+		if !r.Delivered.IsZero() {
+			word = "The agent has received this."
+		}
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: word, Italic: true}}})
+	}
+	return out
+}
+
+// notice is the line of a push notification: it names who, what and, once
+// closed, the outcome.
+func notice(r bridge.Record, subject string) string {
+	i := r.Interaction
+	agent := Line(i.Agent)
+	if r.State == bridge.StatePending {
+		if i.Kind == bridge.KindApproval {
+			return Cut(fmt.Sprintf("%s wants permission: %s", agent, subject), 200, Runes)
+		}
+		return Cut(fmt.Sprintf("%s asks: %s", agent, subject), 200, Runes)
+	}
+	_, head := headline(r)
+	by := ""
+	if r.Response != nil && r.Response.Actor != nil {
+		by = " by " + Line(r.Response.Actor.Display())
+	}
+	return Cut(fmt.Sprintf("%s%s: %s", head, by, subject), 200, Runes)
+}
+
+func from(i bridge.Interaction) string {
+	s := []string{Line(i.Agent)}
+	if i.Session != "" {
+		s = append(s, "session "+Line(i.Session))
+	}
+	if i.Approval != nil && i.Approval.Tool != "" {
+		s = append(s, "tool "+Line(i.Approval.Tool))
+	}
+	return strings.Join(s, " · ")
+}
+
+// Until is the deadline for people whose service does not show local times.
+func Until(t time.Time) string { return t.UTC().Format("15:04 UTC") }
