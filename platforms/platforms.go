@@ -137,3 +137,39 @@ func DisplayName(names ...string) string {
 	}
 	return ""
 }
+
+// KeyedMutex is a lock per key. The zero value is ready; keys that nobody
+// holds or waits for take no memory.
+type KeyedMutex struct {
+	mu   sync.Mutex
+	held map[string]*keyLock
+}
+
+type keyLock struct {
+	mu    sync.Mutex
+	users int
+}
+
+// Lock locks a key and returns the unlock.
+func (k *KeyedMutex) Lock(key string) func() {
+	k.mu.Lock()
+	if k.held == nil {
+		k.held = map[string]*keyLock{}
+	}
+	l := k.held[key]
+	if l == nil {
+		l = &keyLock{}
+		k.held[key] = l
+	}
+	l.users++
+	k.mu.Unlock()
+	l.mu.Lock()
+	return func() {
+		l.mu.Unlock()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(k.held, key)
+		}
+	}
+}

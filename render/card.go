@@ -38,6 +38,9 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	i := r.Interaction
 	c := Card{From: from(i), Closed: r.State.Final(), Closing: closing(r)}
 	c.Icon, c.Headline = headline(r)
+	if len(i.Questions) == 1 && i.Questions[0].Header != "" {
+		c.Headline += " · " + Line(i.Questions[0].Header)
+	}
 	c.Body = Markdown(i.Prompt)
 	subject := subjectOf(c.Body)
 	if i.Approval != nil {
@@ -71,14 +74,14 @@ func questionBlocks(r bridge.Record, q bridge.Question, n int, listOptions bool)
 	if several {
 		title = append(title, Span{Text: strconv.Itoa(n+1) + ". ", Bold: true})
 	}
-	if q.Header != "" {
+	if several && q.Header != "" {
 		title = append(title, Span{Text: "[" + Line(q.Header) + "] ", Bold: true})
 	}
 	if q.Text != "" {
 		title = append(title, Span{Text: Clean(q.Text), Bold: several})
 	}
 	var out []Block
-	if len(title) > 0 && (several || q.Text != "" || q.Header != "") {
+	if len(title) > 0 {
 		out = append(out, Block{Kind: Paragraph, Spans: title})
 	}
 	if r.State.Final() {

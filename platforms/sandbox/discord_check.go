@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -266,4 +267,22 @@ func (c *discordChecker) label(at string, o object) {
 	default:
 		c.fail(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (3, 4, 5, 6, 7, 8, 19, 21, 22, 23).")
 	}
+}
+
+// CheckDiscordModal reports what Discord would refuse in the data of a modal
+// response; empty if nothing.
+func CheckDiscordModal(raw []byte) string {
+	var d object
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return err.Error()
+	}
+	bad := checkDiscordModal(d)
+	if bad == nil {
+		return ""
+	}
+	b, err := json.Marshal(bad.errors)
+	if err != nil {
+		return err.Error()
+	}
+	return bad.message + " " + string(b)
 }

@@ -296,3 +296,16 @@ func containsJSON(all []any, v any) bool {
 	}
 	return false
 }
+
+// CheckSlackModal reports what Slack would refuse in a view; empty if nothing.
+func CheckSlackModal(raw []byte) []string {
+	var v object
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return []string{err.Error()}
+	}
+	_, bad := checkedView(object{"view": v})
+	if bad == nil {
+		return nil
+	}
+	return append([]string{str(bad, "error")}, checkSlackView(v)...)
+}

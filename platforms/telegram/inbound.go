@@ -73,6 +73,7 @@ func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, cb callback) {
 		p.prompt(ctx, sink, c, cb)
 		return
 	}
+	defer p.cards.Lock(c.Ref.Channel + "/" + c.Ref.Message)()
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		p.log.Error("click not recorded", "platform", p.name, "error", err)
@@ -229,6 +230,7 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 	default:
 		c.Inputs = map[int]bridge.Input{a.Question: {Text: m.Text}}
 	}
+	defer p.cards.Lock(c.Ref.Channel + "/" + c.Ref.Message)()
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		return err // typed text waits a day at Telegram; it comes again

@@ -60,6 +60,7 @@ type Platform struct {
 	health   platforms.HealthBox
 	groups   *platforms.Pacer
 	privates *platforms.Pacer
+	cards    platforms.KeyedMutex // what one card shows follows the order of what was done to it
 
 	mu    sync.Mutex
 	moved map[string]string // groups that became supergroups

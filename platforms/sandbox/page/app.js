@@ -1,0 +1,98 @@
+// The page: three services side by side, redrawn from the sandbox's state.
+import { h } from "./dom.js";
+import * as slack from "./slack.js";
+import * as discord from "./discord.js";
+import * as telegram from "./telegram.js";
+
+const services = { slack, discord, telegram };
+const names = { slack: "Slack", discord: "Discord", telegram: "Telegram" };
+let state = null;
+const open = {}; // chat shown, by service
+const drawn = {}; // what a panel shows now, to redraw only what changed
+
+const me = () => state.members.find((m) => m.key === document.getElementById("who").value) || state.members[0];
+
+function setUp() {
+  const main = document.getElementById("services");
+  const tabs = document.getElementById("tabs");
+  for (const id of Object.keys(services)) {
+    main.append(h("section", { id, class: "service", "aria-label": names[id] },
+      h("div", { class: "top" }, h("b", {}, names[id]), h("div", { class: "chats" }), h("span", { class: "state" })),
+      h("div", { class: "messages" }), h("div", { class: "below" }), h("div", { class: "overlay" })));
+    tabs.append(h("button", { "data-service": id, onclick: () => show(id) }, names[id], h("i", { class: "dot" })));
+  }
+  show(localStorage.getItem("service") || "slack");
+  document.getElementById("who").addEventListener("change", (ev) => {
+    localStorage.setItem("who", ev.target.value);
+    drawAll();
+  });
+}
+
+// show chooses the service on a narrow screen.
+function show(id) {
+  localStorage.setItem("service", id);
+  for (const s of document.querySelectorAll(".service")) s.classList.toggle("shown", s.id === id);
+  for (const b of document.querySelectorAll("#tabs button")) {
+    b.classList.toggle("on", b.dataset.service === id);
+    if (b.dataset.service === id) b.classList.remove("news");
+  }
+}
+
+function drawMembers() {
+  const who = document.getElementById("who");
+  if (who.options.length) return;
+  for (const m of state.members) who.append(h("option", { value: m.key }, m.name));
+  who.value = localStorage.getItem("who") || state.members[0].key;
+}
+
+function draw(id) {
+  const service = services[id];
+  const panel = document.getElementById(id);
+  const person = me();
+  const chats = service.chats(state, person);
+  const chat = chats.find((c) => c.id === open[id]) || chats.find((c) => !c.user) || chats[0];
+  const view = service.modalFor(state, person);
+  drawPart(id + "/chats", [chats.map((c) => [c.id, c.label]), chat.id], panel.querySelector(".chats"), () => chats.map((c) => h("button", {
+    class: c.id === chat.id ? "on" : "", onclick: () => { open[id] = c.id; draw(id); },
+  }, c.label)));
+  const redraw = () => { drawn[id + "/messages"] = drawn[id + "/below"] = ""; draw(id); };
+  const messages = panel.querySelector(".messages");
+  const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 80;
+  const threads = state[id].channels ? state[id].channels.filter((c) => c.parent === chat.id) : [];
+  if (drawPart(id + "/messages", [chat, threads, person.key], messages, () => service.timeline(state, chat, person, redraw)) && atEnd) {
+    messages.scrollTop = messages.scrollHeight;
+    if (!panel.classList.contains("shown")) document.querySelector(`#tabs [data-service=${id}]`).classList.add("news");
+  }
+  if (service.composer) {
+    drawPart(id + "/below", [chat.id, person.key, chat.messages.map((m) => m.message_id)], panel.querySelector(".below"), () => [service.composer(state, chat, person, redraw)]);
+  }
+  drawPart(id + "/view", [view && view.id, view && view.view, view && view.errors, person.key], panel.querySelector(".overlay"), () => (view ? [service.modal(view, person)] : []));
+  const connected = id === "telegram" ? state.telegram.polling : state[id].connections > 0;
+  panel.querySelector(".state").textContent = connected ? "" : "no bot connected";
+}
+
+// drawPart replaces a part of the page if what it shows has changed, and
+// reports whether it did.
+function drawPart(key, content, at, build) {
+  const now = JSON.stringify(content);
+  if (drawn[key] === now) return false;
+  drawn[key] = now;
+  at.replaceChildren(...build().flat(Infinity));
+  return true;
+}
+
+function drawAll() {
+  if (!state) return;
+  drawMembers();
+  for (const id of Object.keys(services)) draw(id);
+  document.body.dataset.revision = state.revision;
+}
+
+setUp();
+const stream = new EventSource("/control/stream");
+stream.onmessage = (ev) => {
+  state = JSON.parse(ev.data);
+  document.body.classList.remove("away");
+  drawAll();
+};
+stream.onerror = () => document.body.classList.add("away");

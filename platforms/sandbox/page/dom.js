@@ -1,0 +1,72 @@
+// Small helpers to build elements. Text is always text, never markup.
+
+export function h(tag, props = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(props)) {
+    if (v === undefined || v === null || v === false) continue;
+    if (k === "class") e.className = v;
+    else if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (k in e && k !== "list") e[k] = v;
+    else e.setAttribute(k, v);
+  }
+  for (const c of children.flat(Infinity)) {
+    if (c !== undefined && c !== null && c !== false) e.append(c);
+  }
+  return e;
+}
+
+// initials is an avatar's text.
+export function initials(name) {
+  return name.split(/\s+/).map((w) => w[0]).join("").slice(0, 2).toUpperCase();
+}
+
+export function avatar(name, bot) {
+  return h("span", { class: bot ? "avatar bot" : "avatar" }, bot ? "✓" : initials(name));
+}
+
+export function clock(seconds) {
+  return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+// link opens only web addresses; anything else stays text.
+export function link(url, text) {
+  if (!/^https?:\/\//.test(url)) return text;
+  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text);
+}
+
+// inputs keeps what was put in and not sent yet, over redraws: by service,
+// message and field.
+const kept = new Map();
+
+export function keep(key, value) {
+  kept.set(key, value);
+}
+
+export function keptValue(key) {
+  return kept.get(key);
+}
+
+// toast says something for a while.
+export function toast(text, kind = "") {
+  const t = h("div", { class: "toast " + kind }, text);
+  document.getElementById("toasts").append(t);
+  setTimeout(() => t.remove(), 6000);
+}
+
+// act does something as the chosen member and says what the client would say.
+export async function act(action) {
+  const resp = await fetch("/control/act", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(action),
+  }).catch(() => null);
+  if (!resp) {
+    toast("The sandbox is not reachable.", "warning");
+    return {};
+  }
+  const r = await resp.json();
+  if (r.error) toast(r.error, "warning");
+  if (r.warning) toast(r.warning, "warning");
+  if (r.toast) toast(r.toast, r.alert ? "alert" : "");
+  return r;
+}
