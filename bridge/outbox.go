@@ -9,8 +9,9 @@ import (
 
 // How jobs are worked on.
 const (
-	jobLease       = 30 * time.Second // longer than any platform call, which are cut at jobTimeout
-	jobTimeout     = 20 * time.Second
+	jobLease       = 5 * time.Second // how long the jobs of a dead process wait; renewed while it lives
+	jobRenew       = 1500 * time.Millisecond
+	jobTimeout     = 20 * time.Second // of the platform's calls
 	jobsAtOnce     = 16
 	postAttempts   = 6  // about 8 s of transient failure, then the destination is given up
 	editAttempts   = 40 // about half an hour, then a dead letter
@@ -51,6 +52,10 @@ func (e *Engine) work(ctx context.Context, j Job) {
 	// A job under way is finished even when the daemon is told to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
 	defer cancel()
+	var renewal sync.WaitGroup
+	defer renewal.Wait()
+	defer cancel()
+	renewal.Go(func() { e.keepJob(ctx, cancel, j) })
 	var err error
 	if j.Kind == JobPost {
 		err = e.post(ctx, j)
@@ -64,6 +69,18 @@ func (e *Engine) work(ctx context.Context, j Job) {
 	}
 	if err != nil {
 		e.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
+	}
+}
+
+// keepJob renews a job's lease until ctx ends, and stops the work once another
+// process may have taken it over.
+func (e *Engine) keepJob(ctx context.Context, stop func(), j Job) {
+	for pause(ctx, jobRenew) {
+		if held, err := e.store.Extend(ctx, j, jobLease); err == nil && !held {
+			e.log.Warn("lease of a job lost", "job", j.ID)
+			stop()
+			return
+		}
 	}
 }
 

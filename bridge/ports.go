@@ -170,6 +170,7 @@ type Draft struct {
 type Store interface {
 	Records
 	Outbox
+	Deadlines
 	Drafts
 	Notes
 	Grants
@@ -305,7 +306,13 @@ type Outbox interface {
 	Bury(ctx context.Context, j Job, reason string) error
 	// Wait returns when jobs may be due, after at most d.
 	Wait(ctx context.Context, d time.Duration)
-	// Due returns interactions whose deadline has passed.
+	// Extend keeps the lease of a job for d from now; false if it was lost.
+	Extend(ctx context.Context, j Job, d time.Duration) (bool, error)
+}
+
+// Deadlines finds what has to end.
+type Deadlines interface {
+	// Due returns up to n interactions whose deadline has passed.
 	Due(ctx context.Context, n int) ([]ID, error)
 }
 

@@ -237,6 +237,11 @@ func (q *Question) normalize(at string) error {
 			return err
 		}
 	}
+	for _, s := range []*string{&q.Header, &q.Text, &q.Placeholder} {
+		if strings.TrimSpace(*s) == "" {
+			*s = ""
+		}
+	}
 	q.Options = slices.Clone(q.Options)
 	switch q.Widget {
 	case WidgetConfirm:

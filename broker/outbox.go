@@ -107,13 +107,24 @@ func parseJob(s string) (bridge.Job, error) {
 }
 
 func (b *Broker) release(ctx context.Context, j bridge.Job, how string, arg any) error {
-	p := j.Interaction.Partition()
-	n, err := b.scripts.release.Run(ctx, b.client, []string{b.keys.outbox(p), b.keys.jobs(p), b.keys.dead(p)},
-		j.ID, j.Fence, j.Generation, how, arg).Int()
+	n, err := b.runRelease(ctx, j, how, arg)
 	if err == nil && n == 2 {
 		b.poke()
 	}
-	return unavailable(err)
+	return err
+}
+
+func (b *Broker) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
+	p := j.Interaction.Partition()
+	n, err := b.scripts.release.Run(ctx, b.client, []string{b.keys.outbox(p), b.keys.jobs(p), b.keys.dead(p)},
+		j.ID, j.Fence, j.Generation, how, arg).Int()
+	return n, unavailable(err)
+}
+
+// Extend implements bridge.Outbox.
+func (b *Broker) Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error) {
+	n, err := b.runRelease(ctx, j, "extend", d.Milliseconds())
+	return n == 1, err
 }
 
 // Finish implements bridge.Outbox.
@@ -140,7 +151,7 @@ func (b *Broker) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return b.release(ctx, j, "bury", letter)
 }
 
-// Due implements bridge.Outbox.
+// Due implements bridge.Deadlines.
 func (b *Broker) Due(ctx context.Context, n int) ([]bridge.ID, error) {
 	now, err := b.client.Time(ctx).Result()
 	if err != nil {

@@ -470,7 +470,7 @@ func holding(r *rig, a asked, service, label, who string) sandbox.Action {
 	at := a.on(service)
 	act := sandbox.Action{Service: service, As: who, Do: "press", Channel: at.Channel, Message: at.Message}
 	for _, c := range a.controls(service) {
-		if strings.Contains(c.Label, label) {
+		if act.Control == "" && strings.Contains(c.Label, label) {
 			act.Control = c.ID
 		}
 	}

@@ -411,6 +411,7 @@ func (r *rig) postTo(path string, header http.Header, body string) int {
 }
 
 func TestMain(m *testing.M) {
+	quietRedis()
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), // idle connections of http.DefaultClient
 		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
@@ -433,3 +434,5 @@ func fetch(r *rig, url string) string {
 	}
 	return string(raw)
 }
+
+func newClient(url, token string) *client.Client { return client.New(url, token, nil) }

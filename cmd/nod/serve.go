@@ -111,3 +111,12 @@ func embeddedRedis() (redis.UniversalClient, func(), error) {
 	}()
 	return client, func() { close(done); client.Close(); m.Close() }, nil
 }
+
+// quietRedis silences the client's own log: every error it prints is returned
+// as well, and reported where it matters.
+func quietRedis() { redis.SetLogger(discard{}) }
+
+type discard struct{}
+
+// Printf implements the client's logger.
+func (discard) Printf(context.Context, string, ...any) {}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -19,25 +20,32 @@ func (s *Sandbox) Person(key string) Person { return Person{s, key} }
 // Place is a message in a channel of a service.
 type Place struct{ Service, Channel, Message string }
 
-// Message returns a message as everybody sees it; nil if there is none.
+// Message returns a message, also a private one; nil if there is none.
 func (s *Sandbox) Message(p Place) map[string]any {
-	st := s.State()
-	chats, id := st.Slack.Channels, "ts"
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch p.Service {
-	case "discord":
-		chats, id = st.Discord.Channels, "id"
-	case "telegram":
-		chats, id = st.Telegram.Chats, "message_id"
-	}
-	for _, c := range chats {
-		for _, m := range c.Messages {
-			if c.ID == p.Channel && text(m[id]) == p.Message {
-				return m
+	case "slack":
+		if c := s.slack.channels[p.Channel]; c != nil {
+			if n := c.find(p.Message); n >= 0 {
+				return cloneObject(c.Messages[n])
 			}
 		}
-		for _, priv := range c.Private {
-			if c.ID == p.Channel && text(priv.Message[id]) == p.Message {
-				return priv.Message
+	case "discord":
+		if c := s.discord.channels[p.Channel]; c != nil {
+			if n := c.find(p.Message); n >= 0 {
+				return cloneObject(c.Messages[n])
+			}
+			if n := c.findPrivate(p.Message); n >= 0 {
+				return cloneObject(c.Private[n].Message)
+			}
+		}
+	case "telegram":
+		chat, _ := strconv.ParseInt(p.Channel, 10, 64) // no chat has id 0
+		id, _ := strconv.ParseInt(p.Message, 10, 64)
+		if c := s.telegram.chats[chat]; c != nil {
+			if n := c.find(id); n >= 0 {
+				return cloneObject(c.Messages[n])
 			}
 		}
 	}
@@ -350,15 +358,19 @@ func (p Person) Notes(service string) []string {
 	if err != nil {
 		return nil
 	}
-	st := p.s.State()
-	chats, user := st.Slack.Channels, m.Slack
-	if service == "discord" {
-		chats, user = st.Discord.Channels, m.Discord
-	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
 	var out []string
-	for _, c := range chats {
+	for _, c := range p.s.slack.channels {
 		for _, priv := range c.Private {
-			if priv.User == user {
+			if service == "slack" && priv.User == m.Slack {
+				out = append(out, Texts(priv.Message))
+			}
+		}
+	}
+	for _, c := range p.s.discord.channels {
+		for _, priv := range c.Private {
+			if service == "discord" && priv.User == m.Discord {
 				out = append(out, Texts(priv.Message))
 			}
 		}
