@@ -178,7 +178,9 @@ func write(w http.ResponseWriter, status int, v any) error {
 	return err
 }
 
-// read decodes a body strictly.
+var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: is empty")
+
+// read decodes a body strictly; errNoBody if there is none.
 func read(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
@@ -196,7 +198,7 @@ func read(r *http.Request, v any) error {
 		return be
 	}
 	if errors.Is(err, io.EOF) {
-		return bridge.Errorf(bridge.CodeInvalid, "body: is empty")
+		return errNoBody
 	}
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return bridge.Errorf(bridge.CodeInvalid, "%s: is a %s, want %s", typed.Field, typed.Value, typed.Type)
@@ -347,10 +349,8 @@ type withdrawal struct {
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
-	if r.ContentLength != 0 {
-		if err := read(r, &c); err != nil {
-			return err
-		}
+	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+		return err
 	}
 	rec, err := s.load(r, p)
 	if err != nil {
@@ -364,10 +364,8 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) err
 
 func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
-	if r.ContentLength != 0 {
-		if err := read(r, &c); err != nil {
-			return err
-		}
+	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+		return err
 	}
 	session := r.PathValue("id")
 	if err := s.engine.EndSession(r.Context(), p.Agent.Name, session); err != nil {

@@ -436,3 +436,12 @@ func fetch(r *rig, url string) string {
 }
 
 func newClient(url, token string) *client.Client { return client.New(url, token, nil) }
+
+func listenOn(t testing.TB, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

@@ -1,0 +1,232 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/broker"
+)
+
+// silent is a platform that shows everything and hears nothing.
+type silent struct{}
+
+func (silent) Name() string                                                 { return "chat" }
+func (silent) Check(bridge.Interaction, bridge.Destination) error           { return nil }
+func (silent) Update(context.Context, bridge.MessageRef, bridge.View) error { return nil }
+func (silent) Run(ctx context.Context, _ bridge.Sink) error                 { <-ctx.Done(); return nil }
+func (silent) Post(context.Context, bridge.Destination, bridge.View) (bridge.MessageRef, error) {
+	return bridge.MessageRef{Channel: "C", Message: "1"}, nil
+}
+
+func newServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { c.Close() })
+	b, err := broker.New(t.Context(), broker.Options{Client: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	key, err := bridge.NewKeyring(bytes.Repeat([]byte("k"), bridge.MinKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
+	}})
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Tokens: map[string]api.Principal{
+		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "ana": {Person: "ana"},
+	}}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func description(t *testing.T) (*openapi3.T, routers.Router) {
+	t.Helper()
+	raw, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc, router
+}
+
+// TestDescription lets every path answer, well and badly, and checks request
+// and answer against openapi.yaml.
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	doc, router := description(t)
+	seen := map[string]bool{}
+	call := func(token, method, path, body string, want int) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		if body != "" {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		route, params, err := router.FindRoute(req)
+		if err != nil {
+			t.Fatalf("%s %s is not described: %v", method, path, err)
+		}
+		seen[route.Operation.OperationID] = true
+		in := &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
+		if want < 400 {
+			if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
+				t.Errorf("%s %s: the request is not as described: %v", method, path, err)
+			}
+			req.Body = io.NopCloser(strings.NewReader(body))
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != want {
+			t.Errorf("%s %s: %d, want %d: %s", method, path, resp.StatusCode, want, raw)
+		}
+		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header}
+		out.SetBodyBytes(raw)
+		if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+			if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
+				t.Errorf("%s %s: the answer is not as described: %v\n%s", method, path, err, raw)
+			}
+		}
+		return string(raw)
+	}
+	id := func(raw string) string {
+		var rec bridge.Record
+		if err := json.Unmarshal([]byte(raw), &rec); err != nil {
+			t.Fatal(err)
+		}
+		return string(rec.Interaction.ID)
+	}
+	ask := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","questions":[{"id":"q","widget":"checkbox","options":[{"value":"a"},{"value":"b"}]}]}`, 201))
+	call("agent", "GET", "/v1/interactions/"+ask+"?wait=10ms", "", 200)
+	call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["b"]}}`, 200)
+	call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["a"]}}`, 409)
+	call("agent", "GET", "/v1/interactions/"+ask, "", 200)
+	approval := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","timeout":90,"approval":{"tool":"t","input":{"command":"x"}}}`, 201))
+	call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"nonsense"}`, 400)
+	call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"deny","reason":"no"}`, 200)
+	gone := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201))
+	call("agent", "POST", "/v1/interactions/"+gone+"/cancel", "", 200)
+	call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201)
+	call("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`, 200)
+	call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
+	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
+	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
+	call("nobody", "GET", "/v1/interactions", "", 401)
+	call("ana", "POST", "/v1/interactions", `{"prompt":"?"}`, 403)
+	call("agent", "GET", "/v1/interactions/0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", "", 404)
+	call("agent", "GET", "/v1/events?after=nonsense", "", 400)
+	call("", "GET", "/healthz", "", 200)
+	call("", "GET", "/readyz", "", 200)
+	call("", "GET", "/openapi.yaml", "", 200)
+	for _, path := range doc.Paths.Map() {
+		for method, op := range path.Operations() {
+			if !seen[op.OperationID] {
+				t.Errorf("%s %s was never called", method, op.OperationID)
+			}
+		}
+	}
+}
+
+// TestEventStream reads the stream, drops it, and resumes: no gap, no repeat.
+func TestEventStream(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	post := func() {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/v1/interactions", strings.NewReader(`{"prompt":"?","session":"s"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer agent")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	read := func(last string, n int) (ids, interactions []string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/events?session=s&after=0", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer agent")
+		if last != "" {
+			req.Header.Set("Last-Event-ID", last)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var buf bytes.Buffer
+		chunk := make([]byte, 4096)
+		for strings.Count(buf.String(), "}\n\n") < n {
+			k, err := resp.Body.Read(chunk)
+			if err != nil {
+				t.Fatalf("after %d events: %v", strings.Count(buf.String(), "\ndata: "), err)
+			}
+			buf.Write(chunk[:k])
+		}
+		for line := range strings.Lines(buf.String()) {
+			if v, ok := strings.CutPrefix(line, "id: "); ok {
+				ids = append(ids, strings.TrimSpace(v))
+			}
+			if v, ok := strings.CutPrefix(line, "data: "); ok {
+				var e bridge.Event
+				if err := json.Unmarshal([]byte(v), &e); err != nil {
+					t.Fatal(err)
+				}
+				interactions = append(interactions, string(e.InteractionID))
+			}
+		}
+		return ids, interactions
+	}
+	for range 5 {
+		post()
+	}
+	ids, all := read("", 5)
+	_, rest := read(ids[1], 3)
+	if strings.Join(all[2:], ",") != strings.Join(rest, ",") {
+		t.Errorf("resumed with %v, want %v", rest, all[2:])
+	}
+}
