@@ -3,7 +3,7 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test redis conformance demo screenshot golden fuzz ci clean
+.PHONY: help build check test redis browser conformance demo screenshot golden fuzz ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,10 @@ check: ## format, vet, staticcheck, tidy, layers, documents
 redis: ## find redis-server, or install it by the system's package manager
 	@sh deploy/ci/redis.sh
 
-test: redis ## run every test
+browser: # find Chromium, or install it in CI
+	@sh deploy/ci/browser.sh
+
+test: redis browser ## run every test
 	$(GO) test -race -timeout 10m ./...
 
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
@@ -30,8 +33,11 @@ conformance: ## let bots that other people's libraries make use the sandbox (nee
 demo: ## see it happen
 	$(GO) run ./cmd/nod demo
 
+screenshot: browser ## take the pictures of the documents anew
+	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run TestPage ./cmd/nod
+
 golden: ## write the golden files anew; read the difference before you commit it
-	$(GO) test ./render/... -update
+	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg -update
 
 fuzz: ## fuzz each target for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}

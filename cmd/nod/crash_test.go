@@ -84,7 +84,6 @@ type redisProxy struct {
 	listener net.Listener
 	target   string
 	k        *killer
-	scripts  map[string]bool
 }
 
 func newRedisProxy(t *testing.T, target string, k *killer) *redisProxy {
@@ -191,7 +190,6 @@ type crashRig struct {
 	k      *killer
 	binary string
 	args   []string
-	env    []string
 	cmd    *exec.Cmd
 	log    *bytes.Buffer
 	mu     sync.Mutex

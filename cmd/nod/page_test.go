@@ -57,7 +57,7 @@ func click(scope, label string) chromedp.Action[chromedp.Void] {
 }
 
 func says(scope, text string) chromedp.Action[chromedp.Void] {
-	return chromedp.WaitVisible(`//section[@id="`+scope+`"]//*[contains(text(), "`+text+`")]`)
+	return chromedp.WaitVisible(`//section[@id="` + scope + `"]//*[contains(text(), "` + text + `")]`)
 }
 
 func be(member string) chromedp.Action[chromedp.Void] {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/config"
+)
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestDocuments checks that what the documents name is there.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	root := "../.."
+	known := map[string]bool{}
+	flags := map[string][]string{}
+	for _, c := range rootCommand().Commands() {
+		known[c.Name()] = true
+		flags[c.Name()] = strings.Fields(c.Flags().FlagUsages())
+		for _, sub := range c.Commands() {
+			flags[c.Name()] = append(flags[c.Name()], strings.Fields(sub.Flags().FlagUsages())...)
+		}
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	commands := regexp.MustCompile(`(?m)(?:^|[\x60(]|\./cmd/)nod ([a-z]+)([^\n\x60]*)`)
+	flag := regexp.MustCompile(` (--[a-z-]+)`)
+	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md"} {
+		text := readFile(t, filepath.Join(root, doc))
+		for _, m := range links.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", doc, m[1], err)
+			}
+		}
+		for _, m := range commands.FindAllStringSubmatch(text, -1) {
+			if !known[m[1]] {
+				continue // prose
+			}
+			line, _, _ := strings.Cut(m[2], " -- ")
+			for _, f := range flag.FindAllStringSubmatch(line, -1) {
+				if !slices.Contains(flags[m[1]], f[1]) {
+					t.Errorf("%s uses nod %s %s, which there is not", doc, m[1], f[1])
+				}
+			}
+		}
+	}
+	readme := readFile(t, filepath.Join(root, "README.md"))
+	if first, second := strings.Index(readme, "go run ./cmd/nod demo"), strings.Index(readme, "make test"); first < 0 || second < first {
+		t.Error("the README does not begin with the two commands")
+	}
+	for name := range known {
+		if name != "help" && name != "completion" && !strings.Contains(readFile(t, filepath.Join(root, "CHANGELOG.md")), "`"+name+"`") {
+			t.Errorf("the changelog does not name %s", name)
+		}
+	}
+}
+
+// TestExampleConfig loads the commented example as an operator would.
+func TestExampleConfig(t *testing.T) {
+	for _, k := range []string{"SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN"} {
+		t.Setenv(k, "token-of-"+k)
+	}
+	t.Setenv("TELEGRAM_BOT_TOKEN", "1:x")
+	t.Setenv("NOD_TOKEN_CI", "0123456789abcdef-ci")
+	t.Setenv("NOD_TOKEN_DEPLOY_BOT", "0123456789abcdef-deploy")
+	c, err := config.Load("../../deploy/nod.example.yaml", os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Platforms()) != 3 || len(c.Routes["default"].To) != 3 || !c.Agents["ci"].Token.Set() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestLicence keeps machine paths, and the names of package hosts, out of what
+// is published.
+func TestLicence(t *testing.T) {
+	t.Parallel()
+	if !strings.Contains(readFile(t, "../../LICENSE"), "Apache License") {
+		t.Error("LICENSE is not the Apache licence")
+	}
+	out, err := exec.Command("git", "-C", "../..", "grep", "-nIE", "registry\\.npmjs|proxy\\.golang|deb\\.debian|/"+"work/|/"+"root/").Output()
+	if err == nil {
+		t.Errorf("machine paths or package hosts:\n%s", out)
+	}
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs every fuzz target for a while, one after the other.
+set -eu
+each=${1:-30s}
+cd "$(dirname "$0")/../.."
+for file in $(git ls-files '*_test.go' | xargs grep -l '^func Fuzz'); do
+  dir=$(dirname "$file")
+  for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
+    echo "fuzz: $dir $target for $each"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$each" "./$dir"
+  done
+done

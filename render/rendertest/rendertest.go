@@ -1,0 +1,145 @@
+// Package rendertest holds the views that every dialect writer is pinned with,
+// and compares what they become with golden files.
+package rendertest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Sample is a view with a name.
+type Sample struct {
+	Name string
+	View bridge.View
+}
+
+// Samples are one view per intent and state.
+func Samples() []Sample {
+	var out []Sample
+	for _, w := range []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea} {
+		out = append(out, Sample{string(w), view(pending(ask(question("q1", w))))})
+	}
+	several := ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText))
+	out = append(out, Sample{"several", view(pending(several))})
+	out = append(out, Sample{"approval", view(pending(approval()))})
+	long := approval()
+	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
+	out = append(out, Sample{"approval-long", view(pending(long))})
+	for _, s := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
+		out = append(out, Sample{"approval-" + string(s), view(ended(approval(), s))})
+	}
+	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
+	return out
+}
+
+func view(r bridge.Record) bridge.View {
+	return bridge.NewView(r, 0, nil, func(c bridge.Control) string {
+		return fmt.Sprintf("token-%d-%d-%d", c.Action, c.Question, c.Option)
+	})
+}
+
+var created = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
+
+func pending(i bridge.Interaction) bridge.Record {
+	return bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
+}
+
+func ended(i bridge.Interaction, s bridge.State) bridge.Record {
+	r := bridge.Record{Interaction: i, State: s, Revision: 2}
+	r.Response = &bridge.Response{State: s, At: created.Add(10 * time.Second), Digest: i.Digest, Annotations: map[string]bridge.Annotation{}}
+	switch s {
+	case bridge.StateApproved, bridge.StateDenied, bridge.StateAnswered:
+		r.Response.Actor = &bridge.Actor{Platform: "telegram", User: "7001", Name: "Ana *Lima*", Person: "ana"}
+		r.Delivered = created.Add(11 * time.Second)
+	}
+	switch s {
+	case bridge.StateApproved:
+		r.Response.Scope = bridge.ScopeSession
+	case bridge.StateDenied, bridge.StateCancelled, bridge.StateUndeliverable:
+		r.Response.Reason = "not <now> & not *here*"
+	case bridge.StateAnswered:
+		r.Response.Answers = map[string]bridge.Answer{"where": bridge.TextAnswer("eu"), "what": bridge.ListAnswer("eu", "something else"), "why": bridge.TextAnswer("because <@U1>\n@everyone")}
+	}
+	return r
+}
+
+func question(id string, w bridge.Widget) bridge.Question {
+	q := bridge.Question{ID: id, Widget: w, Text: "Which *one* for " + id + "?", Header: "Region"}
+	switch w {
+	case bridge.WidgetText, bridge.WidgetTextarea:
+		q.Placeholder, q.MaxLength = "type here", 200
+	case bridge.WidgetConfirm:
+		q.Options = []bridge.Option{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}
+	default:
+		d := bridge.TextAnswer("us")
+		if w == bridge.WidgetCheckbox {
+			d = bridge.ListAnswer("us")
+		}
+		q.Default, q.AllowOther = &d, true
+		q.Options = []bridge.Option{{Value: "eu", Label: "Europe", Description: "Frankfurt & Dublin"}, {Value: "us", Label: "America <east>"}}
+	}
+	return q
+}
+
+func base() bridge.Interaction {
+	return bridge.Interaction{
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "deploy-bot", Session: "release-42", Created: created, Deadline: created.Add(5 * time.Minute),
+		Destinations: []bridge.Destination{{Platform: "chat", Channel: "C1"}}, Digest: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		Prompt: "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```",
+	}
+}
+
+func ask(q ...bridge.Question) bridge.Interaction {
+	i := base()
+	i.Kind, i.Questions = bridge.KindAsk, q
+	return i
+}
+
+func approval() bridge.Interaction {
+	i := base()
+	i.Kind = bridge.KindApproval
+	i.Approval = &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"rm -rf /tmp/<x> && echo '@here'","cwd":"/srv"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}}
+	return i
+}
+
+// Golden compares v, as JSON, with testdata/NAME.json; with -update it writes
+// the file.
+func Golden(t *testing.T, name string, v any) {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; write it with -update", err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
