@@ -38,6 +38,10 @@ func newHub(b *Broker) *hub {
 	h := &hub{b: b, cancel: cancel, waiters: map[bridge.ID]map[chan struct{}]struct{}{}, since: map[int]string{}, count: map[int]int{}}
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
+	h.done.Go(func() { b.verifier.run(ctx) })
+	if w := watchCluster(b.client); w != nil {
+		h.done.Go(func() { w.run(ctx) })
+	}
 	return h
 }
 
@@ -73,7 +77,14 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 		case reply[0] == "":
 			return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		case bridge.State(reply[0]).Final():
-			return b.Load(ctx, id)
+			r, err := b.Load(ctx, id)
+			if err == nil && r.State.Final() {
+				return r, nil
+			}
+			if !sleep(ctx, catchUpEvery) { // Redis went away in between
+				return bridge.Record{}, ctx.Err()
+			}
+			continue
 		}
 		b.hub.follow(id.Partition(), reply[1])
 		select {

@@ -50,6 +50,7 @@ type Broker struct {
 	node       string
 	log        *slog.Logger
 	hub        *hub
+	verifier   *verifier
 	nudge      chan struct{} // jobs were stored by this process
 }
 
@@ -90,6 +91,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	if err := b.fixPartitions(ctx); err != nil {
 		return nil, err
 	}
+	b.verifier = &verifier{b: b}
 	b.hub = newHub(b)
 	return b, nil
 }

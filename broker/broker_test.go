@@ -492,3 +492,27 @@ func TestGrants(t *testing.T) {
 		}
 	})
 }
+
+// A failover can drop what was acknowledged a moment before. Whoever settled
+// it notices and settles it again.
+func TestForgottenSettlementIsRepeated(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Client(t)
+	b := newBroker(t, c, "n")
+	r := open(t, b, nil)
+	id := r.Interaction.ID
+	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	before := c.Dump(t.Context(), key).Val()
+	if _, won, err := b.Settle(t.Context(), yes(id, "U1")); err != nil || !won {
+		t.Fatal(won, err)
+	}
+	if err := c.RestoreReplace(t.Context(), key, time.Hour, before).Err(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	got, err := b.Await(ctx, id)
+	if err != nil || got.State != bridge.StateApproved || got.Response.Actor.User != "U1" {
+		t.Errorf("%s %+v, %v", got.State, got.Response, err)
+	}
+}

@@ -161,6 +161,9 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", s.ID)
 	}
 	b.poke()
+	if reply == "won" {
+		b.verifier.add(s)
+	}
 	r, err := b.Load(ctx, s.ID)
 	return r, reply == "won", err
 }

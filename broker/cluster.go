@@ -1,0 +1,79 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// reloadEvery is how often the map of a Cluster's slots is read anew while
+// commands fail. Left to itself, the client keeps its old map for most of a
+// minute after a master has died.
+const reloadEvery = time.Second
+
+// clusterWatch notices that commands to a Cluster fail.
+type clusterWatch struct {
+	client  *redis.ClusterClient
+	failing atomic.Bool
+}
+
+// watchCluster returns nil for a client that is no Cluster's.
+func watchCluster(c redis.UniversalClient) *clusterWatch {
+	cc, ok := c.(*redis.ClusterClient)
+	if !ok {
+		return nil
+	}
+	w := &clusterWatch{client: cc}
+	cc.AddHook(w)
+	return w
+}
+
+// run reloads the map while commands fail, until ctx ends.
+func (w *clusterWatch) run(ctx context.Context) {
+	for sleep(ctx, reloadEvery) {
+		if w.failing.Swap(false) {
+			w.client.ReloadState(ctx)
+		}
+	}
+}
+
+func (w *clusterWatch) note(err error) {
+	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) {
+		return
+	}
+	_, answered := errors.AsType[redis.Error](err)
+	if !answered || redis.HasErrorPrefix(err, "CLUSTERDOWN") || redis.HasErrorPrefix(err, "READONLY") {
+		w.failing.Store(true)
+	}
+}
+
+// DialHook implements redis.Hook.
+func (w *clusterWatch) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := next(ctx, network, addr)
+		w.note(err)
+		return c, err
+	}
+}
+
+// ProcessHook implements redis.Hook.
+func (w *clusterWatch) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		w.note(err)
+		return err
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (w *clusterWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		w.note(err)
+		return err
+	}
+}

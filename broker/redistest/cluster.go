@@ -1,0 +1,145 @@
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const slots = 16384
+
+// nodeTimeout is after how many ms a node counts as dead.
+const nodeTimeout = 1000
+
+// Cluster is a Redis Cluster of this test's own: masters with a replica each.
+type Cluster struct {
+	Masters  []*Server
+	Replicas []*Server
+}
+
+// StartCluster starts a Cluster of three masters and three replicas.
+func StartCluster(t testing.TB) *Cluster {
+	t.Helper()
+	c := &Cluster{}
+	var all []*Server
+	for n := range 6 {
+		s := Start(t, "--cluster-enabled", "yes", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", n), "--cluster-node-timeout", fmt.Sprint(nodeTimeout), "--appendonly", "yes")
+		all = append(all, s)
+	}
+	c.Masters, c.Replicas = all[:3], all[3:]
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	ids := make([]string, len(all))
+	for n, s := range all {
+		cl := s.Client(t)
+		ids[n] = cl.ClusterMyID(ctx).Val()
+		if n > 0 {
+			host, port, _ := strings.Cut(all[0].Addr, ":")
+			check(t, cl.ClusterMeet(ctx, host, port).Err())
+		}
+		if n < 3 {
+			check(t, cl.ClusterAddSlotsRange(ctx, n*slots/3, (n+1)*slots/3-1).Err())
+		}
+	}
+	for n, s := range c.Replicas {
+		cl := s.Client(t)
+		await(t, ctx, "the nodes to meet", func() bool { return strings.Contains(cl.ClusterNodes(ctx).Val(), ids[n]) })
+		check(t, cl.ClusterReplicate(ctx, ids[n]).Err())
+	}
+	for _, s := range all {
+		cl := s.Client(t)
+		await(t, ctx, "the cluster to be well", func() bool {
+			info := cl.ClusterInfo(ctx).Val()
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:6")
+		})
+	}
+	for _, s := range c.Replicas {
+		cl := s.Client(t)
+		await(t, ctx, "the replicas to follow", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "master_link_status:up") })
+	}
+	return c
+}
+
+// Client returns a Cluster client that ends with the test.
+func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
+	var addrs []string
+	for _, s := range append(append([]*Server{}, c.Masters...), c.Replicas...) {
+		addrs = append(addrs, s.Addr)
+	}
+	cl := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true, DialTimeout: time.Second})
+	t.Cleanup(func() { cl.Close() })
+	return cl
+}
+
+// Sentinel is a master, a replica and three Sentinels of this test's own.
+type Sentinel struct {
+	Master, Replica *Server
+	addrs           []string
+}
+
+// masterName is the name under which the Sentinels know the master.
+const masterName = "nod"
+
+// StartSentinel starts them.
+func StartSentinel(t testing.TB) *Sentinel {
+	t.Helper()
+	s := &Sentinel{Master: Start(t, "--appendonly", "yes")}
+	host, port, _ := strings.Cut(s.Master.Addr, ":")
+	s.Replica = Start(t, "--appendonly", "yes", "--replicaof", host+" "+port)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	rc := s.Replica.Client(t)
+	await(t, ctx, "the replica to follow", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
+	for n := range 3 {
+		dir := t.TempDir()
+		conf := filepath.Join(dir, "sentinel.conf")
+		text := fmt.Sprintf("sentinel monitor %s %s %s 2\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s 5000\n", masterName, host, port, masterName, nodeTimeout, masterName)
+		check(t, os.WriteFile(conf, []byte(text), 0o600))
+		x := &Server{Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t}
+		_, p, _ := strings.Cut(x.Addr, ":")
+		x.args = []string{conf, "--sentinel", "--port", p, "--bind", "127.0.0.1", "--dir", dir, "--loglevel", "warning"}
+		x.Restart()
+		t.Cleanup(x.Kill)
+		s.addrs = append(s.addrs, x.Addr)
+		cl := x.Client(t)
+		await(t, ctx, "the sentinels to know each other", func() bool {
+			info := cl.Info(ctx, "sentinel").Val()
+			return strings.Contains(info, "slaves=1") && strings.Contains(info, fmt.Sprintf("sentinels=%d", n+1))
+		})
+	}
+	return s
+}
+
+// Client returns a client that follows the master and ends with the test.
+func (s *Sentinel) Client(t testing.TB) *redis.Client {
+	cl := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: masterName, SentinelAddrs: s.addrs, ContextTimeoutEnabled: true, DialTimeout: time.Second})
+	t.Cleanup(func() { cl.Close() })
+	return cl
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await polls: servers have no event for what it waits for.
+func await(t testing.TB, ctx context.Context, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited too long for %s", what)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	// verifyAfter is when a settlement is looked at again. A failover to a
+	// replica that had not heard of it shows by then, in most cases.
+	verifyAfter = time.Second
+	verifyTimes = 3
+	verifyEvery = 250 * time.Millisecond
+)
+
+// verifier looks again at what this process has settled, and settles it once
+// more, under the same nonce, where Redis has forgotten it: replication is
+// asynchronous, and a failover drops its tail.
+type verifier struct {
+	b  *Broker
+	mu sync.Mutex
+	// recent settlements, oldest first.
+	recent []settled
+}
+
+type settled struct {
+	bridge.Settlement
+	at    time.Time // when to look next
+	looks int
+}
+
+func (v *verifier) add(s bridge.Settlement) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.recent = append(v.recent, settled{Settlement: s, at: time.Now().Add(verifyAfter)})
+}
+
+// run looks until ctx ends.
+func (v *verifier) run(ctx context.Context) {
+	for sleep(ctx, verifyEvery) {
+		if due := v.due(); len(due) > 0 {
+			v.look(ctx, due)
+		}
+	}
+}
+
+func (v *verifier) due() []settled {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now, n := time.Now(), 0
+	for n < len(v.recent) && v.recent[n].at.Before(now) {
+		n++
+	}
+	due := append([]settled(nil), v.recent[:n]...)
+	v.recent = v.recent[n:]
+	return due
+}
+
+func (v *verifier) look(ctx context.Context, due []settled) {
+	states := make([]*redis.StringCmd, len(due))
+	// Errors of single commands show in their results.
+	_, _ = v.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n, s := range due {
+			states[n] = p.HGet(ctx, v.b.keys.record(s.ID), "st")
+		}
+		return nil
+	})
+	for n, s := range due {
+		state, err := states[n].Result()
+		switch {
+		case err == nil && state == string(bridge.StatePending):
+			v.b.log.Warn("redis forgot a settlement, settling again", "id", s.ID)
+			if _, _, err := v.b.Settle(ctx, s.Settlement); err == nil {
+				continue // and is looked at again
+			}
+		case err == nil:
+			s.looks++
+		}
+		if s.looks < verifyTimes && ctx.Err() == nil {
+			s.at = time.Now().Add(verifyAfter)
+			v.mu.Lock()
+			v.recent = append(v.recent, s)
+			v.mu.Unlock()
+		}
+	}
+}
