@@ -223,7 +223,7 @@ var contract = []struct {
 	}},
 	{"a long text is whole somewhere before it can be approved", longText},
 	{"many options", func(r *rig, s string) {
-		for _, n := range []int{26, 60, 120} {
+		for _, n := range []int{26, 60, 120, 200} {
 			var o []bridge.Option
 			for k := range n {
 				o = append(o, bridge.Option{Value: fmt.Sprintf("v%03d", k), Label: fmt.Sprintf("Option %03d", k)})
@@ -415,9 +415,13 @@ func chooseFromMany(r *rig, a asked, s, label string) {
 		must(r.t, reaction, err)
 		return
 	}
-	opened := r.press("ana", at, "Choose")
+	n, opener := len(a.Interaction.Questions[0].Options), "Choose"
+	if n > 125 { // each modal holds five selects of 25
+		opener, n = "Choose 126", n-125
+	}
+	opened := r.press("ana", at, opener)
 	var fields [][]string // the options are spread over several selects; the last holds ours
-	for range (len(a.Interaction.Questions[0].Options)+24)/25 - 1 {
+	for range (n+24)/25 - 1 {
 		fields = append(fields, nil)
 	}
 	reaction, err := r.sandbox.Person("ana").Fill(r.ctx, s, opened.Modal, append(fields, []string{label})...)

@@ -17,6 +17,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // demoAgent is the agent of the demo's story.
@@ -181,7 +182,7 @@ func (st *stage) story(ctx context.Context, w io.Writer) error {
 `, st.page, demoAgent)
 	for n, s := range storyScenes() {
 		s.request.Timeout = bridge.Duration(time.Hour)
-		fmt.Fprintf(w, "  %d. %s\n     asks: %s\n", n+1, s.intro, s.request.Prompt)
+		fmt.Fprintf(w, "  %d. %s\n     asks: %s\n", n+1, s.intro, render.Line(render.PlainText(render.Markdown(s.request.Prompt))))
 		rec, err := st.agent.Open(ctx, s.request, "")
 		if err == nil {
 			rec, err = st.agent.Wait(ctx, rec.Interaction.ID)

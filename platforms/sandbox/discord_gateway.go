@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	discordHeartbeat = 41250 // ms, as the real gateway says
-	discordReplay    = 500   // events kept for a resume
+	discordHeartbeat = 41250 * time.Millisecond
+	discordReplay    = 500 // events kept for a resume
 )
 
 // discordSession is a gateway session; it outlives its connection for a resume.
@@ -52,7 +52,7 @@ func (w *discordWorld) gateway(rw http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(4096) // larger payloads end with 4002
 	ctx, cancel := context.WithCancel(w.s.ctx)
 	defer cancel()
-	if wsjson.Write(ctx, conn, object{"op": 10, "d": object{"heartbeat_interval": discordHeartbeat}}) != nil {
+	if wsjson.Write(ctx, conn, object{"op": 10, "d": object{"heartbeat_interval": w.s.opts.Heartbeat.Milliseconds()}}) != nil {
 		return
 	}
 	var session *discordSession
@@ -62,6 +62,9 @@ func (w *discordWorld) gateway(rw http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if f.Op == 1 {
+			if w.s.fault("discord", "", "freeze") != nil {
+				continue
+			}
 			if wsjson.Write(ctx, conn, object{"op": 11}) != nil {
 				break
 			}

@@ -13,8 +13,8 @@ type Fault struct {
 	// Kind is one of: delay; drop (the request is not seen), drop_after (it is
 	// carried out, the answer is lost), rate_limit, error (HTTP Status);
 	// event_drop, event_duplicate, event_delay (of what people do); mute
-	// (connections stay, nothing is delivered), refuse_connect, revoke (the
-	// token).
+	// (connections stay, nothing is delivered), freeze (Discord's heartbeats
+	// stay unanswered), refuse_connect, revoke (the token).
 	Kind       string        `json:"kind"`
 	Count      int           `json:"count,omitempty"`       // how often; 0: until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds

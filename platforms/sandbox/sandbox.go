@@ -58,6 +58,7 @@ type Options struct {
 	// empty: Socket Mode, gateway, long polling.
 	SlackURL, DiscordURL string
 	TriggerTTL           time.Duration // of Slack triggers and Discord's first response; 0: 3 s
+	Heartbeat            time.Duration // of Discord's gateway; 0: 41.25 s, as the real one says
 	Log                  *slog.Logger
 }
 
@@ -89,6 +90,9 @@ func New(o Options) *Sandbox {
 	s := &Sandbox{opts: o, log: o.Log, members: SampleMembers(), ctx: ctx, stop: stop, changed: make(chan struct{}), client: &http.Client{Timeout: 10 * time.Second}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Heartbeat == 0 {
+		s.opts.Heartbeat = discordHeartbeat
 	}
 	if s.opts.TriggerTTL == 0 {
 		s.opts.TriggerTTL = 3 * time.Second

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func approveCommand() *cobra.Command {
+	var a asking
+	var tool, input, command, grant string
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:     "approve PROMPT",
+		Short:   "ask for permission: exit code 0 for yes, 1 for no",
+		Example: "  nod approve \"Delete prod-db?\" && ./delete.sh\n  nod approve \"Deploy v2?\" --command \"kubectl apply -f v2.yaml\" --scopes once,session --session release-2",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := a.request(args[0])
+			r.Approval = &bridge.Approval{Tool: tool, Key: grant}
+			for _, s := range scopes {
+				r.Approval.Scopes = append(r.Approval.Scopes, bridge.Scope(s))
+			}
+			if command != "" && input != "" {
+				return bridge.Errorf(bridge.CodeInvalid, "--command and --input do not go together")
+			}
+			if input != "" {
+				r.Approval.Input = json.RawMessage(input)
+			}
+			if command != "" {
+				raw, err := json.Marshal(map[string]string{"command": command})
+				if err != nil {
+					return err
+				}
+				r.Approval.Input = raw
+			}
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			return outcome(cmd.ErrOrStderr(), rec)
+		},
+	}
+	a.flags(cmd)
+	cmd.Flags().StringVar(&tool, "tool", "", "name of the tool that wants permission")
+	cmd.Flags().StringVar(&command, "command", "", "the command that would run, shown as it is")
+	cmd.Flags().StringVar(&input, "input", "", "what the tool would be given, as JSON")
+	cmd.Flags().StringVar(&grant, "grant-key", "", "key under which a session or always grant is remembered")
+	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "scopes on offer: once, session, always")
+	return cmd
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func runCommand() *cobra.Command {
+	var a asking
+	var prompt string
+	cmd := &cobra.Command{
+		Use:   "run -- COMMAND [ARG...]",
+		Short: "ask for permission, then run exactly that command",
+		Long: `Show exactly this argument list, and run exactly it if somebody allows it. The
+exit code is the command's own; without permission it is 1 (denied), 3 (expired),
+4 (cancelled) or 5 (nobody could be asked), and nothing runs.`,
+		Example: "  nod run -- kubectl delete pod x",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := exec.LookPath(args[0])
+			if err != nil {
+				return bridge.Wrap(bridge.CodeInvalid, err, "%s can not be run", args[0])
+			}
+			r, err := runRequest(&a, prompt, path, args)
+			if err != nil {
+				return err
+			}
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			if err := outcome(cmd.ErrOrStderr(), rec); err != nil {
+				return err
+			}
+			if rec.State != bridge.StateApproved {
+				return exitError(bridge.CodeUnavailable.ExitCode())
+			}
+			return execute(cmd, path, args)
+		},
+	}
+	a.flags(cmd)
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&prompt, "prompt", "", "what to ask instead of \"Run this command?\"")
+	return cmd
+}
+
+func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, error) {
+	where := map[string]any{"argv": args, "program": path}
+	if dir, err := os.Getwd(); err == nil {
+		where["directory"] = dir
+	}
+	if host, err := os.Hostname(); err == nil {
+		where["host"] = host
+	}
+	if u, err := user.Current(); err == nil {
+		where["user"] = u.Username
+	}
+	raw, err := json.Marshal(where)
+	if err != nil {
+		return bridge.Request{}, err
+	}
+	if prompt == "" {
+		prompt = "Run this command?"
+	}
+	r := a.request(prompt)
+	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}}
+	return r, nil
+}
+
+func execute(cmd *cobra.Command, path string, args []string) error {
+	// Interrupts reach the command by itself: it is in the same process group.
+	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
+	err := child.Run()
+	if err == nil {
+		return nil
+	}
+	if child.ProcessState == nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "%s did not start", args[0])
+	}
+	if code := child.ProcessState.ExitCode(); code >= 0 {
+		return exitError(code)
+	}
+	return exitError(signalled(child.ProcessState))
+}

@@ -1,0 +1,118 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/config"
+)
+
+const good = `
+slack: {bot_token: xoxb-secret-1, app_token: xapp-secret-2}
+people: {ana: {slack: U1, telegram: "7001"}}
+routes: {default: {to: ["slack:C1"], responders: [ana]}}
+agents: {ci-bot: {token: secret-0123456789abcdef}}
+`
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nod.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(write(t, good), []string{"NOD_REDIS_URL=redis://x:1", "NOD_AGENTS_CI_BOT_TOKEN=from-the-environment", "SLACK_APP_TOKEN=xapp-other", "NOD_SLACK_PACING=false", "NOD_RETENTION=2h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:8787" || c.Redis.URL.Value() != "redis://x:1" || c.Agents["ci-bot"].Token.Value() != "from-the-environment" || c.Slack.AppToken.Value() != "xapp-other" || *c.Slack.Pacing {
+		t.Errorf("%+v", c)
+	}
+	for _, printed := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c)} {
+		if strings.Contains(printed, "secret") || strings.Contains(printed, "from-the-env") {
+			t.Errorf("a secret is printed: %s", printed)
+		}
+	}
+}
+
+func TestProblemsAreReportedTogether(t *testing.T) {
+	t.Parallel()
+	bad := `
+log_level: loud
+slack: {bot_token: a, app_token: b, signing_secret: c}
+telegram: {bot_token: "1:x", webhook_url: "https://x"}
+people: {ana: {telegram: "@ana", token: short}}
+routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo]}, empty: {}}
+agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: secret-0123456789abcdef}}
+`
+	_, err := config.Load(write(t, bad), nil)
+	if err == nil {
+		t.Fatal("taken")
+	}
+	for _, want := range []string{
+		`log_level: "loud"`, "slack: set app_token", "telegram: webhook_url and", "people.ana.telegram: is not", "people.ana.token: is shorter",
+		`routes.default.to[0]: "slak:C1": there is no platform`, "routes.default.to[1]: discord has no bot_token", `routes.default.to[2]: "x" is not like`,
+		`routes.default.responders[0]: there is no person "bo"`, "routes.empty.to: is empty", "routes.empty.responders: is empty",
+		`agents.ci.routes[0]: there is no route "nowhere"`, "is the same as agents.",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing from:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "secret-0") {
+		t.Error("a secret is in the error")
+	}
+}
+
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"listn: x":                          "line 1",
+		"retention: soon":                   "is not a duration",
+		"token_key: {env: NO_SUCH_VAR_X}":   "NO_SUCH_VAR_X is not set",
+		"token_key: {file: /no/such/file}":  "no such file",
+		"token_key: {vault: x}":             "unknown key vault",
+		"\nslack:\n  bot_tokn: xoxb-secret": "line 3",
+	} {
+		_, err := config.Load(write(t, text), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "xoxb-secret") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := config.Load("", []string{"NOD_REDIS_PARTITIONS=many"}); err == nil || !strings.Contains(err.Error(), "NOD_REDIS_PARTITIONS") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSecretFromFile(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte("xoxb-from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse([]byte("slack: {bot_token: {file: " + secret + "}}"))
+	if err != nil || c.Slack.BotToken.Value() != "xoxb-from-file" {
+		t.Errorf("%q, %v", c.Slack.BotToken.Value(), err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("slack: {bot_token: {env: X}}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if strings.Contains(string(raw), "file") {
+			return // may name any file
+		}
+		c, err := config.Parse(raw)
+		if err == nil {
+			_ = c.Check() // must only not crash
+		}
+	})
+}
