@@ -173,3 +173,41 @@ func (k *KeyedMutex) Lock(key string) func() {
 		}
 	}
 }
+
+// Pause waits for d or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+const (
+	checkEvery   = 30 * time.Second
+	checkTimeout = 15 * time.Second
+)
+
+// Watch keeps the health of a platform whose clicks come by HTTP: it calls
+// check now and then, until ctx ends. It returns an error, and the platform is
+// down, when an operator must act: for CodeForbidden and CodeInvalid.
+func Watch(ctx context.Context, box *HealthBox, check func(context.Context) error) error {
+	for {
+		callCtx, cancel := context.WithTimeout(ctx, checkTimeout)
+		err := check(callCtx)
+		cancel()
+		switch code := bridge.ErrorCode(err); {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			box.Set(bridge.HealthUp, "")
+		case code == bridge.CodeForbidden || code == bridge.CodeInvalid:
+			box.Set(bridge.HealthDown, bridge.PublicError(err).Message)
+			return err
+		default:
+			box.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+		}
+		Pause(ctx, checkEvery)
+	}
+}

@@ -24,8 +24,10 @@ import (
 var openAPI []byte
 
 const (
-	maxBody = 1 << 20          // bytes; a request has at most MaxPrompt and MaxInput, and options
-	maxWait = 10 * time.Minute // of one call; callers wait longer by asking again
+	maxBody = 1 << 20 // bytes; a request has at most MaxPrompt and MaxInput, and options
+	// bodyTimeout bounds how long a caller takes to send its request.
+	bodyTimeout = 30 * time.Second
+	maxWait     = 10 * time.Minute // of one call; callers wait longer by asking again
 )
 
 // Reader is what the front door reads from the store besides records.
@@ -102,6 +104,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A body has to come within a while; waiting for an answer may take long.
+	// A writer that knows no deadlines is a test's.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -243,6 +248,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) err
 // notes that its agent has it.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
 	if !rec.State.Final() && wait > 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
 		ctx, cancel := context.WithTimeout(r.Context(), wait)
 		defer cancel()
 		stop := context.AfterFunc(s.closing, cancel)

@@ -63,6 +63,20 @@ func printList(w, talk io.Writer, page bridge.List) error {
 	return t.Flush()
 }
 
+// record reads the request that an argument names.
+func (c *connection) record(cmd *cobra.Command, arg string) (*client.Client, bridge.Record, error) {
+	cl, err := c.client()
+	if err != nil {
+		return nil, bridge.Record{}, err
+	}
+	id, err := bridge.ParseID(arg)
+	if err != nil {
+		return nil, bridge.Record{}, err
+	}
+	rec, err := cl.Get(cmd.Context(), id)
+	return cl, rec, err
+}
+
 func showCommand() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
@@ -70,15 +84,7 @@ func showCommand() *cobra.Command {
 		Short: "show one request, whole",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			id, err := bridge.ParseID(args[0])
-			if err != nil {
-				return err
-			}
-			rec, err := cl.Get(cmd.Context(), id)
+			_, rec, err := c.record(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -134,15 +140,7 @@ several, QUESTION=VALUE each. A list is VALUE,VALUE.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			id, err := bridge.ParseID(args[0])
-			if err != nil {
-				return err
-			}
-			rec, err := cl.Get(cmd.Context(), id)
+			cl, rec, err := c.record(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -151,7 +149,7 @@ several, QUESTION=VALUE each. A list is VALUE,VALUE.`,
 				return err
 			}
 			a.Reason = reason
-			if rec, err = cl.Respond(cmd.Context(), id, a); err != nil {
+			if rec, err = cl.Respond(cmd.Context(), rec.Interaction.ID, a); err != nil {
 				return err
 			}
 			if c.json {

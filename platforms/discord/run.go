@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 const (
@@ -24,7 +25,6 @@ const (
 	clicksAtOnce = 64
 	retryFirst   = time.Second // an application has 1000 identifies a day
 	retryMost    = time.Minute
-	checkEvery   = 30 * time.Second // in HTTP mode
 	maxBody      = 1 << 20
 	window       = 5 * time.Minute // age of a signed request; Discord prescribes none
 )
@@ -35,7 +35,9 @@ var fatalCodes = []int{4004, 4010, 4011, 4012, 4013, 4014}
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.key != nil {
-		return p.watchHTTP(ctx)
+		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
+			return p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
+		})
 	}
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -53,19 +55,10 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 		if time.Since(began) > retryMost {
 			wait = retryFirst
 		}
-		pause(ctx, wait)
+		platforms.Pause(ctx, wait)
 		wait = min(2*wait, retryMost)
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // wire keeps the connection under a session, to end it from outside: the SDK
@@ -173,27 +166,6 @@ func (p *Platform) watchGateway(ctx context.Context, s *discordgo.Session, lost 
 			}
 		}
 	}
-}
-
-// watchHTTP keeps the health of HTTP mode, where interactions come to Handler.
-func (p *Platform) watchHTTP(ctx context.Context) error {
-	for ctx.Err() == nil {
-		callCtx, cancel := context.WithTimeout(ctx, openTimeout)
-		err := p.do(callCtx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case bridge.ErrorCode(err) == bridge.CodeForbidden:
-			return err
-		case err != nil:
-			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-		default:
-			p.health.Set(bridge.HealthUp, "")
-		}
-		pause(ctx, checkEvery)
-	}
-	return nil
 }
 
 // Handler serves the interactions endpoint of HTTP mode. It answers 401 to

@@ -16,6 +16,7 @@ import (
 	"github.com/slack-go/slack/socketmode"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 const (
@@ -24,14 +25,16 @@ const (
 	deafAfter    = 45 * time.Second
 	watchEvery   = time.Second
 	clicksAtOnce = 64
-	maxBody      = 1 << 20          // Slack's payloads are far smaller
-	checkEvery   = 30 * time.Second // auth.test in HTTP mode
+	maxBody      = 1 << 20 // Slack's payloads are far smaller
 )
 
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if !p.socket {
-		return p.watchHTTP(ctx)
+		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
+			_, err := p.api.AuthTestContext(ctx)
+			return p.classify("", err)
+		})
 	}
 	for ctx.Err() == nil {
 		if err := p.runSocket(ctx, sink); err != nil && ctx.Err() == nil {
@@ -143,27 +146,6 @@ func (p *Platform) acknowledge(ctx context.Context, client *socketmode.Client, i
 	if err := client.AckCtx(ctx, id, reply); err != nil && ctx.Err() == nil {
 		p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
 	}
-}
-
-// watchHTTP keeps the health of HTTP mode, where clicks come to Handler.
-func (p *Platform) watchHTTP(ctx context.Context) error {
-	for ctx.Err() == nil {
-		_, err := p.api.AuthTestContext(ctx)
-		if err = p.classify("", err); err == nil {
-			p.health.Set(bridge.HealthUp, "")
-		} else if code := bridge.ErrorCode(err); code == bridge.CodeForbidden {
-			return err
-		} else if ctx.Err() == nil {
-			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-		}
-		t := time.NewTimer(checkEvery)
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		}
-		t.Stop()
-	}
-	return nil
 }
 
 // Handler serves the request URL of HTTP mode. It refuses everything that is

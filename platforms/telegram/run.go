@@ -15,12 +15,12 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 const (
 	pollFor    = 25 * time.Second // the server caps it at 50
 	pollGrace  = 10 * time.Second // a poll that takes longer than both is deaf and is given up
-	checkEvery = 30 * time.Second // in webhook mode
 	maxBody    = 1 << 20
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 15 * time.Second
@@ -31,7 +31,9 @@ const allowedUpdates = `["message","callback_query"]`
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.webhook != "" {
-		return p.watchWebhook(ctx)
+		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
+			return p.call(ctx, "setWebhook", tgbotapi.Params{"url": p.webhook, "secret_token": p.secret, "allowed_updates": allowedUpdates}, nil)
+		})
 	}
 	return p.poll(ctx, sink)
 }
@@ -48,7 +50,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 		case err != nil:
 			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
 			p.log.Warn("updates not received", "platform", p.name, "error", err)
-			pause(ctx, max(wait, retryAfter(err)))
+			platforms.Pause(ctx, max(wait, retryAfter(err)))
 			wait = min(2*wait, retryMost)
 			continue
 		}
@@ -59,7 +61,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 				offset = max(offset, updateID(raw)+1)
 			}
 		} else {
-			pause(ctx, time.Second) // what was not stored comes again
+			platforms.Pause(ctx, time.Second) // what was not stored comes again
 		}
 	}
 	return nil
@@ -70,15 +72,6 @@ func retryAfter(err error) time.Duration {
 		return e.RetryAfter
 	}
 	return 0
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 func updateID(raw json.RawMessage) int64 {
@@ -129,28 +122,6 @@ func (p *Platform) handleAll(ctx context.Context, sink bridge.Sink, batch []json
 	}
 	wg.Wait()
 	return ok
-}
-
-// watchWebhook sets the webhook and keeps its health.
-func (p *Platform) watchWebhook(ctx context.Context) error {
-	for ctx.Err() == nil {
-		callCtx, cancel := context.WithTimeout(ctx, pollGrace)
-		err := p.call(callCtx, "setWebhook", tgbotapi.Params{"url": p.webhook, "secret_token": p.secret, "allowed_updates": allowedUpdates}, nil)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case bridge.ErrorCode(err) == bridge.CodeForbidden, bridge.ErrorCode(err) == bridge.CodeInvalid:
-			p.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
-			return err
-		case err != nil:
-			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-		default:
-			p.health.Set(bridge.HealthUp, "")
-		}
-		pause(ctx, checkEvery)
-	}
-	return nil
 }
 
 // Handler serves the webhook. It refuses everything without the secret token,
