@@ -25,7 +25,7 @@ browser: # find Chromium, or install it in CI
 	@sh deploy/ci/browser.sh
 
 test: redis browser ## run every test
-	$(GO) test -race -timeout 10m ./...
+	$(GO) test -race -parallel 8 -timeout 10m ./...
 
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
 	sh deploy/ci/conformance.sh

@@ -144,6 +144,27 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 	}
 }
 
+// Typed text waits at Telegram for a day: it is confirmed only once it is
+// stored.
+func TestTypedReplyOutlivesRedis(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("telegram")})
+	a := r.ask(one(bridge.WidgetText))
+	r.press("ana", a.on("telegram"), "Answer")
+	r.eventually("the prompt is remembered", func() bool {
+		keys, err := r.client.Keys(r.ctx, "nod:n:reply:*").Result()
+		return err == nil && len(keys) == 1
+	})
+	r.redis.Kill()
+	polls := r.sandbox.State().Telegram.Polls
+	reaction, err := r.sandbox.Person("ana").Reply(r.ctx, a.on("telegram").Channel, "written while the store was away")
+	must(t, reaction, err)
+	// The daemon has been given the reply, and could not store it.
+	r.eventually("the poll comes again", func() bool { return r.sandbox.State().Telegram.Polls > polls })
+	r.redis.Restart()
+	wantAnswer(a, bridge.TextAnswer("written while the store was away"))
+}
+
 func TestNobodyReachableIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, s := range services {
@@ -354,6 +375,18 @@ func TestForgedCallbacks(t *testing.T) {
 		}
 		a.pending("telegram")
 	}
+	// Telegram's own token, in another chat than its card's.
+	var own string
+	for _, c := range a.controls("telegram") {
+		if strings.Contains(c.Label, "Allow once") {
+			own = c.ID
+		}
+	}
+	elsewhere := strings.ReplaceAll(strings.ReplaceAll(tgBody, token, own), a.on("telegram").Channel, "7001")
+	if got := r.postTo("/telegram/webhook", secret, elsewhere); got != 200 {
+		t.Errorf("telegram, elsewhere: %d", got)
+	}
+	a.pending("telegram")
 	// And the replay of a good press answers for nobody else.
 	if got := r.postTo("/slack/interactions", signSlack(sandbox.SlackSigningSecret, now, good), good); got != 200 {
 		t.Errorf("the good press: %d", got)

@@ -22,6 +22,7 @@ type telegramWorld struct {
 	webhook   string
 	secret    string
 	pollers   int64 // number of the newest long poll
+	polls     int   // calls of getUpdates
 	wake      chan struct{}
 	files     map[string][]byte
 	pushing   bool

@@ -150,6 +150,7 @@ func (w *telegramWorld) getUpdates(ctx context.Context, a telegramArgs) (any, *t
 		return nil, &telegramFailure{409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", nil}
 	}
 	w.pollers++
+	w.polls++
 	mine := w.pollers
 	close(w.wake) // an older poll ends
 	w.wake = make(chan struct{})
