@@ -1,9 +1,10 @@
 # Everything a developer does here. `make` alone lists it.
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test redis browser conformance demo screenshot golden fuzz ci clean
+.PHONY: help build check lint test redis browser conformance demo screenshot golden fuzz ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +18,9 @@ check: ## format, vet, staticcheck, tidy, layers, documents
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) test -run 'TestLayers|TestDocuments|TestExampleConfig|TestLicence' ./cmd/nod ./config
+
+lint: ## the longer list of .golangci.yml
+	$(GO) run $(GOLANGCI) run ./...
 
 redis: ## find redis-server, or install it by the system's package manager
 	@sh deploy/ci/redis.sh

@@ -223,9 +223,8 @@ func jsonBlock(fields map[string]any) []Block {
 
 // ShellQuote writes one argument as a POSIX shell would have to be given it.
 func ShellQuote(s string) string {
-	safe := s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r))
-	}) < 0
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+	safe := s != "" && strings.Trim(s, plain) == ""
 	if safe {
 		return s
 	}

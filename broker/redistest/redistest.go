@@ -4,9 +4,11 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,13 +83,31 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// FreePort returns a port that nobody listens on.
+// Ports for servers that tests start and start again. They lie below the range
+// from which systems take the ports of outgoing connections, and a Cluster
+// node's second port, 10000 higher, does too.
+const (
+	firstPort = 10000
+	lastPort  = 19999
+)
+
+// lastUsed is the port handed out last; a process begins anywhere.
+var lastUsed atomic.Int32
+
+// FreePort returns a port that nobody listens on, and that this process hands
+// out to nobody else for a while.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	lastUsed.CompareAndSwap(0, firstPort+rand.Int32N(lastPort-firstPort))
+	for range lastPort - firstPort {
+		port := firstPort + int(lastUsed.Add(1))%(lastPort-firstPort)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		return port
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port")
+	return 0
 }

@@ -90,8 +90,8 @@ func TestServeNeedsRedis(t *testing.T) {
 	}
 }
 
+// Not beside other tests: the demo promises to end within 15 seconds.
 func TestDemoAutoplay(t *testing.T) {
-	t.Parallel()
 	var out, errs strings.Builder
 	if code := run([]string{"demo", "--autoplay", "--listen", "127.0.0.1:0"}, nil, &out, &errs); code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", code, out.String(), errs.String())

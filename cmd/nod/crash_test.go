@@ -257,6 +257,12 @@ func (c *crashRig) kill() {
 
 // connectedOn waits until the service has the bot connected.
 func (c *crashRig) connectedOn(service string) {
+	defer func() {
+		if c.t.Failed() {
+			c.kill()
+			c.t.Logf("the daemon says:\n%s", c.log)
+		}
+	}()
 	c.eventually("the daemon is connected", func() bool {
 		st := c.sandbox.State()
 		return map[string]bool{"slack": st.Slack.Connections > 0, "discord": st.Discord.Connections > 0, "telegram": st.Telegram.Polling}[service]

@@ -156,11 +156,23 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 		return err == nil && len(keys) == 1
 	})
 	r.redis.Kill()
-	polls := r.sandbox.State().Telegram.Polls
+	handed := r.sandbox.State().Telegram.Handed
 	reaction, err := r.sandbox.Person("ana").Reply(r.ctx, a.on("telegram").Channel, "written while the store was away")
 	must(t, reaction, err)
-	// The daemon has been given the reply, and could not store it.
-	r.eventually("the poll comes again", func() bool { return r.sandbox.State().Telegram.Polls > polls })
+	// The daemon has been given the reply and can not store it: it asks for it
+	// again, or gives its lease up.
+	r.eventually("the reply is handed over", func() bool { return r.sandbox.State().Telegram.Handed > handed })
+	waited := time.After(3 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for again := false; !again; {
+		select {
+		case <-waited:
+			again = true
+		case <-tick.C:
+			again = r.sandbox.State().Telegram.Handed > handed+1
+		}
+	}
 	r.redis.Restart()
 	wantAnswer(a, bridge.TextAnswer("written while the store was away"))
 }

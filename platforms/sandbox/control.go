@@ -35,7 +35,7 @@ type DiscordState struct {
 // TelegramState is what the chats show.
 type TelegramState struct {
 	Polling bool        `json:"polling"`
-	Polls   int         `json:"polls"` // calls of getUpdates so far
+	Handed  int         `json:"handed"` // updates given out so far, repeats included
 	Chats   []ChatState `json:"chats"`
 }
 
@@ -117,7 +117,7 @@ func (w *discordWorld) state() DiscordState {
 }
 
 func (w *telegramWorld) state() TelegramState {
-	st := TelegramState{Polling: w.pollers > 0 || w.webhook != "", Polls: w.polls, Chats: []ChatState{}}
+	st := TelegramState{Polling: w.pollers > 0 || w.webhook != "", Handed: w.handed, Chats: []ChatState{}}
 	for _, c := range w.chats {
 		cs := ChatState{ID: fmt.Sprint(c.ID), Name: c.Title, Messages: copies(c.Messages)}
 		if c.User != 0 {

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -251,7 +252,7 @@ func (c *discordCall) readMultipart(body []byte, boundary string) *discordFailur
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		p, err := r.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

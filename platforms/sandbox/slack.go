@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -167,12 +168,12 @@ func slackArgs(r *http.Request) (object, string, string) {
 	args := object{}
 	token := bearer(r)
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		if err := json.NewDecoder(r.Body).Decode(&args); err != nil && err != io.EOF { // no body: no arguments
+		if err := json.NewDecoder(r.Body).Decode(&args); err != nil && !errors.Is(err, io.EOF) { // no body: no arguments
 			return nil, "", "invalid_json"
 		}
 		return args, token, ""
 	}
-	if err := r.ParseMultipartForm(8 << 20); err != nil && err != http.ErrNotMultipart {
+	if err := r.ParseMultipartForm(8 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return nil, "", "invalid_form_data"
 	}
 	for k, v := range r.Form {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -22,7 +23,7 @@ type telegramWorld struct {
 	webhook   string
 	secret    string
 	pollers   int64 // number of the newest long poll
-	polls     int   // calls of getUpdates
+	handed    int   // updates given out by getUpdates, repeats included
 	wake      chan struct{}
 	files     map[string][]byte
 	pushing   bool
@@ -204,7 +205,7 @@ func telegramParse(r *http.Request) (telegramArgs, error) {
 	take(r.URL.Query())
 	switch kind {
 	case "application/json":
-		if err := json.NewDecoder(r.Body).Decode(&a.values); err != nil && err != io.EOF {
+		if err := json.NewDecoder(r.Body).Decode(&a.values); err != nil && !errors.Is(err, io.EOF) {
 			return a, fmt.Errorf("can't parse JSON object")
 		}
 	case "multipart/form-data":

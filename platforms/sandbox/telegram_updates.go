@@ -150,7 +150,6 @@ func (w *telegramWorld) getUpdates(ctx context.Context, a telegramArgs) (any, *t
 		return nil, &telegramFailure{409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", nil}
 	}
 	w.pollers++
-	w.polls++
 	mine := w.pollers
 	close(w.wake) // an older poll ends
 	w.wake = make(chan struct{})
@@ -163,6 +162,7 @@ func (w *telegramWorld) getUpdates(ctx context.Context, a telegramArgs) (any, *t
 		var out []any
 		if !muted && newest == mine {
 			out = w.pending(a.number("offset"), limit)
+			w.handed += len(out)
 		}
 		w.s.mu.Unlock()
 		if newest != mine {

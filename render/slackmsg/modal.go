@@ -53,13 +53,13 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	i := f.View.Record.Interaction
 	title, submit := render.TitleAnswer, render.LabelSubmit
 	var blocks []slack.Block
-	switch {
-	case f.Control.Option == bridge.OptionReason:
+	switch f.Control.Option {
+	case bridge.OptionReason:
 		title, submit = render.TitleReason, render.LabelDeny
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
 		blocks = append(blocks, context(f.View), slack.NewInputBlock(ReasonBlock, plain(render.LabelReason, maxLabel), plain(render.HintReason, maxLabel), in))
-	case f.Control.Option == bridge.OptionOther:
+	case bridge.OptionOther:
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
 		q := i.Questions[f.Control.Question]
