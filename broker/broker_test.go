@@ -567,3 +567,40 @@ func TestForgottenSettlementIsRepeated(t *testing.T) {
 		t.Errorf("%s %+v, %v", got.State, got.Response, err)
 	}
 }
+
+// A Redis that is full refuses what is new and still takes decisions.
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction").Client(t)
+	b := newBroker(t, c, "n")
+	r := open(t, b, nil)
+	for n := 0; c.Set(t.Context(), fmt.Sprint("fill", n), strings.Repeat("x", 64<<10), 0).Err() == nil; n++ {
+		if n > 1000 {
+			t.Fatal("redis does not fill up")
+		}
+	}
+	o := opening(t, b, "key", nil)
+	_, _, err := b.Open(t.Context(), o)
+	if bridge.ErrorCode(err) != bridge.CodeUnavailable || !strings.Contains(bridge.PublicError(err).Hint, "maxmemory") {
+		t.Errorf("opened on a full redis: %v", err)
+	}
+	if n, err := c.Exists(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", o.Interaction.ID.Partition(), o.Interaction.ID)).Result(); err != nil || n != 0 {
+		t.Error("the refused request left something behind")
+	}
+	if _, won, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U1")); err != nil || !won {
+		t.Errorf("a decision on a full redis: %v, %v", won, err)
+	}
+}
+
+func TestScriptsAreLoadedAgain(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Client(t)
+	b := newBroker(t, c, "n")
+	r := open(t, b, nil)
+	if err := c.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, won, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U1")); err != nil || !won {
+		t.Errorf("%v, %v", won, err)
+	}
+}

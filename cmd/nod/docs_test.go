@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,7 @@ func TestDocuments(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^)#:]+)\)`)
 	commands := regexp.MustCompile(`(?m)(?:^|[\x60(]|\./cmd/)nod ([a-z]+)([^\n\x60]*)`)
 	flag := regexp.MustCompile(` (--[a-z-]+)`)
-	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md"} {
+	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md", "docs/sandbox.md"} {
 		text := readFile(t, filepath.Join(root, doc))
 		for _, m := range links.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {
@@ -55,6 +56,10 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 		}
+	}
+	var manifest map[string]any
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(root, "deploy/slack-manifest.json"))), &manifest); err != nil {
+		t.Errorf("the Slack manifest: %v", err)
 	}
 	readme := readFile(t, filepath.Join(root, "README.md"))
 	if first, second := strings.Index(readme, "go run ./cmd/nod demo"), strings.Index(readme, "make test"); first < 0 || second < first {

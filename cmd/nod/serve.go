@@ -57,6 +57,9 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 	if err != nil {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
 	}
+	if len(c.Platforms()) == 0 {
+		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
+	}
 	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	return d.serve(ctx, l)
 }
