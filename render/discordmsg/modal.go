@@ -89,9 +89,6 @@ func Pages(i bridge.Interaction) ([]Page, error) {
 			last.Fields, fields = append(last.Fields, fields[:k]...), fields[k:]
 		}
 	}
-	if len(i.Questions) == 1 && len(pages)+0 > maxButtons {
-		return nil, bridge.Errorf(bridge.CodeUnsupported, "discord: %d options are more than can be shown", len(i.Questions[0].Options))
-	}
 	return pages, nil
 }
 
