@@ -59,12 +59,13 @@ function draw(id) {
   const messages = panel.querySelector(".messages");
   const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 80;
   const threads = state[id].channels ? state[id].channels.filter((c) => c.parent === chat.id) : [];
-  if (drawPart(id + "/messages", [chat, threads, person.key], messages, () => service.timeline(state, chat, person, redraw)) && atEnd) {
+  if (drawMessages(id + "/messages", [chat, threads, person.key], messages, () => service.timeline(state, chat, person, redraw)) && atEnd) {
     messages.scrollTop = messages.scrollHeight;
     if (!panel.classList.contains("shown")) document.querySelector(`#tabs [data-service=${id}]`).classList.add("news");
   }
   if (service.composer) {
-    drawPart(id + "/below", [chat.id, person.key, chat.messages.map((m) => m.message_id)], panel.querySelector(".below"), () => [service.composer(state, chat, person, redraw)]);
+    const to = service.target(chat, person);
+    drawPart(id + "/below", [chat.id, person.key, to && to.message_id], panel.querySelector(".below"), () => [service.composer(state, chat, person, redraw)]);
   }
   drawPart(id + "/view", [view && view.id, view && view.view, view && view.errors, person.key], panel.querySelector(".overlay"), () => (view ? [service.modal(view, person)] : []));
   const connected = id === "telegram" ? state.telegram.polling : state[id].connections > 0;
@@ -77,7 +78,32 @@ function drawPart(key, content, at, build) {
   const now = JSON.stringify(content);
   if (drawn[key] === now) return false;
   drawn[key] = now;
+  const typing = at.contains(document.activeElement);
   at.replaceChildren(...build().flat(Infinity));
+  if (typing) at.querySelector("input, textarea")?.focus();
+  return true;
+}
+
+// drawMessages replaces only the messages that have changed, so that a select
+// which somebody has open, or a text they are typing, stays as it is.
+function drawMessages(key, content, at, timeline) {
+  const now = JSON.stringify(content);
+  if (drawn[key] === now) return false;
+  drawn[key] = now;
+  const old = new Map([...at.children].map((e) => [e.dataset.key, e]));
+  const wanted = timeline().map((item) => {
+    const drawnFrom = JSON.stringify(item.content);
+    const kept = old.get(item.key);
+    if (kept && kept.drawnFrom === drawnFrom) return kept;
+    const e = item.build();
+    e.dataset.key = item.key;
+    e.drawnFrom = drawnFrom;
+    return e;
+  });
+  wanted.forEach((e, n) => {
+    if (at.children[n] !== e) at.insertBefore(e, at.children[n] || null);
+  });
+  while (at.children.length > wanted.length) at.lastChild.remove();
   return true;
 }
 

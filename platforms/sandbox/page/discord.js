@@ -154,7 +154,9 @@ export function timeline(state, channel, me) {
     all.push(...c.messages.map((m) => [m, false, thread]));
     all.push(...(c.private || []).filter((p) => p.user === me.discord).map((p) => [p.message, true, thread]));
   }
-  return all.sort((a, b) => (BigInt(a[0].id) < BigInt(b[0].id) ? -1 : 1)).map(([m, note, thread]) => message(m, channel, me, note, thread));
+  return all.sort((a, b) => (BigInt(a[0].id) < BigInt(b[0].id) ? -1 : 1)).map(([m, note, thread]) => ({
+    key: m.id, content: [m, note, thread, me.key], build: () => message(m, channel, me, note, thread),
+  }));
 }
 
 export const chats = (state, me) => state.discord.channels.filter((c) => !c.parent && (!c.user || c.user === me.discord)).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));

@@ -138,11 +138,12 @@ export function modal(view, me) {
       }, v.submit.text)));
 }
 
+// timeline lists the messages that are shown, each with what it is drawn from.
 export function timeline(state, channel, me) {
   const notes = (channel.private || []).filter((p) => p.user === me.slack).map((p) => [p.message, true]);
   return [...channel.messages.map((m) => [m, false]), ...notes]
     .sort((a, b) => Number(a[0].ts) - Number(b[0].ts))
-    .map(([m, note]) => message(m, channel, me, note));
+    .map(([m, note]) => ({ key: m.ts, content: [m, note, me.key], build: () => message(m, channel, me, note) }));
 }
 
 export const chats = (state, me) => state.slack.channels.filter((c) => !c.user || c.user === me.slack).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));

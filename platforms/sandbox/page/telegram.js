@@ -47,11 +47,16 @@ function message(m, channel, me, redraw) {
 
 const asked = (m, me) => m.reply_markup && m.reply_markup.force_reply && (m.entities || []).some((e) => e.user && e.user.id === me.telegram);
 
+const picked = (channel) => channel.messages.find((m) => m.message_id === keptValue("telegram/to/" + channel.id));
+
+// target is the message that is replied to: one that was picked, else a prompt
+// for this person.
+export const target = (channel, me) => picked(channel) || channel.messages.findLast((m) => asked(m, me));
+
 // composer writes a message, or a reply where one is asked for.
 export function composer(state, channel, me, redraw) {
-  const chosen = channel.messages.find((m) => m.message_id === keptValue("telegram/to/" + channel.id));
-  const prompt = channel.messages.findLast((m) => asked(m, me));
-  const to = chosen || prompt;
+  const chosen = picked(channel);
+  const to = target(channel, me);
   const key = "telegram/text/" + channel.id;
   const send = async () => {
     const text = (keptValue(key) || "").trim();
@@ -70,7 +75,7 @@ export function composer(state, channel, me, redraw) {
 }
 
 export function timeline(state, channel, me, redraw) {
-  return channel.messages.map((m) => message(m, channel, me, redraw));
+  return channel.messages.map((m) => ({ key: String(m.message_id), content: [m, me.key], build: () => message(m, channel, me, redraw) }));
 }
 
 export const chats = (state, me) => state.telegram.chats.filter((c) => !c.user || c.user === String(me.telegram)).map((c) => ({ ...c, label: c.user ? "nod (private)" : c.name }));
