@@ -59,24 +59,28 @@ type killer struct {
 	names  []string
 }
 
-// step counts a step. Its carry is true if what was asked for still happens.
-func (k *killer) step(name string) (carry, dead bool) {
+// step counts a step and does it, unless the daemon dies before it. It returns
+// false if the daemon is dead now, and nobody is there to take the answer.
+func (k *killer) step(name string, do func()) bool {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.killed.Load() {
-		return false, true
+		k.mu.Unlock()
+		return false
 	}
 	k.steps++
 	k.names = append(k.names, name)
-	if k.at == 0 || k.steps != k.at {
-		return true, false
+	if k.steps != k.at {
+		k.mu.Unlock()
+		do()
+		return true
 	}
-	k.killed.Store(true)
-	if k.before {
-		k.kill()
-		return false, true
+	defer k.mu.Unlock()
+	if !k.before {
+		do()
 	}
-	return true, true
+	k.kill()
+	k.killed.Store(true) // who supervises the daemon sees it only now
+	return false
 }
 
 // redisProxy forwards to Redis and counts the scripts that change something.
@@ -120,19 +124,14 @@ func (p *redisProxy) forward(in net.Conn) {
 		if err != nil {
 			return
 		}
-		carry, dead := true, false
-		if name := transition(buf[:n]); name != "" {
-			carry, dead = p.k.step(name)
-		}
-		if !carry {
+		var werr error
+		do := func() { _, werr = out.Write(buf[:n]) }
+		if name := transition(buf[:n]); name == "" {
+			do()
+		} else if !p.k.step(name, do) {
 			return
 		}
-		if _, err := out.Write(buf[:n]); err != nil {
-			return
-		}
-		if dead {
-			_, _ = out.Read(buf) // carried out by now
-			p.k.kill()
+		if werr != nil {
 			return
 		}
 	}
@@ -169,17 +168,15 @@ func platformProxy(s http.Handler, k *killer) http.Handler {
 			s.ServeHTTP(w, r)
 			return
 		}
-		carry, dead := k.step(name)
-		if !carry {
-			panic(http.ErrAbortHandler)
+		answer := httptest.NewRecorder()
+		if !k.step(name, func() { s.ServeHTTP(answer, r) }) {
+			panic(http.ErrAbortHandler) // the answer is lost
 		}
-		if !dead {
-			s.ServeHTTP(w, r)
-			return
+		for key, v := range answer.Header() {
+			w.Header()[key] = v
 		}
-		s.ServeHTTP(httptest.NewRecorder(), r) // carried out, the answer is lost
-		k.kill()
-		panic(http.ErrAbortHandler)
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()) // the daemon may be gone
 	})
 }
 
