@@ -23,7 +23,7 @@ const (
 	maxNotice       = 3000    // top-level text; chat.update refuses more than 4,000
 	maxInline       = 25      // options shown in the message itself; more go to a modal
 	maxMessage      = 12_000  // all blocks together; measured by others at about 13,200, nothing is published
-	maxPart         = 8_000   // text of one message of a full delivery
+	maxPart         = 8_000   // text of one message of a full delivery, as wireCost counts
 	maxParts        = 20      // messages of a full delivery; more is refused
 	maxModalContext = 2_500   // text of the prompt repeated in a modal
 	maxNesting      = 6
@@ -39,6 +39,19 @@ func cost(s string) int {
 			n += 4
 		case '<', '>':
 			n += 3
+		}
+	}
+	return n
+}
+
+// wireCost is cost with what JSON escapes counted twice, as the size of a whole
+// message has it.
+func wireCost(s string) int {
+	n := cost(s)
+	for _, r := range s {
+		switch r {
+		case '"', '\\', '\n', '\t':
+			n++
 		}
 	}
 	return n

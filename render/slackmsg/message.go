@@ -103,7 +103,7 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 
 // parts delivers the full text.
 func parts(c render.Card) []Message {
-	pieces := render.Split(c.FullText(), maxPart, cost)
+	pieces := render.Split(c.FullText(), maxPart, wireCost)
 	out := make([]Message, len(pieces))
 	for n, p := range pieces {
 		title := fmt.Sprintf("Full text, part %d of %d", n+1, len(pieces))
