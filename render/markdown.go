@@ -15,10 +15,51 @@ import (
 // Markdown can nest without bound.
 const maxNesting = 6
 
+// Bounds of what is parsed at all: the parser's effort grows with the square of
+// both, and nobody writes such text to be read.
+const (
+	maxMarkers  = 32   // quotes and list marks at the start of one line
+	maxBrackets = 2000 // in one text
+)
+
+// hostile tells whether a text would keep the parser busy; it is shown as it
+// stands.
+func hostile(src string) bool {
+	if strings.Count(src, "[") > maxBrackets {
+		return true
+	}
+	for line := range strings.Lines(src) {
+		if markers(line) > maxMarkers {
+			return true
+		}
+	}
+	return false
+}
+
+// markers counts the quotes and list marks that a line begins with.
+func markers(line string) int {
+	for n := 0; ; n++ {
+		line = strings.TrimLeft(line, " \t")
+		rest := strings.TrimLeft(line, "0123456789")
+		switch {
+		case strings.HasPrefix(line, ">"):
+			line = line[1:]
+		case len(rest) > 1 && (len(rest) < len(line) && strings.ContainsRune(".)", rune(rest[0])) || len(rest) == len(line) && strings.ContainsRune("-*+", rune(rest[0]))) && (rest[1] == ' ' || rest[1] == '\t'):
+			line = rest[2:]
+		default:
+			return n
+		}
+	}
+}
+
 // Markdown parses an agent's Markdown. HTML in it stays literal text, links
 // show the address they lead to, images are links.
 func Markdown(src string) []Block {
-	source := []byte(Clean(src))
+	src = Clean(src)
+	if hostile(src) {
+		return []Block{Para(src)}
+	}
+	source := []byte(src)
 	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
 	return blocks(md.Parser().Parse(text.NewReader(source)), source, 0)
 }

@@ -29,6 +29,22 @@ func TestMarkdownToPlain(t *testing.T) {
 	}
 }
 
+func TestHostileMarkdownIsShownAsItStands(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"> ", ">", "- ", "1. ", "* ", "> - ", "[", "![", "[a]("} {
+		src := strings.Repeat(unit, 10000) + "x"
+		doc := render.Markdown("first\n\n" + src)
+		if len(doc) != 1 || !strings.Contains(render.PlainText(doc), strings.TrimRight(src, " ")) {
+			t.Errorf("%q: %d blocks", unit, len(doc))
+		}
+	}
+	for _, src := range []string{strings.Repeat("-", 200), "- a\n  - b\n    1. c\n       > d", "* * * * *", strings.Repeat("- item\n", 500)} {
+		if doc := render.Markdown("# Title\n\n" + src); doc[0].Kind != render.Heading {
+			t.Errorf("%.30q is not parsed", src)
+		}
+	}
+}
+
 func TestInput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
