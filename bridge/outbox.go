@@ -32,7 +32,7 @@ func (e *Engine) workOutbox(ctx context.Context) {
 		jobs, err := e.store.Claim(ctx, jobsAtOnce-len(slots), jobLease)
 		if err != nil {
 			e.log.Warn("outbox not reachable", "error", err)
-			pause(ctx, time.Second)
+			Pause(ctx, time.Second)
 			continue
 		}
 		for _, j := range jobs {
@@ -75,7 +75,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 // keepJob renews a job's lease until ctx ends, and stops the work once another
 // process may have taken it over.
 func (e *Engine) keepJob(ctx context.Context, stop func(), j Job) {
-	for pause(ctx, jobRenew) {
+	for Pause(ctx, jobRenew) {
 		if held, err := e.store.Extend(ctx, j, jobLease); err == nil && !held {
 			e.log.Warn("lease of a job lost", "job", j.ID)
 			stop()
@@ -156,7 +156,7 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 func (e *Engine) mark(ctx context.Context, r Record, destination int, ref MessageRef) error {
 	for {
 		_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Posted: &Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
-		if ErrorCode(err) != CodeUnavailable || !pause(ctx, firstBackoff) {
+		if ErrorCode(err) != CodeUnavailable || !Pause(ctx, firstBackoff) {
 			return err
 		}
 	}
@@ -231,19 +231,7 @@ func (e *Engine) sweep(ctx context.Context) {
 			}
 		}
 		if len(ids) < sweepBatch {
-			pause(ctx, sweepPoll)
+			Pause(ctx, sweepPoll)
 		}
-	}
-}
-
-// pause waits and reports whether ctx is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

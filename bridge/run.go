@@ -36,7 +36,7 @@ func (e *Engine) receive(ctx context.Context, p Platform) {
 		}
 		if err != nil {
 			e.log.Error("platform stopped, an operator must act", "platform", p.Name(), "error", err)
-			pause(ctx, runBackoff)
+			Pause(ctx, runBackoff)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (e *Engine) receiveOnce(ctx context.Context, p Platform) error {
 			break
 		}
 		e.standby.set(p.Name(), err == nil)
-		if !pause(ctx, leaseRenew) {
+		if !Pause(ctx, leaseRenew) {
 			return nil
 		}
 	}
@@ -70,7 +70,7 @@ func (e *Engine) receiveOnce(ctx context.Context, p Platform) error {
 // may be somebody else's.
 func (e *Engine) keepLease(ctx context.Context, stop func(), lease string) {
 	good := time.Now()
-	for pause(ctx, leaseRenew) {
+	for Pause(ctx, leaseRenew) {
 		held, err := e.store.Hold(ctx, lease, e.node, leaseTTL)
 		switch {
 		case err == nil && held:

@@ -47,7 +47,10 @@ type Control struct {
 // place, the 64 bytes that one service gives a button.
 const TokenLength = 51
 
-const tokenMAC = 16
+const (
+	tokenBody = 22
+	tokenMAC  = 16
+)
 
 // Keyring signs and checks tokens. The first key signs; all verify, so that a
 // key can be rotated while its buttons are still on the wall.
@@ -72,7 +75,7 @@ func NewKeyring(keys ...[]byte) (Keyring, error) {
 
 // Sign returns the token of a control: TokenLength bytes of unpadded base64url.
 func (k Keyring) Sign(c Control) string {
-	raw := make([]byte, 0, 22+tokenMAC)
+	raw := make([]byte, 0, tokenBody+tokenMAC)
 	id, _ := c.Interaction.bytes() // a malformed id yields a token nobody can use
 	raw = append(raw, byte(c.Action))
 	raw = append(raw, id[:]...)
@@ -87,16 +90,15 @@ func (k Keyring) Sign(c Control) string {
 // anything else is CodeForbidden.
 func (k Keyring) Verify(token string) (Control, error) {
 	bad := Errorf(CodeForbidden, "this control was not made by nod")
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) != 22+tokenMAC {
+	body, sum, ok := split(token)
+	if !ok {
 		return Control{}, bad
 	}
-	body, sum := raw[:22], raw[22:]
-	ok := false
+	good := false
 	for _, key := range k.keys {
-		ok = hmac.Equal(sum, mac(key, body)) || ok
+		good = hmac.Equal(sum, mac(key, body)) || good
 	}
-	if !ok {
+	if !good {
 		return Control{}, bad
 	}
 	return decodeControl(body), nil
@@ -112,28 +114,35 @@ func mac(key, body []byte) []byte {
 // PeekAction is the action a token claims, unchecked: it only tells an adapter
 // which of the Sink's methods to ask. Zero for what is no token.
 func PeekAction(token string) Action {
-	c, _ := peek(token)
-	return c.Action
+	return peek(token).Action
 }
 
 // PeekOption is the option a token claims, unchecked.
 func PeekOption(token string) int {
-	c, _ := peek(token)
-	return c.Option
+	return peek(token).Option
 }
 
 // PeekQuestion is the question a token claims, unchecked.
 func PeekQuestion(token string) int {
-	c, _ := peek(token)
-	return c.Question
+	return peek(token).Question
 }
 
-func peek(token string) (Control, bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) != 22+tokenMAC {
-		return Control{}, false
+func peek(token string) Control {
+	body, _, ok := split(token)
+	if !ok {
+		return Control{}
 	}
-	return decodeControl(raw[:22]), true
+	return decodeControl(body)
+}
+
+// split takes a token apart into what is signed and the signature; false for
+// what has not the form of a token.
+func split(token string) (body, sum []byte, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) != tokenBody+tokenMAC {
+		return nil, nil, false
+	}
+	return raw[:tokenBody], raw[tokenBody:], true
 }
 
 func decodeControl(body []byte) Control {

@@ -67,7 +67,7 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 			return bridge.Record{}, ctx.Err()
 		case err != nil:
 			// Redis is away. The request stands there; so does the caller.
-			if !sleep(ctx, catchUpEvery) {
+			if !bridge.Pause(ctx, catchUpEvery) {
 				return bridge.Record{}, ctx.Err()
 			}
 			if b.hub.isClosed() {
@@ -81,7 +81,7 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 			if err == nil && r.State.Final() {
 				return r, nil
 			}
-			if !sleep(ctx, catchUpEvery) { // Redis went away in between
+			if !bridge.Pause(ctx, catchUpEvery) { // Redis went away in between
 				return bridge.Record{}, ctx.Err()
 			}
 			continue
@@ -95,17 +95,6 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 		if b.hub.isClosed() {
 			return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 
@@ -201,7 +190,7 @@ func (h *hub) listen(ctx context.Context) {
 // catchUp reads the event streams of the partitions that have waiters.
 func (h *hub) catchUp(ctx context.Context) {
 	last := time.Now()
-	for sleep(ctx, catchUpEvery) {
+	for bridge.Pause(ctx, catchUpEvery) {
 		h.mu.Lock()
 		since := make(map[int]string, len(h.since))
 		for p, at := range h.since {

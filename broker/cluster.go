@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // reloadEvery is how often the map of a Cluster's slots is read anew while
@@ -34,7 +36,7 @@ func watchCluster(c redis.UniversalClient) *clusterWatch {
 
 // run reloads the map while commands fail, until ctx ends.
 func (w *clusterWatch) run(ctx context.Context) {
-	for sleep(ctx, reloadEvery) {
+	for bridge.Pause(ctx, reloadEvery) {
 		if w.failing.Swap(false) {
 			w.client.ReloadState(ctx)
 		}

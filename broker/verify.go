@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ func (v *verifier) add(s bridge.Settlement) {
 
 // run looks until ctx ends.
 func (v *verifier) run(ctx context.Context) {
-	for sleep(ctx, verifyEvery) {
+	for bridge.Pause(ctx, verifyEvery) {
 		if due := v.due(); len(due) > 0 {
 			v.look(ctx, due)
 		}
@@ -78,7 +79,7 @@ func (v *verifier) look(ctx context.Context, due []settled) {
 			if _, _, err := v.b.Settle(ctx, s.Settlement); err == nil {
 				continue // and is looked at again
 			}
-		case err == nil:
+		case err == nil, errors.Is(err, redis.Nil): // redis answered; a record that is gone stays gone
 			s.looks++
 		}
 		if s.looks < verifyTimes && ctx.Err() == nil {

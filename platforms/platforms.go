@@ -174,16 +174,6 @@ func (k *KeyedMutex) Lock(key string) func() {
 	}
 }
 
-// Pause waits for d or until ctx ends.
-func Pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
 const (
 	checkEvery   = 30 * time.Second
 	checkTimeout = 15 * time.Second
@@ -208,6 +198,6 @@ func Watch(ctx context.Context, box *HealthBox, check func(context.Context) erro
 		default:
 			box.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
 		}
-		Pause(ctx, checkEvery)
+		bridge.Pause(ctx, checkEvery)
 	}
 }

@@ -25,9 +25,7 @@ func layerOf(path string) int {
 		return 3
 	case p == "platforms", strings.HasPrefix(p, "bridge/dialect"):
 		return 3
-	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker":
-		return 4
-	case strings.HasPrefix(p, "broker/"), strings.HasPrefix(p, "platforms/"):
+	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker", strings.HasPrefix(p, "broker/"):
 		return 4
 	case p == "cmd/nod":
 		return 5

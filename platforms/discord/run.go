@@ -55,7 +55,7 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 		if time.Since(began) > retryMost {
 			wait = retryFirst
 		}
-		platforms.Pause(ctx, wait)
+		bridge.Pause(ctx, wait)
 		wait = min(2*wait, retryMost)
 	}
 	return nil

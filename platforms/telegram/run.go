@@ -50,7 +50,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 		case err != nil:
 			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
 			p.log.Warn("updates not received", "platform", p.name, "error", err)
-			platforms.Pause(ctx, max(wait, retryAfter(err)))
+			bridge.Pause(ctx, max(wait, retryAfter(err)))
 			wait = min(2*wait, retryMost)
 			continue
 		}
@@ -61,7 +61,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 				offset = max(offset, updateID(raw)+1)
 			}
 		} else {
-			platforms.Pause(ctx, time.Second) // what was not stored comes again
+			bridge.Pause(ctx, time.Second) // what was not stored comes again
 		}
 	}
 	return nil
