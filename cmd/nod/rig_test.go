@@ -413,6 +413,8 @@ func (r *rig) postTo(path string, header http.Header, body string) int {
 func TestMain(m *testing.M) {
 	quietRedis()
 	goleak.VerifyTestMain(m,
+		// The Redis client's own: it looks once a second whether its pool is closed.
+		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
 		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), // idle connections of http.DefaultClient
 		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
 		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"),
