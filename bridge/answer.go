@@ -1,16 +1,19 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
 
-// Answer is the value given to one question: a string, or a list of strings
-// for a question that takes several. On the wire it is a JSON string or a JSON
-// array of strings. The zero value is the empty string.
+// Answer is the value given to one question: a string, a list of strings for a
+// question that takes several, or another JSON value: a number, true or false,
+// or the object of a question with several fields. The zero value is the empty
+// string. At most one field is set.
 type Answer struct {
 	Text string
-	List []string // non-nil for a list, even an empty one
+	List []string        // non-nil for a list, even an empty one
+	JSON json.RawMessage // a number, true, false or an object
 }
 
 // TextAnswer is a single value.
@@ -24,12 +27,17 @@ func ListAnswer(values ...string) Answer {
 	return Answer{List: values}
 }
 
+// JSONAnswer is a value that is neither a string nor a list of strings.
+func JSONAnswer(raw string) Answer { return Answer{JSON: json.RawMessage(raw)} }
+
 // Values returns the chosen values, none for an empty string.
 func (a Answer) Values() []string {
-	if a.List != nil {
+	switch {
+	case a.List != nil:
 		return a.List
-	}
-	if a.Text == "" {
+	case a.JSON != nil:
+		return []string{string(a.JSON)}
+	case a.Text == "":
 		return nil
 	}
 	return []string{a.Text}
@@ -41,26 +49,56 @@ func (a Answer) Empty() bool { return len(a.Values()) == 0 }
 // String is the value as one line for people and shells: lists are joined by
 // commas.
 func (a Answer) String() string {
-	if a.List != nil {
+	switch {
+	case a.List != nil:
 		return strings.Join(a.List, ",")
+	case a.JSON != nil:
+		return string(a.JSON)
 	}
 	return a.Text
 }
 
-// MarshalJSON writes a string or an array.
+// Object returns the members of an object; false for any other value.
+func (a Answer) Object() (map[string]Answer, bool) {
+	if len(a.JSON) == 0 || a.JSON[0] != '{' {
+		return nil, false
+	}
+	m := map[string]Answer{}
+	if err := json.Unmarshal(a.JSON, &m); err != nil {
+		return nil, false
+	}
+	return m, true
+}
+
+// MarshalJSON writes the value as it is.
 func (a Answer) MarshalJSON() ([]byte, error) {
-	if a.List != nil {
+	switch {
+	case a.List != nil:
 		return json.Marshal(a.List)
+	case a.JSON != nil:
+		return a.JSON, nil
 	}
 	return json.Marshal(a.Text)
 }
 
-// UnmarshalJSON reads a string or an array of strings.
+// UnmarshalJSON reads a string, an array of strings, a number, true, false or
+// an object. Null is the zero value.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	*a = Answer{}
-	if len(b) > 0 && b[0] == '[' {
+	b = bytes.TrimSpace(b)
+	switch {
+	case len(b) == 0 || string(b) == "null":
+		return nil
+	case b[0] == '[':
 		a.List = []string{}
 		return json.Unmarshal(b, &a.List)
+	case b[0] == '"':
+		return json.Unmarshal(b, &a.Text)
 	}
-	return json.Unmarshal(b, &a.Text)
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, b); err != nil {
+		return err
+	}
+	a.JSON = compact.Bytes()
+	return nil
 }

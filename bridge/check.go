@@ -1,21 +1,31 @@
 package bridge
 
 import (
+	"encoding/json"
+	"math"
+	"net/mail"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
 // Check returns the answer as it is stored, or a sentence for the human that
-// says what is wrong with it. Other is free text typed beside the options.
+// says what is wrong with it. Other is free text typed beside the options. A
+// question with several fields is checked field by field.
 func (q Question) Check(a Answer, other string) (Answer, string) {
 	if q.FreeText() {
+		if a.List != nil || a.JSON != nil && q.Widget != WidgetNumber {
+			return Answer{}, "Text is wanted here."
+		}
 		return q.checkTyped(a.String())
 	}
 	values := slices.Clone(a.Values())
 	for _, v := range values {
-		if !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Value == v }) {
+		if q.optionIndex(v) < 0 {
 			return Answer{}, "That is not one of the options."
 		}
 	}
@@ -34,10 +44,7 @@ func (q Question) Check(a Answer, other string) (Answer, string) {
 		values = append(values, other)
 	}
 	if q.Multiple() {
-		if len(values) == 0 && q.IsRequired() {
-			return Answer{}, "Choose at least one."
-		}
-		return ListAnswer(values...), ""
+		return q.checkMany(values)
 	}
 	switch {
 	case len(values) == 0 && q.IsRequired():
@@ -50,12 +57,28 @@ func (q Question) Check(a Answer, other string) (Answer, string) {
 	return TextAnswer(values[0]), ""
 }
 
+func (q Question) checkMany(values []string) (Answer, string) {
+	n := len(values)
+	switch {
+	case n == 0 && q.IsRequired() && q.MinChoices < 2:
+		return Answer{}, "Choose at least one."
+	case n < q.MinChoices && (n > 0 || q.IsRequired()):
+		return Answer{}, "Choose at least " + strconv.Itoa(q.MinChoices) + "."
+	case q.MaxChoices > 0 && n > q.MaxChoices:
+		return Answer{}, "Choose at most " + strconv.Itoa(q.MaxChoices) + "."
+	}
+	return ListAnswer(values...), ""
+}
+
 func (q Question) optionIndex(value string) int {
 	return slices.IndexFunc(q.Options, func(o Option) bool { return o.Value == value })
 }
 
 func (q Question) checkTyped(s string) (Answer, string) {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if q.Widget != WidgetText && q.Widget != WidgetTextarea {
+		s = strings.TrimSpace(s)
+	}
 	if strings.TrimSpace(s) == "" {
 		if q.IsRequired() {
 			return Answer{}, "An answer is needed."
@@ -70,17 +93,72 @@ func (q Question) checkTyped(s string) (Answer, string) {
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return Answer{}, "That text can not be read."
-	case q.Widget == WidgetText && strings.Contains(s, "\n"):
+	case q.Widget != WidgetTextarea && strings.Contains(s, "\n"):
 		return Answer{}, "Only one line, please."
 	case n < q.MinLength:
 		return Answer{}, "Please write at least " + strconv.Itoa(q.MinLength) + " characters."
 	case n > limit:
 		return Answer{}, "Please write at most " + strconv.Itoa(limit) + " characters."
 	}
-	if q.Pattern != "" {
+	a, problem := q.convert(s)
+	if problem == "" && q.Pattern != "" {
 		if re, err := q.pattern(); err != nil || !re.MatchString(s) {
-			return Answer{}, "That does not have the form asked for: " + q.Pattern
+			hint := q.PatternHint
+			if hint == "" {
+				hint = q.Pattern
+			}
+			return Answer{}, "That does not have the form asked for: " + hint
+		}
+	}
+	return a, problem
+}
+
+// timeOfDay takes an hour of one digit, which people type.
+var timeOfDay = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)$`)
+
+// convert makes the typed value of what was typed.
+func (q Question) convert(s string) (Answer, string) {
+	switch q.Widget {
+	case WidgetNumber:
+		return q.number(s)
+	case WidgetDate:
+		if _, err := time.Parse(time.DateOnly, s); err != nil {
+			return Answer{}, "Please write a date like 2026-11-21."
+		}
+	case WidgetTime:
+		m := timeOfDay.FindStringSubmatch(s)
+		if m == nil {
+			return Answer{}, "Please write a time like 14:30."
+		}
+		if len(m[1]) == 1 {
+			s = "0" + s
+		}
+	case WidgetDateTime:
+		if _, err := time.Parse(time.RFC3339, s); err != nil {
+			return Answer{}, "Please write date, time and offset like 2026-11-21T14:30:00Z or 2026-11-21T14:30:00+01:00."
+		}
+	case WidgetEmail:
+		if a, err := mail.ParseAddress(s); err != nil || a.Address != s || !strings.Contains(s[strings.LastIndex(s, "@"):], ".") {
+			return Answer{}, "Please write an e-mail address like name@example.com."
+		}
+	case WidgetURL:
+		if u, err := url.Parse(s); err != nil || !u.IsAbs() || u.Host == "" && u.Opaque == "" || strings.ContainsAny(s, " \"<>\\^`{|}") {
+			return Answer{}, "Please write a whole address like https://example.com/."
 		}
 	}
 	return TextAnswer(s), ""
 }
+
+func (q Question) number(s string) (Answer, string) {
+	var f float64
+	if err := json.Unmarshal([]byte(s), &f); err != nil || math.IsInf(f, 0) {
+		return Answer{}, "Please write " + q.bounds() + "."
+	}
+	switch {
+	case q.Integer && f != math.Trunc(f), q.Min != nil && f < *q.Min, q.Max != nil && f > *q.Max:
+		return Answer{}, "Please write " + q.bounds() + "."
+	}
+	return JSONAnswer(s), ""
+}
+
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +25,9 @@ const DefaultRoute = "default"
 type Route struct {
 	Destinations []Destination
 	Responders   []Responder
+	// EscalateTo names the route that is asked next under OnTimeoutEscalate;
+	// empty: none.
+	EscalateTo string
 }
 
 // Agent is who asks.
@@ -72,131 +74,6 @@ func NewEngine(o Options) *Engine {
 		e.node = uuid.NewString()
 	}
 	return e
-}
-
-// Open validates a request, finds out whether and where people are asked, and
-// stores it. A repeat with the same idempotency key, which may be empty,
-// returns the first record.
-func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (Record, error) {
-	if err := r.Normalize(); err != nil {
-		return Record{}, err
-	}
-	if err := checkText("Idempotency-Key", key, 200); err != nil {
-		return Record{}, err
-	}
-	i, err := e.interaction(agent, r)
-	if err != nil {
-		return Record{}, err
-	}
-	if i.ID, err = e.store.NewID(i.Session, key); err != nil {
-		return Record{}, err
-	}
-	o := Opening{Interaction: i, IdempotencyKey: key, Timeout: i.timeoutResponse()}
-	if o.Response, err = e.granted(ctx, i); err != nil {
-		return Record{}, err
-	}
-	if o.Response == nil {
-		if o.Failures, err = e.reach(i); err != nil {
-			return Record{}, err
-		}
-		if len(o.Failures) == len(i.Destinations) {
-			o.Response = &Response{State: StateUndeliverable, Reason: e.failureText(i, o.Failures), Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest}
-		}
-	}
-	rec, created, err := e.store.Open(ctx, o)
-	if err == nil && created {
-		e.log.Info("opened", "id", i.ID, "kind", i.Kind, "agent", i.Agent, "state", rec.State, "destinations", len(i.Destinations))
-	}
-	return rec, err
-}
-
-func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
-	name := r.Route
-	if name == "" {
-		name = DefaultRoute
-	}
-	if len(agent.Routes) > 0 && !slices.Contains(agent.Routes, name) {
-		return Interaction{}, Errorf(CodeForbidden, "route: agent %s may not use %q", agent.Name, name)
-	}
-	route, ok := e.routes[name]
-	if !ok {
-		return Interaction{}, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", strings.Join(slices.Sorted(maps.Keys(e.routes)), ", "))
-	}
-	if len(route.Responders) == 0 {
-		return Interaction{}, Errorf(CodeForbidden, "route: nobody may answer on %q", name).WithHint("name responders for the route in the config")
-	}
-	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
-		return Interaction{}, Errorf(CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, MaxDestinations)
-	}
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	i := Interaction{
-		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
-		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn,
-		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders),
-		Created: now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout,
-	}
-	var err error
-	if i.Digest, err = i.digest(); err != nil {
-		return Interaction{}, Wrap(CodeInternal, err, "digest")
-	}
-	return i, nil
-}
-
-// reach asks every destination whether it can show the interaction. The error
-// is CodeUnsupported if none can; what is merely away is in the map.
-func (e *Engine) reach(i Interaction) (map[int]string, error) {
-	failures := map[int]string{}
-	var refusal *Error
-	refused := 0
-	for n, d := range i.Destinations {
-		p, ok := e.platforms[d.Platform]
-		if !ok {
-			failures[n] = "platform " + d.Platform + " is not configured"
-			continue
-		}
-		if err := p.Check(i, d); err != nil {
-			failures[n] = PublicError(err).Message
-			refusal = PublicError(err)
-			refused++
-			continue
-		}
-		if h, ok := p.(Healther); ok {
-			if s := h.Health(); s.State == HealthDown {
-				failures[n] = d.Platform + ": " + s.Reason
-			}
-		}
-	}
-	if refused == len(i.Destinations) {
-		return nil, refusal
-	}
-	return failures, nil
-}
-
-func (e *Engine) failureText(i Interaction, failures map[int]string) string {
-	var s []string
-	for n := range i.Destinations {
-		if f := failures[n]; f != "" && !slices.Contains(s, f) {
-			s = append(s, f)
-		}
-	}
-	return strings.Join(s, "; ")
-}
-
-// timeoutResponse is what stands if nobody answers.
-func (i Interaction) timeoutResponse() Response {
-	r := Response{State: StateExpired, Annotations: map[string]Annotation{}, At: i.Deadline, Digest: i.Digest}
-	switch i.OnTimeout {
-	case OnTimeoutDeny:
-		r.State, r.Reason = StateDenied, "nobody answered in time"
-	case OnTimeoutDefault:
-		r.State, r.Reason, r.Answers = StateAnswered, "nobody answered in time; these are the defaults", map[string]Answer{}
-		for _, q := range i.Questions {
-			if q.Default != nil {
-				r.Answers[q.ID] = *q.Default
-			}
-		}
-	}
-	return r
 }
 
 // grantKey is the key under which a standing yes covers the approval.

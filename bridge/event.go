@@ -15,6 +15,11 @@ const (
 	EventPosted    EventType = "posted"               // shown at a destination; Data is a Delivery
 	EventFailed    EventType = "failed"               // a destination was given up; Data is a Delivery
 	EventDelivered EventType = "delivered"            // an agent received the response; no Data
+
+	EventEscalated  EventType = "escalated"  // more people are asked; Data is the Interaction
+	EventQueued     EventType = "queued"     // the agent was told that the answer comes later; no Data
+	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the interaction that does
+	EventCompleted  EventType = "completed"  // the agent's tool is done; Data is a Completion
 )
 
 // Event is one step, written in the same atomic step as the change it reports.
@@ -28,6 +33,7 @@ type Event struct {
 	SessionID     string          `json:"sessionId,omitempty"`
 	ToolCallID    string          `json:"toolCallId,omitempty"`
 	TurnID        string          `json:"turnId,omitempty"`
+	ResponseID    string          `json:"responseId,omitempty"`
 	Agent         string          `json:"agent"`
 	State         State           `json:"state,omitempty"`
 	Data          json.RawMessage `json:"data,omitempty"`

@@ -32,21 +32,6 @@ const (
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s != StatePending && s != "" }
 
-// Widget names the form a question takes. What a widget looks like is each
-// platform's own matter.
-type Widget string
-
-// The widgets.
-const (
-	WidgetButtons  Widget = "buttons"  // one tap answers
-	WidgetConfirm  Widget = "confirm"  // two buttons, Yes and No by default
-	WidgetSelect   Widget = "select"   // a drop-down and OK
-	WidgetRadio    Widget = "radio"    // a vertical list and Submit, one choice
-	WidgetCheckbox Widget = "checkbox" // a vertical list and Submit, many choices
-	WidgetText     Widget = "text"     // one line
-	WidgetTextarea Widget = "textarea" // many lines
-)
-
 // Interaction is one thing a human is asked. It is immutable once opened; what
 // happens to it is in [Record].
 type Interaction struct {
@@ -59,8 +44,10 @@ type Interaction struct {
 	Agent   string `json:"agent"`             // name of the authenticated agent
 	Session string `json:"session,omitempty"` // groups interactions; empty: none
 	// Correlation values of the agent, handed back untouched.
-	ToolCall string `json:"tool_call,omitempty"`
-	Turn     string `json:"turn,omitempty"`
+	ToolCall   string `json:"tool_call,omitempty"`
+	Turn       string `json:"turn,omitempty"`
+	ResponseID string `json:"response_id,omitempty"`
+	ToolName   string `json:"tool_name,omitempty"`
 
 	Route        string        `json:"route,omitempty"`
 	Destinations []Destination `json:"destinations"`
@@ -70,6 +57,23 @@ type Interaction struct {
 	Created   time.Time `json:"created"`
 	Deadline  time.Time `json:"deadline"`
 	OnTimeout OnTimeout `json:"on_timeout"`
+	Hold      Duration  `json:"hold,omitempty"`
+	// Escalation is who is asked next under OnTimeoutEscalate.
+	Escalation *Escalation `json:"escalation,omitempty"`
+
+	CancelOnDisconnect bool              `json:"cancel_on_disconnect,omitempty"`
+	Presentation       Presentation      `json:"presentation,omitempty"`
+	CompletedView      *CompletedView    `json:"completed_view,omitempty"`
+	Initial            map[string]Answer `json:"initial,omitempty"`
+	Error              string            `json:"error,omitempty"`
+	// Round counts from 1 how often this was asked; MaxRounds bounds it.
+	Round     int `json:"round,omitempty"`
+	MaxRounds int `json:"max_rounds,omitempty"`
+	// Previous is the interaction whose messages this one took over, and Root
+	// the first of them; empty for a first round.
+	Previous ID `json:"previous,omitempty"`
+	Root     ID `json:"root,omitempty"`
+
 	// Digest is the hex SHA-256 over the canonical form of what is shown:
 	// prompt, questions and approval.
 	Digest string `json:"digest"`
@@ -80,34 +84,46 @@ type Question struct {
 	ID          string   `json:"id"`
 	Header      string   `json:"header,omitempty"` // a chip, at most MaxHeader characters
 	Text        string   `json:"text,omitempty"`   // empty: the prompt is the question
+	Description string   `json:"description,omitempty"`
 	Widget      Widget   `json:"widget"`
 	Options     []Option `json:"options,omitempty"`
 	Default     *Answer  `json:"default,omitempty"`  // preselected, and the answer under OnTimeoutDefault
 	Required    *bool    `json:"required,omitempty"` // nil means required
 	AllowOther  bool     `json:"allow_other,omitempty"`
 	Placeholder string   `json:"placeholder,omitempty"`
-	MinLength   int      `json:"min_length,omitempty"` // characters; 0: none
-	MaxLength   int      `json:"max_length,omitempty"` // characters; 0: DefaultMaxLength
-	Pattern     string   `json:"pattern,omitempty"`    // RE2, matched against the whole text
+
+	// What a typed answer must be.
+	MinLength   int      `json:"min_length,omitempty"`   // characters; 0: none
+	MaxLength   int      `json:"max_length,omitempty"`   // characters; 0: DefaultMaxLength
+	Pattern     string   `json:"pattern,omitempty"`      // RE2, matched against the whole text
+	PatternHint string   `json:"pattern_hint,omitempty"` // what people read when it does not match; empty: the pattern
+	Min         *float64 `json:"min,omitempty"`          // of a number; nil: none
+	Max         *float64 `json:"max,omitempty"`
+	Integer     bool     `json:"integer,omitempty"` // of a number
+
+	// How many options of a list have to be chosen. 0: none, and any number.
+	MinChoices int `json:"min_choices,omitempty"`
+	MaxChoices int `json:"max_choices,omitempty"`
+
+	Plan   string          `json:"plan,omitempty"`   // of a plan_review; Markdown
+	Items  []Item          `json:"items,omitempty"`  // of a feedback
+	Schema json.RawMessage `json:"schema,omitempty"` // of a form; see ParseSchema
 }
 
-// IsRequired reports whether the question must be answered.
-func (q Question) IsRequired() bool { return q.Required == nil || *q.Required }
-
-// Multiple reports whether the answer is a list.
-func (q Question) Multiple() bool { return q.Widget == WidgetCheckbox }
-
-// FreeText reports whether the answer is typed rather than chosen.
-func (q Question) FreeText() bool { return q.Widget == WidgetText || q.Widget == WidgetTextarea }
-
-// OneTap reports whether one press of an option is the whole answer.
-func (q Question) OneTap() bool { return q.Widget == WidgetButtons || q.Widget == WidgetConfirm }
+// Item is one thing to comment on.
+type Item struct {
+	ID      string `json:"id"`
+	Content string `json:"content"` // Markdown
+}
 
 // Option is one thing to choose.
 type Option struct {
 	Value       string `json:"value"`
 	Label       string `json:"label,omitempty"` // empty: the value is shown
 	Description string `json:"description,omitempty"`
+	// Preview shows what the option would give, in a fixed width; only where
+	// one option is chosen.
+	Preview string `json:"preview,omitempty"`
 }
 
 // Text is what a human reads on the option.
@@ -149,6 +165,28 @@ const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default
 	OnTimeoutDeny    OnTimeout = "deny"    // approvals: state denied, reason says time-out
 	OnTimeoutDefault OnTimeout = "default" // asks: state answered with the defaults
+	// OnTimeoutEscalate asks the people and places that the route escalates
+	// to, for as long again; then it expires.
+	OnTimeoutEscalate OnTimeout = "escalate"
+	// OnTimeoutPending tells the agent that the question is queued, and keeps
+	// it open; a late answer becomes a message to the session.
+	OnTimeoutPending OnTimeout = "pending"
+)
+
+// Escalation is who else is asked when nobody answered in time.
+type Escalation struct {
+	Route        string        `json:"route"`
+	Destinations []Destination `json:"destinations"`
+	Responders   []Responder   `json:"responders"`
+}
+
+// Presentation says where the card stands among the session's messages.
+type Presentation string
+
+// The presentations. Empty is PresentTool.
+const (
+	PresentTool          Presentation = "tool"          // in the thread of its session, else of its tool call
+	PresentQuestionnaire Presentation = "questionnaire" // a card of its own
 )
 
 // Destination is a place where an interaction is shown.
@@ -210,6 +248,20 @@ type Response struct {
 type Annotation struct {
 	Note  string `json:"note,omitempty"`
 	Other bool   `json:"other,omitempty"` // the answer is free text, not one of the options
+	// Preview of the chosen option, where it had one.
+	Preview string `json:"preview,omitempty"`
+}
+
+// Over reports whether there is nothing left to wait for: the interaction has
+// ended, or its agent was told that the answer comes later.
+func (r Record) Over() bool { return r.State.Final() || !r.Queued.IsZero() }
+
+// Completion is what an agent's tool made of a response.
+type Completion struct {
+	// Result is shown below the answer, as text.
+	Result string `json:"result,omitempty"`
+	// Error tells that the tool failed; people see it as such.
+	Error string `json:"error,omitempty"`
 }
 
 // MessageRef finds a posted message again.
@@ -230,6 +282,19 @@ type Record struct {
 	Failures map[int]string `json:"failures,omitempty"`
 	// Delivered is when an agent received the response; zero: not yet.
 	Delivered time.Time `json:"delivered,omitzero"`
+	// Unawaited tells that nobody waited for the response when it came.
+	Unawaited bool `json:"unawaited,omitempty"`
+	// Queued is when the agent was told that the answer will come later; zero:
+	// it was not. The interaction stays pending.
+	Queued time.Time `json:"queued,omitzero"`
+	// Escalated is when more people were asked; zero: they were not.
+	Escalated time.Time `json:"escalated,omitzero"`
+	// Next took over the messages; empty: nothing did.
+	Next ID `json:"next,omitempty"`
+	// Head is the last of those that took over, on the first of them.
+	Head ID `json:"head,omitempty"`
+	// Completion is what the agent made of the response; nil: it has not said.
+	Completion *Completion `json:"completion,omitempty"`
 	// Revision counts changes that alter what the messages show.
 	Revision int64 `json:"revision"`
 }

@@ -109,23 +109,24 @@ func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
 	return e.store.Bury(ctx, j, cause.Error())
 }
 
-func (e *Engine) target(ctx context.Context, j Job) (Record, Platform, error) {
-	r, err := e.store.Load(ctx, j.Interaction)
-	if err != nil {
-		return r, nil, err
+func (e *Engine) platformOf(r Record, destination int) (Platform, error) {
+	if destination >= len(r.Interaction.Destinations) {
+		return nil, Errorf(CodeInternal, "job for destination %d of %d", destination, len(r.Interaction.Destinations))
 	}
-	if j.Destination >= len(r.Interaction.Destinations) {
-		return r, nil, Errorf(CodeInternal, "job for destination %d of %d", j.Destination, len(r.Interaction.Destinations))
-	}
-	p, ok := e.platforms[r.Interaction.Destinations[j.Destination].Platform]
+	name := r.Interaction.Destinations[destination].Platform
+	p, ok := e.platforms[name]
 	if !ok {
-		return r, nil, Errorf(CodeInvalid, "platform %s is not configured", r.Interaction.Destinations[j.Destination].Platform)
+		return nil, Errorf(CodeInvalid, "platform %s is not configured", name)
 	}
-	return r, p, nil
+	return p, nil
 }
 
 func (e *Engine) post(ctx context.Context, j Job) error {
-	r, p, err := e.target(ctx, j)
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err != nil {
+		return err
+	}
+	p, err := e.platformOf(r, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,11 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	ref, err := p.Post(ctx, d, NewView(r, j.Destination, nil, e.keys.Sign))
+	view, err := e.view(ctx, r, j.Destination)
+	if err != nil {
+		return err
+	}
+	ref, err := p.Post(ctx, d, view)
 	if err != nil {
 		return err
 	}
@@ -162,11 +167,20 @@ func (e *Engine) mark(ctx context.Context, r Record, destination int, ref Messag
 	}
 }
 
+// update draws what the message has to show now: the last of the rounds that
+// took it over.
 func (e *Engine) update(ctx context.Context, j Job) error {
-	r, p, err := e.target(ctx, j)
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err == nil && r.Next != "" {
+		r, err = e.head(ctx, r)
+	}
 	if ErrorCode(err) == CodeNotFound {
 		return nil // outlived its retention
 	}
+	if err != nil {
+		return err
+	}
+	p, err := e.platformOf(r, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -174,25 +188,68 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 	if !posted {
 		return nil // the post will see the newest state by itself
 	}
-	return p.Update(ctx, ref, NewView(r, j.Destination, nil, e.keys.Sign))
+	view, err := e.view(ctx, r, j.Destination)
+	if err != nil {
+		return err
+	}
+	return p.Update(ctx, ref, view)
 }
 
-// threadKey names the note that holds the first message of a session at a
+// view is how a destination sees a record.
+func (e *Engine) view(ctx context.Context, r Record, destination int) (View, error) {
+	v := NewView(r, destination, nil, e.keys.Sign)
+	if r.State.Final() {
+		return v, nil
+	}
+	var err error
+	v.ReadOnly, err = e.muted(ctx, r.Interaction.Destinations[destination])
+	return v, err
+}
+
+// head is the last interaction that took over the messages of r.
+func (e *Engine) head(ctx context.Context, r Record) (Record, error) {
+	root := r
+	if id := r.Interaction.Root; id != "" {
+		var err error
+		if root, err = e.store.Load(ctx, id); err != nil {
+			return Record{}, err
+		}
+	}
+	if root.Head == "" {
+		return r, nil
+	}
+	return e.store.Load(ctx, root.Head)
+}
+
+// group names what keeps messages together: the session, else the tool call.
+// Empty: the card stands alone.
+func group(i Interaction) string {
+	switch {
+	case i.Presentation == PresentQuestionnaire:
+		return ""
+	case i.Session != "":
+		return i.Session
+	case i.Presentation == PresentTool && i.ToolCall != "":
+		return "call " + i.ToolCall
+	}
+	return ""
+}
+
+// threadKey names the note that holds the first message of a group at a
 // destination.
-func threadKey(r Record, destination int) string {
-	i := r.Interaction
+func threadKey(i Interaction, destination int) string {
 	d := i.Destinations[destination]
-	return "thread:" + i.Agent + "/" + i.Session + "/" + d.Platform + "/" + d.Channel + "/" + d.Thread
+	return "thread:" + i.Agent + "/" + group(i) + "/" + d.Platform + "/" + d.Channel + "/" + d.Thread
 }
 
 // place says where the card goes: the session's thread where there is one.
 func (e *Engine) place(ctx context.Context, r Record, destination int, p Platform) (Destination, error) {
 	d := r.Interaction.Destinations[destination]
 	t, ok := p.(Threader)
-	if !ok || r.Interaction.Session == "" || d.Thread != "" {
+	if !ok || group(r.Interaction) == "" || d.Thread != "" {
 		return d, nil
 	}
-	first, err := e.store.Note(ctx, threadKey(r, destination))
+	first, err := e.store.Note(ctx, threadKey(r.Interaction, destination))
 	if err != nil || first == "" {
 		return d, err
 	}
@@ -200,7 +257,7 @@ func (e *Engine) place(ctx context.Context, r Record, destination int, p Platfor
 	if err != nil {
 		return d, nil // a note of another version; the channel itself is right too
 	}
-	in, err := t.Thread(ctx, d, ref, r.Interaction.Session)
+	in, err := t.Thread(ctx, d, ref, group(r.Interaction))
 	if err != nil {
 		e.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
@@ -209,10 +266,10 @@ func (e *Engine) place(ctx context.Context, r Record, destination int, p Platfor
 }
 
 func (e *Engine) startThread(ctx context.Context, r Record, destination int, ref MessageRef) error {
-	if r.Interaction.Session == "" || r.Interaction.Destinations[destination].Thread != "" {
+	if group(r.Interaction) == "" || r.Interaction.Destinations[destination].Thread != "" {
 		return nil
 	}
-	_, err := e.store.PutNote(ctx, threadKey(r, destination), ref.text(), sessionThreads)
+	_, err := e.store.PutNote(ctx, threadKey(r.Interaction, destination), ref.text(), sessionThreads)
 	return err
 }
 

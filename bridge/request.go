@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +29,9 @@ const (
 	DefaultTimeout   = 5 * time.Minute
 	MinTimeout       = time.Second
 	MaxTimeout       = 30 * 24 * time.Hour
+	DefaultHold      = 7 * 24 * time.Hour
+	DefaultRounds    = 5
+	MaxRounds        = 20
 )
 
 // Request is what an agent sends to open an interaction.
@@ -39,13 +41,35 @@ type Request struct {
 	Questions []Question `json:"questions,omitempty"`
 	Approval  *Approval  `json:"approval,omitempty"`
 
-	Session  string `json:"session,omitempty"`
-	ToolCall string `json:"tool_call,omitempty"`
-	Turn     string `json:"turn,omitempty"`
+	Session string `json:"session,omitempty"`
+	// Correlation values of the agent, handed back untouched.
+	ToolCall   string `json:"tool_call,omitempty"`
+	Turn       string `json:"turn,omitempty"`
+	ResponseID string `json:"response_id,omitempty"`
+	// ToolName is the tool that asks; of an approval, empty means its tool.
+	ToolName string `json:"tool_name,omitempty"`
 
 	Route     string    `json:"route,omitempty"`   // empty: the route named default
 	Timeout   Duration  `json:"timeout,omitempty"` // 0: DefaultTimeout
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
+	// Hold is how long a question stays open once its agent was told that it
+	// is queued; 0: DefaultHold.
+	Hold Duration `json:"hold,omitempty"`
+
+	// OneAtATime refuses the request while another of its session is pending.
+	OneAtATime bool `json:"one_at_a_time,omitempty"`
+	// CancelOnDisconnect withdraws the request when the connection of the
+	// caller that waits for it ends.
+	CancelOnDisconnect bool           `json:"cancel_on_disconnect,omitempty"`
+	Presentation       Presentation   `json:"presentation,omitempty"`
+	CompletedView      *CompletedView `json:"completed_view,omitempty"`
+	// Initial values by question id: filled in, and no answer by themselves.
+	Initial map[string]Answer `json:"initial,omitempty"`
+	// Error is shown above the questions: why they are asked again.
+	Error string `json:"error,omitempty"`
+	// MaxRounds bounds how often the answer may be rejected and asked for
+	// again, the first time included; 0: DefaultRounds.
+	MaxRounds int `json:"max_rounds,omitempty"`
 }
 
 // Duration is a time.Duration written like "5m" in JSON; a bare number counts
@@ -84,7 +108,7 @@ func (r *Request) Normalize() error {
 	for _, f := range []struct {
 		name, text string
 		max        int
-	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"route", c.Route, 100}} {
+	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"response_id", c.ResponseID, 200}, {"tool_name", c.ToolName, 200}, {"route", c.Route, 100}, {"error", c.Error, MaxText}} {
 		if err := checkText(f.name, f.text, f.max); err != nil {
 			return err
 		}
@@ -104,8 +128,10 @@ func (r *Request) Normalize() error {
 	default:
 		err = Errorf(CodeInvalid, "kind: unknown %q", c.Kind).WithHint("use ask or approval")
 	}
-	if err == nil {
-		err = c.normalizeTimeout()
+	for _, step := range []func() error{c.normalizeTimeout, c.normalizeLife, c.normalizeView} {
+		if err == nil {
+			err = step()
+		}
 	}
 	if err == nil {
 		*r = c
@@ -124,7 +150,11 @@ func (r *Request) normalizeTimeout() error {
 		r.OnTimeout = OnTimeoutExpire
 	}
 	switch r.OnTimeout {
-	case OnTimeoutExpire:
+	case OnTimeoutExpire, OnTimeoutEscalate:
+	case OnTimeoutPending:
+		if r.Session == "" {
+			return Errorf(CodeInvalid, "on_timeout: pending needs the request's session").WithHint("a late answer is delivered to the session")
+		}
 	case OnTimeoutDeny:
 		if r.Kind != KindApproval {
 			return Errorf(CodeInvalid, "on_timeout: deny is for approvals only")
@@ -133,13 +163,61 @@ func (r *Request) normalizeTimeout() error {
 		if r.Kind != KindAsk {
 			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
 		}
-		for i, q := range r.Questions {
-			if q.Default == nil && q.IsRequired() {
-				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", i)
+		fields := fieldsOf(r.Questions)
+		_, problems := (Interaction{Questions: r.Questions}).respond(nil)
+		for n, f := range fields {
+			if problems[n] != "" {
+				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
 			}
 		}
 	default:
-		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny or default")
+		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")
+	}
+	return nil
+}
+
+// normalizeLife checks what decides how the interaction lives.
+func (r *Request) normalizeLife() error {
+	if r.Hold == 0 {
+		r.Hold = Duration(DefaultHold)
+	}
+	if d := time.Duration(r.Hold); d < MinTimeout || d > MaxTimeout {
+		return Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+	}
+	if r.MaxRounds == 0 {
+		r.MaxRounds = DefaultRounds
+	}
+	if r.MaxRounds < 1 || r.MaxRounds > MaxRounds {
+		return Errorf(CodeInvalid, "max_rounds: %d is not 1 to %d", r.MaxRounds, MaxRounds)
+	}
+	if r.OneAtATime && r.Session == "" {
+		return Errorf(CodeInvalid, "one_at_a_time: needs the request's session")
+	}
+	return nil
+}
+
+// normalizeView checks what decides how the interaction is shown.
+func (r *Request) normalizeView() error {
+	switch r.Presentation {
+	case "", PresentTool, PresentQuestionnaire:
+	default:
+		return Errorf(CodeInvalid, "presentation: unknown %q", r.Presentation).WithHint("use tool or questionnaire")
+	}
+	if r.CompletedView != nil {
+		if err := r.CompletedView.check(r.Questions); err != nil {
+			return err
+		}
+	}
+	if len(r.Initial) == 0 {
+		return nil
+	}
+	for id := range r.Initial {
+		if !slices.ContainsFunc(r.Questions, func(q Question) bool { return q.ID == id }) {
+			return Errorf(CodeInvalid, "initial: there is no question %q", id)
+		}
+	}
+	if _, problem := (Interaction{Questions: r.Questions}).split(r.Initial); problem != "" {
+		return Errorf(CodeInvalid, "initial: %s", problem)
 	}
 	return nil
 }
@@ -191,148 +269,6 @@ func (r *Request) normalizeApproval() error {
 }
 
 func scopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
-
-func (r *Request) normalizeAsk() error {
-	if r.Approval != nil {
-		return Errorf(CodeInvalid, "approval: not with kind ask")
-	}
-	if len(r.Questions) == 0 {
-		r.Questions = []Question{{Widget: WidgetConfirm}}
-	}
-	if len(r.Questions) > MaxQuestions {
-		return Errorf(CodeInvalid, "questions: %d are more than %d", len(r.Questions), MaxQuestions)
-	}
-	seen := map[string]bool{}
-	for i := range r.Questions {
-		at := "questions[" + strconv.Itoa(i) + "]"
-		q := &r.Questions[i]
-		if q.ID == "" {
-			q.ID = "q" + strconv.Itoa(i+1)
-		}
-		if err := q.normalize(at); err != nil {
-			return err
-		}
-		if seen[q.ID] {
-			return Errorf(CodeInvalid, "%s.id: %q is there twice", at, q.ID)
-		}
-		seen[q.ID] = true
-		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" {
-			return Errorf(CodeInvalid, "%s.text: is empty", at).WithHint("with several questions each needs its text or header")
-		}
-	}
-	return nil
-}
-
-var questionID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
-
-func (q *Question) normalize(at string) error {
-	if !questionID.MatchString(q.ID) {
-		return Errorf(CodeInvalid, "%s.id: want 1 to 64 of A-Z a-z 0-9 _ . : -", at)
-	}
-	if utf8.RuneCountInString(q.Header) > MaxHeader {
-		return Errorf(CodeInvalid, "%s.header: is longer than %d characters", at, MaxHeader)
-	}
-	for _, f := range []struct{ name, text string }{{"header", q.Header}, {"text", q.Text}, {"placeholder", q.Placeholder}} {
-		if err := checkText(at+"."+f.name, f.text, MaxText); err != nil {
-			return err
-		}
-	}
-	for _, s := range []*string{&q.Header, &q.Text, &q.Placeholder} {
-		if strings.TrimSpace(*s) == "" {
-			*s = ""
-		}
-	}
-	q.Options = slices.Clone(q.Options)
-	switch q.Widget {
-	case WidgetConfirm:
-		if len(q.Options) == 0 {
-			q.Options = []Option{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}
-		}
-		if len(q.Options) != 2 {
-			return Errorf(CodeInvalid, "%s.options: confirm has two", at)
-		}
-	case WidgetButtons, WidgetSelect, WidgetRadio, WidgetCheckbox:
-		if len(q.Options) == 0 {
-			return Errorf(CodeInvalid, "%s.options: %s needs some", at, q.Widget)
-		}
-	case WidgetText, WidgetTextarea:
-		if len(q.Options) > 0 || q.AllowOther {
-			return Errorf(CodeInvalid, "%s: %s has no options and no allow_other", at, q.Widget)
-		}
-	case "":
-		return Errorf(CodeInvalid, "%s.widget: is empty", at).WithHint("use one of %s", knownWidgets)
-	default:
-		return Errorf(CodeInvalid, "%s.widget: unknown %q", at, q.Widget).WithHint("use one of %s", knownWidgets)
-	}
-	if err := q.checkOptions(at); err != nil {
-		return err
-	}
-	if err := q.checkBounds(at); err != nil {
-		return err
-	}
-	if q.Default != nil {
-		if _, problem := q.Check(*q.Default, ""); problem != "" {
-			return Errorf(CodeInvalid, "%s.default: %s", at, problem)
-		}
-	}
-	return nil
-}
-
-const knownWidgets = "buttons, confirm, select, radio, checkbox, text, textarea"
-
-func (q *Question) checkOptions(at string) error {
-	if len(q.Options) > MaxOptions {
-		return Errorf(CodeInvalid, "%s.options: %d are more than %d", at, len(q.Options), MaxOptions)
-	}
-	seen := map[string]bool{}
-	for i, o := range q.Options {
-		at := at + ".options[" + strconv.Itoa(i) + "]"
-		if err := checkText(at+".value", o.Value, MaxValue); err != nil {
-			return err
-		}
-		if err := checkText(at+".description", o.Description, MaxText); err != nil {
-			return err
-		}
-		if err := checkText(at+".label", o.Label, 4*MaxLabel); err != nil {
-			return err
-		}
-		switch {
-		case o.Value == "":
-			return Errorf(CodeInvalid, "%s.value: is empty", at)
-		case strings.TrimSpace(o.Text()) == "":
-			return Errorf(CodeInvalid, "%s.label: is blank", at)
-		case utf8.RuneCountInString(o.Text()) > MaxLabel:
-			return Errorf(CodeInvalid, "%s.label: is longer than %d characters", at, MaxLabel).WithHint("put the rest into description")
-		case seen[o.Value]:
-			return Errorf(CodeInvalid, "%s.value: %q is there twice", at, o.Value)
-		}
-		seen[o.Value] = true
-	}
-	return nil
-}
-
-func (q *Question) checkBounds(at string) error {
-	if q.MinLength < 0 || q.MaxLength < 0 || q.MinLength > DefaultMaxLength || q.MaxLength > DefaultMaxLength {
-		return Errorf(CodeInvalid, "%s: min_length and max_length are 0 to %d", at, DefaultMaxLength)
-	}
-	if q.MaxLength == 0 {
-		q.MaxLength = DefaultMaxLength
-	}
-	if q.MinLength > q.MaxLength {
-		return Errorf(CodeInvalid, "%s.min_length: is more than max_length", at)
-	}
-	if len(q.Pattern) > 1000 {
-		return Errorf(CodeInvalid, "%s.pattern: is longer than 1000 bytes", at)
-	}
-	if _, err := q.pattern(); err != nil {
-		return Errorf(CodeInvalid, "%s.pattern: is not a regular expression of RE2", at)
-	}
-	return nil
-}
-
-func (q Question) pattern() (*regexp.Regexp, error) {
-	return regexp.Compile(`\A(?:` + q.Pattern + `)\z`)
-}
 
 // checkText refuses text that is too long, not UTF-8, or carries control
 // characters that no chat shows.

@@ -11,8 +11,13 @@ import (
 const (
 	noteForged  = "That is not a control of this request. Nothing was recorded."
 	noteUnknown = "This request is no longer known here. Nothing was recorded."
+	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. The command unmute makes it answer again."
+	// The card shows the newer question by then.
+	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
 	// NoteNotRecorded is shown when the store did not take a click.
 	NoteNotRecorded = "Not recorded, please press again."
+	// NoteNotDone is shown when a command could not be carried out.
+	NoteNotDone = "That could not be done just now, please try again."
 )
 
 func responderNames(i Interaction) string {
@@ -37,17 +42,6 @@ func noteNotYours(a Actor) string {
 	return "The card showed the choice of " + a.Display() + ". It shows yours now: check it and press again."
 }
 
-func noteProblem(i Interaction, q Question, problem string) string {
-	if len(i.Questions) == 1 {
-		return problem
-	}
-	name := q.Header
-	if name == "" {
-		name = q.Text
-	}
-	return name + ": " + problem
-}
-
 func noteRecorded(r Record) string { return "Recorded: " + r.Outcome() + "." }
 
 func noteLate(r Record, actor Actor) string {
@@ -67,6 +61,8 @@ func noteLate(r Record, actor Actor) string {
 		return "Too late: this expired at " + at + ". Nothing was recorded."
 	case StateCancelled:
 		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
+	case StateSuperseded:
+		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
 	case StateUndeliverable:
 		return "Too late: this was closed as undeliverable at " + at + ". Nothing was recorded."
 	}
@@ -89,19 +85,30 @@ func (r Record) Outcome() string {
 		}
 		return "approved once"
 	case StateAnswered:
-		if qs := r.Interaction.Questions; len(qs) == 1 {
-			if a, ok := r.Response.Answers[qs[0].ID]; ok && !a.Empty() && len(a.String()) <= 80 {
-				return "answered " + qs[0].Labels(a)
-			}
+		f, ok := r.Interaction.Lone()
+		if !ok || r.Interaction.CompletedView.Hidden() {
+			break
+		}
+		if a := f.FieldAnswer(r.Interaction, r.Response.Answers); !a.Empty() && len(a.String()) <= 80 {
+			return "answered " + f.Labels(a)
 		}
 	}
 	return string(r.State)
 }
 
 // Labels is an answer as people read it: the labels of chosen options, typed
-// text as it is.
+// text as it is, the parts of an object by their names.
 func (q Question) Labels(a Answer) string {
 	var s []string
+	if q.Composite() {
+		i := Interaction{Questions: []Question{q}}
+		for _, f := range i.Fields() {
+			if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {
+				s = append(s, f.label()+": "+f.Labels(v))
+			}
+		}
+		return strings.Join(s, "; ")
+	}
 	for _, v := range a.Values() {
 		if n := q.optionIndex(v); n >= 0 {
 			v = q.Options[n].Text()

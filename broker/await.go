@@ -16,6 +16,9 @@ const (
 	catchUpBatch = 500
 	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort
 	recheckBatch = 500
+	beatEvery    = 3 * time.Second
+	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
+	leaveTimeout = time.Second
 )
 
 // hub wakes the callers that wait in this process.
@@ -59,9 +62,13 @@ func (h *hub) close() error {
 // woken.
 func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	ch, leave := b.hub.enter(id)
-	defer leave()
+	defer func() {
+		if last := leave(); last && ctx.Err() != nil {
+			b.unregister(ctx, id)
+		}
+	}()
 	for {
-		reply, err := b.scripts.await.Run(ctx, b.client, []string{b.keys.record(id)}, b.keys.wake(b.node)).StringSlice()
+		reply, err := b.register(ctx, id, aliveFor)
 		switch {
 		case ctx.Err() != nil:
 			return bridge.Record{}, ctx.Err()
@@ -76,9 +83,9 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 			continue
 		case reply[0] == "":
 			return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
-		case bridge.State(reply[0]).Final():
+		case bridge.State(reply[0]).Final(), reply[2] == "1":
 			r, err := b.Load(ctx, id)
-			if err == nil && r.State.Final() {
+			if err == nil && r.Over() {
 				return r, nil
 			}
 			if !bridge.Pause(ctx, catchUpEvery) { // Redis went away in between
@@ -98,13 +105,29 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 	}
 }
 
+// register says that this daemon waits; with no time, that it does not.
+func (b *Broker) register(ctx context.Context, id bridge.ID, alive time.Duration) ([]string, error) {
+	return b.scripts.await.Run(ctx, b.client, []string{b.keys.record(id), b.keys.nodes(id.Partition())}, b.keys.wake(b.node), alive.Milliseconds()).StringSlice()
+}
+
+// unregister is best effort: what it leaves behind only makes a card say less.
+func (b *Broker) unregister(ctx context.Context, id bridge.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	if _, err := b.register(ctx, id, 0); err != nil {
+		b.log.Debug("waiter not taken off", "id", id, "error", err)
+	}
+}
+
 func (h *hub) isClosed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.closed
 }
 
-func (h *hub) enter(id bridge.ID) (chan struct{}, func()) {
+// enter adds a waiter. The function takes it off and tells whether it was the
+// last one for the interaction.
+func (h *hub) enter(id bridge.ID) (chan struct{}, func() bool) {
 	ch := make(chan struct{}, 1)
 	p := id.Partition()
 	h.mu.Lock()
@@ -114,17 +137,19 @@ func (h *hub) enter(id bridge.ID) (chan struct{}, func()) {
 	}
 	h.waiters[id][ch] = struct{}{}
 	h.count[p]++
-	return ch, func() {
+	return ch, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.waiters[id], ch)
-		if len(h.waiters[id]) == 0 {
+		last := len(h.waiters[id]) == 0
+		if last {
 			delete(h.waiters, id)
 		}
 		if h.count[p]--; h.count[p] == 0 {
 			delete(h.count, p)
 			delete(h.since, p)
 		}
+		return last
 	}
 }
 
@@ -189,7 +214,7 @@ func (h *hub) listen(ctx context.Context) {
 
 // catchUp reads the event streams of the partitions that have waiters.
 func (h *hub) catchUp(ctx context.Context) {
-	last := time.Now()
+	last, beat := time.Now(), time.Now()
 	for bridge.Pause(ctx, catchUpEvery) {
 		h.mu.Lock()
 		since := make(map[int]string, len(h.since))
@@ -200,9 +225,22 @@ func (h *hub) catchUp(ctx context.Context) {
 		for p, at := range since {
 			h.readEvents(ctx, p, at)
 		}
+		if time.Since(beat) > beatEvery {
+			beat = time.Now()
+			h.beat(ctx, since)
+		}
 		if time.Since(last) > recheckEvery {
 			last = time.Now()
 			h.recheck(ctx)
+		}
+	}
+}
+
+// beat says in each partition that this daemon is alive and waits.
+func (h *hub) beat(ctx context.Context, partitions map[int]string) {
+	for p := range partitions {
+		if err := h.b.scripts.beat.Run(ctx, h.b.client, []string{h.b.keys.nodes(p)}, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err(); err != nil {
+			h.b.log.Debug("beat not stored", "error", err)
 		}
 	}
 }
@@ -213,7 +251,7 @@ func (h *hub) readEvents(ctx context.Context, partition int, at string) {
 		return // tried again in a moment
 	}
 	for _, m := range msgs {
-		if m.Values["t"] == string(bridge.EventResponse) {
+		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
 			h.wake(bridge.ID(m.Values["i"].(string)))
 		}
 	}
@@ -236,17 +274,17 @@ func (h *hub) recheck(ctx context.Context) {
 	for len(ids) > 0 {
 		batch := ids[:min(recheckBatch, len(ids))]
 		ids = ids[len(batch):]
-		states := make([]*redis.StringCmd, len(batch))
+		states := make([]*redis.SliceCmd, len(batch))
 		// Errors of single commands count as "not pending": their waiters look
 		// for themselves.
 		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
-				states[n] = p.HGet(ctx, h.b.keys.record(id), "st")
+				states[n] = p.HMGet(ctx, h.b.keys.record(id), "st", "q")
 			}
 			return nil
 		})
 		for n, id := range batch {
-			if states[n].Val() != string(bridge.StatePending) {
+			if f := states[n].Val(); len(f) < 2 || f[0] != string(bridge.StatePending) || f[1] != nil {
 				h.wake(id)
 			}
 		}

@@ -24,11 +24,16 @@ func (k keys) session(p int, agent, session string) string {
 func (k keys) grants(p int, agent, session string) string {
 	return k.in(p, "g:"+agent+"/"+session)
 }
-func (k keys) deadlines(p int) string  { return k.in(p, "dl") }
-func (k keys) outbox(p int) string     { return k.in(p, "out") }
-func (k keys) jobs(p int) string       { return k.in(p, "jobs") }
-func (k keys) dead(p int) string       { return k.in(p, "dead") }
-func (k keys) events(p int) string     { return k.in(p, "ev") }
+func (k keys) deadlines(p int) string { return k.in(p, "dl") }
+func (k keys) outbox(p int) string    { return k.in(p, "out") }
+func (k keys) jobs(p int) string      { return k.in(p, "jobs") }
+func (k keys) dead(p int) string      { return k.in(p, "dead") }
+func (k keys) events(p int) string    { return k.in(p, "ev") }
+func (k keys) nodes(p int) string     { return k.in(p, "nodes") }
+func (k keys) late(p int) string      { return k.in(p, "late") }
+func (k keys) clients(p int, session string) string {
+	return k.in(p, "c:"+session)
+}
 func (k keys) pending(p int) string    { return k.in(p, "pend") }
 func (k keys) all(p int) string        { return k.in(p, "all") }
 func (k keys) note(key string) string  { return k.prefix + ":n:" + key }

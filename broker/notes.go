@@ -143,5 +143,54 @@ func (b *Broker) ClearSession(ctx context.Context, agent, session string) error 
 	if session == "" {
 		return bridge.Errorf(bridge.CodeInvalid, "session: is empty")
 	}
-	return unavailable(b.client.Del(ctx, b.grantsKey(agent, session)).Err())
+	return unavailable(b.client.Del(ctx, b.grantsKey(agent, session), b.rememberedKey(agent, session)).Err())
+}
+
+// rememberedKey holds what tools remember; in the partition of the grants.
+func (b *Broker) rememberedKey(agent, session string) string {
+	return b.keys.in(b.partition(session, agent), "t:"+agent+"/"+session)
+}
+
+// Recall implements bridge.Grants.
+func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
+	scopes := []string{""}
+	if session != "" {
+		scopes = []string{session, ""}
+	}
+	for _, s := range scopes {
+		hash := b.rememberedKey(agent, s)
+		v, err := b.client.HGet(ctx, hash, key).Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return "", unavailable(err)
+		}
+		if bridge.Scope(v) == bridge.ScopeOnce {
+			n, err := b.client.HDel(ctx, hash, key).Result()
+			if err != nil {
+				return "", unavailable(err)
+			}
+			if n == 0 {
+				continue // somebody else has used it up
+			}
+		}
+		return bridge.Scope(v), nil
+	}
+	return "", nil
+}
+
+// Remember implements bridge.Grants.
+func (b *Broker) Remember(ctx context.Context, agent, session, key string, s bridge.Scope) error {
+	ttl := bridge.SessionGrantTTL
+	if s == bridge.ScopeAlways {
+		session, ttl = "", bridge.AlwaysGrantTTL
+	}
+	hash := b.rememberedKey(agent, session)
+	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, hash, key, string(s))
+		p.PExpire(ctx, hash, ttl)
+		return nil
+	})
+	return unavailable(err)
 }

@@ -130,11 +130,17 @@ func (b *Broker) Cursor(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
+	return b.CursorAt(now), nil
+}
+
+// CursorAt returns the position before everything that happened at a time or
+// later.
+func (b *Broker) CursorAt(now time.Time) string {
 	at := make([]string, b.partitions)
 	for p := range at {
 		at[p] = strconv.FormatInt(now.UnixMilli(), 36) + ".0"
 	}
-	return strings.Join(at, "_"), nil
+	return strings.Join(at, "_")
 }
 
 // Events returns events after a cursor, oldest first within a partition, and
@@ -201,7 +207,7 @@ func decodeEvent(m redis.XMessage) bridge.Event {
 	get := func(k string) string { s, _ := m.Values[k].(string); return s }
 	e := bridge.Event{
 		Type: bridge.EventType(get("t")), Timestamp: millis(get("ts")), InteractionID: bridge.ID(get("i")), SessionID: get("s"),
-		ToolCallID: get("tc"), TurnID: get("tu"), Agent: get("a"), State: bridge.State(get("st")),
+		ToolCallID: get("tc"), TurnID: get("tu"), ResponseID: get("ri"), Agent: get("a"), State: bridge.State(get("st")),
 	}
 	if d := get("d"); d != "" {
 		e.Data = json.RawMessage(d)
@@ -258,6 +264,7 @@ func (b *Broker) Tidy(ctx context.Context) error {
 		for n := range b.partitions {
 			p.ZRemRangeByScore(ctx, b.keys.all(n), "-inf", "("+oldest)
 			p.XTrimMinID(ctx, b.keys.events(n), oldest)
+			p.XTrimMinID(ctx, b.keys.late(n), oldest)
 		}
 		return nil
 	})

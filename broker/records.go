@@ -19,15 +19,19 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		return bridge.Record{}, false, err
 	}
 	p := i.ID.Partition()
-	reply, err := b.scripts.open.Run(ctx, b.client, []string{
-		b.keys.record(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p),
-		b.keys.events(p), b.keys.pending(p), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
-	}, args...).StringSlice()
+	keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
+		b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)))
+	reply, err := b.scripts.open.Run(ctx, b.client, keys, args...).StringSlice()
 	if err != nil {
 		return bridge.Record{}, false, unavailable(err)
 	}
-	if reply[0] == "conflict" {
+	switch reply[0] {
+	case "conflict":
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", reply[1])
+	case "taken":
+		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).WithHint("the newer one is %s", reply[1])
+	case "missing":
+		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", reply[1])
 	}
 	b.poke()
 	rec, err := b.Load(ctx, bridge.ID(reply[1]))
@@ -36,25 +40,24 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 
 func (b *Broker) openArgs(o bridge.Opening) ([]any, error) {
 	i := o.Interaction
-	req, err := json.Marshal(i)
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "interaction")
-	}
-	timeout, err := json.Marshal(o.Timeout)
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "response")
-	}
-	state, response := bridge.StatePending, []byte{}
+	state, response, escalated := bridge.StatePending, []byte{}, []byte{}
 	if o.Response != nil {
-		state = o.Response.State
-		if response, err = json.Marshal(o.Response); err != nil {
-			return nil, bridge.Wrap(bridge.CodeInternal, err, "response")
-		}
+		state, response = o.Response.State, data(o.Response)
+	}
+	destinations, again := 0, time.Duration(0)
+	if o.Escalated != nil {
+		escalated, destinations, again = data(o.Escalated), len(o.Escalated.Destinations), o.Escalated.Deadline.Sub(i.Deadline)
+	}
+	digest, err := requestDigest(i)
+	if err != nil {
+		return nil, err
 	}
 	args := []any{
-		string(i.ID), requestDigest(i), req, i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), timeout,
-		string(state), response, len(i.Destinations), i.Agent, i.Session, i.ToolCall, i.Turn, b.retention.Milliseconds(),
-		flag(o.IdempotencyKey != ""), flag(i.Session != ""),
+		string(i.ID), digest, data(i), i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), data(o.Timeout),
+		string(state), response, len(i.Destinations), i.Agent, i.Session, i.ToolCall, i.Turn, i.ResponseID,
+		b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(), data(o.AfterHold),
+		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
+		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
 	}
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
@@ -71,12 +74,15 @@ func flag(b bool) string {
 
 // requestDigest tells a repeat from another request under the same key: all
 // that the agent sent, and nothing that differs between repeats.
-func requestDigest(i bridge.Interaction) string {
-	h := sha256.New()
-	for _, s := range []string{i.Digest, i.Session, i.ToolCall, i.Turn, i.Route, i.Deadline.Sub(i.Created).String(), string(i.OnTimeout)} {
-		h.Write([]byte(s + "\x00"))
+func requestDigest(i bridge.Interaction) (string, error) {
+	timeout := i.Deadline.Sub(i.Created)
+	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation = "", time.Time{}, time.Time{}, nil, nil, nil
+	raw, err := json.Marshal(i)
+	if err != nil {
+		return "", bridge.Wrap(bridge.CodeInternal, err, "interaction")
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(append(raw, timeout.String()...))
+	return hex.EncodeToString(sum[:16]), nil
 }
 
 // Load implements bridge.Records.
@@ -100,8 +106,17 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	r.Interaction.Created, r.Interaction.Deadline = millis(f["ct"]), millis(f["dl"])
 	r.State = bridge.State(f["st"])
 	r.Revision, _ = strconv.ParseInt(f["rev"], 10, 64) // written by the scripts only
-	if f["dv"] != "" {
-		r.Delivered = millis(f["dv"])
+	for name, at := range map[string]*time.Time{"dv": &r.Delivered, "q": &r.Queued, "es": &r.Escalated} {
+		if f[name] != "" {
+			*at = millis(f[name])
+		}
+	}
+	r.Unawaited, r.Next, r.Head = f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
+	if f["co"] != "" {
+		r.Completion = &bridge.Completion{}
+		if err := json.Unmarshal([]byte(f["co"]), r.Completion); err != nil {
+			return r, bridge.Wrap(bridge.CodeInternal, err, "stored completion %s", id)
+		}
 	}
 	if f["res"] != "" {
 		r.Response = &bridge.Response{}
@@ -111,6 +126,9 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 		r.Response.At = millis(f["at"])
 	}
 	for name, v := range f {
+		if len(name) < 2 {
+			continue
+		}
 		n, err := strconv.Atoi(name[1:])
 		if err != nil {
 			continue
@@ -140,10 +158,11 @@ func millis(s string) time.Time {
 	return time.UnixMilli(n).UTC()
 }
 
-// transitionKeys are the keys of every script that can end an interaction.
+// transitionKeys are the keys that the scripts which change an interaction
+// have in common; see lua/lib.lua.
 func (b *Broker) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
-	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p)}
+	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p)}
 }
 
 // Settle implements bridge.Records.
@@ -185,6 +204,12 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left)}
 	case m.Delivered:
 		args = []any{"delivered"}
+	case m.Queued > 0:
+		args = []any{"queued", m.Queued.Milliseconds()}
+	case m.Completed != nil:
+		args = []any{"completed", data(m.Completed)}
+	case m.Redraw != nil:
+		args = []any{"redraw", *m.Redraw}
 	default:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
@@ -196,7 +221,11 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
 	b.poke()
-	return b.Load(ctx, id)
+	r, err := b.Load(ctx, id)
+	if err == nil && reply == "final" {
+		err = bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, r.State)
+	}
+	return r, err
 }
 
 // data is v as JSON; v is one of our own plain structs, which always marshal.

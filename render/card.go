@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,11 +39,21 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	i := r.Interaction
 	c := Card{From: from(i), Closed: r.State.Final(), Closing: closing(r)}
 	c.Icon, c.Headline = headline(r)
-	if len(i.Questions) == 1 && i.Questions[0].Header != "" {
-		c.Headline += " · " + Line(i.Questions[0].Header)
+	fields := i.Fields()
+	if len(fields) == 1 && fields[0].Header != "" {
+		c.Headline += " · " + Line(fields[0].Header)
 	}
-	c.Body = Markdown(i.Prompt)
-	subject := subjectOf(c.Body)
+	if i.Error != "" && !c.Closed {
+		c.Body = append(c.Body, Block{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: Clean(i.Error), Bold: true}}})
+	}
+	prompt := Markdown(i.Prompt)
+	subject := subjectOf(prompt)
+	c.Body = append(c.Body, prompt...)
+	for _, q := range i.Questions {
+		if q.Widget == bridge.WidgetPlanReview {
+			c.Body = append(append(c.Body, Block{Kind: Rule}), Markdown(q.Plan)...)
+		}
+	}
 	if i.Approval != nil {
 		code := Input(*i.Approval)
 		c.Body = append(c.Body, code...)
@@ -51,10 +62,28 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		}
 	}
 	c.Notice = notice(r, subject)
-	for n, q := range i.Questions {
-		c.Questions = append(c.Questions, questionBlocks(r, q, n, listOptions(q))...)
+	if i.LonePlan() && !c.Closed {
+		return c // its buttons say what there is to say
+	}
+	for n, f := range fields {
+		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
+			c.Questions = append(c.Questions, partsTitle(i.Questions[f.Of])...)
+		}
+		c.Questions = append(c.Questions, fieldBlocks(r, f, n, listOptions(f.Question))...)
 	}
 	return c
+}
+
+// partsTitle is the text of a question that has several fields.
+func partsTitle(q bridge.Question) []Block {
+	if q.Text == "" || q.Widget == bridge.WidgetPlanReview {
+		return nil
+	}
+	out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(q.Text), Bold: true}}}}
+	if q.Description != "" {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(q.Description), Italic: true}}})
+	}
+	return out
 }
 
 // subjectOf is the first words of a document on one line.
@@ -68,17 +97,17 @@ func subjectOf(doc []Block) string {
 	return "(no text)"
 }
 
-func questionBlocks(r bridge.Record, q bridge.Question, n int, listOptions bool) []Block {
-	several := len(r.Interaction.Questions) > 1
+func fieldBlocks(r bridge.Record, f bridge.Field, n int, listOptions bool) []Block {
+	several := len(r.Interaction.Fields()) > 1
 	title := []Span{}
 	if several {
 		title = append(title, Span{Text: strconv.Itoa(n+1) + ". ", Bold: true})
 	}
-	if several && q.Header != "" {
-		title = append(title, Span{Text: "[" + Line(q.Header) + "] ", Bold: true})
+	if several && f.Header != "" {
+		title = append(title, Span{Text: "[" + Line(f.Header) + "] ", Bold: true})
 	}
-	if q.Text != "" {
-		title = append(title, Span{Text: Clean(q.Text), Bold: several})
+	if f.Text != "" {
+		title = append(title, Span{Text: Clean(f.Text), Bold: several})
 	}
 	var out []Block
 	if len(title) > 0 {
@@ -86,18 +115,29 @@ func questionBlocks(r bridge.Record, q bridge.Question, n int, listOptions bool)
 	}
 	if r.State.Final() {
 		if r.State == bridge.StateAnswered {
-			answer := "(no answer)"
-			if a, ok := r.Response.Answers[q.ID]; ok && !a.Empty() {
-				answer = Clean(q.Labels(a))
-			}
-			out = append(out, Block{Kind: Quote, Inner: []Block{Para(answer)}})
+			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})
 		}
 		return out
 	}
-	if listOptions && len(q.Options) > 0 {
-		out = append(out, OptionList(q))
+	if f.Description != "" {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: Clean(f.Description), Italic: true}}})
+	}
+	if listOptions && len(f.Options) > 0 {
+		out = append(out, OptionList(f.Question))
 	}
 	return out
+}
+
+// given is an answer as the closed card shows it.
+func given(r bridge.Record, f bridge.Field) string {
+	a := f.FieldAnswer(r.Interaction, r.Response.Answers)
+	switch {
+	case r.Interaction.CompletedView.Hidden():
+		return "(not shown)"
+	case a.Empty():
+		return "(no answer)"
+	}
+	return Clean(f.Labels(a))
 }
 
 // OptionList lists the options of a question with their descriptions, under
@@ -109,7 +149,11 @@ func OptionList(q bridge.Question) Block {
 		if o.Description != "" {
 			s = append(s, Span{Text: ": " + Line(o.Description)})
 		}
-		b.Items = append(b.Items, []Block{{Kind: Paragraph, Spans: s}})
+		item := []Block{{Kind: Paragraph, Spans: s}}
+		if o.Preview != "" {
+			item = append(item, Block{Kind: Code, Text: Clean(o.Preview)})
+		}
+		b.Items = append(b.Items, item)
 	}
 	return b
 }
@@ -134,14 +178,14 @@ func LabelsFit(q bridge.Question, limit int, unit Unit) bool {
 	return true
 }
 
-// HasDescriptions reports whether any option carries a description.
+// HasDescriptions reports whether any option says more than its label.
 func HasDescriptions(q bridge.Question) bool {
-	for _, o := range q.Options {
-		if o.Description != "" {
-			return true
-		}
-	}
-	return false
+	return HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Description != "" })
+}
+
+// HasPreviews reports whether any option shows what it would give.
+func HasPreviews(q bridge.Question) bool {
+	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Preview != "" })
 }
 
 // Input shows what an approval is about: a shell tool's command, a file

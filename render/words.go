@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,12 +25,29 @@ const (
 	LabelBack       = "Back"
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
+	LabelContinue   = "Continue"
+	LabelApprove    = "Approve"
+	LabelChanges    = "Request changes…"
+	LabelFeedback   = "What has to change?"
+	TitleChanges    = "Request changes"
+	NoteReadOnly    = "🔇 Read-only here: this channel was muted for nod. The command unmute makes it answer again."
 	LabelReason     = "Reason"
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
 	TitleReason     = "Deny with a reason"
 	HintReason      = "The agent and everybody asked will read it."
 )
+
+// SubmitLabel is the label of the button that sends a choice.
+func SubmitLabel(q bridge.Question) string {
+	switch q.Widget {
+	case bridge.WidgetSelect:
+		return LabelOK
+	case bridge.WidgetActionSelection:
+		return LabelContinue
+	}
+	return LabelSubmit
+}
 
 // DecisionLabel is the label of a decision.
 func DecisionLabel(d bridge.Decision) string {
@@ -92,17 +110,51 @@ func closing(r bridge.Record) []Block {
 	} else {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: head + " at "}, when}})
 	}
-	if resp.Reason != "" {
+	if s := r.Summary(); s != "" {
+		out = append([]Block{Para(Clean(s))}, out...)
+	}
+	if resp.Reason != "" && !r.Interaction.CompletedView.Hidden() {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Reason: ", Bold: true}, {Text: Clean(resp.Reason)}}})
 	}
 	if r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied {
-		word := "The agent has not picked this up yet."
-		if !r.Delivered.IsZero() {
-			word = "The agent has received this."
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: delivery(r), Italic: true}}})
+	}
+	if c := r.Completion; c != nil {
+		if c.Error != "" {
+			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "⚠️ The agent could not use this: ", Bold: true}, {Text: Clean(c.Error)}}})
 		}
-		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: word, Italic: true}}})
+		if c.Result != "" {
+			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Result", Bold: true}}}, Block{Kind: Code, Text: Clean(c.Result)})
+		}
 	}
 	return out
+}
+
+// delivery says whether the agent knows.
+func delivery(r bridge.Record) string {
+	switch {
+	case !r.Delivered.IsZero():
+		return "The agent has received this."
+	case !r.Queued.IsZero():
+		return "The agent had moved on; this waits for its session."
+	case r.Unawaited:
+		return "Nobody was waiting for this any more; the agent gets it when it asks again."
+	}
+	return "The agent has not picked this up yet."
+}
+
+// Standing says what has become of a pending request; empty while it only
+// waits.
+func Standing(r bridge.Record) string {
+	switch {
+	case r.State != bridge.StatePending:
+		return ""
+	case !r.Queued.IsZero():
+		return "📥 The agent has moved on. An answer still reaches it."
+	case !r.Escalated.IsZero() && r.Interaction.Escalation != nil:
+		return "📣 Nobody answered in time, so more people are asked: " + Line(r.Interaction.Escalation.Route) + "."
+	}
+	return ""
 }
 
 // notice is the line of a push notification: it names who, what and, once
@@ -129,8 +181,15 @@ func from(i bridge.Interaction) string {
 	if i.Session != "" {
 		s = append(s, "session "+Line(i.Session))
 	}
+	tool := i.ToolName
 	if i.Approval != nil && i.Approval.Tool != "" {
-		s = append(s, "tool "+Line(i.Approval.Tool))
+		tool = i.Approval.Tool
+	}
+	if tool != "" {
+		s = append(s, "tool "+Line(tool))
+	}
+	if i.Round > 1 {
+		s = append(s, "round "+strconv.Itoa(i.Round))
 	}
 	return strings.Join(s, " · ")
 }

@@ -1,10 +1,13 @@
 -- Notes what happened to an interaction without ending it, except that the
 -- last destination to fail makes it undeliverable.
--- KEYS 1 record  2 deadlines  3 pending index  4 outbox  5 jobs  6 events
--- ARGV 1 id  2 posted|failed|delivered
+-- KEYS 1-8 as in lib.lua
+-- ARGV 1 id  2 posted|failed|delivered|queued|completed|redraw
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
--- returns 'missing' | 'ok' | 'kept' (nothing changed)
+--      queued:    3 hold in ms
+--      completed: 3 completion
+--      redraw:    3 destination
+-- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late to queue)
 local state = redis.call('HGET', KEYS[1], 'st')
 if not state then return 'missing' end
 local id, what = ARGV[1], ARGV[2]
@@ -13,26 +16,42 @@ if what == 'posted' then
   if redis.call('HGET', KEYS[1], 'm' .. d) == ARGV[4] then return 'kept' end
   redis.call('HSET', KEYS[1], 'm' .. d, ARGV[4])
   redis.call('HDEL', KEYS[1], 'f' .. d)
-  event(KEYS[6], KEYS[1], id, 'posted', state, ARGV[6])
-  if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[5] then enqueue(KEYS[4], KEYS[5], 'edit', id, d, now) end
+  event(KEYS[1], id, 'posted', state, ARGV[6])
+  if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[5] then edit(KEYS[1], id, d, now) end
   return 'ok'
 end
 if what == 'failed' then
   local d = ARGV[3]
   if redis.call('HEXISTS', KEYS[1], 'f' .. d) == 1 or redis.call('HEXISTS', KEYS[1], 'm' .. d) == 1 then return 'kept' end
   redis.call('HSET', KEYS[1], 'f' .. d, ARGV[4])
-  event(KEYS[6], KEYS[1], id, 'failed', state, ARGV[5])
+  event(KEYS[1], id, 'failed', state, ARGV[5])
   if state == 'pending' then
-    local n = tonumber(redis.call('HGET', KEYS[1], 'nd'))
-    for k = 0, n - 1 do
+    local f = redis.call('HMGET', KEYS[1], 'nd', 'fe', 'esc')
+    if f[2] == '1' or f[3] then return 'ok' end -- others can still be asked
+    for k = 0, tonumber(f[1]) - 1 do
       if redis.call('HEXISTS', KEYS[1], 'f' .. k) == 0 then return 'ok' end
     end
-    finish(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], id, 'undeliverable', ARGV[6], now, 'undeliverable')
+    finish(KEYS[1], id, 'undeliverable', ARGV[6], now, 'undeliverable')
   end
   return 'ok'
 end
-if redis.call('HSETNX', KEYS[1], 'dv', ms(now)) == 0 then return 'kept' end
+if what == 'queued' then
+  if at_deadline(KEYS[1], id) ~= 'pending' then return 'final' end
+  if redis.call('HEXISTS', KEYS[1], 'q') == 1 then return 'kept' end
+  queue(KEYS[1], id, now, tonumber(ARGV[3]))
+  return 'ok'
+end
+if what == 'redraw' then
+  edit(KEYS[1], id, ARGV[3], now)
+  return 'ok'
+end
+if what == 'completed' then
+  if redis.call('HSETNX', KEYS[1], 'co', ARGV[3]) == 0 then return 'kept' end
+  event(KEYS[1], id, 'completed', state, ARGV[3])
+else
+  if redis.call('HSETNX', KEYS[1], 'dv', ms(now)) == 0 then return 'kept' end
+  event(KEYS[1], id, 'delivered', state, '')
+end
 redis.call('HINCRBY', KEYS[1], 'rev', 1)
-edit_all(KEYS[4], KEYS[5], KEYS[1], id, 0)
-event(KEYS[6], KEYS[1], id, 'delivered', state, '')
+edit_all(KEYS[1], id, 0)
 return 'ok'

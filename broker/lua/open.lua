@@ -1,48 +1,81 @@
--- Stores a new interaction with its deadline, posting jobs and event.
--- KEYS 1 record  2 idempotency key  3 deadlines  4 outbox  5 jobs  6 events
---      7 pending index  8 index of all  9 index of the session
+-- Stores a new interaction with its deadline, posting jobs and event. One that
+-- asks again takes over the messages of the interaction before it.
+-- KEYS 1-8 as in lib.lua  9 idempotency key  10 index of all  11 index of the
+--      session  12 record of the interaction before  13 record of the first
 -- ARGV 1 id  2 digest of the whole request  3 interaction  4 timeout in ms
 --      5 state after the timeout  6 response after the timeout
 --      7 state now  8 response now ('' while pending)  9 number of destinations
---      10 agent  11 session  12 tool call  13 turn  14 retention in ms
---      15 has idempotency key (0|1)  16 has session (0|1)
---      17.. pairs of destination index and reason: who can not be reached
--- returns {'new'|'old'|'conflict', id}
+--      10 agent  11 session  12 tool call  13 turn  14 response id
+--      15 retention in ms  16 hold in ms  17 response after the hold
+--      18 has idempotency key (0|1)  19 has session (0|1)  20 has front ends (0|1)
+--      21 interaction once escalated ('' if it is not)  22 its destinations  23 its timeout in ms
+--      24 id of the interaction before ('' for none)  25 its response if it is still pending
+--      26 id of the first  27 queued from the start (0|1)
+--      28.. pairs of destination index and reason: who can not be reached
+-- returns {'new'|'old'|'conflict'|'taken'|'missing', id}
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
-if ARGV[15] == '1' then
-  local seen = redis.call('GET', KEYS[2])
+if ARGV[18] == '1' then
+  local seen = redis.call('GET', KEYS[9])
   if seen then
     local id, digest = string.match(seen, '^(.-)|(.*)$')
     if digest ~= ARGV[2] then return {'conflict', id} end
     return {'old', id}
   end
 end
+local prev = ARGV[24]
+if prev ~= '' then
+  at_deadline(KEYS[12], prev)
+  local f = redis.call('HMGET', KEYS[12], 'st', 'nx')
+  if not f[1] then return {'missing', prev} end
+  if f[2] then return {'taken', f[2]} end
+end
 
-local id, keep = ARGV[1], tonumber(ARGV[14])
+local id, keep = ARGV[1], tonumber(ARGV[15])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[9])
 local deadline = now + timeout
 redis.call('HSET', KEYS[1], 'req', ARGV[3], 'st', 'pending', 'ct', ms(now), 'dl', ms(deadline), 'tst', ARGV[5], 'to', ARGV[6],
-  'nd', ARGV[9], 'ag', ARGV[10], 'se', ARGV[11], 'tc', ARGV[12], 'tu', ARGV[13], 'rev', '1')
+  'nd', ARGV[9], 'ag', ARGV[10], 'se', ARGV[11], 'tc', ARGV[12], 'tu', ARGV[13], 'ri', ARGV[14], 'rev', '1',
+  'kp', ARGV[15], 'ho', ARGV[16], 'tq', ARGV[17], 'fe', ARGV[20], 'rt', ARGV[26])
+if ARGV[21] ~= '' then redis.call('HSET', KEYS[1], 'esc', ARGV[21], 'en', ARGV[22], 'et', ARGV[23]) end
 redis.call('PEXPIRE', KEYS[1], ms(timeout + keep))
-if ARGV[15] == '1' then redis.call('SET', KEYS[2], id .. '|' .. ARGV[2], 'PX', ms(timeout + keep)) end
-redis.call('ZADD', KEYS[8], ms(now), id)
-if ARGV[16] == '1' then
-  redis.call('ZADD', KEYS[9], ms(now), id)
-  redis.call('PEXPIRE', KEYS[9], ms(timeout + keep))
+if ARGV[18] == '1' then redis.call('SET', KEYS[9], id .. '|' .. ARGV[2], 'PX', ms(timeout + keep)) end
+redis.call('ZADD', KEYS[10], ms(now), id)
+if ARGV[19] == '1' then
+  redis.call('ZADD', KEYS[11], ms(now), id)
+  redis.call('PEXPIRE', KEYS[11], ms(timeout + keep))
 end
 local failed = {}
-for n = 17, #ARGV, 2 do
+for n = 28, #ARGV, 2 do
   failed[ARGV[n]] = true
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end
-event(KEYS[6], KEYS[1], id, 'interaction_request', 'pending', ARGV[3])
+if prev ~= '' then
+  redis.call('HSET', KEYS[12], 'nx', id)
+  redis.call('HSET', KEYS[13], 'hd', id)
+  redis.call('PEXPIRE', KEYS[13], ms(timeout + keep))
+  for d = 0, nd - 1 do
+    local m = redis.call('HGET', KEYS[12], 'm' .. d)
+    if m then
+      redis.call('HSET', KEYS[1], 'm' .. d, m)
+      redis.call('HDEL', KEYS[1], 'f' .. d)
+    end
+  end
+  if redis.call('HGET', KEYS[12], 'st') == 'pending' then finish(KEYS[12], prev, 'superseded', ARGV[25], now, 'reprompt') end
+  event(KEYS[12], prev, 'reprompted', redis.call('HGET', KEYS[12], 'st'), '"' .. id .. '"')
+end
+event(KEYS[1], id, 'interaction_request', 'pending', ARGV[3])
 if ARGV[7] ~= 'pending' then
-  finish(KEYS[1], KEYS[3], KEYS[7], KEYS[4], KEYS[5], KEYS[6], id, ARGV[7], ARGV[8], now, 'open')
+  finish(KEYS[1], id, ARGV[7], ARGV[8], now, 'open')
   return {'new', id}
 end
-redis.call('ZADD', KEYS[3], ms(deadline), id)
-redis.call('ZADD', KEYS[7], ms(now), id)
+redis.call('ZADD', KEYS[2], ms(deadline), id)
+redis.call('ZADD', KEYS[3], ms(now), id)
 for d = 0, nd - 1 do
-  if not failed[tostring(d)] then enqueue(KEYS[4], KEYS[5], 'post', id, d, now) end
+  if redis.call('HEXISTS', KEYS[1], 'm' .. d) == 1 then
+    edit(KEYS[1], id, d, now + 100) -- after the answer to the click that led here
+  elseif not failed[tostring(d)] then
+    enqueue('post', id, d, now)
+  end
 end
+if ARGV[27] == '1' then queue(KEYS[1], id, now, tonumber(ARGV[16])) end
 return {'new', id}

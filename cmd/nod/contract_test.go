@@ -217,7 +217,7 @@ var contract = []struct {
 	{"the card says when the agent has it", func(r *rig, s string) {
 		a := r.ask(approval())
 		r.press("ana", a.on(s), "Allow once")
-		a.closed("not picked this up yet")
+		a.closed("Nobody was waiting for this any more")
 		a.end()
 		a.closed("has received this")
 	}},

@@ -20,6 +20,8 @@ func (h *hearing) Form(context.Context, bridge.Click) (bridge.Form, bridge.Verdi
 	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown}, nil
 }
 
+func (h *hearing) Command(context.Context, bridge.Command) (string, error) { return "", nil }
+
 func (h *hearing) Click(context.Context, bridge.Click) (bridge.Verdict, error) {
 	h.clicks.Add(1)
 	return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: "heard"}, nil

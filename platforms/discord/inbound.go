@@ -17,6 +17,7 @@ import (
 // Types of interactions and of responses to them.
 const (
 	typePing      = 1
+	typeCommand   = 2
 	typeComponent = 3
 	typeModal     = 5
 
@@ -45,6 +46,10 @@ type interaction struct {
 		Flags int    `json:"flags"`
 	} `json:"message"`
 	Data struct {
+		Name    string `json:"name"` // of a command
+		Options []struct {
+			Name string `json:"name"`
+		} `json:"options"`
 		CustomID   string   `json:"custom_id"`
 		Values     []string `json:"values"`
 		Components []struct {
@@ -102,7 +107,7 @@ func (p *Platform) click(in interaction) bridge.Click {
 // before Discord is answered.
 func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	var in interaction
-	if err := json.Unmarshal(raw, &in); err != nil || in.Type != typeComponent && in.Type != typeModal {
+	if err := json.Unmarshal(raw, &in); err != nil || in.Type != typeComponent && in.Type != typeModal && in.Type != typeCommand {
 		p.log.Warn("interaction can not be read", "platform", p.name, "type", in.Type, "error", err)
 		return
 	}
@@ -134,6 +139,9 @@ func isCode(err error, code int) bool {
 // it is sent.
 func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction) (reply, func(context.Context)) {
 	c := p.click(in)
+	if in.Type == typeCommand {
+		return p.commanded(ctx, sink, in, c.Actor), nil
+	}
 	if in.Type == typeModal {
 		return p.submitted(ctx, sink, in, c), nil
 	}
@@ -150,7 +158,14 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 	}
 	switch v.Kind {
 	case bridge.VerdictSettled:
+		if in.private() { // the review of a form; the card itself says so in a moment
+			return reply{Type: respondUpdate, Data: bodyOf(discordmsg.Message{Content: discordmsg.Escape(v.Note)})}, nil
+		}
 		return p.card(*v.View), nil
+	case bridge.VerdictInvalid:
+		if in.private() && v.View != nil {
+			return reply{Type: respondUpdate, Data: bodyOf(discordmsg.Progress(*v.View, v.Note, firstPage(v)))}, nil
+		}
 	case bridge.VerdictDraft:
 		return reply{Type: respondDefer}, nil
 	case bridge.VerdictLate:
@@ -198,9 +213,9 @@ func (p *Platform) form(ctx context.Context, sink bridge.Sink, c bridge.Click) r
 func submitToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	action := bridge.ActionSubmit
-	if f.Control.Option >= bridge.OptionPage && len(i.Questions) > 1 {
-		if pages, err := discordmsg.Pages(i); err == nil && discordmsg.PageOf(f.Control.Option) < len(pages)-1 {
-			action = bridge.ActionPick
+	if _, lone := i.Lone(); f.Control.Option >= bridge.OptionPage && !lone {
+		if pages, err := discordmsg.Pages(i); err == nil && len(pages) > 1 {
+			action = bridge.ActionPick // what is submitted is the review behind the last page
 		}
 	}
 	return f.View.Token(action, f.Control.Question, f.Control.Option)
@@ -265,12 +280,9 @@ func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
 	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
 		return p.card(*v.View)
 	case v.Kind == bridge.VerdictDraft:
-		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent until the last page is submitted.", page+1)
+		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent before you submit it all.", page+1)
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:
-		for n := range v.Problems { // back to the page that holds the first problem
-			page = min(page, pageOf(v.View.Record.Interaction, n))
-		}
-		m = discordmsg.Progress(*v.View, v.Note, page)
+		m = discordmsg.Progress(*v.View, v.Note, firstPage(v))
 	default:
 		m = discordmsg.Message{Content: discordmsg.Escape(v.Note)}
 	}
@@ -280,6 +292,15 @@ func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
 	}
 	b.Flags = flagEphemeral
 	return reply{Type: respondMessage, Data: b}
+}
+
+// firstPage is the page that holds the first problem.
+func firstPage(v bridge.Verdict) int {
+	page := len(v.View.Record.Interaction.Fields())
+	for n := range v.Problems {
+		page = min(page, pageOf(v.View.Record.Interaction, n))
+	}
+	return page
 }
 
 func pageOf(i bridge.Interaction, question int) int {

@@ -36,7 +36,11 @@ var fatalCodes = []int{4004, 4010, 4011, 4012, 4013, 4014}
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.key != nil {
 		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
-			return p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
+			err := p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
+			if err == nil {
+				p.register(ctx)
+			}
+			return err
 		})
 	}
 	wait := retryFirst
@@ -133,6 +137,7 @@ func (p *Platform) runGateway(ctx context.Context, sink bridge.Sink) error {
 	}
 	if err == nil {
 		p.health.Set(bridge.HealthUp, "")
+		clicks.Go(func() { p.register(ctx) })
 		err = p.watchGateway(ctx, s, lost)
 	}
 	w.close()

@@ -29,9 +29,12 @@ func (Refusing) Form(context.Context, bridge.Click) (bridge.Form, bridge.Verdict
 // Click implements bridge.Sink.
 func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error) {
 	for n := range c.Inputs {
-		if n < 0 || n >= bridge.MaxQuestions {
+		if n < 0 || n >= bridge.MaxFields {
 			return bridge.Verdict{}, errors.New("an input of no question")
 		}
 	}
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no", Problems: map[int]string{0: "no", bridge.ReasonProblem: "no"}}, nil
 }
+
+// Command implements bridge.Sink.
+func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }

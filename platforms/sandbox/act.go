@@ -10,7 +10,7 @@ type Action struct {
 	Service string `json:"service"` // slack, discord or telegram
 	As      string `json:"as"`      // key of the member
 	// Do is press, submit (a modal), close (a modal), choose (Discord: a
-	// select), reply or send (Telegram).
+	// select), command (Text is like "/nod mute"), reply or send (Telegram).
 	Do      string `json:"do"`
 	Channel string `json:"channel,omitempty"`
 	Message string `json:"message,omitempty"`

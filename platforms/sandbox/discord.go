@@ -26,6 +26,7 @@ type discordWorld struct {
 	nonces       map[string]string              // nonce → message id
 	sessions     map[string]*discordSession
 	files        map[string][]byte
+	commands     map[string]object // by name
 	lastID       int64
 }
 
@@ -64,6 +65,7 @@ func newDiscordWorld(s *Sandbox) *discordWorld {
 	w := &discordWorld{
 		s: s, key: key, channels: map[string]*discordChannel{}, interactions: map[string]*discordInteraction{},
 		modals: map[string]*discordModal{}, nonces: map[string]string{}, sessions: map[string]*discordSession{}, files: map[string][]byte{},
+		commands: map[string]object{},
 	}
 	w.channels[DiscordChannel] = &discordChannel{ID: DiscordChannel, Name: "deploys"}
 	w.channels["100000000000000003"] = &discordChannel{ID: "100000000000000003", Name: "oncall"}
@@ -124,6 +126,7 @@ func (w *discordWorld) routes() http.Handler {
 	handle("GET /users/@me", true, w.getMe)
 	handle("GET /oauth2/applications/@me", true, w.getApplication)
 	handle("GET /applications/@me", true, w.getApplication)
+	handle("POST /applications/{app}/commands", true, w.postCommand)
 	handle("PUT /applications/{app}/commands", true, w.putCommands)
 	handle("PUT /applications/{app}/guilds/{guild}/commands", true, w.putCommands)
 	handle("POST /users/@me/channels", true, w.createDM)
@@ -297,6 +300,7 @@ func (w *discordWorld) putCommands(c *discordCall) (int, any, *discordFailure) {
 	for _, v := range commands {
 		o, _ := v.(object)
 		o["id"], o["application_id"], o["version"] = w.snowflake(), c.PathValue("app"), "1"
+		w.commands[str(o, "name")] = o
 		out = append(out, o)
 	}
 	return 200, out, nil

@@ -23,7 +23,7 @@ type discordInteraction struct {
 	User      string
 	Channel   string
 	Message   string // the message whose component was used
-	Kind      int    // 3 component, 5 modal submit
+	Kind      int    // 2 command, 3 component, 5 modal submit
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool
@@ -41,6 +41,8 @@ func (w *discordWorld) act(ctx context.Context, m Member, a Action) (Reaction, e
 		payload, i, err = w.component(m, a)
 	case "submit":
 		payload, i, err = w.modalSubmit(m, a)
+	case "command":
+		payload, i, err = w.command(m, a)
 	case "close":
 		if w.modals[a.View] == nil {
 			err = fmt.Errorf("discord: no modal %q is open", a.View)

@@ -319,6 +319,15 @@ func modalInputs(service string, data object) []modalInput {
 	return out
 }
 
+// Command gives the app a command in a channel, such as "/nod mute".
+func (p Person) Command(ctx context.Context, service, channel, words string) (Reaction, error) {
+	do := "command"
+	if service == "telegram" {
+		do = "send"
+	}
+	return p.s.Act(ctx, Action{Service: service, As: p.key, Do: do, Channel: channel, Text: words})
+}
+
 // Reply answers the newest prompt of a Telegram chat that is meant for this
 // member.
 func (p Person) Reply(ctx context.Context, chat, answer string) (Reaction, error) {

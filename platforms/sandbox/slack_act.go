@@ -20,6 +20,8 @@ func (w *slackWorld) act(ctx context.Context, m Member, a Action) (Reaction, err
 		return w.press(ctx, m, a)
 	case "submit":
 		return w.submit(ctx, m, a)
+	case "command":
+		return w.command(ctx, m, a)
 	case "close":
 		w.s.mu.Lock()
 		defer w.s.mu.Unlock()
@@ -184,6 +186,8 @@ func elementState(e object, given []string, set bool) (object, error) {
 			return object{"type": kind, "value": nil}, nil
 		}
 		return object{"type": kind, "value": text}, nil
+	case "number_input", "email_text_input", "url_text_input", "datepicker", "timepicker":
+		return typedState(kind, e, given, set)
 	case "static_select", "radio_buttons":
 		if !set {
 			return object{"type": kind, "selected_option": e["initial_option"]}, nil
@@ -222,7 +226,7 @@ func (w *slackWorld) submit(ctx context.Context, m Member, a Action) (Reaction, 
 		w.s.mu.Unlock()
 		return Reaction{}, err
 	}
-	if errs := requiredErrors(list(v.View, "blocks"), values); len(errs) > 0 {
+	if errs := clientErrors(list(v.View, "blocks"), values); len(errs) > 0 {
 		w.s.mu.Unlock()
 		return Reaction{Errors: errs}, nil // the client checks this by itself
 	}
@@ -247,7 +251,7 @@ func requiredErrors(blocks []any, values object) map[string]string {
 			continue
 		}
 		state := sub(sub(values, str(block, "block_id")), str(sub(block, "element"), "action_id"))
-		if state["value"] == nil && state["selected_option"] == nil && len(list(state, "selected_options")) == 0 {
+		if state["value"] == nil && state["selected_option"] == nil && state["selected_date"] == nil && state["selected_time"] == nil && len(list(state, "selected_options")) == 0 {
 			errs[str(block, "block_id")] = "Please complete this required field."
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 )
 
@@ -231,8 +233,44 @@ func (c *slackChecker) element(at string, e object, input bool) {
 		if slackLength(str(e, "initial_value")) > 3000*5 {
 			c.fail(at+"/initial_value", "too long")
 		}
+	case "number_input", "email_text_input", "url_text_input", "datepicker", "timepicker":
+		c.typed(at, kind, e, input)
 	default:
 		c.fail(at+"/type", "unsupported type: %q", kind)
+	}
+}
+
+// typed checks the inputs of one kind of value.
+func (c *slackChecker) typed(at, kind string, e object, input bool) {
+	if !input && kind != "datepicker" && kind != "timepicker" {
+		c.fail(at+"/type", "only allowed in input")
+	}
+	parse := func(name string, ok func(string) bool) {
+		if v, given := e[name]; given && (!ok(str(e, name)) || v == "") {
+			c.fail(at+"/"+name, "invalid value %v", v)
+		}
+	}
+	isNumber := func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil }
+	layout := func(l string) func(string) bool {
+		return func(s string) bool { _, err := time.Parse(l, s); return err == nil }
+	}
+	switch kind {
+	case "number_input":
+		if _, ok := e["is_decimal_allowed"].(bool); !ok {
+			c.fail(at+"/is_decimal_allowed", "missing required field")
+		}
+		for _, name := range []string{"initial_value", "min_value", "max_value"} {
+			parse(name, isNumber)
+		}
+		least, err1 := strconv.ParseFloat(str(e, "min_value"), 64)
+		most, err2 := strconv.ParseFloat(str(e, "max_value"), 64)
+		if err1 == nil && err2 == nil && least > most {
+			c.fail(at+"/min_value", "must be less than max_value")
+		}
+	case "datepicker":
+		parse("initial_date", layout(time.DateOnly))
+	case "timepicker":
+		parse("initial_time", layout("15:04"))
 	}
 }
 

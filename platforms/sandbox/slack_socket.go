@@ -165,9 +165,11 @@ func (w *slackWorld) overSocket(ctx context.Context, payload object) (json.RawMe
 	sock.mu.Lock()
 	sock.acks[id] = ch
 	sock.mu.Unlock()
-	err := wsjson.Write(ctx, sock.conn, object{
-		"type": "interactive", "envelope_id": id, "payload": payload, "accepts_response_payload": payload["type"] == "view_submission",
-	})
+	kind, accepts := "interactive", payload["type"] == "view_submission"
+	if payload["command"] != nil {
+		kind, accepts = "slash_commands", true
+	}
+	err := wsjson.Write(ctx, sock.conn, object{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": accepts})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +196,14 @@ func (w *slackWorld) overHTTP(ctx context.Context, payload object) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	body := []byte(url.Values{"payload": {string(raw)}}.Encode())
+	form := url.Values{"payload": {string(raw)}}
+	if payload["command"] != nil {
+		form = url.Values{}
+		for name, v := range payload {
+			form.Set(name, text(v))
+		}
+	}
+	body := []byte(form.Encode())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.s.opts.SlackURL, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

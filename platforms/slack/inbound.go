@@ -32,7 +32,15 @@ type payload struct {
 		Value string `json:"value"`
 	} `json:"actions"`
 	State state `json:"state"`
-	View  struct {
+
+	// A slash command is not like the others.
+	Command   string `json:"command"`
+	Text      string `json:"text"`
+	UserID    string `json:"user_id"`
+	UserName  string `json:"user_name"`
+	ChannelID string `json:"channel_id"`
+
+	View struct {
 		CallbackID string `json:"callback_id"`
 		Metadata   string `json:"private_metadata"`
 		State      state  `json:"state"`
@@ -42,6 +50,8 @@ type payload struct {
 type state struct {
 	Values map[string]map[string]struct { // by block id, by action id
 		Value           *string  `json:"value"`
+		SelectedDate    *string  `json:"selected_date"`
+		SelectedTime    *string  `json:"selected_time"`
 		SelectedOption  *choice  `json:"selected_option"`
 		SelectedOptions []choice `json:"selected_options"`
 	} `json:"values"`
@@ -76,6 +86,8 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) any
 		return nil
 	}
 	switch {
+	case in.Command != "":
+		return p.commanded(ctx, sink, in)
 	case in.Type == "block_actions":
 		p.pressed(ctx, sink, in)
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:
@@ -88,6 +100,23 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) any
 
 func (p *Platform) actor(in payload) bridge.Actor {
 	return bridge.Actor{Platform: p.name, User: in.User.ID, Name: platforms.DisplayName(in.User.Name, in.User.Username)}
+}
+
+// told answers a slash command; only the person who gave it sees it.
+type told struct {
+	Type string `json:"response_type"`
+	Text string `json:"text"`
+}
+
+func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) told {
+	note, err := sink.Command(ctx, bridge.Command{
+		Actor: bridge.Actor{Platform: p.name, User: in.UserID, Name: platforms.DisplayName(in.UserName, "")}, Channel: in.ChannelID, Text: in.Text,
+	})
+	if err != nil {
+		p.log.Error("command not carried out", "platform", p.name, "error", err)
+		note = bridge.NoteNotDone
+	}
+	return told{Type: "ephemeral", Text: slackmsg.Escape(note)}
 }
 
 func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, in payload) {
@@ -212,6 +241,10 @@ func inputs(s state) map[int]bridge.Input {
 				in.Other = strings.TrimSpace(*v.Value)
 			case v.Value != nil:
 				in.Text = *v.Value
+			case v.SelectedDate != nil:
+				in.Text = *v.SelectedDate
+			case v.SelectedTime != nil:
+				in.Text = *v.SelectedTime
 			case v.SelectedOption != nil:
 				in.Options = append(in.Options, index(v.SelectedOption.Value))
 			default:

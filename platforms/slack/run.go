@@ -171,11 +171,15 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "bad form", http.StatusBadRequest)
 			return
 		}
-		if form.Get("payload") == "" {
+		raw := []byte(form.Get("payload"))
+		switch {
+		case form.Get("command") != "":
+			raw = command(form)
+		case len(raw) == 0:
 			w.WriteHeader(http.StatusOK) // ssl_check
 			return
 		}
-		reply := p.handle(r.Context(), sink, []byte(form.Get("payload")))
+		reply := p.handle(r.Context(), sink, raw)
 		if reply == nil {
 			w.WriteHeader(http.StatusOK)
 			return
@@ -185,6 +189,16 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
 		}
 	})
+}
+
+// command gives a slash command the form it has in Socket Mode.
+func command(form url.Values) []byte {
+	flat := map[string]string{}
+	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id"} {
+		flat[name] = form.Get(name)
+	}
+	raw, _ := json.Marshal(flat) // strings always marshal
+	return raw
 }
 
 // signed checks the v0 signature; the SDK's verifier compares in constant time

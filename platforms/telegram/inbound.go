@@ -61,6 +61,8 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
 		p.pressed(ctx, sink, *u.Callback)
+	case u.Message != nil && u.Message.From != nil && isCommand(u.Message.Text):
+		return p.commanded(ctx, sink, *u.Message)
 	case u.Message != nil && u.Message.ReplyTo != nil && u.Message.From != nil:
 		return p.replied(ctx, sink, *u.Message)
 	}
@@ -157,8 +159,9 @@ func (p *Platform) prompt(ctx context.Context, sink bridge.Sink, c bridge.Click,
 // there is one question, else one step of it.
 func replyToken(f bridge.Form) string {
 	q, o := f.Control.Question, f.Control.Option
-	questions := f.View.Record.Interaction.Questions
-	step := len(questions) > 1 || o == bridge.OptionOther && questions[q].Multiple()
+	i := f.View.Record.Interaction
+	fields := i.Fields()
+	step := len(fields) > 1 && !i.LonePlan() || o == bridge.OptionOther && fields[q].Multiple()
 	if step && o != bridge.OptionReason {
 		return f.View.Token(bridge.ActionPick, q, o)
 	}
@@ -176,10 +179,15 @@ func promptBody(f bridge.Form, cb callback) (tgbotapi.Params, error) {
 	case bridge.OptionReason:
 		ask, placeholder = "reply to this message with the reason", render.LabelReason
 	case bridge.OptionForm:
-		if q := i.Questions[f.Control.Question]; q.Text != "" {
+		q := i.Fields()[f.Control.Question]
+		if q.Text != "" {
 			ask += ": " + render.Cut(render.Line(q.Text), 500, render.Runes)
 		}
-		if q := i.Questions[f.Control.Question]; q.Placeholder != "" {
+		if example := q.Example(); example != "" {
+			ask += " (" + example + ")"
+			placeholder = render.Cut(example, 64, render.Runes)
+		}
+		if q.Placeholder != "" {
 			placeholder = render.Cut(render.Line(q.Placeholder), 64, render.Runes)
 		}
 	}

@@ -31,6 +31,7 @@ const allowedUpdates = `["message","callback_query"]`
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.webhook != "" {
+		p.register(ctx)
 		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
 			return p.call(ctx, "setWebhook", tgbotapi.Params{"url": p.webhook, "secret_token": p.secret, "allowed_updates": allowedUpdates}, nil)
 		})
@@ -39,6 +40,9 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 }
 
 func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { p.register(ctx) })
 	offset, wait := int64(0), retryFirst
 	for ctx.Err() == nil {
 		batch, err := p.fetch(ctx, offset)

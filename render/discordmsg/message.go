@@ -38,7 +38,7 @@ const (
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, listed)
 	d := v.Record.Interaction.Deadline
-	body, whole := description(c, maxDescription-200) // room for what is added below
+	body, whole := description(c, maxDescription-500) // room for what is added below
 	m := Message{Content: render.Cut(Escape(c.Notice), maxContent, render.Runes)}
 	e := &discordgo.MessageEmbed{Title: render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes), Color: colour(v.Record.State)}
 	footer := c.From
@@ -55,15 +55,30 @@ func Build(v bridge.View) (Message, error) {
 			m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
 			body += "\n\n✂️ Shortened here: the full text is attached."
 		}
+		for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
+			if note != "" {
+				body += "\n\n" + Escape(note)
+			}
+		}
 		body += fmt.Sprintf("\n\n⏳ Open until <t:%d:t> (<t:%d:R>)", d.Unix(), d.Unix())
 		var err error
 		if m.Components, err = controls(v); err != nil {
 			return m, err
 		}
+		if v.ReadOnly {
+			m.Components = nil
+		}
 	}
 	e.Description = body
 	m.Embeds = []*discordgo.MessageEmbed{e}
 	return m, nil
+}
+
+func readOnly(v bridge.View) string {
+	if v.ReadOnly {
+		return render.NoteReadOnly
+	}
+	return ""
 }
 
 func colour(s bridge.State) int {
@@ -115,7 +130,7 @@ func listed(q bridge.Question) bool {
 	if q.OneTap() || len(q.Options) > maxSelect {
 		return render.HasDescriptions(q)
 	}
-	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
+	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
 }
 
 func controls(v bridge.View) ([]discordgo.MessageComponent, error) {
@@ -127,23 +142,29 @@ func controls(v bridge.View) ([]discordgo.MessageComponent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(i.Questions) == 1 {
-		q := i.Questions[0]
+	if i.LonePlan() {
+		return rows([]discordgo.MessageComponent{
+			button(v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, discordgo.SuccessButton),
+			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.DangerButton),
+		}), nil
+	}
+	f, lone := i.Lone()
+	if lone {
 		extra := 0
-		if q.AllowOther {
+		if f.AllowOther {
 			extra = 1
 		}
 		switch {
-		case q.OneTap() && len(q.Options)+extra <= maxButtons:
-			return rows(taps(v, q)), nil
-		case q.Widget == bridge.WidgetSelect && len(q.Options) <= maxSelect:
-			return selectRow(v, q), nil
-		case !q.FreeText() && len(pages) > 1:
+		case f.OneTap() && len(f.Options)+extra <= maxButtons:
+			return rows(taps(v, f)), nil
+		case f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect:
+			return selectRow(v, f), nil
+		case !f.FreeText() && len(pages) > 1:
 			return rows(ranges(v, pages)), nil
 		}
 	}
 	label := render.LabelAnswer
-	if len(i.Questions) == 1 && !i.Questions[0].FreeText() {
+	if lone && !f.FreeText() {
 		label = render.LabelChoose
 	}
 	return rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionInput, 0, bridge.OptionPage), label, discordgo.PrimaryButton)}), nil
@@ -178,14 +199,15 @@ func decisions(v bridge.View) []discordgo.MessageComponent {
 	return out
 }
 
-func taps(v bridge.View, q bridge.Question) []discordgo.MessageComponent {
+func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
+	value, _ := (*bridge.Draft)(nil).Value(q)
 	for n := range q.Options {
 		style := discordgo.SecondaryButton
-		if q.Default != nil && q.Default.Text == q.Options[n].Value {
+		if value.Text == q.Options[n].Value {
 			style = discordgo.PrimaryButton
 		}
-		out = append(out, button(v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q, n, maxButton, render.Runes), style))
+		out = append(out, button(v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q.Question, n, maxButton, render.Runes), style))
 	}
 	if q.AllowOther {
 		out = append(out, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
@@ -193,15 +215,15 @@ func taps(v bridge.View, q bridge.Question) []discordgo.MessageComponent {
 	return out
 }
 
-func selectRow(v bridge.View, q bridge.Question) []discordgo.MessageComponent {
+func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	value, _ := v.Draft.Value(q)
 	menu := discordgo.SelectMenu{
 		MenuType: discordgo.StringSelectMenu, CustomID: v.Token(bridge.ActionPick, 0, 0), Placeholder: render.LabelChoose,
 	}
 	for n, o := range q.Options {
 		menu.Options = append(menu.Options, discordgo.SelectMenuOption{
-			Label: render.OptionLabel(q, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
-			Description: optionHint(q, o),
+			Label: render.OptionLabel(q.Question, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
+			Description: optionHint(q.Question, o),
 		})
 	}
 	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelOK, discordgo.PrimaryButton)}
@@ -237,20 +259,29 @@ func ranges(v bridge.View, pages []Page) []discordgo.MessageComponent {
 	return out
 }
 
-// Progress is the private message between two pages of a form, or after one
-// that has to be corrected.
+// Progress is the private message between two pages of a form, after one that
+// has to be corrected, or, behind the last, the review.
 func Progress(v bridge.View, note string, page int) Message {
-	pages, err := Pages(v.Record.Interaction)
+	i := v.Record.Interaction
+	pages, err := Pages(i)
 	if err != nil {
 		return Message{Content: Escape(note)}
 	}
 	var row []discordgo.MessageComponent
-	if page > 0 && page < len(pages) {
+	if page > 0 && page <= len(pages) {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page-1), render.LabelBack, discordgo.SecondaryButton))
 	}
-	if page < len(pages) {
+	m := Message{Content: render.Cut(Escape(note), maxContent, render.Runes)}
+	switch {
+	case i.LonePlan():
+		row = append(row, button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.PrimaryButton))
+	case page < len(pages):
 		label := fmt.Sprintf("Continue (%d of %d)…", page+1, len(pages))
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page), label, discordgo.PrimaryButton))
+	default:
+		m.Embeds = []*discordgo.MessageEmbed{{Description: render.Cut(Markdown(render.Review(v)), maxDescription, render.Runes), Color: colourPending}}
+		row = append(row, button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.SuccessButton))
 	}
-	return Message{Content: render.Cut(Escape(note), maxContent, render.Runes), Components: rows(row)}
+	m.Components = rows(row)
+	return m
 }

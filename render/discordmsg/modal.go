@@ -72,10 +72,12 @@ type Page struct{ Fields []Field }
 // Pages lays out the form of an ask. Its error is CodeUnsupported.
 func Pages(i bridge.Interaction) ([]Page, error) {
 	pages := []Page{{}}
-	for n, q := range i.Questions {
+	all := i.Fields()
+	for _, n := range i.FormFields() {
+		q := all[n].Question
 		fields := fieldsOf(n, q)
 		if len(fields) > maxModalFields {
-			if len(i.Questions) > 1 || q.Multiple() {
+			if len(all) > 1 || q.Multiple() {
 				return nil, bridge.Errorf(bridge.CodeUnsupported, "discord: question %s has %d options, more than the %d that one form can show", q.ID, len(q.Options), maxModalFields*maxSelect)
 			}
 		}
@@ -120,7 +122,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question
-		m.Components = []Label{label(name(i.Questions[n]), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		m.Components = []Label{label(name(i.Fields()[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
 		return m, nil
 	}
 	pages, err := Pages(i)
@@ -131,8 +133,12 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	if page >= len(pages) {
 		return m, bridge.Errorf(bridge.CodeInvalid, "discord: there is no page %d", page)
 	}
+	if i.LonePlan() {
+		m.Title = render.TitleChanges
+	}
+	all := i.Fields()
 	for _, field := range pages[page].Fields {
-		m.Components = append(m.Components, fieldLabel(i.Questions[field.Question], field, f.View.Draft))
+		m.Components = append(m.Components, fieldLabel(all[field.Question], field, f.View.Draft))
 	}
 	return m, nil
 }
@@ -159,11 +165,14 @@ func label(text, hint string, c Component) Label {
 	return Label{Type: typeLabel, Label: render.Cut(text, maxLabel, render.Runes), Description: render.Cut(hint, maxLabelHint, render.Runes), Component: c}
 }
 
-func fieldLabel(q bridge.Question, f Field, d *bridge.Draft) Label {
+func fieldLabel(q bridge.Field, f Field, d *bridge.Draft) Label {
 	value, other := d.Value(q)
-	text, hint := name(q), ""
-	if t := render.Line(q.Text); t != text && t != "" || render.Runes(text) > maxLabel {
+	text, hint := name(q.Question), render.Line(q.Description)
+	if t := render.Line(q.Text); hint == "" && (t != text && t != "" || render.Runes(text) > maxLabel) {
 		hint = t
+	}
+	if hint == "" && q.Placeholder != "" {
+		hint = q.Example() // the input itself shows the placeholder
 	}
 	if f.Other {
 		no := false
@@ -171,24 +180,26 @@ func fieldLabel(q bridge.Question, f Field, d *bridge.Draft) Label {
 	}
 	id := "q" + strconv.Itoa(f.Question) + "." + strconv.Itoa(f.From)
 	if q.FreeText() {
-		return label(text, hint, textInput(q, id, value))
+		return label(text, hint, textInput(q.Question, id, value))
 	}
 	split := f.From > 0 || f.To < len(q.Options)
 	if split {
 		text = render.Cut(text, maxLabel-10, render.Runes) + " " + strconv.Itoa(f.From+1) + "–" + strconv.Itoa(f.To)
 	}
-	return label(text, hint, choice(q, f, id, value, split))
+	return label(text, hint, choice(q.Question, f, id, value, split))
 }
 
 func textInput(q bridge.Question, id string, value bridge.Answer) Component {
 	required := q.IsRequired()
-	c := Component{Type: typeTextInput, CustomID: id, Style: 1, Required: &required, MinLength: q.MinLength, MaxLength: q.MaxLength, Value: value.Text}
+	c := Component{Type: typeTextInput, CustomID: id, Style: 1, Required: &required, MinLength: q.MinLength, MaxLength: q.MaxLength, Value: value.String()}
 	if q.Widget == bridge.WidgetTextarea {
 		c.Style = 2
 	}
-	if q.Placeholder != "" {
-		c.Placeholder = render.Cut(render.Line(q.Placeholder), maxPlaceholder, render.Runes)
+	hint := q.Placeholder
+	if hint == "" {
+		hint = q.Example()
 	}
+	c.Placeholder = render.Cut(render.Line(hint), maxPlaceholder, render.Runes)
 	return c
 }
 
@@ -220,6 +231,14 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 	if q.Multiple() {
 		c.MaxValues = n
 	}
+	if q.Multiple() && !split && !q.AllowOther {
+		if required {
+			least = max(1, q.MinChoices)
+		}
+		if q.MaxChoices > 0 {
+			c.MaxValues = min(n, q.MaxChoices)
+		}
+	}
 	return c
 }
 
@@ -231,7 +250,7 @@ func ParseField(id string) (Field, bool) {
 	}
 	digits, _, _ := strings.Cut(id[1:], ".")
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n >= bridge.MaxQuestions {
+	if err != nil || n < 0 || n >= bridge.MaxFields {
 		return Field{}, false
 	}
 	return Field{Question: n, Other: id[0] == 'x'}, true

@@ -28,9 +28,12 @@ type Sample struct {
 // Samples are one view per intent and state.
 func Samples() []Sample {
 	var out []Sample
-	for _, w := range []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea} {
+	for _, w := range []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea,
+		bridge.WidgetActionSelection, bridge.WidgetNumber, bridge.WidgetDate, bridge.WidgetTime, bridge.WidgetDateTime, bridge.WidgetEmail, bridge.WidgetURL,
+		bridge.WidgetPlanReview, bridge.WidgetFeedback, bridge.WidgetForm} {
 		out = append(out, Sample{string(w), view(pending(ask(question("q1", w))))})
 	}
+	out = append(out, life()...)
 	several := ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText))
 	out = append(out, Sample{"several", view(pending(several))})
 	out = append(out, Sample{"approval", view(pending(approval()))})
@@ -42,6 +45,31 @@ func Samples() []Sample {
 	}
 	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
 	return out
+}
+
+// life is one view per turn that a request can take besides its end.
+func life() []Sample {
+	preview := question("q1", bridge.WidgetRadio)
+	preview.Options[0].Preview = "region: eu\n```\n<@U1>"
+	again := ask(question("q1", bridge.WidgetText))
+	again.Round, again.Error, again.ToolName = 2, "that *version* does not exist", "collect"
+	again.Initial = map[string]bridge.Answer{"q1": bridge.TextAnswer("v0 <x>")}
+	muted := view(pending(again))
+	muted.ReadOnly = true
+	queued, escalated := pending(again), pending(approval())
+	queued.Queued, escalated.Escalated = created, created
+	escalated.Interaction.Escalation = &bridge.Escalation{Route: "on <call>"}
+	hidden := ask(question("where", bridge.WidgetText))
+	no := false
+	hidden.CompletedView = &bridge.CompletedView{ShowInputs: &no, SummaryTemplate: "{{actor}} chose: {{action}} @everyone"}
+	done := ended(hidden, bridge.StateAnswered)
+	done.Completion = &bridge.Completion{Result: "deployed\n```to``` <prod>"}
+	failed := ended(approval(), bridge.StateApproved)
+	failed.Delivered, failed.Unawaited, failed.Completion = time.Time{}, true, &bridge.Completion{Error: "disk *full* @here"}
+	return []Sample{
+		{"preview", view(pending(ask(preview)))}, {"reprompt", view(pending(again))}, {"read-only", muted}, {"queued", view(queued)},
+		{"escalated", view(escalated)}, {"completed", view(done)}, {"handler-error", view(failed)},
+	}
 }
 
 func view(r bridge.Record) bridge.View {
@@ -80,6 +108,17 @@ func question(id string, w bridge.Widget) bridge.Question {
 	switch w {
 	case bridge.WidgetText, bridge.WidgetTextarea:
 		q.Placeholder, q.MaxLength = "type here", 200
+	case bridge.WidgetNumber:
+		low, high := 1.0, 9.5
+		q.Min, q.Max, q.Description = &low, &high, "how *many*"
+	case bridge.WidgetDate, bridge.WidgetTime, bridge.WidgetDateTime, bridge.WidgetEmail, bridge.WidgetURL:
+		q.MaxLength = 200
+	case bridge.WidgetPlanReview:
+		q.Plan = "## Plan\n\n1. stop <@U1>\n2. *start*"
+	case bridge.WidgetFeedback:
+		q.Items = []bridge.Item{{ID: "a", Content: "the *first* <part>"}, {ID: "b", Content: "the second"}}
+	case bridge.WidgetForm:
+		q.Schema = json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string","title":"Your <name>","description":"as *usual*","maxLength":50},"age":{"type":"integer","minimum":18},"ok":{"type":"boolean","default":true},"tags":{"type":"array","items":{"enum":["a","b"]},"maxItems":1}}}`)
 	case bridge.WidgetConfirm:
 		q.Options = []bridge.Option{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}
 	default:

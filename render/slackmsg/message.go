@@ -53,7 +53,7 @@ func listed(q bridge.Question) bool {
 	if q.OneTap() {
 		return render.HasDescriptions(q)
 	}
-	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
+	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
 }
 
 // build writes the card with at most limit characters of body and of
@@ -82,7 +82,14 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !whole {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
 	}
-	m.Blocks = append(m.Blocks, controls(v, id)...)
+	for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
+		if note != "" {
+			m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
+		}
+	}
+	if !v.ReadOnly {
+		m.Blocks = append(m.Blocks, controls(v, id)...)
+	}
 	d := v.Record.Interaction.Deadline
 	footer := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", d.Unix(), render.Until(d))
 	if c.Digest != "" {
@@ -90,6 +97,13 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	}
 	m.Blocks = append(m.Blocks, slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: footer, Verbatim: true}))
 	return m, whole
+}
+
+func readOnly(v bridge.View) string {
+	if v.ReadOnly {
+		return render.NoteReadOnly
+	}
+	return ""
 }
 
 // clip keeps the start of a document; what is cut stands in full elsewhere.
@@ -135,25 +149,27 @@ func controls(v bridge.View, id string) []slack.Block {
 	if i.Kind == bridge.KindApproval {
 		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v)...)}
 	}
-	if len(i.Questions) != 1 || needsForm(i.Questions[0]) {
+	if i.LonePlan() {
+		return []slack.Block{slack.NewActionBlock("act-"+id,
+			button("approve", v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, slack.StylePrimary),
+			button("changes", v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, slack.StyleDanger))}
+	}
+	f, lone := i.Lone()
+	if !lone || needsForm(f.Question) {
 		label := render.LabelAnswer
-		if len(i.Questions) == 1 && !i.Questions[0].FreeText() {
+		if lone && !f.FreeText() {
 			label = render.LabelChoose
 		}
 		b := button("form", v.Token(bridge.ActionInput, 0, bridge.OptionForm), label, slack.StylePrimary)
 		return []slack.Block{slack.NewActionBlock("act-"+id, b)}
 	}
-	q := i.Questions[0]
-	if q.OneTap() {
-		return tapButtons(v, q, id)
+	if f.OneTap() {
+		return tapButtons(v, f, id)
 	}
-	out := []slack.Block{slack.NewInputBlock("q0-"+id, plain(inlineLabel(q), maxLabel), nil, choice(q, nil))}
-	label := render.LabelSubmit
-	if q.Widget == bridge.WidgetSelect {
-		label = render.LabelOK
-	}
-	row := []slack.BlockElement{button("submit", v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), label, slack.StylePrimary)}
-	if q.AllowOther {
+	value, _ := (*bridge.Draft)(nil).Value(f)
+	out := []slack.Block{slack.NewInputBlock("q0-"+id, plain(inlineLabel(f.Question), maxLabel), nil, choice(f.Question, value))}
+	row := []slack.BlockElement{button("submit", v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.SubmitLabel(f.Question), slack.StylePrimary)}
+	if f.AllowOther {
 		row = append(row, button("other", v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, slack.StyleDefault))
 	}
 	return append(out, slack.NewActionBlock("act-"+id, row...))
@@ -165,14 +181,15 @@ func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
 
-func tapButtons(v bridge.View, q bridge.Question, id string) []slack.Block {
+func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 	var row []slack.BlockElement
+	value, _ := (*bridge.Draft)(nil).Value(q)
 	for n := range q.Options {
 		style := slack.StyleDefault
-		if q.Default != nil && q.Default.Text == q.Options[n].Value {
+		if value.Text == q.Options[n].Value {
 			style = slack.StylePrimary
 		}
-		row = append(row, button("o"+strconv.Itoa(n), v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q, n, maxButton, cost), style))
+		row = append(row, button("o"+strconv.Itoa(n), v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q.Question, n, maxButton, cost), style))
 	}
 	if q.AllowOther {
 		row = append(row, button("other", v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, slack.StyleDefault))

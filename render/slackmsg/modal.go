@@ -41,7 +41,7 @@ func ParseField(blockID string) (Field, bool) {
 		return Field{}, false
 	}
 	n, err := strconv.Atoi(name[1:])
-	if err != nil || n < 0 || n >= bridge.MaxQuestions {
+	if err != nil || n < 0 || n >= bridge.MaxFields {
 		return Field{}, false
 	}
 	return Field{Question: n, Other: name[:1] == otherPrefix}, true
@@ -62,12 +62,16 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	case bridge.OptionOther:
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
-		q := i.Questions[f.Control.Question]
-		blocks = append(blocks, context(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q), maxLabel), nil, in))
+		q := i.Fields()[f.Control.Question]
+		blocks = append(blocks, context(f.View), slack.NewInputBlock(otherPrefix+strconv.Itoa(f.Control.Question), plain(fieldLabel(q.Question), maxLabel), nil, in))
 	default:
+		if i.LonePlan() {
+			title = render.TitleChanges
+		}
 		blocks = append(blocks, context(f.View))
-		for n, q := range i.Questions {
-			blocks = append(blocks, fields(n, q, f.View.Draft)...)
+		all := i.Fields()
+		for _, n := range i.FormFields() {
+			blocks = append(blocks, fields(n, all[n], f.View.Draft)...)
 		}
 	}
 	m := slack.ModalViewRequest{
@@ -77,8 +81,8 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	}
 	raw, err := json.Marshal(m)
 	if err != nil || len(raw) > maxView || len(blocks) > maxModalBlocks {
-		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d questions does not fit a modal (%d of %d bytes, %d of %d blocks)",
-			len(i.Questions), len(raw), maxView, len(blocks), maxModalBlocks)
+		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields does not fit a modal (%d of %d bytes, %d of %d blocks)",
+			len(i.Fields()), len(raw), maxView, len(blocks), maxModalBlocks)
 	}
 	return m, nil
 }
@@ -109,33 +113,30 @@ func checkForms(v bridge.View) error {
 	return err
 }
 
-func fields(n int, q bridge.Question, d *bridge.Draft) []slack.Block {
+func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 	var out []slack.Block
-	if listed(q) {
-		out = append(out, richText("", []render.Block{render.OptionList(q)}))
+	if listed(f.Question) {
+		out = append(out, richText("", []render.Block{render.OptionList(f.Question)}))
 	}
-	value, other := d.Value(q)
-	label := fieldLabel(q)
-	if q.Header != "" && q.Text != "" {
-		label = render.Line(q.Header) + ": " + label
+	value, other := d.Value(f)
+	label := fieldLabel(f.Question)
+	if f.Header != "" && f.Text != "" {
+		label = render.Line(f.Header) + ": " + label
 	}
 	in := slack.NewInputBlock(valuePrefix+strconv.Itoa(n), plain(label, maxLabel), nil, nil)
+	if f.Description != "" {
+		in.Hint = plain(render.Line(f.Description), maxLabel)
+	}
 	// With free text beside the options either may be left empty; the engine
 	// checks that one is given.
-	in.Optional = !q.IsRequired() || q.AllowOther
-	if q.FreeText() {
-		e := slack.NewPlainTextInputBlockElement(nil, actionID)
-		e.Multiline, e.MinLength, e.MaxLength = q.Widget == bridge.WidgetTextarea, q.MinLength, q.MaxLength
-		e.InitialValue = render.Cut(value.Text, maxInitial, render.UTF16)
-		if q.Placeholder != "" {
-			e.Placeholder = plain(q.Placeholder, maxPlaceholder)
-		}
-		in.Element = e
+	in.Optional = !f.IsRequired() || f.AllowOther
+	if f.FreeText() {
+		in.Element = typed(f.Question, value)
 		return append(out, in)
 	}
-	in.Element = choice(q, &value)
+	in.Element = choice(f.Question, value)
 	out = append(out, in)
-	if q.AllowOther {
+	if f.AllowOther {
 		e := slack.NewPlainTextInputBlockElement(nil, actionID)
 		e.MaxLength, e.InitialValue = bridge.DefaultMaxLength, render.Cut(other, maxInitial, render.UTF16)
 		x := slack.NewInputBlock(otherPrefix+strconv.Itoa(n), plain(render.LabelOtherField, maxLabel), nil, e)
@@ -145,14 +146,61 @@ func fields(n int, q bridge.Question, d *bridge.Draft) []slack.Block {
 	return out
 }
 
+// typed is the native input of a typed answer. What an earlier try left that
+// the native input can not hold is dropped there, and only there.
+func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
+	hint := q.Placeholder
+	if hint == "" {
+		hint = q.Example()
+	}
+	var placeholder *slack.TextBlockObject
+	if hint != "" {
+		placeholder = plain(hint, maxPlaceholder)
+	}
+	initial := value.String()
+	if _, problem := q.Check(value, ""); problem != "" && q.Widget != bridge.WidgetText && q.Widget != bridge.WidgetTextarea {
+		initial = ""
+	}
+	switch q.Widget {
+	case bridge.WidgetNumber:
+		e := slack.NewNumberInputBlockElement(placeholder, actionID, !q.Integer)
+		e.InitialValue = initial
+		if q.Min != nil {
+			e.MinValue = number(*q.Min)
+		}
+		if q.Max != nil {
+			e.MaxValue = number(*q.Max)
+		}
+		return e
+	case bridge.WidgetDate:
+		e := slack.NewDatePickerBlockElement(actionID)
+		e.Placeholder, e.InitialDate = placeholder, initial
+		return e
+	case bridge.WidgetTime:
+		e := slack.NewTimePickerBlockElement(actionID)
+		e.Placeholder, e.InitialTime = placeholder, initial
+		return e
+	case bridge.WidgetEmail:
+		e := slack.NewEmailTextInputBlockElement(placeholder, actionID)
+		e.InitialValue = initial
+		return e
+	case bridge.WidgetURL:
+		e := slack.NewURLTextInputBlockElement(placeholder, actionID)
+		e.InitialValue = initial
+		return e
+	}
+	e := slack.NewPlainTextInputBlockElement(placeholder, actionID)
+	e.Multiline, e.MinLength, e.MaxLength = q.Widget == bridge.WidgetTextarea, q.MinLength, q.MaxLength
+	e.InitialValue = render.Cut(initial, maxInitial, render.UTF16)
+	return e
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
 // choice is the element that offers the options: the widget's own where they
 // fit, else a select, in groups where they are very many. Value is what is
-// chosen already; nil means the default.
-func choice(q bridge.Question, value *bridge.Answer) slack.BlockElement {
-	if value == nil {
-		v, _ := (*bridge.Draft)(nil).Value(q)
-		value = &v
-	}
+// chosen already.
+func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	options := make([]*slack.OptionBlockObject, len(q.Options))
 	var initial []*slack.OptionBlockObject
 	for n, o := range q.Options {
@@ -175,6 +223,9 @@ func choice(q bridge.Question, value *bridge.Answer) slack.BlockElement {
 		return e
 	case q.Multiple():
 		e := &slack.MultiSelectBlockElement{Type: slack.MultiOptTypeStatic, ActionID: actionID, Placeholder: placeholder, InitialOptions: initial}
+		if q.MaxChoices > 0 && !q.AllowOther {
+			e.MaxSelectedItems = &q.MaxChoices
+		}
 		e.Options, e.OptionGroups = groups(options)
 		return e
 	case len(options) <= maxRadio && q.Widget != bridge.WidgetSelect:

@@ -37,11 +37,11 @@ type File struct {
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
-	if !c.Closed && len(v.Record.Interaction.Questions) > 1 {
+	if !c.Closed && wizard(v) {
 		c.Questions = wizardText(v)
 	}
 	m := Message{}
-	if !c.Closed {
+	if !c.Closed && !v.ReadOnly {
 		m.Keyboard = keyboard(v)
 	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
@@ -87,6 +87,11 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	if !whole || !all {
 		w.add("\n✂️ Shortened here: the full text is in the file above.\n")
 	}
+	for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
+		if note != "" {
+			w.add("\n" + note + "\n")
+		}
+	}
 	if d := v.Draft; d != nil {
 		w.add("\n👉 " + render.Line(d.Actor.Display()) + " is answering\n")
 	}
@@ -97,6 +102,13 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	}
 	text, entities := w.result()
 	return text, entities, whole && all
+}
+
+func readOnly(v bridge.View) string {
+	if v.ReadOnly {
+		return render.NoteReadOnly
+	}
+	return ""
 }
 
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
@@ -117,10 +129,16 @@ func keyboard(v bridge.View) [][]Button {
 	if i.Kind == bridge.KindApproval {
 		return decisions(v)
 	}
-	if len(i.Questions) > 1 {
+	if i.LonePlan() {
+		return [][]Button{
+			{{Text: render.LabelApprove, Data: v.Token(bridge.ActionChoose, 0, 0), Style: "success"}},
+			{{Text: "✍️ " + render.LabelChanges, Data: v.Token(bridge.ActionInput, 1, bridge.OptionForm), Style: "danger"}},
+		}
+	}
+	q, lone := i.Lone()
+	if !lone {
 		return wizardKeys(v)
 	}
-	q := i.Questions[0]
 	if q.FreeText() {
 		return [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, 0, bridge.OptionForm), Style: "primary"}}}
 	}
@@ -130,11 +148,8 @@ func keyboard(v bridge.View) [][]Button {
 		last = append(last, Button{Text: "✍️ " + render.LabelOther, Data: v.Token(bridge.ActionInput, 0, bridge.OptionOther)})
 	}
 	if !q.OneTap() {
-		label := render.LabelSubmit
-		switch q.Widget {
-		case bridge.WidgetSelect:
-			label = render.LabelOK
-		case bridge.WidgetCheckbox:
+		label := render.SubmitLabel(q.Question)
+		if q.Multiple() {
 			label = render.LabelDone
 		}
 		last = append(last, Button{Text: label, Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "primary"})
@@ -143,6 +158,12 @@ func keyboard(v bridge.View) [][]Button {
 		rows = append(rows, last)
 	}
 	return rows
+}
+
+// wizard reports whether the fields are shown one after the other.
+func wizard(v bridge.View) bool {
+	i := v.Record.Interaction
+	return len(i.Fields()) > 1 && !i.LonePlan()
 }
 
 func decisions(v bridge.View) [][]Button {
@@ -172,7 +193,7 @@ func decisions(v bridge.View) [][]Button {
 
 // optionKeys are the options of a question, one a row, or several where they
 // are short; a long list is shown page by page.
-func optionKeys(v bridge.View, q bridge.Question, n int) [][]Button {
+func optionKeys(v bridge.View, q bridge.Field, n int) [][]Button {
 	value, _ := v.Draft.Value(q)
 	page := 0
 	if v.Draft != nil && v.Draft.Step == n {
@@ -183,7 +204,7 @@ func optionKeys(v bridge.View, q bridge.Question, n int) [][]Button {
 	var buttons []Button
 	short := true
 	for k := page * perPage; k < min((page+1)*perPage, len(q.Options)); k++ {
-		label := render.OptionLabel(q, k, maxButton-2, render.Runes)
+		label := render.OptionLabel(q.Question, k, maxButton-2, render.Runes)
 		short = short && render.Runes(label) <= 12
 		action := bridge.ActionChoose
 		chosen := slices.Contains(value.Values(), q.Options[k].Value)
@@ -191,7 +212,7 @@ func optionKeys(v bridge.View, q bridge.Question, n int) [][]Button {
 		case q.Multiple():
 			action = bridge.ActionToggle
 			label = mark(chosen, "☑ ", "☐ ") + label
-		case !q.OneTap() || v.Draft != nil && len(v.Record.Interaction.Questions) > 1:
+		case !q.OneTap() || v.Draft != nil && wizard(v):
 			label = mark(chosen, "◉ ", "○ ") + label
 		}
 		buttons = append(buttons, Button{Text: label, Data: v.Token(action, n, k)})
@@ -225,70 +246,45 @@ func step(v bridge.View) int {
 	if v.Draft == nil {
 		return 0
 	}
-	return min(v.Draft.Step, len(v.Record.Interaction.Questions))
+	return min(v.Draft.Step, len(v.Record.Interaction.Fields()))
 }
 
-// wizardText is the part of the wizard that is shown: one question, or the
-// review of all.
+// wizardText is the part of the wizard that is shown: one field, or the review
+// of all.
 func wizardText(v bridge.View) []render.Block {
-	questions := v.Record.Interaction.Questions
+	fields := v.Record.Interaction.Fields()
 	at := step(v)
-	if at == len(questions) {
-		doc := []render.Block{{Kind: render.Heading, Spans: []render.Span{{Text: "Check and submit"}}}}
-		for n, q := range questions {
-			doc = append(doc, question(q, n, len(questions)), render.Block{Kind: render.Quote, Inner: []render.Block{render.Para(drafted(v.Draft, q))}})
-		}
-		return doc
+	if at == len(fields) {
+		return render.Review(v)
 	}
-	q := questions[at]
-	doc := []render.Block{question(q, at, len(questions))}
-	if listed(q) && len(q.Options) > 0 {
-		doc = append(doc, render.OptionList(q))
+	f := fields[at]
+	doc := []render.Block{progress(f, at, len(fields))}
+	if f.Description != "" {
+		doc = append(doc, render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: render.Clean(f.Description), Italic: true}}})
 	}
-	if q.FreeText() {
-		if s := drafted(v.Draft, q); s != "–" {
+	if listed(f.Question) && len(f.Options) > 0 {
+		doc = append(doc, render.OptionList(f.Question))
+	}
+	if f.FreeText() {
+		if s := render.Drafted(v.Draft, f); s != render.NothingYet {
 			doc = append(doc, render.Block{Kind: render.Quote, Inner: []render.Block{render.Para(s)}})
 		}
 	}
 	return doc
 }
 
-func question(q bridge.Question, n, of int) render.Block {
-	text := render.Clean(q.Text)
-	if text == "" {
-		text = render.Line(q.Header)
-	} else if q.Header != "" {
-		text = "[" + render.Line(q.Header) + "] " + text
-	}
-	return render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: strconv.Itoa(n+1) + "/" + strconv.Itoa(of) + "  ", Bold: true}, {Text: text, Bold: true}}}
-}
-
-func drafted(d *bridge.Draft, q bridge.Question) string {
-	value, other := d.Value(q)
-	s := ""
-	if !value.Empty() {
-		s = render.Clean(q.Labels(value))
-	}
-	if other != "" {
-		if s != "" {
-			s += ", "
-		}
-		s += render.Clean(other)
-	}
-	if s == "" {
-		return "–"
-	}
-	return s
+func progress(f bridge.Field, n, of int) render.Block {
+	return render.Block{Kind: render.Paragraph, Spans: []render.Span{{Text: strconv.Itoa(n+1) + "/" + strconv.Itoa(of) + "  ", Bold: true}, {Text: render.FieldName(f), Bold: true}}}
 }
 
 func wizardKeys(v bridge.View) [][]Button {
-	questions := v.Record.Interaction.Questions
+	fields := v.Record.Interaction.Fields()
 	at := step(v)
 	back := Button{Text: "◀ " + render.LabelBack, Data: v.Token(bridge.ActionStep, max(0, at-1), 0)}
-	if at == len(questions) {
+	if at == len(fields) {
 		return [][]Button{{back, {Text: "✅ " + render.LabelSubmit, Data: v.Token(bridge.ActionSubmit, 0, bridge.OptionShown), Style: "success"}}}
 	}
-	q := questions[at]
+	q := fields[at]
 	var rows [][]Button
 	if q.FreeText() {
 		rows = [][]Button{{{Text: "✍️ " + render.LabelAnswer, Data: v.Token(bridge.ActionInput, at, bridge.OptionForm), Style: "primary"}}}

@@ -43,12 +43,18 @@ function options(e) {
 function element(e, key, blockID) {
   const field = key + "/" + blockID;
   const initial = (e.initial_options || (e.initial_option ? [e.initial_option] : [])).map((o) => o.value);
-  const value = () => keptValue(field) ?? (e.type === "plain_text_input" ? [e.initial_value || ""] : initial);
+  const typed = { plain_text_input: "text", number_input: "number", email_text_input: "email", url_text_input: "url", datepicker: "date", timepicker: "time" }[e.type];
+  const value = () => keptValue(field) ?? (typed ? [e.initial_value || e.initial_date || e.initial_time || ""] : initial);
   const common = { "data-block": blockID };
   switch (e.type) {
     case "plain_text_input":
+    case "number_input":
+    case "email_text_input":
+    case "url_text_input":
+    case "datepicker":
+    case "timepicker":
       return h(e.multiline ? "textarea" : "input", {
-        ...common, value: value()[0] || "", maxLength: e.max_length, rows: 4, placeholder: e.placeholder ? e.placeholder.text : "",
+        ...common, ...(e.multiline ? {} : { type: typed }), value: value()[0] || "", maxLength: e.max_length, rows: 4, placeholder: e.placeholder ? e.placeholder.text : "",
         oninput: (ev) => keep(field, [ev.target.value]),
       });
     case "radio_buttons":

@@ -1,0 +1,92 @@
+package bridge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// CompletedView says how a closed card shows the answer.
+type CompletedView struct {
+	// ShowInputs shows the given values; nil means true.
+	ShowInputs *bool `json:"show_inputs,omitempty"`
+	// SummaryTemplate is the sentence on the closed card; empty: nod's own.
+	// {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}} and
+	// {{input.QUESTION}} stand for what they say.
+	SummaryTemplate string `json:"summary_template,omitempty"`
+}
+
+// Hidden reports whether the values given must not be shown.
+func (c *CompletedView) Hidden() bool { return c != nil && c.ShowInputs != nil && !*c.ShowInputs }
+
+var placeholder = regexp.MustCompile(`\{\{\s*([^{}\s]*)\s*\}\}`)
+
+var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
+
+func (c *CompletedView) check(questions []Question) error {
+	if err := checkText("completed_view.summary_template", c.SummaryTemplate, MaxText); err != nil {
+		return err
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(c.SummaryTemplate, -1) {
+		id, isInput := strings.CutPrefix(m[1], "input.")
+		switch {
+		case isInput && c.Hidden():
+			return Errorf(CodeInvalid, "completed_view.summary_template: {{%s}} shows a value that show_inputs hides", m[1])
+		case isInput && !slices.ContainsFunc(questions, func(q Question) bool { return q.ID == id }):
+			return Errorf(CodeInvalid, "completed_view.summary_template: there is no question %q", id)
+		case !isInput && !slices.Contains(summaryWords, m[1]):
+			return Errorf(CodeInvalid, "completed_view.summary_template: unknown {{%s}}", m[1]).WithHint("use {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}} or {{input.QUESTION}}")
+		}
+	}
+	return nil
+}
+
+// Action is what the human did, in one word: approve, deny or submit; empty
+// where no human decided.
+func (r Response) Action() string {
+	switch {
+	case r.State == StateApproved:
+		return "approve"
+	case r.State == StateDenied:
+		return "deny"
+	case r.State == StateAnswered:
+		return "submit"
+	}
+	return ""
+}
+
+// Summary is the agent's own sentence about the response; empty where it has
+// none or where the interaction did not end by a response.
+func (r Record) Summary() string {
+	c := r.Interaction.CompletedView
+	if c == nil || c.SummaryTemplate == "" || r.Response == nil || r.Response.Action() == "" {
+		return ""
+	}
+	resp := r.Response
+	return placeholder.ReplaceAllStringFunc(c.SummaryTemplate, func(m string) string {
+		name := placeholder.FindStringSubmatch(m)[1]
+		switch name {
+		case "action":
+			return resp.Action()
+		case "scope":
+			return string(resp.Scope)
+		case "reason":
+			return resp.Reason
+		case "actor":
+			if resp.Actor != nil {
+				return resp.Actor.Display()
+			}
+		case "platform":
+			if resp.Actor != nil {
+				return resp.Actor.Platform
+			}
+		}
+		id, _ := strings.CutPrefix(name, "input.")
+		for _, q := range r.Interaction.Questions {
+			if q.ID == id {
+				return q.Labels(resp.Answers[id])
+			}
+		}
+		return ""
+	})
+}

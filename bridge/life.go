@@ -1,0 +1,298 @@
+package bridge
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Reprompt asks again after an answer that the agent could not use, or instead
+// of a question that is still pending: a new interaction takes over the
+// messages, keeps session, correlation and places, and starts with the earlier
+// values filled in where the questions have the same ids. CodeConflict once
+// the rounds are used up, or if the interaction was asked again already.
+func (e *Engine) Reprompt(ctx context.Context, agent Agent, id ID, r Request, key string) (Record, error) {
+	before, err := e.store.Load(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	r = inherit(before, r)
+	if err := r.Normalize(); err != nil {
+		return Record{}, err
+	}
+	return e.again(ctx, agent, before, r, key, false)
+}
+
+// inherit fills what a request to ask again leaves out.
+func inherit(before Record, r Request) Request {
+	i := before.Interaction
+	if r.Prompt == "" {
+		r.Prompt = i.Prompt
+	}
+	if r.Approval == nil && len(r.Questions) == 0 {
+		r.Questions, r.Approval = i.Questions, i.Approval
+	}
+	if r.Timeout == 0 {
+		r.Timeout = Duration(i.Deadline.Sub(i.Created))
+		if !before.Queued.IsZero() || !before.Escalated.IsZero() {
+			r.Timeout = 0 // the deadline was moved; the default is a better guess
+		}
+	}
+	if r.OnTimeout == "" {
+		r.OnTimeout = i.OnTimeout
+	}
+	if r.CompletedView == nil {
+		r.CompletedView = i.CompletedView
+	}
+	r.Session, r.ToolCall, r.Turn, r.ResponseID, r.ToolName = i.Session, i.ToolCall, i.Turn, i.ResponseID, i.ToolName
+	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
+	r.OneAtATime = false // it takes the place of the one before
+	if r.Initial == nil && before.Response != nil && len(before.Response.Answers) > 0 {
+		r.Initial = map[string]Answer{}
+		for _, q := range r.Questions {
+			if a, ok := before.Response.Answers[q.ID]; ok {
+				r.Initial[q.ID] = a
+			}
+		}
+		if len(r.Initial) == 0 || sameShape(i.Questions, r.Questions) != nil {
+			r.Initial = nil
+		}
+	}
+	return r
+}
+
+// sameShape reports whether answers to one list of questions can be filled
+// into another.
+func sameShape(was, now []Question) error {
+	for _, q := range now {
+		for _, p := range was {
+			if p.ID == q.ID && p.Composite() != q.Composite() {
+				return Errorf(CodeInvalid, "question %s has another form", q.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// again opens the next round of an interaction.
+func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Request, key string, queued bool) (Record, error) {
+	was := before.Interaction
+	if was.Round >= was.MaxRounds {
+		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("raise max_rounds, or finish without the answer")
+	}
+	i, err := e.interaction(agent, r)
+	if err != nil {
+		return Record{}, err
+	}
+	if i.ID, err = NewID(was.ID.Partition()); err != nil {
+		return Record{}, err
+	}
+	// The messages are where they are, whatever the route has become.
+	i.Destinations, i.Responders, i.Escalation = was.Destinations, was.Responders, was.Escalation
+	if !before.Escalated.IsZero() {
+		i.Escalation = nil
+		if i.OnTimeout == OnTimeoutEscalate {
+			i.OnTimeout = OnTimeoutExpire
+		}
+	}
+	i.Round, i.Previous, i.Root = was.Round+1, was.ID, was.Root
+	if i.Root == "" {
+		i.Root = was.ID
+	}
+	o := e.opening(i, key)
+	o.Queued = queued
+	o.Superseded = Response{State: StateSuperseded, Annotations: map[string]Annotation{}, At: i.Created, Digest: was.Digest}
+	if o.Failures, err = e.reach(i); err != nil {
+		return Record{}, err
+	}
+	if o.FrontEnds, err = e.frontEnds(ctx, i.Session); err != nil {
+		return Record{}, err
+	}
+	return e.openStored(ctx, o)
+}
+
+// Queue tells the agent of an interaction that the answer comes later: while it
+// is pending, it stays open for hold (0: as the request said), and a late
+// answer becomes a message to its session. One that was answered is asked
+// again in the same way.
+func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, message string) (Record, error) {
+	rec, err := e.store.Load(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	i := rec.Interaction
+	if i.Session == "" {
+		return Record{}, Errorf(CodeInvalid, "session: is needed to be told later").WithHint("open the request with a session")
+	}
+	if err := checkText("message", message, MaxText); err != nil {
+		return Record{}, err
+	}
+	if hold == 0 {
+		hold = i.Hold
+	}
+	if d := time.Duration(hold); d < MinTimeout || d > MaxTimeout {
+		return Record{}, Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+	}
+	if !rec.State.Final() {
+		return e.store.Mark(ctx, id, Mark{Queued: time.Duration(hold)})
+	}
+	if rec.State != StateAnswered && rec.State != StateDenied && rec.State != StateExpired {
+		return Record{}, Errorf(CodeConflict, "interaction %s has ended: %s", id, rec.State)
+	}
+	r := inherit(rec, Request{Hold: hold, Error: message})
+	r.Hold = hold
+	if err := r.Normalize(); err != nil {
+		return Record{}, err
+	}
+	return e.again(ctx, agent, rec, r, "", true)
+}
+
+// Complete notes what the agent's tool made of a response; people see it below
+// their answer. Only the first note counts. CodeConflict while it is pending.
+func (e *Engine) Complete(ctx context.Context, id ID, c Completion) (Record, error) {
+	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
+		if err := checkText(f.name, f.text, MaxPrompt); err != nil {
+			return Record{}, err
+		}
+	}
+	rec, err := e.store.Load(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	if !rec.State.Final() {
+		return Record{}, Errorf(CodeConflict, "interaction %s is still pending", id).WithHint("wait for its end, or cancel it")
+	}
+	return e.store.Mark(ctx, id, Mark{Completed: &c})
+}
+
+// Message is a late answer for a session.
+type Message struct {
+	ID      string    `json:"id"` // acknowledges it and all before it
+	Session string    `json:"session"`
+	At      time.Time `json:"at"`
+	// Text is the answer in words, to be handed to the agent as a user's message.
+	Text   string `json:"text"`
+	Record Record `json:"record"`
+}
+
+// NewMessage makes the message of a record that was answered late.
+func NewMessage(id string, r Record) Message {
+	m := Message{ID: id, Session: r.Interaction.Session, Record: r}
+	var b strings.Builder
+	b.WriteString("Late answer to: " + oneLine(r.Interaction.Prompt) + "\n")
+	if r.Response == nil {
+		m.Text = b.String()
+		return m
+	}
+	m.At = r.Response.At
+	switch r.State {
+	case StateAnswered:
+		for _, q := range r.Interaction.Questions {
+			name := q.Text
+			if name == "" {
+				name = "Answer"
+			}
+			b.WriteString(oneLine(name) + ": " + q.Labels(r.Response.Answers[q.ID]) + "\n")
+		}
+	default:
+		b.WriteString("Decision: " + r.Outcome() + "\n")
+		if r.Response.Reason != "" {
+			b.WriteString("Reason: " + r.Response.Reason + "\n")
+		}
+	}
+	if a := r.Response.Actor; a != nil {
+		b.WriteString("By: " + a.Display() + " on " + a.Platform + "\n")
+	}
+	m.Text = b.String()
+	return m
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// messageBatch is how many messages are handed out at once.
+const messageBatch = 100
+
+// Messages returns the late answers of a session that its agent has not
+// acknowledged, oldest first.
+func (e *Engine) Messages(ctx context.Context, agent, session string) ([]Message, error) {
+	return e.store.Messages(ctx, agent, session, messageBatch)
+}
+
+// Acknowledge forgets the messages of a session up to one; their cards say that
+// the agent has the answer.
+func (e *Engine) Acknowledge(ctx context.Context, agent, session, through string) error {
+	ids, err := e.store.Acknowledge(ctx, agent, session, through)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := e.store.Mark(ctx, id, Mark{Delivered: true}); err != nil && ErrorCode(err) != CodeNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reach is how a destination can be reached.
+type Reach struct {
+	Destination
+	Reachable bool   `json:"reachable"`
+	Reason    string `json:"reason,omitempty"` // why not
+}
+
+// Availability tells whether anybody could answer now.
+type Availability struct {
+	Available bool `json:"available"`
+	// Clients are the front ends connected to the session, Enabled those of
+	// them that can answer.
+	Clients      int     `json:"clients"`
+	Enabled      int     `json:"enabled"`
+	Destinations []Reach `json:"destinations"`
+}
+
+// Availability counts who could answer a request on a route, in a session that
+// may be empty.
+func (e *Engine) Availability(ctx context.Context, agent Agent, route, session string) (Availability, error) {
+	var out Availability
+	i, err := e.interaction(agent, Request{Route: route, Session: session, Prompt: "?", Kind: KindAsk, Questions: []Question{{ID: "q", Widget: WidgetText, MaxLength: 1}}})
+	if err != nil {
+		return out, err
+	}
+	failures, err := e.reach(i)
+	if err == nil {
+		failures, err = e.closed(ctx, i, failures)
+	}
+	if err != nil {
+		return out, err
+	}
+	for n, d := range i.Destinations {
+		why, failed := failures[n]
+		out.Destinations = append(out.Destinations, Reach{Destination: d, Reachable: !failed, Reason: why})
+		out.Available = out.Available || !failed
+	}
+	if session != "" {
+		if out.Clients, out.Enabled, err = e.store.Present(ctx, session); err != nil {
+			return out, err
+		}
+		out.Available = out.Available || out.Enabled > 0
+	}
+	return out, nil
+}
+
+func (e *Engine) frontEnds(ctx context.Context, session string) (bool, error) {
+	if session == "" {
+		return false, nil
+	}
+	_, enabled, err := e.store.Present(ctx, session)
+	return enabled > 0, err
+}
+
+// Join counts a front end among those of a session, for PresenceTTL.
+func (e *Engine) Join(ctx context.Context, session, client string, enabled bool) error {
+	return e.store.Join(ctx, session, client, enabled)
+}
+
+// Leave stops counting a front end.
+func (e *Engine) Leave(ctx context.Context, session, client string) error {
+	return e.store.Leave(ctx, session, client)
+}

@@ -1,0 +1,121 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// muteKey names the note that makes a channel read-only.
+func muteKey(platform, channel string) string { return "mute:" + platform + "/" + channel }
+
+// muted reports whether a destination's channel is read-only.
+func (e *Engine) muted(ctx context.Context, d Destination) (bool, error) {
+	s, err := e.store.Note(ctx, muteKey(d.Platform, d.Channel))
+	return s != "", err
+}
+
+// channels are the configured channels of a platform in which the person may
+// answer, by what the platform calls the place they speak in: a direct message
+// is configured by the person.
+func (e *Engine) mayMute(a Actor, channel string) (string, bool) {
+	for _, route := range e.routes {
+		if !slices.ContainsFunc(route.Responders, func(r Responder) bool {
+			return r.Platform == a.Platform && r.User == a.User || a.Person != "" && r.Person == a.Person
+		}) {
+			continue
+		}
+		for _, d := range route.Destinations {
+			if d.Channel == channel || d.Channel == a.User {
+				return d.Channel, true
+			}
+		}
+	}
+	return "", false
+}
+
+// SetMuted makes a channel read-only, or lets it answer again: cards in it are
+// redrawn without their controls, or with them. Only who may answer in the
+// channel may do that; others get CodeForbidden.
+func (e *Engine) SetMuted(ctx context.Context, by Actor, platform, channel string, on bool) error {
+	name, ok := e.mayMute(by, channel)
+	if !ok {
+		return Errorf(CodeForbidden, "you may not change this channel").WithHint("only those who may answer in it may")
+	}
+	key := muteKey(platform, name)
+	var err error
+	if on {
+		_, err = e.store.PutNote(ctx, key, by.Display()+" "+time.Now().UTC().Format(time.RFC3339), 0)
+	} else {
+		err = e.store.DropNote(ctx, key)
+	}
+	if err != nil {
+		return err
+	}
+	e.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
+	return e.redraw(ctx, platform, name)
+}
+
+// redraw draws the pending cards of a channel anew.
+func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
+	ids, err := e.store.Pending(ctx, "", "")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := e.store.Load(ctx, id)
+		if ErrorCode(err) == CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for n, d := range r.Interaction.Destinations {
+			if _, posted := r.Messages[n]; !posted || d.Platform != platform || d.Channel != channel {
+				continue
+			}
+			if _, err := e.store.Mark(ctx, id, Mark{Redraw: &n}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CommandName is how people call nod in a chat.
+const CommandName = "nod"
+
+const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, or status."
+
+// Command implements Sink.
+func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
+	word := strings.ToLower(strings.TrimSpace(c.Text))
+	switch word {
+	case "mute", "unmute":
+		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channel, word == "mute")
+		switch {
+		case ErrorCode(err) == CodeForbidden:
+			return "Only those who may answer in this channel may do that. Nothing was changed.", nil
+		case err != nil:
+			return "", err
+		case word == "mute":
+			return "This channel is read-only now: requests are still shown here, and nobody can answer them here.", nil
+		}
+		return "This channel can answer again.", nil
+	case "status":
+		name, ok := e.mayMute(c.Actor, c.Channel)
+		if !ok {
+			return "You may not answer in this channel.", nil
+		}
+		muted, err := e.muted(ctx, Destination{Platform: c.Actor.Platform, Channel: name})
+		if err != nil {
+			return "", err
+		}
+		if muted {
+			return "You may answer here, but this channel is read-only now.", nil
+		}
+		return "You may answer here.", nil
+	}
+	return commandHelp, nil
+}

@@ -1,0 +1,226 @@
+package bridge
+
+import (
+	"context"
+	"time"
+)
+
+// Store is what the engine needs of the database. Every method is atomic,
+// safe for concurrent use and safe to repeat; an unreachable database is
+// CodeUnavailable.
+type Store interface {
+	Records
+	Outbox
+	Deadlines
+	Drafts
+	Notes
+	Grants
+	Mailbox
+	Presence
+}
+
+// Records keeps interactions.
+type Records interface {
+	// NewID returns an id in the partition where the session, else the key,
+	// keeps its interactions.
+	NewID(session, key string) (ID, error)
+	// Open stores a new interaction with its posting jobs. The same agent and
+	// idempotency key, or the same id, return the first record and false;
+	// another digest under the same key is CodeConflict.
+	Open(context.Context, Opening) (Record, bool, error)
+	// Known reports whether something was opened under an idempotency key.
+	Known(ctx context.Context, agent, session, key string) (bool, error)
+	// Load returns a record; CodeNotFound where there is none.
+	Load(context.Context, ID) (Record, error)
+	// Settle ends a pending interaction. It returns the record as it is then,
+	// and whether this very settlement ended it; a repeated settlement with
+	// the winner's nonce is the winner.
+	Settle(context.Context, Settlement) (Record, bool, error)
+	// Mark stores what happened to an interaction without ending it.
+	Mark(context.Context, ID, Mark) (Record, error)
+	// Await returns once the interaction is over, or ctx's error.
+	Await(context.Context, ID) (Record, error)
+	// Pending lists what is pending in the session, newest first; with both
+	// empty, everything that is.
+	Pending(ctx context.Context, agent, session string) ([]ID, error)
+}
+
+// Opening is what Records.Open stores.
+type Opening struct {
+	Interaction    Interaction
+	IdempotencyKey string
+	// Timeout is the response that stands if nobody answers in time.
+	Timeout Response
+	// Failures says, by destination index, who can not be reached from the start.
+	Failures map[int]string
+	// Response is set where no human needs to be asked.
+	Response *Response
+	// AfterHold is the response that stands if a queued interaction is not
+	// answered either.
+	AfterHold Response
+	// Queued tells that nobody waits from the start.
+	Queued bool
+	// Escalated is the interaction as it is once its deadline has passed
+	// under OnTimeoutEscalate; nil: it does not escalate.
+	Escalated *Interaction
+	// FrontEnds tells that the session has front ends that can answer, so that
+	// the interaction lives on when no destination can be reached.
+	FrontEnds bool
+	// Superseded is the response of Interaction.Previous if that is pending.
+	Superseded Response
+}
+
+// Cause says who ends an interaction.
+type Cause string
+
+// The causes.
+const (
+	CauseAnswer  Cause = "answer"  // a human; loses to a deadline that has passed
+	CauseTimeout Cause = "timeout" // the clock; only once the deadline has passed
+	CauseCancel  Cause = "cancel"  // the agent or an operator
+)
+
+// Settlement ends an interaction.
+type Settlement struct {
+	ID       ID
+	Cause    Cause
+	Response Response // ignored for CauseTimeout, where the opening's stands
+	Nonce    string   // names this settlement for repeats
+}
+
+// Mark is one thing that happened to an interaction; exactly one field is set.
+type Mark struct {
+	Posted    *Posted
+	Failed    *Failed
+	Delivered bool
+	Queued    time.Duration // how long it stays open now; above 0
+	Completed *Completion
+	Redraw    *int // destination whose message has to be drawn anew
+}
+
+// Posted attaches a message. If what the message shows is out of date by now,
+// an edit job is stored in the same step.
+type Posted struct {
+	Destination int
+	Ref         MessageRef
+	Revision    int64 // of the record that was shown
+}
+
+// Failed gives a destination up. When none is left, the interaction becomes
+// undeliverable in the same step.
+type Failed struct {
+	Destination int
+	Reason      string
+}
+
+// Drafts keeps unfinished answers until a while after the deadline.
+type Drafts interface {
+	// Draft returns the draft of the actor, and whose draft the destination's
+	// card shows; zero values where there is none.
+	Draft(ctx context.Context, id ID, destination int, actor Actor) (mine, shown *Draft, err error)
+	// SaveDraft stores d as its actor's, and as the one the card shows.
+	SaveDraft(ctx context.Context, id ID, destination int, d Draft) error
+}
+
+// Notes keeps small values for a while.
+type Notes interface {
+	// PutNote stores value unless the key is taken, and returns what is
+	// stored then.
+	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
+	// Note returns a value; empty where there is none.
+	Note(ctx context.Context, key string) (string, error)
+	// DropNote forgets a value.
+	DropNote(ctx context.Context, key string) error
+	// Hold takes or keeps a lease for holder and reports whether it has it.
+	Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	// Release gives a lease back if holder has it.
+	Release(ctx context.Context, name, holder string) error
+}
+
+// JobKind says what a job does.
+type JobKind string
+
+// The jobs.
+const (
+	JobPost JobKind = "post" // show the interaction at a destination
+	JobEdit JobKind = "edit" // bring a posted message in line
+)
+
+// Job is leased work on one message.
+type Job struct {
+	ID          string // unique within its partition; the same message's edits share one
+	Kind        JobKind
+	Interaction ID
+	Destination int
+	Attempt     int   // 1 for the first
+	Fence       int64 // changes with each lease
+	Generation  int64 // changes each time the job is asked for
+	Created     time.Time
+}
+
+// Outbox hands out jobs.
+type Outbox interface {
+	// Claim leases up to n due jobs.
+	Claim(ctx context.Context, n int, lease time.Duration) ([]Job, error)
+	// Finish removes a job, unless it was asked for again meanwhile.
+	Finish(context.Context, Job) error
+	// Retry makes a job due again after d.
+	Retry(ctx context.Context, j Job, d time.Duration, reason string) error
+	// Bury keeps a job that can not be done among the dead letters.
+	Bury(ctx context.Context, j Job, reason string) error
+	// Wait returns when jobs may be due, after at most d.
+	Wait(ctx context.Context, d time.Duration)
+	// Extend keeps the lease of a job for d from now; false if it was lost.
+	Extend(ctx context.Context, j Job, d time.Duration) (bool, error)
+}
+
+// Deadlines finds what has to end.
+type Deadlines interface {
+	// Due returns up to n interactions whose deadline has passed.
+	Due(ctx context.Context, n int) ([]ID, error)
+}
+
+// Mailbox keeps the late answers of sessions until their agents have taken
+// them: at least once, in order.
+type Mailbox interface {
+	// Messages returns up to limit of them, oldest first.
+	Messages(ctx context.Context, agent, session string, limit int) ([]Message, error)
+	// Acknowledge forgets all up to the message of an id, and returns whose
+	// answers they were.
+	Acknowledge(ctx context.Context, agent, session, through string) ([]ID, error)
+}
+
+// PresenceTTL is how long a front end counts as connected after it last said
+// so.
+const PresenceTTL = 30 * time.Second
+
+// Presence counts the front ends of sessions.
+type Presence interface {
+	Join(ctx context.Context, session, client string, enabled bool) error
+	Leave(ctx context.Context, session, client string) error
+	Present(ctx context.Context, session string) (clients, enabled int, err error)
+}
+
+// Grant is a standing yes.
+type Grant struct {
+	Agent   string    `json:"agent"`
+	Session string    `json:"session,omitempty"` // empty: every session
+	Key     string    `json:"key"`               // Approval.Key, or the digest of tool and input
+	Actor   Actor     `json:"actor"`
+	Origin  ID        `json:"origin"` // the interaction in which it was given
+	Expires time.Time `json:"expires"`
+}
+
+// Grants keeps standing yeses.
+type Grants interface {
+	// Grant returns the grant that covers key in the session, if any holds.
+	Grant(ctx context.Context, agent, session, key string) (Grant, bool, error)
+	PutGrant(context.Context, Grant) error
+	// ClearSession ends every grant of the session, and what tools remember.
+	ClearSession(ctx context.Context, agent, session string) error
+	// Recall returns what a tool remembers under a key of its own; a once is
+	// returned only once. Empty: nothing.
+	Recall(ctx context.Context, agent, session, key string) (Scope, error)
+	// Remember is what Recall returns later.
+	Remember(ctx context.Context, agent, session, key string, s Scope) error
+}

@@ -1,0 +1,227 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// submit settles an ask with what the person has drafted and just sent.
+func (e *Engine) submit(ctx context.Context, a admitted) (Verdict, error) {
+	i := a.record.Interaction
+	mine, shown, err := e.store.Draft(ctx, i.ID, a.control.Destination, a.actor)
+	if err != nil {
+		return Verdict{}, err
+	}
+	d := begin(mine, a.actor)
+	if a.control.Option == OptionShown && !a.record.State.Final() && shown != nil && !shown.Actor.Same(a.actor) {
+		// What the card shows is somebody else's choice; nobody submits what
+		// they do not see.
+		if err := e.store.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+			return Verdict{}, err
+		}
+		v := a.view(e, &d)
+		return Verdict{Kind: VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
+	}
+	if i.LonePlan() && a.control.Question == 1 {
+		a.answers[a.fields[0].ID] = TextAnswer(PlanRequestChanges) // what its button said
+	}
+	a.mergeInto(&d)
+	resp, problems := i.respond(&d)
+	if len(problems) > 0 && !a.record.State.Final() {
+		if len(a.answers) > 0 { // what was typed is kept for the next try
+			if err := e.store.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+				return Verdict{}, err
+			}
+		}
+		v := a.view(e, &d)
+		return Verdict{Kind: VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
+	}
+	return e.settle(ctx, a, resp)
+}
+
+// respond makes a response of a draft, or says what is wrong by field.
+func (i Interaction) respond(d *Draft) (Response, map[int]string) {
+	resp := Response{State: StateAnswered, Answers: map[string]Answer{}, Annotations: map[string]Annotation{}}
+	problems := map[int]string{}
+	checked := map[string]Answer{}
+	fields := i.Fields()
+	for n, f := range fields {
+		given, other := d.Value(f)
+		answer, problem := f.Check(given, other)
+		if problem != "" {
+			problems[n] = problem
+			continue
+		}
+		checked[f.ID] = answer
+		note := Annotation{Other: other != ""}
+		if k := f.optionIndex(answer.Text); k >= 0 && !note.Other {
+			note.Preview = f.Options[k].Preview
+		}
+		if note != (Annotation{}) {
+			resp.Annotations[i.Questions[f.Of].ID] = note
+		}
+	}
+	for n, q := range i.Questions {
+		parts, at := partsOf(fields, n)
+		answer, part, problem := q.compose(parts, checked)
+		if problem != "" && len(problems) == 0 {
+			k := slices.IndexFunc(parts, func(f Field) bool { return f.Part == part })
+			problems[at+k] = problem
+		}
+		if !answer.Empty() || answer.List != nil {
+			resp.Answers[q.ID] = answer
+		}
+	}
+	return resp, problems
+}
+
+// partsOf are the fields of a question, and the index of the first.
+func partsOf(fields []Field, question int) ([]Field, int) {
+	from := slices.IndexFunc(fields, func(f Field) bool { return f.Of == question })
+	to := from
+	for to < len(fields) && fields[to].Of == question {
+		to++
+	}
+	return fields[from:to], from
+}
+
+// firstProblem is the first problem in the order of the fields, as a sentence.
+func firstProblem(fields []Field, problems map[int]string) string {
+	for n, f := range fields {
+		if p := problems[n]; p != "" {
+			if len(fields) == 1 {
+				return p
+			}
+			return f.label() + ": " + p
+		}
+	}
+	return problems[ReasonProblem]
+}
+
+// begin returns a draft to work on: a copy of the person's own, else a fresh
+// one.
+func begin(mine *Draft, actor Actor) Draft {
+	d := Draft{}
+	if mine != nil {
+		d = *mine
+	}
+	d.Actor, d.Answers, d.Others = actor, maps.Clone(d.Answers), maps.Clone(d.Others)
+	if d.Answers == nil {
+		d.Answers = map[string]Answer{}
+	}
+	if d.Others == nil {
+		d.Others = map[string]string{}
+	}
+	return d
+}
+
+func (a admitted) mergeInto(d *Draft) {
+	for id, v := range a.answers {
+		d.Answers[id] = v
+		delete(d.Others, id)
+	}
+	maps.Copy(d.Others, a.others)
+}
+
+// settle records the response as this actor's.
+func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, error) {
+	i := a.record.Interaction
+	r.Actor, r.At, r.Digest = &a.actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
+	if r.Annotations == nil {
+		r.Annotations = map[string]Annotation{}
+	}
+	rec, won, err := e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(a.actor, r)})
+	if err != nil {
+		return Verdict{}, err
+	}
+	a.record = rec
+	if !won {
+		return e.late(ctx, a)
+	}
+	e.log.Info("settled", "id", i.ID, "state", rec.State, "platform", a.actor.Platform, "user", a.actor.User)
+	if err := e.remember(ctx, rec); err != nil {
+		e.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
+	}
+	v := a.view(e, nil)
+	return Verdict{Kind: VerdictSettled, Note: noteRecorded(rec), View: &v}, nil
+}
+
+// late answers a click that changes nothing any more. A card that was taken
+// over by a later round shows that round.
+func (e *Engine) late(ctx context.Context, a admitted) (Verdict, error) {
+	note := noteLate(a.record, a.actor)
+	if a.record.Next != "" {
+		head, err := e.head(ctx, a.record)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if a.record = head; !head.State.Final() {
+			note = noteAskedAgain
+		}
+	}
+	v := a.view(e, nil)
+	return Verdict{Kind: VerdictLate, Note: note, View: &v}, nil
+}
+
+// nonce names what this person decided, so that a delivery repeated by the
+// service is recognised.
+func nonce(actor Actor, r Response) string {
+	b, _ := json.Marshal(struct { // maps are written in key order, so this is stable
+		P, U    string
+		State   State
+		Answers map[string]Answer
+		Scope   Scope
+		Reason  string
+	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+// Answer settles an interaction for a responder who does not click but sends
+// the whole answer, as the API and the command line do. Decision is set for
+// an approval, answers for an ask. The actor's Person must be one of the
+// responders.
+func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, d Decision, reason string, answers map[string]Answer, others map[string]string) (Record, error) {
+	rec, err := e.store.Load(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	i := rec.Interaction
+	if actor.Person == "" || !slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Person == actor.Person }) {
+		return Record{}, Errorf(CodeForbidden, "you may not answer this").WithHint("who may: %s", responderNames(i))
+	}
+	for qid := range answers {
+		if !slices.ContainsFunc(i.Questions, func(q Question) bool { return q.ID == qid }) {
+			return Record{}, Errorf(CodeInvalid, "answers: there is no question %q", qid)
+		}
+	}
+	given, problem := i.split(answers)
+	if problem != "" {
+		return Record{}, Errorf(CodeInvalid, "answers: %s", problem)
+	}
+	a := admitted{Click: Click{Actor: actor, Reason: reason}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: others}
+	var v Verdict
+	if i.Kind == KindApproval {
+		r, ok := i.decide(d, reason)
+		if !ok {
+			return Record{}, Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
+		}
+		v, err = e.settle(ctx, a, r)
+	} else {
+		v, err = e.submit(ctx, a)
+	}
+	switch {
+	case err != nil:
+		return Record{}, err
+	case v.Kind == VerdictInvalid:
+		return Record{}, Errorf(CodeInvalid, "answers: %s", v.Note)
+	case v.Kind == VerdictLate:
+		return v.View.Record, Errorf(CodeConflict, "%s", v.Note)
+	}
+	return v.View.Record, nil
+}

@@ -1,0 +1,56 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// subcommands of the application command, and what Discord shows beside them.
+var subcommands = []*discordgo.ApplicationCommandOption{
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mute", Description: "Make this channel read-only for nod"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel answer again"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "status", Description: "Say whether you may answer here"},
+}
+
+// register makes the command known, once for this process; creating one that
+// exists updates it and leaves others alone. Without it everything else works.
+func (p *Platform) register(ctx context.Context) {
+	p.mu.Lock()
+	done := p.registered
+	p.mu.Unlock()
+	if done {
+		return
+	}
+	var app struct {
+		ID string `json:"id"`
+	}
+	err := p.do(ctx, http.MethodGet, discordgo.EndpointApplication("@me"), nil, &app)
+	if err == nil {
+		err = p.do(ctx, http.MethodPost, discordgo.EndpointApplicationGlobalCommands(app.ID),
+			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "How nod behaves in this channel", Options: subcommands}, nil)
+	}
+	if err != nil {
+		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)
+		return
+	}
+	p.mu.Lock()
+	p.registered = true
+	p.mu.Unlock()
+}
+
+func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
+	word := ""
+	if len(in.Data.Options) > 0 {
+		word = in.Data.Options[0].Name
+	}
+	text, err := sink.Command(ctx, bridge.Command{Actor: who, Channel: in.ChannelID, Text: word})
+	if err != nil {
+		p.log.Error("command not carried out", "platform", p.name, "error", err)
+		text = bridge.NoteNotDone
+	}
+	return note(text)
+}
