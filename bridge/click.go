@@ -158,6 +158,9 @@ func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
 	if i.Kind == KindApproval {
 		return e.clickApproval(ctx, a)
 	}
+	if a.control.Action == ActionDecline && i.Declinable {
+		return e.settle(ctx, a, declined())
+	}
 	if a.control.Question >= len(a.fields) && a.control.Action != ActionStep {
 		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
@@ -172,6 +175,8 @@ func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
 	}
 	return e.edit(ctx, a)
 }
+
+func declined() Response { return Response{State: StateCancelled, Reason: "declined"} }
 
 // tap settles an ask whose whole answer is one press.
 func (e *Engine) tap(ctx context.Context, a admitted) (Verdict, error) {

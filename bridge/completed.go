@@ -41,16 +41,20 @@ func (c *CompletedView) check(questions []Question) error {
 	return nil
 }
 
-// Action is what the human did, in one word: approve, deny or submit; empty
-// where no human decided.
+// Action is what the human did, in one word: approve, deny, submit or cancel;
+// empty where no human decided.
 func (r Response) Action() string {
-	switch {
-	case r.State == StateApproved:
+	switch r.State {
+	case StateApproved:
 		return "approve"
-	case r.State == StateDenied:
+	case StateDenied:
 		return "deny"
-	case r.State == StateAnswered:
+	case StateAnswered:
 		return "submit"
+	case StateCancelled:
+		if r.Actor != nil {
+			return "cancel"
+		}
 	}
 	return ""
 }

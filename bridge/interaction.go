@@ -62,6 +62,7 @@ type Interaction struct {
 	Escalation *Escalation `json:"escalation,omitempty"`
 
 	CancelOnDisconnect bool              `json:"cancel_on_disconnect,omitempty"`
+	Declinable         bool              `json:"declinable,omitempty"`
 	Presentation       Presentation      `json:"presentation,omitempty"`
 	CompletedView      *CompletedView    `json:"completed_view,omitempty"`
 	Initial            map[string]Answer `json:"initial,omitempty"`

@@ -45,7 +45,7 @@ func inherit(before Record, r Request) Request {
 		r.CompletedView = i.CompletedView
 	}
 	r.Session, r.ToolCall, r.Turn, r.ResponseID, r.ToolName = i.Session, i.ToolCall, i.Turn, i.ResponseID, i.ToolName
-	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
+	r.Route, r.Hold, r.CancelOnDisconnect, r.Declinable, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Declinable, i.Presentation, i.MaxRounds
 	r.OneAtATime = false // it takes the place of the one before
 	if r.Initial == nil && before.Response != nil && len(before.Response.Answers) > 0 {
 		r.Initial = map[string]Answer{}

@@ -162,7 +162,7 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
 		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders),
 		Created: now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
-		CancelOnDisconnect: r.CancelOnDisconnect, Presentation: r.Presentation, CompletedView: r.CompletedView,
+		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
 		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds,
 	}
 	var err error

@@ -60,9 +60,11 @@ type Request struct {
 	OneAtATime bool `json:"one_at_a_time,omitempty"`
 	// CancelOnDisconnect withdraws the request when the connection of the
 	// caller that waits for it ends.
-	CancelOnDisconnect bool           `json:"cancel_on_disconnect,omitempty"`
-	Presentation       Presentation   `json:"presentation,omitempty"`
-	CompletedView      *CompletedView `json:"completed_view,omitempty"`
+	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
+	// Declinable lets people end an ask without an answer.
+	Declinable    bool           `json:"declinable,omitempty"`
+	Presentation  Presentation   `json:"presentation,omitempty"`
+	CompletedView *CompletedView `json:"completed_view,omitempty"`
 	// Initial values by question id: filled in, and no answer by themselves.
 	Initial map[string]Answer `json:"initial,omitempty"`
 	// Error is shown above the questions: why they are asked again.
@@ -189,6 +191,9 @@ func (r *Request) normalizeLife() error {
 	}
 	if r.MaxRounds < 1 || r.MaxRounds > MaxRounds {
 		return Errorf(CodeInvalid, "max_rounds: %d is not 1 to %d", r.MaxRounds, MaxRounds)
+	}
+	if r.Declinable && r.Kind == KindApproval {
+		return Errorf(CodeInvalid, "declinable: is for asks only; an approval can be denied")
 	}
 	if r.OneAtATime && r.Session == "" {
 		return Errorf(CodeInvalid, "one_at_a_time: needs the request's session")

@@ -182,11 +182,22 @@ func nonce(actor Actor, r Response) string {
 	return hex.EncodeToString(sum[:12])
 }
 
+// Reply is a whole answer, as a responder sends it who does not click.
+type Reply struct {
+	// Decision of an approval.
+	Decision Decision `json:"decision,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	// Answers to an ask, by question id, and free text beside the options.
+	Answers map[string]Answer `json:"answers,omitempty"`
+	Others  map[string]string `json:"others,omitempty"`
+	// Decline ends a declinable ask without an answer.
+	Decline bool `json:"decline,omitempty"`
+}
+
 // Answer settles an interaction for a responder who does not click but sends
-// the whole answer, as the API and the command line do. Decision is set for
-// an approval, answers for an ask. The actor's Person must be one of the
-// responders.
-func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, d Decision, reason string, answers map[string]Answer, others map[string]string) (Record, error) {
+// the whole answer, as the API and the command line do. The actor's Person
+// must be one of the responders.
+func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (Record, error) {
 	rec, err := e.store.Load(ctx, id)
 	if err != nil {
 		return Record{}, err
@@ -195,26 +206,20 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, d Decision, rea
 	if actor.Person == "" || !slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Person == actor.Person }) {
 		return Record{}, Errorf(CodeForbidden, "you may not answer this").WithHint("who may: %s", responderNames(i))
 	}
-	for qid := range answers {
+	for qid := range reply.Answers {
 		if !slices.ContainsFunc(i.Questions, func(q Question) bool { return q.ID == qid }) {
 			return Record{}, Errorf(CodeInvalid, "answers: there is no question %q", qid)
 		}
 	}
-	given, problem := i.split(answers)
+	given, problem := i.split(reply.Answers)
 	if problem != "" {
 		return Record{}, Errorf(CodeInvalid, "answers: %s", problem)
 	}
-	a := admitted{Click: Click{Actor: actor, Reason: reason}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: others}
-	var v Verdict
-	if i.Kind == KindApproval {
-		r, ok := i.decide(d, reason)
-		if !ok {
-			return Record{}, Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
-		}
-		v, err = e.settle(ctx, a, r)
-	} else {
-		v, err = e.submit(ctx, a)
+	a := admitted{Click: Click{Actor: actor, Reason: reply.Reason}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: reply.Others}
+	if a.others == nil {
+		a.others = map[string]string{}
 	}
+	v, err := e.applyReply(ctx, a, reply)
 	switch {
 	case err != nil:
 		return Record{}, err
@@ -224,4 +229,25 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, d Decision, rea
 		return v.View.Record, Errorf(CodeConflict, "%s", v.Note)
 	}
 	return v.View.Record, nil
+}
+
+func (e *Engine) applyReply(ctx context.Context, a admitted, reply Reply) (Verdict, error) {
+	i := a.record.Interaction
+	switch {
+	case i.Kind == KindApproval:
+		r, ok := i.decide(reply.Decision, reply.Reason)
+		if !ok {
+			return Verdict{}, Errorf(CodeInvalid, "decision: %q is not on offer", reply.Decision).WithHint("use one of %v", i.Decisions())
+		}
+		return e.settle(ctx, a, r)
+	case reply.Decline && !i.Declinable:
+		return Verdict{}, Errorf(CodeInvalid, "decline: is not on offer")
+	case reply.Decline:
+		r := declined()
+		if reply.Reason != "" {
+			r.Reason = reply.Reason
+		}
+		return e.settle(ctx, a, r)
+	}
+	return e.submit(ctx, a)
 }

@@ -22,6 +22,8 @@ const (
 	ActionInput  Action = 5 // open a native text input or form; Option is OptionForm, OptionOther, OptionReason
 	ActionStep   Action = 6 // show the question named by Question
 	ActionPage   Action = 7 // show the page of options numbered by Option
+
+	ActionDecline Action = 8 // end an ask without an answer
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.

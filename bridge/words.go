@@ -60,6 +60,9 @@ func noteLate(r Record, actor Actor) string {
 	case StateExpired:
 		return "Too late: this expired at " + at + ". Nothing was recorded."
 	case StateCancelled:
+		if r.Response.Actor != nil {
+			return "Already declined by " + who + " at " + at + "."
+		}
 		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
 	case StateSuperseded:
 		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
@@ -92,6 +95,9 @@ func (r Record) Outcome() string {
 		if a := f.FieldAnswer(r.Interaction, r.Response.Answers); !a.Empty() && len(a.String()) <= 80 {
 			return "answered " + f.Labels(a)
 		}
+	}
+	if r.State == StateCancelled && r.Response.Actor != nil {
+		return "declined"
 	}
 	return string(r.State)
 }

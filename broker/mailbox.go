@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ func (b *Broker) lateOf(ctx context.Context, agent, session string, f func(entry
 				continue
 			}
 			id, _ := m.Values["i"].(string)
-			if err := f(m.ID, bridge.ID(id)); err == errEnough {
+			if err := f(m.ID, bridge.ID(id)); errors.Is(err, errEnough) {
 				return nil
 			} else if err != nil {
 				return err

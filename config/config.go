@@ -81,6 +81,9 @@ type Person struct {
 type Route struct {
 	To         []string `yaml:"to"`         // platform:channel, or platform:channel/thread
 	Responders []string `yaml:"responders"` // names of people
+	// EscalateTo names the route that is asked as well when nobody answered in
+	// time and the request says escalate; empty: none.
+	EscalateTo string `yaml:"escalate_to"`
 }
 
 // Agent may ask.
@@ -317,6 +320,9 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		}
 		if len(r.Responders) == 0 {
 			bad(path+".responders", "is empty: nobody could answer")
+		}
+		if _, ok := c.Routes[r.EscalateTo]; r.EscalateTo != "" && (!ok || r.EscalateTo == name) {
+			bad(path+".escalate_to", "there is no other route %q", r.EscalateTo)
 		}
 		for n, s := range r.To {
 			t, err := ParseTarget(s)

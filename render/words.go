@@ -26,6 +26,7 @@ const (
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
 	LabelContinue   = "Continue"
+	LabelDecline    = "Decline"
 	LabelApprove    = "Approve"
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What has to change?"
@@ -86,6 +87,9 @@ func headline(r bridge.Record) (icon, text string) {
 	case bridge.StateExpired:
 		return "⌛", "Expired, nobody answered"
 	case bridge.StateCancelled:
+		if r.Response.Actor != nil {
+			return "🚫", "Declined"
+		}
 		return "🚫", "Withdrawn by the agent"
 	case bridge.StateSuperseded:
 		return "🔁", "Asked again below"

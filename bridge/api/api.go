@@ -28,6 +28,8 @@ const (
 	// bodyTimeout bounds how long a caller takes to send its request.
 	bodyTimeout = 30 * time.Second
 	maxWait     = 10 * time.Minute // of one call; callers wait longer by asking again
+	// abandonTimeout bounds a cancellation that nobody waits for.
+	abandonTimeout = 5 * time.Second
 )
 
 // Reader is what the front door reads from the store besides records.
@@ -35,6 +37,7 @@ type Reader interface {
 	List(context.Context, bridge.ListFilter) (bridge.List, error)
 	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
 	Cursor(context.Context) (string, error)
+	CursorAt(time.Time) string
 	Ping(context.Context) error
 }
 
@@ -42,6 +45,11 @@ type Reader interface {
 type Principal struct {
 	Agent  *bridge.Agent
 	Person string
+}
+
+// actor is a person who answers by API.
+func (p Principal) actor() bridge.Actor {
+	return bridge.Actor{Platform: "api", User: p.Person, Name: p.Person, Person: p.Person}
 }
 
 // Options configures a Server.
@@ -94,11 +102,28 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/interactions/{id}":           s.anybody(s.get),
 		"POST /v1/interactions/{id}/response": s.person(s.respond),
 		"POST /v1/interactions/{id}/cancel":   s.anybody(s.cancel),
+		"POST /v1/interactions/{id}/complete": s.agent(s.complete),
+		"POST /v1/interactions/{id}/reprompt": s.agent(s.reprompt),
+		"POST /v1/interactions/{id}/pending":  s.agent(s.pending),
+
 		"POST /v1/sessions/{id}/cancel":       s.agent(s.cancelSession),
-		"GET /v1/events":                      s.anybody(s.events),
-		"GET /healthz":                        s.healthz,
-		"GET /readyz":                         s.readyz,
-		"GET /openapi.yaml":                   s.description,
+		"GET /v1/sessions/{id}/messages":      s.agent(s.messages),
+		"POST /v1/sessions/{id}/messages/ack": s.agent(s.acknowledge),
+		"GET /v1/availability":                s.agent(s.availability),
+
+		"POST /v1/approvals/recall":   s.agent(s.recall),
+		"PUT /v1/approvals":           s.agent(s.remember),
+		"DELETE /v1/approvals":        s.agent(s.forget),
+		"PUT /v1/channels/mode":       s.person(s.channelMode),
+		"POST /v1/dialects/{dialect}": s.agent(s.dialect),
+		"POST /v1/tools/ui.ask_user":  s.agent(s.askUser),
+
+		"GET /v1/events": s.anybody(s.events),
+		"GET /v1/ws":     s.anybody(s.websocket),
+
+		"GET /healthz":      s.healthz,
+		"GET /readyz":       s.readyz,
+		"GET /openapi.yaml": s.description,
 	}
 }
 
@@ -117,6 +142,7 @@ type handler func(w http.ResponseWriter, r *http.Request, p Principal) error
 
 func (s *Server) anybody(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		tokenFromProtocol(r)
 		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		p, ok := s.tokens[sha256.Sum256([]byte(token))]
 		if !ok || !strings.EqualFold(kind, "bearer") {
@@ -247,18 +273,17 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) err
 // deliver answers with a record, once it is final or the wait is over, and
 // notes that its agent has it.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
-	if !rec.State.Final() && wait > 0 {
+	if !rec.Over() && wait > 0 {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
-		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		ctx, cancel := s.waitContext(r.Context(), wait)
 		defer cancel()
-		stop := context.AfterFunc(s.closing, cancel)
-		defer stop()
 		final, err := s.engine.Await(ctx, rec.Interaction.ID)
 		switch {
 		case err == nil:
 			rec = final
 		case r.Context().Err() != nil:
-			return nil // the caller has gone; the interaction stays
+			s.abandoned(rec)
+			return nil // the caller has gone
 		case ctx.Err() == nil:
 			return err
 		}
@@ -269,10 +294,35 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec
 	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
 		return nil
 	}
-	if err := s.engine.Delivered(context.WithoutCancel(r.Context()), rec); err != nil {
+	s.noteDelivered(r.Context(), rec)
+	return nil
+}
+
+// waitContext ends after a while, and when the server stops.
+func (s *Server) waitContext(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	stop := context.AfterFunc(s.closing, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// noteDelivered notes that the agent of a record has it.
+func (s *Server) noteDelivered(ctx context.Context, rec bridge.Record) {
+	if err := s.engine.Delivered(context.WithoutCancel(ctx), rec); err != nil {
 		s.log.Warn("delivery not noted", "id", rec.Interaction.ID, "error", err)
 	}
-	return nil
+}
+
+// abandoned is called when the connection of who waits for an interaction ends.
+// The interaction stays, unless it was asked to go with it.
+func (s *Server) abandoned(rec bridge.Record) {
+	if !rec.Interaction.CancelOnDisconnect || s.closing.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
+	defer cancel()
+	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent's connection ended"); err != nil {
+		s.log.Warn("abandoned interaction not cancelled", "id", rec.Interaction.ID, "error", err)
+	}
 }
 
 // load returns a record that the caller may see: agents see their own.
@@ -324,16 +374,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error
 	return write(w, http.StatusOK, page)
 }
 
-// answer is the body of a response by API.
-type answer struct {
-	Decision bridge.Decision          `json:"decision,omitempty"`
-	Reason   string                   `json:"reason,omitempty"`
-	Answers  map[string]bridge.Answer `json:"answers,omitempty"`
-	Others   map[string]string        `json:"others,omitempty"`
-}
-
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var a answer
+	var a bridge.Reply
 	if err := read(r, &a); err != nil {
 		return err
 	}
@@ -341,59 +383,11 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	actor := bridge.Actor{Platform: "api", User: p.Person, Name: p.Person, Person: p.Person}
-	rec, err := s.engine.Answer(r.Context(), id, actor, a.Decision, a.Reason, a.Answers, a.Others)
+	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
 	if err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, rec)
-}
-
-type withdrawal struct {
-	Reason string `json:"reason,omitempty"`
-}
-
-func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var c withdrawal
-	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
-		return err
-	}
-	rec, err := s.load(r, p)
-	if err != nil {
-		return err
-	}
-	if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, rec)
-}
-
-func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var c withdrawal
-	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
-		return err
-	}
-	session := r.PathValue("id")
-	if err := s.engine.EndSession(r.Context(), p.Agent.Name, session); err != nil {
-		return err
-	}
-	out := bridge.List{Items: []bridge.Record{}}
-	f := bridge.ListFilter{State: bridge.StatePending, Session: session, Agent: p.Agent.Name}
-	for {
-		page, err := s.reader.List(r.Context(), f)
-		if err != nil {
-			return err
-		}
-		for _, rec := range page.Items {
-			if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
-				return err
-			}
-			out.Items = append(out.Items, rec)
-		}
-		if f.Cursor = page.Next; f.Cursor == "" {
-			return write(w, http.StatusOK, out)
-		}
-	}
 }
 
 func (s *Server) description(w http.ResponseWriter, _ *http.Request) {

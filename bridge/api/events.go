@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,8 +15,24 @@ const (
 	keepAlive = 15 * time.Second // comments, so that proxies keep the connection
 )
 
+// position reads where a stream of events begins: after an event's id, at the
+// beginning (0), at a time (RFC 3339), or now (empty).
+func (s *Server) position(ctx context.Context, after string) (string, error) {
+	switch after {
+	case "0":
+		return "", nil
+	case "":
+		return s.reader.Cursor(ctx)
+	}
+	if at, err := time.Parse(time.RFC3339, after); err == nil {
+		return s.reader.CursorAt(at), nil
+	}
+	return after, nil
+}
+
 // events streams what happens as server-sent events. It begins after
-// Last-Event-ID or ?after=, with ?after=0 at the beginning, else now.
+// Last-Event-ID or ?after=, else now. With ?follow=false it ends with what has
+// happened so far.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) error {
 	f := bridge.EventFilter{Session: r.URL.Query().Get("session")}
 	if p.Agent != nil {
@@ -25,14 +42,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	if cursor == "" {
 		cursor = r.URL.Query().Get("after")
 	}
-	var err error
-	switch cursor {
-	case "0":
-		cursor = ""
-	case "":
-		if cursor, err = s.reader.Cursor(r.Context()); err != nil {
-			return err
-		}
+	follow := r.URL.Query().Get("follow") != "false"
+	cursor, err := s.position(r.Context(), cursor)
+	if err != nil {
+		return err
 	}
 	batch, cursor, err := s.reader.Events(r.Context(), cursor, f) // a bad cursor is an error before the stream begins
 	if err != nil {
@@ -66,6 +79,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 		}
 		if rc.Flush() != nil {
 			return nil
+		}
+		if !follow && len(batch) == 0 {
+			return nil
+		}
+		if len(batch) > 0 && !follow {
+			if batch, cursor, err = s.reader.Events(r.Context(), cursor, f); err != nil {
+				return nil
+			}
+			continue
 		}
 		t := time.NewTimer(eventPoll)
 		select {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -148,6 +149,7 @@ func TestDescription(t *testing.T) {
 	call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201)
 	call("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`, 200)
 	call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
+	lifeCalls(call, id)
 	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
 	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
 	call("nobody", "GET", "/v1/interactions", "", 401)
@@ -164,6 +166,38 @@ func TestDescription(t *testing.T) {
 			}
 		}
 	}
+}
+
+// lifeCalls calls what carries an interaction on after its first answer.
+func lifeCalls(call func(token, method, path, body string, want int) string, id func(string) string) {
+	first := id(call("agent", "POST", "/v1/interactions", `{"prompt":"e-mail?","session":"t","questions":[{"id":"mail","widget":"text"}]}`, 201))
+	call("agent", "POST", "/v1/interactions/"+first+"/complete", `{}`, 409)
+	call("ana", "POST", "/v1/interactions/"+first+"/response", `{"answers":{"mail":"nonsense"}}`, 200)
+	second := id(call("agent", "POST", "/v1/interactions/"+first+"/reprompt", `{"error":"that is none","questions":[{"id":"mail","widget":"email"}]}`, 201))
+	call("agent", "POST", "/v1/interactions/"+first+"/reprompt", `{}`, 409)
+	call("agent", "POST", "/v1/interactions/"+second+"/pending", `{"hold":"1h","message":"later"}`, 200)
+	call("ana", "POST", "/v1/interactions/"+second+"/response", `{"answers":{"mail":"a@example.com"}}`, 200)
+	var box struct{ Items []bridge.Message }
+	if err := json.Unmarshal([]byte(call("agent", "GET", "/v1/sessions/t/messages?wait=1s", "", 200)), &box); err != nil || len(box.Items) != 1 {
+		panic(fmt.Sprint("messages: ", box, err))
+	}
+	call("agent", "POST", "/v1/sessions/t/messages/ack", `{"through":"nonsense"}`, 400)
+	call("agent", "POST", "/v1/sessions/t/messages/ack", `{"through":"`+box.Items[0].ID+`"}`, 204)
+	call("agent", "POST", "/v1/interactions/"+second+"/complete", `{"result":"stored"}`, 200)
+	call("agent", "GET", "/v1/availability?session=t", "", 200)
+	call("agent", "PUT", "/v1/approvals", `{"key":"k","scope":"once","session":"t"}`, 200)
+	call("agent", "POST", "/v1/approvals/recall", `{"key":"k","session":"t"}`, 200)
+	call("agent", "DELETE", "/v1/approvals?session=t", "", 204)
+	call("agent", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":true}`, 403)
+	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"X","read_only":true}`, 403)
+	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":true}`, 200)
+	call("agent", "POST", "/v1/dialects/agent_tool?session=t", `{"resource":"message","action":"ask","prompt":"?"}`, 503)
+	call("ana", "PUT", "/v1/channels/mode", `{"platform":"chat","channel":"C","read_only":false}`, 200)
+	call("agent", "POST", "/v1/dialects/ask_user_question?wait=10ms", `{"tool_name":"AskUserQuestion","input":{"questions":[{"question":"?","options":[{"label":"a"}]}]}}`, 202)
+	call("agent", "POST", "/v1/dialects/ask_user_question", `{"tool_name":"Bash","input":{"command":"ls"}}`, 200)
+	call("agent", "POST", "/v1/tools/ui.ask_user", `{"widgetId":"w","type":"confirmation","message":"?"}`, 200)
+	call("agent", "POST", "/v1/tools/ui.ask_user", `{"widgetId":"w","type":"slider","message":"?"}`, 400)
+	call("agent", "GET", "/v1/ws", "", 426)
 }
 
 // TestEventStream reads the stream, drops it, and resumes: no gap, no repeat.

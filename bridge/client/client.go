@@ -3,7 +3,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -28,6 +27,8 @@ const (
 	// giveUp is how long a daemon may be away before a wait fails.
 	giveUp = 2 * time.Minute
 )
+
+var _ bridge.Asker = (*Client)(nil)
 
 // Client is a connection to a daemon. It is safe for concurrent use.
 type Client struct {
@@ -58,7 +59,7 @@ func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge
 	return rec, err
 }
 
-// Wait returns once the interaction has ended. It asks again after a dropped
+// Wait returns once the interaction is over: ended, or queued. It asks again after a dropped
 // connection, until ctx ends or the daemon was away for two minutes.
 func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	for {
@@ -66,7 +67,7 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 		err := c.retry(ctx, func(ctx context.Context) error {
 			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), nil, nil, &rec)
 		})
-		if err != nil || rec.State.Final() {
+		if err != nil || rec.Over() {
 			return rec, err
 		}
 	}
@@ -95,17 +96,8 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	return page, err
 }
 
-// Answer is what a person answers by API. Decision is for approvals, the rest
-// for asks.
-type Answer struct {
-	Decision bridge.Decision          `json:"decision,omitempty"`
-	Reason   string                   `json:"reason,omitempty"`
-	Answers  map[string]bridge.Answer `json:"answers,omitempty"`
-	Others   map[string]string        `json:"others,omitempty"`
-}
-
 // Respond answers as the person whose token the client has.
-func (c *Client) Respond(ctx context.Context, id bridge.ID, a Answer) (bridge.Record, error) {
+func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &rec)
 	return rec, err
@@ -123,54 +115,6 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 	var page bridge.List
 	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/cancel", nil, map[string]string{"reason": reason}, &page)
 	return page, err
-}
-
-// Events calls f for each event after a cursor ("0": from the beginning,
-// empty: from now) until ctx ends or f returns an error. It reconnects by
-// itself and misses nothing.
-func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
-	for {
-		err := c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, f) })
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// callbackError is an error of the caller's own function; it is not retried.
-type callbackError struct{ error }
-
-func (c *Client) stream(ctx context.Context, after *string, session string, f func(bridge.Event) error) error {
-	q := url.Values{"session": {session}, "after": {*after}}
-	req, err := c.request(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return away(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return failure(resp)
-	}
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 64<<10), 4<<20)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		var e bridge.Event
-		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return bridge.Wrap(bridge.CodeInternal, err, "an event that can not be read")
-		}
-		if err := f(e); err != nil {
-			return callbackError{err}
-		}
-		*after = e.Cursor
-	}
-	return away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
 }
 
 // retry repeats what failed because the daemon was away.
@@ -242,6 +186,9 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return failure(resp)
+	}
+	if out == nil {
+		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
 		return away(err)

@@ -56,7 +56,7 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals) or default (asks)")
+	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals), default (asks), escalate or pending")
 }
 
 func (a *asking) request(prompt string) bridge.Request {
@@ -138,6 +138,9 @@ func places(i bridge.Interaction) []string {
 	return out
 }
 
+// exitQueued is the exit code of a request that stays open for a late answer.
+const exitQueued = 7
+
 // outcome turns the end of a request into an exit code, and says on stderr
 // what is not an answer.
 func outcome(w io.Writer, rec bridge.Record) error {
@@ -151,6 +154,9 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	}
 	code := 0
 	switch rec.State {
+	case bridge.StatePending: // queued: a late answer becomes a message to the session
+		fmt.Fprintf(w, "nod: queued; a late answer comes with: nod messages --session %s\n", rec.Interaction.Session)
+		return exitError(exitQueued)
 	case bridge.StateAnswered:
 		return nil
 	case bridge.StateApproved:
@@ -172,19 +178,24 @@ func outcome(w io.Writer, rec bridge.Record) error {
 
 func askCommand() *cobra.Command {
 	var a asking
-	var file, text, header, fallback, placeholder string
-	var other, optional bool
+	var file, text, header, fallback, placeholder, plan, schema string
+	var other, optional, declinable bool
 	choices := map[bridge.Widget]*[]string{}
 	cmd := &cobra.Command{
 		Use:   "ask PROMPT",
 		Short: "ask a question and print the answer",
 		Long: `Ask a question in the team's chats, wait, and print the answer on stdout: the
-chosen value, or one value a line. Without a widget it is Yes or No.
+chosen value, or one value a line; JSON for a form or a plan. Without a widget
+it is Yes or No. Exit codes: 0 answered, 3 expired, 4 withdrawn or declined, 5
+nobody reachable, 7 queued for later.
 
 An option is VALUE or VALUE=LABEL.`,
 		Example: `  nod ask "Which region?" --select eu,us --timeout 5m
   nod ask "Ship it?"
   nod ask "What went wrong?" --textarea
+  nod ask "Deploy when?" --datetime
+  nod ask "Please review" --plan plan.md
+  nod ask "New service" --form schema.json
   nod ask --request questions.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -195,9 +206,13 @@ An option is VALUE or VALUE=LABEL.`,
 				}
 			} else {
 				q, err := question(cmd, choices, text)
+				if err == nil {
+					err = fromFiles(cmd, &q, plan, schema)
+				}
 				if err != nil {
 					return err
 				}
+				r.Declinable = declinable
 				q.Header, q.AllowOther, q.Placeholder = header, other, placeholder
 				if optional {
 					no := false
@@ -232,8 +247,12 @@ An option is VALUE or VALUE=LABEL.`,
 	} {
 		choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
 	}
-	cmd.Flags().Bool("text", false, "one line of text")
-	cmd.Flags().Bool("textarea", false, "many lines of text")
+	for w, help := range typedWidgets {
+		cmd.Flags().Bool(string(w), false, help)
+	}
+	cmd.Flags().StringVar(&plan, "plan", "", "file with a plan in Markdown, to approve or to request changes of; - for stdin")
+	cmd.Flags().StringVar(&schema, "form", "", "file with a JSON Schema, filled in as a form; - for stdin")
+	cmd.Flags().BoolVar(&declinable, "declinable", false, "people may decline to answer")
 	cmd.Flags().StringVar(&text, "question", "", "the question itself, below the prompt")
 	cmd.Flags().StringVar(&header, "header", "", "a chip of at most 12 characters")
 	cmd.Flags().StringVar(&fallback, "default", "", "preselected value, and the answer with --on-timeout default")
@@ -242,56 +261,6 @@ An option is VALUE or VALUE=LABEL.`,
 	cmd.Flags().BoolVar(&optional, "optional", false, "an empty answer is an answer")
 	cmd.Flags().StringVar(&file, "request", "", "file with a whole request as JSON, - for stdin; several questions go here")
 	return cmd
-}
-
-func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
-	q := bridge.Question{Widget: bridge.WidgetConfirm, Text: text}
-	chosen := 0
-	for w, options := range choices {
-		if !cmd.Flags().Changed(string(w)) {
-			continue
-		}
-		chosen++
-		q.Widget = w
-		for _, o := range *options {
-			value, label, _ := strings.Cut(o, "=")
-			q.Options = append(q.Options, bridge.Option{Value: value, Label: label})
-		}
-	}
-	for _, w := range []bridge.Widget{bridge.WidgetText, bridge.WidgetTextarea} {
-		if on, err := cmd.Flags().GetBool(string(w)); err == nil && on {
-			chosen++
-			q.Widget = w
-		}
-	}
-	if chosen > 1 {
-		return q, bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
-	}
-	return q, nil
-}
-
-// readRequest reads a whole request; flags that are set win over it.
-func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
-	var raw []byte
-	var err error
-	if file == "-" {
-		raw, err = io.ReadAll(stdin)
-	} else {
-		raw, err = os.ReadFile(file)
-	}
-	if err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "request")
-	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
-	flags := *r
-	if err := dec.Decode(r); err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "request: %s", file)
-	}
-	if flags.Prompt != "" {
-		r.Prompt = flags.Prompt
-	}
-	return nil
 }
 
 func printAnswers(w io.Writer, rec bridge.Record) {

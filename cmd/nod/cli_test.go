@@ -150,7 +150,7 @@ func TestAPIRefuses(t *testing.T) {
 	if _, err := newClient(r.daemons[0].url, "nonsense").Get(r.ctx, a.Interaction.ID); bridge.ErrorCode(err) != bridge.CodeUnauthenticated {
 		t.Errorf("no token: %v", err)
 	}
-	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, client.Answer{Decision: "always"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{Decision: "always"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("a decision not on offer: %v", err)
 	}
 	header := http.Header{"Authorization": {"Bearer " + testAgentToken}}

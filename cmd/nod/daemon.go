@@ -189,7 +189,7 @@ func buildPlatforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]
 func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
-		var route bridge.Route
+		route := bridge.Route{EscalateTo: r.EscalateTo}
 		for _, s := range r.To {
 			t, err := config.ParseTarget(s)
 			if err != nil {

@@ -85,7 +85,7 @@ Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
 	root.AddCommand(
 		demoCommand(), serveCommand(), sandboxCommand(),
 		askCommand(), approveCommand(), runCommand(),
-		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(),
+		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(), messagesCommand(), channelCommand(),
 		configCommand(), versionCommand(),
 	)
 	return root

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -131,22 +132,26 @@ func printRecord(w io.Writer, rec bridge.Record) {
 func answerCommand() *cobra.Command {
 	var c connection
 	var reason string
+	var decline bool
 	cmd := &cobra.Command{
 		Use:   "answer ID [DECISION | VALUE | QUESTION=VALUE...]",
 		Short: "answer a request, as the person whose token NOD_TOKEN is",
 		Long: `Answer a request under the same rules as in chat. For an approval give a
 decision: deny, once, session or always. For one question give its value; for
-several, QUESTION=VALUE each. A list is VALUE,VALUE.`,
+several, QUESTION=VALUE each. A list is VALUE,VALUE; a form, a plan review or
+feedback is a JSON object.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
-		Args:    cobra.MinimumNArgs(2),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, rec, err := c.record(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			a, err := parseAnswer(rec.Interaction, args[1:])
-			if err != nil {
-				return err
+			a := bridge.Reply{Decline: true}
+			if !decline {
+				if a, err = parseAnswer(rec.Interaction, args[1:]); err != nil {
+					return err
+				}
 			}
 			a.Reason = reason
 			if rec, err = cl.Respond(cmd.Context(), rec.Interaction.ID, a); err != nil {
@@ -160,18 +165,22 @@ several, QUESTION=VALUE each. A list is VALUE,VALUE.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why it is denied")
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is denied or declined")
+	cmd.Flags().BoolVar(&decline, "decline", false, "end a question without an answer, where it allows that")
 	return cmd
 }
 
-func parseAnswer(i bridge.Interaction, args []string) (client.Answer, error) {
+func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
+	if len(args) == 0 {
+		return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "an answer is wanted").WithHint("see what is asked with: nod show %s", i.ID)
+	}
 	if i.Kind == bridge.KindApproval {
 		if len(args) != 1 {
-			return client.Answer{}, bridge.Errorf(bridge.CodeInvalid, "one decision is wanted").WithHint("use one of %v", i.Decisions())
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "one decision is wanted").WithHint("use one of %v", i.Decisions())
 		}
-		return client.Answer{Decision: bridge.Decision(args[0])}, nil
+		return bridge.Reply{Decision: bridge.Decision(args[0])}, nil
 	}
-	a := client.Answer{Answers: map[string]bridge.Answer{}}
+	a := bridge.Reply{Answers: map[string]bridge.Answer{}}
 	for _, arg := range args {
 		q, value := i.Questions[0], arg
 		if len(i.Questions) > 1 {
@@ -187,9 +196,16 @@ func parseAnswer(i bridge.Interaction, args []string) (client.Answer, error) {
 			}
 			value = v
 		}
-		if q.Multiple() {
+		switch {
+		case q.Multiple():
 			a.Answers[q.ID] = bridge.ListAnswer(strings.Split(value, ",")...)
-		} else {
+		case q.Composite():
+			var v bridge.Answer
+			if err := json.Unmarshal([]byte(value), &v); err != nil {
+				return a, bridge.Errorf(bridge.CodeInvalid, "%s: is not a JSON object", q.ID).WithHint("%s wants one, such as '{\"name\":\"Ana\"}'", q.Widget)
+			}
+			a.Answers[q.ID] = v
+		default:
 			a.Answers[q.ID] = bridge.TextAnswer(value)
 		}
 	}
@@ -244,36 +260,5 @@ func cancelCommand() *cobra.Command {
 	c.flags(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "shown to people")
 	cmd.Flags().StringVar(&session, "session", "", "withdraw everything pending in this session")
-	return cmd
-}
-
-func eventsCommand() *cobra.Command {
-	var c connection
-	var after, session string
-	cmd := &cobra.Command{
-		Use:   "events",
-		Short: "print what happens, as it happens",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			err = cl.Events(cmd.Context(), after, session, func(e bridge.Event) error {
-				if c.json {
-					return printLine(cmd.OutOrStdout(), e)
-				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %-20s  %-9s  %s\n", e.Timestamp.Local().Format(time.TimeOnly), e.InteractionID, e.Type, e.State, render.Line(e.Agent))
-				return err
-			})
-			if cmd.Context().Err() != nil {
-				return nil // stopped by the person who watches
-			}
-			return err
-		},
-	}
-	c.flags(cmd)
-	cmd.Flags().StringVar(&after, "after", "", "begin after this cursor; 0 is the beginning (default: now)")
-	cmd.Flags().StringVar(&session, "session", "", "only this session")
 	return cmd
 }

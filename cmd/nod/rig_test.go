@@ -421,7 +421,7 @@ func TestMain(m *testing.M) {
 	)
 }
 
-var answerOnce = client.Answer{Decision: bridge.DecideOnce}
+var answerOnce = bridge.Reply{Decision: bridge.DecideOnce}
 
 func fetch(r *rig, url string) string {
 	r.t.Helper()

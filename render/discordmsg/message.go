@@ -65,6 +65,9 @@ func Build(v bridge.View) (Message, error) {
 		if m.Components, err = controls(v); err != nil {
 			return m, err
 		}
+		if v.Record.Interaction.Declinable {
+			m.Components = append(m.Components, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
+		}
 		if v.ReadOnly {
 			m.Components = nil
 		}
@@ -153,6 +156,9 @@ func controls(v bridge.View) ([]discordgo.MessageComponent, error) {
 		extra := 0
 		if f.AllowOther {
 			extra = 1
+		}
+		if i.Declinable {
+			extra += maxRow // a row of its own
 		}
 		switch {
 		case f.OneTap() && len(f.Options)+extra <= maxButtons:

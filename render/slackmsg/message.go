@@ -89,6 +89,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	}
 	if !v.ReadOnly {
 		m.Blocks = append(m.Blocks, controls(v, id)...)
+		if v.Record.Interaction.Declinable {
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
+		}
 	}
 	d := v.Record.Interaction.Deadline
 	footer := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", d.Unix(), render.Until(d))

@@ -43,6 +43,9 @@ func Build(v bridge.View) (Message, error) {
 	m := Message{}
 	if !c.Closed && !v.ReadOnly {
 		m.Keyboard = keyboard(v)
+		if v.Record.Interaction.Declinable {
+			m.Keyboard = append(m.Keyboard, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
+		}
 	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
 		var whole bool

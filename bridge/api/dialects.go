@@ -1,0 +1,312 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
+	"github.com/nodbridge/nod/bridge/dialect/askwidget"
+	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
+	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
+)
+
+// exchange is one request in another system's format, and how its end is
+// written in that format.
+type exchange struct {
+	request bridge.Request
+	key     string // idempotency key; empty: none
+	encode  func(bridge.Record) (any, error)
+}
+
+// translation is what a message of a dialect asks for: exchanges, or an answer
+// that needs no human.
+type translation struct {
+	exchanges []exchange
+	answer    any
+}
+
+// dialects by the name they have in paths, and by the frames of the WebSocket.
+var dialects = map[string]func([]byte) (translation, error){
+	"ask_widget":        translateFrame,
+	"agent_tool":        translateCall,
+	"widget":            translateWidget,
+	"widget_block":      translateText,
+	"ask_user_question": translateToolUse,
+	"tool_interaction":  translateInteraction,
+}
+
+func one(r bridge.Request, key string, encode func(bridge.Record) (any, error)) translation {
+	return translation{exchanges: []exchange{{r, key, encode}}}
+}
+
+func prefixed(prefix, id string) string {
+	if id == "" {
+		return ""
+	}
+	return prefix + id
+}
+
+// raw wraps bytes that are JSON already.
+func raw(b []byte, err error) (any, error) { return json.RawMessage(b), err }
+
+func translateFrame(b []byte) (translation, error) {
+	var f askwidget.Frame
+	if err := dialect.Decode("frame", b, &f); err != nil {
+		return translation{}, err
+	}
+	if f.ID == "" {
+		return translation{}, bridge.Errorf(bridge.CodeInvalid, "id: is empty")
+	}
+	decode, encode := askwidget.DecodeAsk, askwidget.EncodeAnswer
+	switch f.Type {
+	case askwidget.AskRequest:
+	case askwidget.ApprovalRequest:
+		decode, encode = askwidget.DecodeApproval, askwidget.EncodeDecision
+	default:
+		return translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", f.Type).WithHint("use ask_request or approval_request")
+	}
+	r, err := decode(f.Payload)
+	return one(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }), err
+}
+
+func translateCall(b []byte) (translation, error) {
+	r, err := askwidget.DecodeCall(b)
+	return one(r, "", func(rec bridge.Record) (any, error) {
+		v, err := askwidget.Value(rec)
+		return text(v), err
+	}), err
+}
+
+// text is an answer that is no JSON.
+type text string
+
+func translateWidget(b []byte) (translation, error) {
+	p, err := widgetblock.Decode(b)
+	if err != nil {
+		return translation{}, err
+	}
+	r, err := p.Request()
+	return one(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }), err
+}
+
+// submitted is what follows a widget block: the user's message, and the widget
+// as it is kept.
+type submitted struct {
+	Type    string              `json:"type"`
+	Content string              `json:"content"`
+	Widget  widgetblock.Payload `json:"widget"`
+}
+
+func translateText(b []byte) (translation, error) {
+	content := string(b)
+	var message struct {
+		Content string `json:"content"`
+	}
+	if json.Unmarshal(b, &message) == nil && message.Content != "" {
+		content = message.Content
+	}
+	blocks, err := widgetblock.Blocks(content)
+	if err != nil {
+		return translation{}, err
+	}
+	t := translation{answer: []submitted{}}
+	for _, p := range blocks {
+		r, err := p.Request()
+		if err != nil {
+			return translation{}, err
+		}
+		t.exchanges = append(t.exchanges, exchange{r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) {
+			s, err := p.Submit(rec)
+			if err != nil {
+				return nil, err
+			}
+			content, err := s.UserMessage()
+			return submitted{"user_message", content, p.Answered(s)}, err
+		}})
+	}
+	return t, nil
+}
+
+func translateToolUse(b []byte) (translation, error) {
+	var c askuserquestion.Call
+	if err := dialect.Decode("call", b, &c); err != nil {
+		return translation{}, err
+	}
+	if c.ToolName != askuserquestion.Tool {
+		return translation{answer: askuserquestion.Allow(c.Input)}, nil
+	}
+	r, err := askuserquestion.Request(c.Input)
+	r.ToolCall = c.ToolUseID
+	return one(r, prefixed("tool:", c.ToolUseID), func(rec bridge.Record) (any, error) {
+		result, err := askuserquestion.Permission(c.Input, rec)
+		if ended, ok := errors.AsType[*bridge.EndedError](err); ok {
+			return askuserquestion.Deny(ended), nil
+		}
+		return result, err
+	}), err
+}
+
+func translateInteraction(b []byte) (translation, error) {
+	r, err := toolinteraction.DecodeRequest(b)
+	return one(r, "", func(rec bridge.Record) (any, error) {
+		if rec.State == bridge.StateUndeliverable {
+			return nil, &bridge.EndedError{Record: rec}
+		}
+		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
+	}), err
+}
+
+// around is what comes beside a message of a dialect.
+type around struct {
+	session, route     string
+	cancelOnDisconnect bool
+	oneAtATime         bool
+}
+
+func (a around) apply(r *bridge.Request) {
+	if r.Session == "" {
+		r.Session = a.session
+	}
+	r.Route, r.CancelOnDisconnect = a.route, r.CancelOnDisconnect || a.cancelOnDisconnect
+	r.OneAtATime = r.OneAtATime || a.oneAtATime
+}
+
+// dialect asks in another system's format, waits, and answers in that format.
+// What is still pending when the wait is over is answered with its records and
+// the status Accepted.
+func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
+	translate, ok := dialects[r.PathValue("dialect")]
+	if !ok {
+		return bridge.Errorf(bridge.CodeNotFound, "there is no dialect %q", r.PathValue("dialect")).WithHint("see /openapi.yaml")
+	}
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Get("wait") == "" {
+		wait = maxWait
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+	}
+	t, err := translate(body)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	beside := around{q.Get("session"), q.Get("route"), q.Get("cancel_on_disconnect") == "true", q.Get("one_at_a_time") == "true"}
+	records := make([]bridge.Record, len(t.exchanges))
+	for n := range t.exchanges {
+		x := &t.exchanges[n]
+		beside.apply(&x.request)
+		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.request, x.key); err != nil {
+			return err
+		}
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+	return s.answerDialect(w, r, t, records, wait)
+}
+
+func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t translation, records []bridge.Record, wait time.Duration) error {
+	ctx, cancel := s.waitContext(r.Context(), wait)
+	defer cancel()
+	var answers []any
+	for n := range records {
+		rec, err := s.engine.Await(ctx, records[n].Interaction.ID)
+		switch {
+		case r.Context().Err() != nil:
+			for _, rec := range records {
+				s.abandoned(rec)
+			}
+			return nil // the caller has gone
+		case ctx.Err() != nil || err == nil && !rec.State.Final():
+			return write(w, http.StatusAccepted, bridge.List{Items: records})
+		case err != nil:
+			return err
+		}
+		records[n] = rec
+		a, err := t.exchanges[n].encode(rec)
+		if err != nil {
+			return ended(err)
+		}
+		answers = append(answers, a)
+	}
+	var out any = answers
+	switch _, list := t.answer.([]submitted); {
+	case len(answers) == 0:
+		out = t.answer
+	case !list:
+		out = answers[0]
+	}
+	if err := writeAnswer(w, out); err != nil {
+		return nil // not delivered
+	}
+	for _, rec := range records {
+		s.noteDelivered(r.Context(), rec)
+	}
+	return nil
+}
+
+func writeAnswer(w http.ResponseWriter, v any) error {
+	if t, ok := v.(text); ok {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, err := io.WriteString(w, string(t))
+		return err
+	}
+	b, err := dialect.Encode(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(b)
+	return err
+}
+
+// ended gives the end of an interaction without an answer a code: dialects
+// have no form for it.
+func ended(err error) error {
+	e, ok := errors.AsType[*bridge.EndedError](err)
+	if !ok {
+		return err
+	}
+	if errors.Is(err, bridge.ErrInteractionUnavailable) {
+		return bridge.Errorf(bridge.CodeUnavailable, "%s: %s", bridge.ErrInteractionUnavailable, e.Record.Response.Reason)
+	}
+	return bridge.Errorf(bridge.CodeConflict, "%s", e)
+}
+
+// askUser is a tool for models: it checks a widget and returns the block to
+// put into the assistant's text.
+func (s *Server) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+	}
+	p, err := widgetblock.Decode(body)
+	if err != nil {
+		return err
+	}
+	block, err := p.Block()
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, struct {
+		WidgetBlock string `json:"widgetBlock"`
+	}{block})
+}
+
+// findCall finds the pending interaction of a tool call in a session.
+func findCall(records []bridge.Record, call string) (bridge.Record, bool) {
+	for _, r := range records {
+		if r.Interaction.ToolCall == call || call == "" {
+			return r, true
+		}
+	}
+	return bridge.Record{}, false
+}

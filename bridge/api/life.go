@@ -1,0 +1,225 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+type withdrawal struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var c withdrawal
+	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err != nil {
+		return err
+	}
+	if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}
+
+func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var c withdrawal
+	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	session := r.PathValue("id")
+	if err := s.engine.EndSession(r.Context(), p.Agent.Name, session); err != nil {
+		return err
+	}
+	out := bridge.List{Items: []bridge.Record{}}
+	f := bridge.ListFilter{State: bridge.StatePending, Session: session, Agent: p.Agent.Name}
+	for {
+		page, err := s.reader.List(r.Context(), f)
+		if err != nil {
+			return err
+		}
+		for _, rec := range page.Items {
+			if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
+				return err
+			}
+			out.Items = append(out.Items, rec)
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return write(w, http.StatusOK, out)
+		}
+	}
+}
+
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var c bridge.Completion
+	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err == nil {
+		rec, err = s.engine.Complete(r.Context(), rec.Interaction.ID, c)
+	}
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}
+
+func (s *Server) reprompt(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	var req bridge.Request
+	if err := read(r, &req); err != nil {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err == nil {
+		rec, err = s.engine.Reprompt(r.Context(), *p.Agent, rec.Interaction.ID, req, r.Header.Get("Idempotency-Key"))
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
+	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+}
+
+// holding is the body of a request to be told later.
+type holding struct {
+	Hold    bridge.Duration `json:"hold,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var h holding
+	if err := read(r, &h); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err == nil {
+		rec, err = s.engine.Queue(r.Context(), *p.Agent, rec.Interaction.ID, h.Hold, h.Message)
+	}
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}
+
+// messagePoll is how often a caller that waits for messages is looked after.
+const messagePoll = 250 * time.Millisecond
+
+// inbox is the body of a session's messages.
+type inbox struct {
+	Items []bridge.Message `json:"items"`
+}
+
+// messages returns the late answers of a session, once there are any or the
+// wait is over. They come again until they are acknowledged.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+	until := time.Now().Add(wait)
+	for {
+		items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		if len(items) > 0 || !time.Now().Before(until) || s.closing.Err() != nil {
+			return write(w, http.StatusOK, inbox{items})
+		}
+		if !bridge.Pause(r.Context(), messagePoll) {
+			return nil // the caller has gone
+		}
+	}
+}
+
+// acknowledgement is the body of an ack.
+type acknowledgement struct {
+	Through string `json:"through"` // id of a message: it and all before it
+}
+
+func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var a acknowledgement
+	if err := read(r, &a); err != nil {
+		return err
+	}
+	if err := s.engine.Acknowledge(r.Context(), p.Agent.Name, r.PathValue("id"), a.Through); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) availability(w http.ResponseWriter, r *http.Request, p Principal) error {
+	q := r.URL.Query()
+	a, err := s.engine.Availability(r.Context(), *p.Agent, q.Get("route"), q.Get("session"))
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, a)
+}
+
+// remembered is what a tool remembers of an approval.
+type remembered struct {
+	Key     string       `json:"key"`
+	Session string       `json:"session,omitempty"`
+	Scope   bridge.Scope `json:"scope,omitempty"` // empty: nothing
+}
+
+func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var m remembered
+	err := read(r, &m)
+	if err != nil {
+		return err
+	}
+	if m.Scope, err = s.engine.Recall(r.Context(), p.Agent.Name, m.Key, m.Session); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, m)
+}
+
+func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var m remembered
+	if err := read(r, &m); err != nil {
+		return err
+	}
+	if err := s.engine.Remember(r.Context(), p.Agent.Name, m.Key, m.Scope, m.Session); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, m)
+}
+
+func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
+	if err := s.engine.EndSession(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// mode is the body of a channel's mode.
+type mode struct {
+	Platform string `json:"platform"`
+	Channel  string `json:"channel"`
+	ReadOnly bool   `json:"read_only"`
+}
+
+func (s *Server) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var m mode
+	if err := read(r, &m); err != nil {
+		return err
+	}
+	if err := s.engine.SetMuted(r.Context(), p.actor(), m.Platform, m.Channel, m.ReadOnly); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, m)
+}

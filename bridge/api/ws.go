@@ -1,0 +1,216 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+const (
+	wsFrame      = 1 << 20 // bytes of a frame, like a body
+	wsAtOnce     = 64      // requests of one connection that wait at the same time
+	wsWrite      = 10 * time.Second
+	wsPing       = 20 * time.Second
+	wsPatience   = 10 * time.Second // for the answer to a ping
+	wsProtocol   = "nod"
+	wsTokenStart = "bearer." // of a subprotocol that carries a token, for browsers
+)
+
+// websocket is the door for agents and for front ends that answer: the token
+// says which of the two a connection is.
+func (s *Server) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the connection has no end of its own
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
+	if err != nil {
+		return nil // it has been answered
+	}
+	defer ws.CloseNow()
+	ws.SetReadLimit(wsFrame)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	c := &wsConn{s: s, p: p, ws: ws, id: uuid.NewString(), slots: make(chan struct{}, wsAtOnce)}
+	stop := context.AfterFunc(s.closing, func() { _ = ws.Close(websocket.StatusGoingAway, "the daemon is stopping") })
+	defer stop()
+	c.run(ctx, cancel)
+	return nil
+}
+
+// tokenFromProtocol moves a token that a browser could only put among the
+// subprotocols to where the others are.
+func tokenFromProtocol(r *http.Request) {
+	if r.Header.Get("Authorization") != "" {
+		return
+	}
+	for _, v := range strings.Split(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), ",") {
+		if t, ok := strings.CutPrefix(strings.TrimSpace(v), wsTokenStart); ok {
+			r.Header.Set("Authorization", "Bearer "+t)
+		}
+	}
+}
+
+// wsConn is one connection.
+type wsConn struct {
+	s     *Server
+	p     Principal
+	ws    *websocket.Conn
+	id    string
+	slots chan struct{}
+	work  sync.WaitGroup
+
+	mu      sync.Mutex
+	session string
+	enabled bool
+	follow  context.CancelFunc // ends what follows a session
+}
+
+// frame is what every message has.
+type frame struct {
+	Type           string `json:"type"`
+	ID             string `json:"id"`
+	SessionID      string `json:"sessionId"`
+	ConversationID string `json:"conversation_id"`
+	Route          string `json:"route"`
+
+	CancelOnDisconnect bool `json:"cancel_on_disconnect"`
+	OneAtATime         bool `json:"one_at_a_time"`
+
+	Payload json.RawMessage `json:"payload"`
+}
+
+func (f frame) sessionOr(fallback string) string {
+	for _, s := range []string{f.SessionID, f.ConversationID} {
+		if s != "" {
+			return s
+		}
+	}
+	return fallback
+}
+
+// run reads frames until the connection ends.
+func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
+	c.work.Go(func() { c.keepAlive(ctx, cancel) })
+	defer c.work.Wait()
+	defer c.leave()
+	defer cancel()
+	for {
+		kind, b, err := c.ws.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			c.fail(ctx, "", bridge.Errorf(bridge.CodeInvalid, "frame: is not text"))
+			continue
+		}
+		var f frame
+		if err := dialect.Decode("frame", b, &f); err != nil {
+			c.fail(ctx, "", err)
+			continue
+		}
+		if err := c.handle(ctx, f, b); err != nil {
+			c.fail(ctx, f.ID, err)
+		}
+	}
+}
+
+// keepAlive pings, and says that the front end is still there.
+func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
+	for bridge.Pause(ctx, min(wsPing, bridge.PresenceTTL/3)) {
+		ping, stop := context.WithTimeout(ctx, wsPatience)
+		err := c.ws.Ping(ping)
+		stop()
+		if err != nil {
+			cancel()
+			return
+		}
+		if err := c.join(ctx); err != nil {
+			c.s.log.Warn("presence not stored", "error", err)
+		}
+	}
+}
+
+func (c *wsConn) handle(ctx context.Context, f frame, b []byte) error {
+	if c.p.Agent != nil {
+		return c.handleAgent(ctx, f, b)
+	}
+	return c.handlePerson(ctx, f, b)
+}
+
+// send writes a frame and reports whether it got out; if it did not, the
+// connection ends.
+func (c *wsConn) send(ctx context.Context, v any) bool {
+	b, err := dialect.Encode(v)
+	if err != nil {
+		c.s.log.Error("frame not written", "error", err)
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, wsWrite)
+	defer cancel()
+	return c.ws.Write(ctx, websocket.MessageText, b) == nil
+}
+
+// failure is the answer to a frame that could not be carried out.
+type failure struct {
+	Type  string        `json:"type"`
+	ID    string        `json:"id,omitempty"`
+	Error *bridge.Error `json:"error"`
+}
+
+func (c *wsConn) fail(ctx context.Context, id string, err error) {
+	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
+		c.s.log.Error("frame failed", "error", err)
+	}
+	c.send(ctx, failure{"error", id, bridge.PublicError(err)})
+}
+
+// leave stops what follows a session and stops counting the front end.
+func (c *wsConn) leave() {
+	c.mu.Lock()
+	session, follow := c.session, c.follow
+	c.session, c.follow = "", nil
+	c.mu.Unlock()
+	if follow != nil {
+		follow()
+	}
+	if session == "" || c.p.Agent != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
+	defer cancel()
+	if err := c.s.engine.Leave(ctx, session, c.id); err != nil {
+		c.s.log.Warn("front end still counted for a while", "error", err)
+	}
+}
+
+// enter begins to follow a session with f, instead of what was followed before.
+func (c *wsConn) enter(ctx context.Context, session string, enabled bool, f func(context.Context)) {
+	c.leave()
+	ctx, cancel := context.WithCancel(ctx)
+	c.mu.Lock()
+	c.session, c.enabled, c.follow = session, enabled, cancel
+	c.mu.Unlock()
+	c.work.Go(func() { f(ctx) })
+}
+
+func (c *wsConn) state() (session string, enabled bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session, c.enabled
+}
+
+// join counts the front end of a person.
+func (c *wsConn) join(ctx context.Context) error {
+	session, enabled := c.state()
+	if session == "" || c.p.Agent != nil {
+		return nil
+	}
+	return c.s.engine.Join(ctx, session, c.id, enabled)
+}

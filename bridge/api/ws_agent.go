@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
+)
+
+// frameDialects are the frames by which agents ask.
+var frameDialects = map[string]string{
+	"ask_request": "ask_widget", "approval_request": "ask_widget", "widget:request": "widget", "assistant_message": "widget_block",
+	"can_use_tool": "ask_user_question", "interaction_request": "tool_interaction",
+}
+
+// agentFrame is what an agent's other frames hold.
+type agentFrame struct {
+	InteractionID string          `json:"interactionId"`
+	Through       string          `json:"through"`
+	Result        string          `json:"result"`
+	Error         string          `json:"error"`
+	Message       string          `json:"message"`
+	Hold          bridge.Duration `json:"hold"`
+	Request       json.RawMessage `json:"request"`
+}
+
+func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
+	if name, ok := frameDialects[f.Type]; ok {
+		return c.ask(ctx, f, name, b)
+	}
+	var a agentFrame
+	if err := dialect.Decode("frame", b, &a); err != nil {
+		return err
+	}
+	session, _ := c.state()
+	session = f.sessionOr(session)
+	switch f.Type {
+	case toolinteraction.TypeHello:
+		if session == "" {
+			return bridge.Errorf(bridge.CodeInvalid, "sessionId: is empty")
+		}
+		c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })
+		return nil
+	case "message_ack":
+		return c.s.engine.Acknowledge(ctx, c.p.Agent.Name, session, a.Through)
+	case "interaction_complete":
+		rec, err := c.own(ctx, a.InteractionID)
+		if err == nil {
+			_, err = c.s.engine.Complete(ctx, rec.Interaction.ID, bridge.Completion{Result: a.Result, Error: a.Error})
+		}
+		return err
+	case "interaction_pending":
+		rec, err := c.own(ctx, a.InteractionID)
+		if err == nil {
+			_, err = c.s.engine.Queue(ctx, *c.p.Agent, rec.Interaction.ID, a.Hold, a.Message)
+		}
+		return err
+	case "interaction_reprompt":
+		return c.reprompt(ctx, f, a)
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "type: an agent has no frame %q", f.Type).WithHint("see docs/websocket.md")
+}
+
+// own returns an interaction of the agent.
+func (c *wsConn) own(ctx context.Context, id string) (bridge.Record, error) {
+	parsed, err := bridge.ParseID(id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	rec, err := c.s.engine.Get(ctx, parsed)
+	if err == nil && rec.Interaction.Agent != c.p.Agent.Name {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", parsed)
+	}
+	return rec, err
+}
+
+// ask opens what a frame asks for, and answers when it is over.
+func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error {
+	body := b
+	if name == "widget" {
+		body = f.Payload
+	}
+	t, err := dialects[name](body)
+	if err != nil {
+		return err
+	}
+	if len(t.exchanges) == 0 {
+		if name == "ask_user_question" {
+			c.answer(ctx, f, t.answer)
+		}
+		return nil // a text without widgets asks nothing
+	}
+	session, _ := c.state()
+	beside := around{f.sessionOr(session), f.Route, f.CancelOnDisconnect, f.OneAtATime}
+	for _, x := range t.exchanges {
+		beside.apply(&x.request)
+		if x.key == "" {
+			x.key = prefixed("frame:", f.ID)
+		}
+		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.request, x.key)
+		if err != nil {
+			return err
+		}
+		c.await(ctx, f, rec, x.encode)
+	}
+	return nil
+}
+
+// await answers a frame once the interaction is over, without holding up the
+// frames that follow.
+func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode func(bridge.Record) (any, error)) {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		c.s.abandoned(rec)
+		return
+	}
+	c.work.Go(func() {
+		defer func() { <-c.slots }()
+		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
+		switch {
+		case ctx.Err() != nil:
+			c.s.abandoned(rec)
+			return
+		case err != nil:
+			c.fail(ctx, f.ID, err)
+			return
+		case !final.State.Final():
+			c.send(ctx, queued{"interaction_pending", f.ID, final.Interaction.ID, true})
+			return
+		}
+		v, err := encode(final)
+		if err != nil {
+			c.fail(ctx, f.ID, ended(err))
+		} else if c.answer(ctx, f, v) {
+			c.s.noteDelivered(ctx, final)
+		}
+	})
+}
+
+// queued tells the agent that the answer comes later, as a user_message.
+type queued struct {
+	Type          string    `json:"type"`
+	ID            string    `json:"id,omitempty"`
+	InteractionID bridge.ID `json:"interactionId"`
+	Queued        bool      `json:"queued"`
+}
+
+// answer sends a dialect's answer in a frame that says what it is and to what.
+func (c *wsConn) answer(ctx context.Context, f frame, v any) bool {
+	switch f.Type {
+	case "widget:request":
+		return c.send(ctx, struct {
+			Type    string `json:"type"`
+			Payload any    `json:"payload"`
+		}{"widget:submit", v})
+	case "can_use_tool":
+		return c.send(ctx, struct {
+			Type   string `json:"type"`
+			ID     string `json:"id,omitempty"`
+			Result any    `json:"result"`
+		}{"can_use_tool_result", f.ID, v})
+	}
+	return c.send(ctx, v)
+}
+
+func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
+	rec, err := c.own(ctx, a.InteractionID)
+	if err != nil {
+		return err
+	}
+	r, err := toolinteraction.DecodeRequest(a.Request)
+	if err != nil {
+		return err
+	}
+	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, prefixed("frame:", f.ID))
+	if err != nil {
+		return err
+	}
+	c.await(ctx, f, next, func(rec bridge.Record) (any, error) {
+		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
+	})
+	return nil
+}
+
+// userMessage is a late answer on its way to the agent.
+type userMessage struct {
+	Type          string    `json:"type"`
+	SessionID     string    `json:"sessionId"`
+	MessageID     string    `json:"messageId"`
+	InteractionID bridge.ID `json:"interactionId"`
+	Content       string    `json:"content"`
+}
+
+// deliverMessages sends the late answers of a session, each once in this
+// connection; what is not acknowledged comes again in the next.
+func (c *wsConn) deliverMessages(ctx context.Context, session string) {
+	sent := map[string]bool{}
+	for ctx.Err() == nil {
+		items, err := c.s.engine.Messages(ctx, c.p.Agent.Name, session)
+		if err != nil && ctx.Err() == nil {
+			c.s.log.Warn("messages not readable, trying again", "error", err)
+		}
+		for _, m := range items {
+			if !sent[m.ID] {
+				sent[m.ID] = c.send(ctx, userMessage{"user_message", session, m.ID, m.Record.Interaction.ID, m.Text})
+			}
+		}
+		bridge.Pause(ctx, messagePoll)
+	}
+}

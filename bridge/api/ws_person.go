@@ -1,0 +1,270 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
+	"github.com/nodbridge/nod/bridge/dialect/askwidget"
+	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
+	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
+)
+
+func (c *wsConn) handlePerson(ctx context.Context, f frame, b []byte) error {
+	switch f.Type {
+	case toolinteraction.TypeHello:
+		return c.hello(ctx, b)
+	case toolinteraction.TypeSetMode:
+		return c.setMode(ctx, b)
+	}
+	if _, enabled := c.state(); !enabled {
+		return bridge.Errorf(bridge.CodeForbidden, "interactive mode is disabled").WithHint("say hello with interaction enabled, or set_interaction_mode")
+	}
+	switch f.Type {
+	case toolinteraction.TypeToolResponse:
+		return c.toolResponse(ctx, b)
+	case askwidget.AskResponse, askwidget.ApprovalResponse:
+		return c.askResponse(ctx, f)
+	case widgetblock.EventSubmit:
+		return c.widgetSubmit(ctx, f)
+	case askuserquestion.LateType:
+		return c.questionsAnswered(ctx, b)
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "type: a front end has no frame %q", f.Type).WithHint("see docs/websocket.md")
+}
+
+func (c *wsConn) hello(ctx context.Context, b []byte) error {
+	var h toolinteraction.Hello
+	if err := dialect.Decode("hello", b, &h); err != nil {
+		return err
+	}
+	if h.SessionID == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "sessionId: is empty")
+	}
+	show, ok := shows[h.Frames]
+	if !ok {
+		return bridge.Errorf(bridge.CodeInvalid, "frames: unknown %q", h.Frames).WithHint("use interaction, ask or widget")
+	}
+	after := h.After
+	switch after {
+	case "":
+		after = "0"
+	case "now":
+		after = ""
+	}
+	cursor, err := c.s.position(ctx, after)
+	if err != nil {
+		return err
+	}
+	if _, _, err := c.s.reader.Events(ctx, cursor, bridge.EventFilter{Session: h.SessionID}); err != nil {
+		return err // a bad cursor
+	}
+	enabled := h.Interaction != nil && h.Interaction.Supported && h.Interaction.Enabled
+	c.enter(ctx, h.SessionID, enabled, func(ctx context.Context) { c.followEvents(ctx, h.SessionID, cursor, show) })
+	return c.join(ctx)
+}
+
+func (c *wsConn) setMode(ctx context.Context, b []byte) error {
+	var m toolinteraction.SetMode
+	if err := dialect.Decode("set_interaction_mode", b, &m); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	said := c.session != ""
+	c.enabled = said && m.Enabled
+	c.mu.Unlock()
+	if !said {
+		return bridge.Errorf(bridge.CodeInvalid, "type: say hello first")
+	}
+	return c.join(ctx)
+}
+
+// show writes an event for a front end; nil is not shown.
+type show func(rec bridge.Record, e bridge.Event) (any, error)
+
+var shows = map[string]show{"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget}
+
+func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
+	if e.Type == bridge.EventRequest {
+		return toolinteraction.EncodeRequest(rec.Interaction, e.Timestamp), nil
+	}
+	var resp bridge.Response
+	if err := json.Unmarshal(e.Data, &resp); err != nil {
+		return nil, err
+	}
+	resp.At = e.Timestamp
+	return toolinteraction.EncodeResponse(rec.Interaction, resp), nil
+}
+
+func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
+	if e.Type == bridge.EventRequest {
+		b, ok, err := askwidget.EncodeRequest(rec)
+		if !ok || err != nil {
+			return nil, err
+		}
+		return json.RawMessage(b), nil
+	}
+	encode := askwidget.EncodeAnswer
+	if rec.Interaction.Approval != nil {
+		encode = askwidget.EncodeDecision
+	}
+	b, err := encode(string(rec.Interaction.ID), rec)
+	if err != nil {
+		return failure{"error", string(rec.Interaction.ID), bridge.PublicError(ended(err))}, nil
+	}
+	return json.RawMessage(b), nil
+}
+
+// showWidget shows what came as a widget.
+func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
+	p, ok := widgetblock.FromRecord(rec)
+	if !ok {
+		return nil, nil
+	}
+	if e.Type == bridge.EventResponse {
+		s, err := p.Submit(rec)
+		if err != nil {
+			return failure{"error", p.WidgetID, bridge.PublicError(ended(err))}, nil
+		}
+		p = p.Answered(s)
+	}
+	return struct {
+		Type    string              `json:"type"`
+		Payload widgetblock.Payload `json:"payload"`
+	}{widgetblock.EventRequest, p}, nil
+}
+
+// followEvents shows a session from a position on.
+func (c *wsConn) followEvents(ctx context.Context, session, cursor string, f show) {
+	for ctx.Err() == nil {
+		batch, next, err := c.s.reader.Events(ctx, cursor, bridge.EventFilter{Session: session})
+		if err != nil {
+			if ctx.Err() == nil {
+				c.s.log.Warn("events not readable, trying again", "error", err)
+			}
+			bridge.Pause(ctx, eventPoll)
+			continue // the cursor stays
+		}
+		for _, e := range batch {
+			if e.Type == bridge.EventRequest || e.Type == bridge.EventResponse {
+				c.showEvent(ctx, e, f)
+			}
+		}
+		cursor = next
+		if len(batch) == 0 {
+			bridge.Pause(ctx, eventPoll)
+		}
+	}
+}
+
+func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
+	rec, err := c.s.engine.Get(ctx, e.InteractionID)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return // outlived its retention
+	}
+	var v any
+	if err == nil {
+		v, err = f(rec, e)
+	}
+	if err != nil {
+		c.s.log.Error("event not shown", "id", e.InteractionID, "error", err)
+		return
+	}
+	if v != nil {
+		c.send(ctx, v)
+	}
+}
+
+// reply answers an interaction as the person.
+func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction) (bridge.Reply, error)) error {
+	parsed, err := bridge.ParseID(id)
+	if err != nil {
+		return err
+	}
+	rec, err := c.s.engine.Get(ctx, parsed)
+	if err != nil {
+		c.s.log.Warn("answer to an unknown interaction", "id", parsed, "person", c.p.Person)
+		return err
+	}
+	r, err := f(rec.Interaction)
+	if err == nil {
+		_, err = c.s.engine.Answer(ctx, parsed, c.p.actor(), r)
+	}
+	return err
+}
+
+func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
+	var t toolinteraction.ToolResponse
+	if err := dialect.Decode("tool_interaction_response", b, &t); err != nil {
+		return err
+	}
+	return c.reply(ctx, string(t.InteractionID), func(i bridge.Interaction) (bridge.Reply, error) {
+		if t.SessionID != "" && t.SessionID != i.Session || t.CallID != "" && t.CallID != i.ToolCall {
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "interactionId: is of another session or call")
+		}
+		return t.Reply(i)
+	})
+}
+
+func (c *wsConn) askResponse(ctx context.Context, f frame) error {
+	if f.Type == askwidget.ApprovalResponse {
+		var d askwidget.Decision
+		if err := dialect.Decode("payload", f.Payload, &d); err != nil {
+			return err
+		}
+		return c.reply(ctx, d.RequestID, func(bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(d), nil })
+	}
+	var a askwidget.Answer
+	if err := dialect.Decode("payload", f.Payload, &a); err != nil {
+		return err
+	}
+	return c.reply(ctx, a.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeAnswer(i, a) })
+}
+
+func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
+	var s widgetblock.Submission
+	if err := dialect.Decode("payload", f.Payload, &s); err != nil {
+		return err
+	}
+	session, _ := c.state()
+	records, err := c.s.pendingOf(ctx, session)
+	if err != nil {
+		return err
+	}
+	for _, rec := range records {
+		if p, ok := widgetblock.FromRecord(rec); ok && p.WidgetID == s.WidgetID {
+			return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) { return widgetblock.DecodeSubmission(i, s) })
+		}
+	}
+	return bridge.Errorf(bridge.CodeNotFound, "widgetId: no widget %q is pending in the session", s.WidgetID)
+}
+
+func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
+	var l askuserquestion.Late
+	if err := dialect.Decode(askuserquestion.LateType, b, &l); err != nil {
+		return err
+	}
+	records, err := c.s.pendingOf(ctx, l.ConversationID)
+	if err != nil {
+		return err
+	}
+	rec, ok := findCall(records, l.ToolCallID)
+	if !ok {
+		c.s.log.Warn("answer to no pending question", "session", l.ConversationID, "person", c.p.Person)
+		return bridge.Errorf(bridge.CodeNotFound, "tool_call_id: no question %q is pending in the conversation", l.ToolCallID)
+	}
+	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) {
+		return askuserquestion.DecodeAnswers(i, l.Answers)
+	})
+}
+
+// pendingOf lists what is pending in a session, of whatever agent.
+func (s *Server) pendingOf(ctx context.Context, session string) ([]bridge.Record, error) {
+	if session == "" {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "session: is empty")
+	}
+	page, err := s.reader.List(ctx, bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: 200})
+	return page.Items, err
+}

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Events calls f for each event after a cursor or a time ("0": from the
+// beginning, empty: from now) until ctx ends or f returns an error. It
+// reconnects by itself and misses nothing.
+func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
+	for {
+		err := c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, true, f) })
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// History calls f for each event that has happened after a cursor or a time.
+func (c *Client) History(ctx context.Context, after, session string, f func(bridge.Event) error) error {
+	return c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, false, f) })
+}
+
+// callbackError is an error of the caller's own function; it is not retried.
+type callbackError struct{ error }
+
+func (c *Client) stream(ctx context.Context, after *string, session string, follow bool, f func(bridge.Event) error) error {
+	q := url.Values{"session": {session}, "after": {*after}, "follow": {strconv.FormatBool(follow)}}
+	req, err := c.request(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return away(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return failure(resp)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(make([]byte, 64<<10), 4<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e bridge.Event
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			return bridge.Wrap(bridge.CodeInternal, err, "an event that can not be read")
+		}
+		if err := f(e); err != nil {
+			return callbackError{err}
+		}
+		*after = e.Cursor
+	}
+	if !follow && lines.Err() == nil {
+		return nil
+	}
+	return away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+}

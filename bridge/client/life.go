@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Reprompt asks again in the messages of an interaction. With an empty key it
+// makes one of its own, so that its own retries are safe.
+func (c *Client) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	var rec bridge.Record
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/reprompt", http.Header{"Idempotency-Key": {key}}, r, &rec)
+	})
+	return rec, err
+}
+
+// Queue lets the agent go on; a late answer becomes a message to the session.
+func (c *Client) Queue(ctx context.Context, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
+	body := struct {
+		Hold    bridge.Duration `json:"hold,omitempty"`
+		Message string          `json:"message,omitempty"`
+	}{hold, message}
+	var rec bridge.Record
+	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/pending", nil, body, &rec)
+	return rec, err
+}
+
+// Complete says what became of a response.
+func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Completion) (bridge.Record, error) {
+	var rec bridge.Record
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/complete", nil, done, &rec)
+	})
+	return rec, err
+}
+
+// Messages returns the late answers of a session that were not acknowledged,
+// oldest first; none is not an error.
+func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message, error) {
+	var page struct {
+		Items []bridge.Message `json:"items"`
+	}
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages", nil, nil, &page)
+	})
+	return page.Items, err
+}
+
+// WaitMessages returns once the session has messages.
+func (c *Client) WaitMessages(ctx context.Context, session string) ([]bridge.Message, error) {
+	for {
+		var page struct {
+			Items []bridge.Message `json:"items"`
+		}
+		err := c.retry(ctx, func(ctx context.Context) error {
+			return c.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(session)+"/messages?wait="+pollFor.String(), nil, nil, &page)
+		})
+		if err != nil || len(page.Items) > 0 {
+			return page.Items, err
+		}
+	}
+}
+
+// Acknowledge forgets the messages of a session up to the one with an id.
+func (c *Client) Acknowledge(ctx context.Context, session, through string) error {
+	return c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/messages/ack", nil, map[string]string{"through": through}, nil)
+	})
+}
+
+// Availability tells whether anybody could answer now.
+func (c *Client) Availability(ctx context.Context, route, session string) (bridge.Availability, error) {
+	var a bridge.Availability
+	q := url.Values{"route": {route}, "session": {session}}
+	err := c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodGet, "/v1/availability?"+q.Encode(), nil, nil, &a)
+	})
+	return a, err
+}
+
+// SetReadOnly changes the mode of a channel, as the person whose token the
+// client has.
+func (c *Client) SetReadOnly(ctx context.Context, platform, channel string, on bool) error {
+	body := struct {
+		Platform string `json:"platform"`
+		Channel  string `json:"channel"`
+		ReadOnly bool   `json:"read_only"`
+	}{platform, channel, on}
+	return c.do(ctx, http.MethodPut, "/v1/channels/mode", nil, body, nil)
+}
+
+// Approvals implements bridge.Asker.
+func (c *Client) Approvals() bridge.ToolApprovals { return approvals{c} }
+
+type approvals struct{ c *Client }
+
+type remembered struct {
+	Key     string       `json:"key"`
+	Session string       `json:"session,omitempty"`
+	Scope   bridge.Scope `json:"scope,omitempty"`
+}
+
+func (a approvals) Get(ctx context.Context, key, session string) (bridge.Scope, error) {
+	var m remembered
+	// Not repeated by itself: a once is handed out only once.
+	err := a.c.do(ctx, http.MethodPost, "/v1/approvals/recall", nil, remembered{Key: key, Session: session}, &m)
+	return m.Scope, err
+}
+
+func (a approvals) Set(ctx context.Context, key string, s bridge.Scope, session string) error {
+	return a.c.retry(ctx, func(ctx context.Context) error {
+		return a.c.do(ctx, http.MethodPut, "/v1/approvals", nil, remembered{key, session, s}, nil)
+	})
+}
+
+func (a approvals) ClearSession(ctx context.Context, session string) error {
+	return a.c.retry(ctx, func(ctx context.Context) error {
+		return a.c.do(ctx, http.MethodDelete, "/v1/approvals?"+url.Values{"session": {session}}.Encode(), nil, nil, nil)
+	})
+}

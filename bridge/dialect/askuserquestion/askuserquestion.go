@@ -1,0 +1,229 @@
+// Package askuserquestion speaks the AskUserQuestion tool of coding agents as
+// a can_use_tool callback sees it: the tool's questions go in, permission with
+// the answers in its input comes back. Every other tool is allowed at once.
+package askuserquestion
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Tool is the name of the tool.
+const Tool = "AskUserQuestion"
+
+// Separator joins the labels of several choices.
+const Separator = ", "
+
+// Call is a tool call that asks whether it may run.
+type Call struct {
+	ToolName  string          `json:"tool_name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+}
+
+// Option is one thing to choose.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Preview     string `json:"preview,omitempty"`
+}
+
+// Question is one question of the tool.
+type Question struct {
+	Question    string   `json:"question"`
+	Header      string   `json:"header,omitempty"`
+	Options     []Option `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+}
+
+// Result is the permission for a call.
+type Result struct {
+	Behavior     string          `json:"behavior"`
+	UpdatedInput json.RawMessage `json:"updated_input,omitempty"`
+	Message      string          `json:"message,omitempty"` // of a denial
+}
+
+// Late is an answer that a front end sends.
+type Late struct {
+	Type           string            `json:"type"`
+	ConversationID string            `json:"conversation_id"`
+	ToolCallID     string            `json:"tool_call_id"`
+	Answers        map[string]string `json:"answers"`
+}
+
+// LateType is the type of Late.
+const LateType = "ask_user_response"
+
+// Allow lets a tool run as it is.
+func Allow(input json.RawMessage) Result { return Result{Behavior: "allow", UpdatedInput: input} }
+
+// Deny tells the agent that there is no answer, and why.
+func Deny(err error) Result { return Result{Behavior: "deny", Message: bridge.PublicText(err)} }
+
+// Questions reads the questions of the tool's input.
+func Questions(input []byte) ([]Question, error) {
+	var in struct {
+		Questions []Question `json:"questions"`
+	}
+	if err := dialect.Decode("input", input, &in); err != nil {
+		return nil, err
+	}
+	if len(in.Questions) == 0 {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "input.questions: is empty")
+	}
+	return in.Questions, nil
+}
+
+// Request is the tool's input as a bridge request. Free text is always allowed
+// beside the options.
+func Request(input []byte) (bridge.Request, error) {
+	questions, err := Questions(input)
+	r := bridge.Request{Kind: bridge.KindAsk, ToolName: Tool}
+	if err != nil {
+		return r, err
+	}
+	r.Prompt = strconv.Itoa(len(questions)) + " questions"
+	seen := map[string]bool{}
+	for n, q := range questions {
+		at := "input.questions[" + strconv.Itoa(n) + "]"
+		switch {
+		case strings.TrimSpace(q.Question) == "":
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: is empty", at)
+		case seen[q.Question]:
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: is there twice, and answers go by the question", at)
+		case len(q.Options) == 0:
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.options: is empty", at)
+		}
+		seen[q.Question] = true
+		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
+		if q.MultiSelect {
+			out.Widget = bridge.WidgetCheckbox
+		}
+		for _, o := range q.Options {
+			option := bridge.Option{Value: o.Label, Description: o.Description, Preview: o.Preview}
+			if q.MultiSelect {
+				option.Preview = "" // only meaningful where one is chosen
+			}
+			out.Options = append(out.Options, option)
+		}
+		r.Questions = append(r.Questions, out)
+	}
+	if len(questions) == 1 { // the prompt is the question
+		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
+	}
+	return r, nil
+}
+
+// textOf is the text of a question as the tool had it.
+func textOf(i bridge.Interaction, q bridge.Question) string {
+	if q.Text == "" {
+		return i.Prompt
+	}
+	return q.Text
+}
+
+// Answers maps the text of each question to the label chosen, to labels joined
+// by the separator, or to free text. Questions without an answer are missing.
+func Answers(r bridge.Record) (map[string]string, error) {
+	if err := dialect.Refused(r); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, q := range r.Interaction.Questions {
+		if a := r.Response.Answers[q.ID]; !a.Empty() {
+			out[textOf(r.Interaction, q)] = strings.Join(dialect.Labels(q, a), Separator)
+		}
+	}
+	return out, nil
+}
+
+// Permission is the result of a call whose questions were answered: the
+// questions as they came, and the answers in the order of the questions.
+func Permission(input []byte, r bridge.Record) (Result, error) {
+	answers, err := Answers(r)
+	if err != nil {
+		return Result{}, err
+	}
+	var in struct {
+		Questions json.RawMessage `json:"questions"`
+	}
+	if err := dialect.Decode("input", input, &in); err != nil {
+		return Result{}, err
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"questions":`)
+	b.Write(in.Questions)
+	b.WriteString(`,"answers":{`)
+	first := true
+	for _, q := range r.Interaction.Questions {
+		text := textOf(r.Interaction, q)
+		a, ok := answers[text]
+		if !ok {
+			continue
+		}
+		key, err := dialect.Encode(text)
+		if err != nil {
+			return Result{}, err
+		}
+		value, err := dialect.Encode(a)
+		if err != nil {
+			return Result{}, err
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteString("}}")
+	return Allow(b.Bytes()), nil
+}
+
+// DecodeAnswers reads answers by question text, as a front end sends them.
+// What is no question of the interaction, or no answer to it, is refused.
+func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Reply, error) {
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
+	left := len(answers)
+	for _, q := range i.Questions {
+		text, ok := answers[textOf(i, q)]
+		if !ok {
+			continue
+		}
+		left--
+		labels := []string{text}
+		if q.Multiple() {
+			labels = dialect.SplitLabels(q, text, Separator)
+		}
+		a, other, err := dialect.Choices(q, labels)
+		if err != nil {
+			return reply, err
+		}
+		if reply.Answers[q.ID] = a; other != "" {
+			reply.Others[q.ID] = other
+		}
+	}
+	if left > 0 {
+		for text := range answers {
+			if !asked(i, text) {
+				return reply, bridge.Errorf(bridge.CodeInvalid, "answers: there is no question %q", text)
+			}
+		}
+	}
+	return reply, nil
+}
+
+func asked(i bridge.Interaction, text string) bool {
+	for _, q := range i.Questions {
+		if textOf(i, q) == text {
+			return true
+		}
+	}
+	return false
+}

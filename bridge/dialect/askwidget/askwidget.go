@@ -1,0 +1,307 @@
+// Package askwidget speaks the ask and approval frames of an agent hub:
+// ask_request with widgets, answered by one string, and approval_request,
+// answered by approved and always. The same ask also comes as a tool call.
+package askwidget
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Types of frames. Every frame carries the request's id at its top level.
+const (
+	AskRequest       = "ask_request"
+	AskResponse      = "ask_response"
+	ApprovalRequest  = "approval_request"
+	ApprovalResponse = "approval_response"
+)
+
+// Frame is one WebSocket message.
+type Frame struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// Widget is one control of an ask.
+type Widget struct {
+	Type    string   `json:"type"`
+	Label   string   `json:"label,omitempty"`
+	Options []string `json:"options,omitempty"`
+	Default string   `json:"default,omitempty"`
+}
+
+// Ask is the payload of an ask_request.
+type Ask struct {
+	Prompt  string   `json:"prompt"`
+	Widgets []Widget `json:"widgets"`
+}
+
+// Approval is the payload of an approval_request.
+type Approval struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Answer is the payload of an ask_response.
+type Answer struct {
+	RequestID string `json:"request_id"`
+	Value     string `json:"value"`
+}
+
+// Decision is the payload of an approval_response.
+type Decision struct {
+	RequestID string `json:"request_id"`
+	Approved  bool   `json:"approved"`
+	Always    bool   `json:"always,omitempty"`
+}
+
+// Errors as the tool words them.
+const (
+	ErrNoPrompt = "'prompt' (or 'text') is required for ask action"
+	ErrNobody   = "Interactive prompts require the web UI"
+)
+
+var widgets = map[string]bridge.Widget{
+	"buttons": bridge.WidgetButtons, "confirm": bridge.WidgetConfirm, "select": bridge.WidgetSelect, "radio": bridge.WidgetRadio, "checkbox": bridge.WidgetCheckbox,
+}
+
+// DecodeAsk reads the payload of an ask_request.
+func DecodeAsk(raw []byte) (bridge.Request, error) {
+	var a Ask
+	if err := dialect.Decode("payload", raw, &a); err != nil {
+		return bridge.Request{}, err
+	}
+	return a.Request()
+}
+
+// Request is the ask as a bridge request.
+func (a Ask) Request() (bridge.Request, error) {
+	r := bridge.Request{Kind: bridge.KindAsk, Prompt: a.Prompt}
+	if strings.TrimSpace(a.Prompt) == "" {
+		return r, bridge.Errorf(bridge.CodeInvalid, "%s", ErrNoPrompt)
+	}
+	if len(a.Widgets) == 0 {
+		a.Widgets = []Widget{{Type: "confirm", Options: []string{"Yes", "No"}}}
+	}
+	for n, w := range a.Widgets {
+		kind, ok := widgets[w.Type]
+		if !ok {
+			return r, bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown %q", n, w.Type).WithHint("use buttons, confirm, select, radio or checkbox")
+		}
+		q := bridge.Question{ID: "w" + strconv.Itoa(n+1), Text: w.Label, Widget: kind}
+		if kind == bridge.WidgetConfirm && len(w.Options) == 0 {
+			w.Options = []string{"Yes", "No"}
+		}
+		if kind == bridge.WidgetConfirm && len(w.Options) != 2 {
+			q.Widget = bridge.WidgetButtons // a confirm is drawn as a row of buttons
+		}
+		for _, o := range w.Options {
+			q.Options = append(q.Options, bridge.Option{Value: o})
+		}
+		if q.Text == "" && len(a.Widgets) > 1 {
+			q.Text = a.Prompt
+		}
+		if slices.Contains(w.Options, w.Default) && w.Default != "" {
+			d := bridge.TextAnswer(w.Default)
+			if q.Multiple() {
+				d = bridge.ListAnswer(w.Default)
+			}
+			q.Default = &d
+		}
+		r.Questions = append(r.Questions, q)
+	}
+	return r, nil
+}
+
+// call is the arguments of the tool.
+type call struct {
+	Resource string   `json:"resource"`
+	Action   string   `json:"action"`
+	Prompt   string   `json:"prompt"`
+	Text     string   `json:"text"`
+	Widgets  []Widget `json:"widgets"`
+}
+
+// DecodeCall reads the arguments of agent(resource: message, action: ask, …).
+func DecodeCall(raw []byte) (bridge.Request, error) {
+	var c call
+	if err := dialect.Decode("arguments", raw, &c); err != nil {
+		return bridge.Request{}, err
+	}
+	if c.Resource != "message" || c.Action != "ask" {
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "action: %q of resource %q is not supported", c.Action, c.Resource).WithHint("use resource message, action ask")
+	}
+	if c.Prompt == "" {
+		c.Prompt = c.Text
+	}
+	return Ask{Prompt: c.Prompt, Widgets: c.Widgets}.Request()
+}
+
+// DecodeApproval reads the payload of an approval_request. Always is offered
+// beside once.
+func DecodeApproval(raw []byte) (bridge.Request, error) {
+	var a Approval
+	if err := dialect.Decode("payload", raw, &a); err != nil {
+		return bridge.Request{}, err
+	}
+	if strings.TrimSpace(a.Tool) == "" {
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: is empty")
+	}
+	return bridge.Request{
+		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
+		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}},
+	}, nil
+}
+
+// plain takes the marks out of a name, which would end the bold text.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*_`[]<>\\\n", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Value is the answer to an ask as one string: the chosen label, several
+// joined by commas; the answers to several widgets one a line, in their order.
+func Value(r bridge.Record) (string, error) {
+	if err := dialect.Refused(r); err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, q := range r.Interaction.Questions {
+		lines = append(lines, strings.Join(dialect.Labels(q, r.Response.Answers[q.ID]), ","))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// EncodeAnswer is the ask_response to a request.
+func EncodeAnswer(id string, r bridge.Record) ([]byte, error) {
+	value, err := Value(r)
+	if err != nil {
+		return nil, err
+	}
+	return encode(AskResponse, id, Answer{RequestID: id, Value: value})
+}
+
+// EncodeDecision is the approval_response to a request.
+func EncodeDecision(id string, r bridge.Record) ([]byte, error) {
+	if err := dialect.Refused(r); err != nil {
+		return nil, err
+	}
+	return encode(ApprovalResponse, id, Decision{
+		RequestID: id, Approved: r.State == bridge.StateApproved, Always: r.State == bridge.StateApproved && r.Response.Scope == bridge.ScopeAlways,
+	})
+}
+
+func encode(kind, id string, payload any) ([]byte, error) {
+	raw, err := dialect.Encode(payload)
+	if err != nil {
+		return nil, err
+	}
+	return dialect.Encode(Frame{Type: kind, ID: id, Payload: raw})
+}
+
+// Block is an ask as it is kept with a chat message.
+type Block struct {
+	Type         string   `json:"type"`
+	AskRequestID string   `json:"askRequestId,omitempty"`
+	AskPrompt    string   `json:"askPrompt,omitempty"`
+	AskWidgets   []Widget `json:"askWidgets,omitempty"`
+	AskResponse  string   `json:"askResponse,omitempty"`
+}
+
+// ContentBlock is an ask with its answer, if it has one.
+func ContentBlock(id string, r bridge.Record) Block {
+	b := Block{Type: "ask", AskRequestID: id, AskPrompt: r.Interaction.Prompt}
+	b.AskWidgets, _ = Widgets(r.Interaction)
+	if v, err := Value(r); err == nil {
+		b.AskResponse = v
+	}
+	return b
+}
+
+// Widgets writes the questions of an interaction as widgets; false where one
+// of them has no form in this dialect.
+func Widgets(i bridge.Interaction) ([]Widget, bool) {
+	var out []Widget
+	for _, q := range i.Questions {
+		name := ""
+		for n, w := range widgets {
+			if w == q.Widget {
+				name = n
+			}
+		}
+		if name == "" || q.AllowOther {
+			return nil, false
+		}
+		w := Widget{Type: name, Label: q.Text}
+		for _, o := range q.Options {
+			w.Options = append(w.Options, o.Text())
+		}
+		if q.Default != nil {
+			w.Default = strings.Join(dialect.Labels(q, *q.Default), ",")
+		}
+		out = append(out, w)
+	}
+	return out, len(out) > 0
+}
+
+// EncodeRequest shows an interaction to a front end of this dialect; false
+// where it has no form in it.
+func EncodeRequest(r bridge.Record) ([]byte, bool, error) {
+	i := r.Interaction
+	id := string(i.ID)
+	if i.Approval != nil {
+		raw, err := encode(ApprovalRequest, id, Approval{Tool: i.Approval.Tool, Input: i.Approval.Input})
+		return raw, true, err
+	}
+	w, ok := Widgets(i)
+	if !ok {
+		return nil, false, nil
+	}
+	raw, err := encode(AskRequest, id, Ask{Prompt: i.Prompt, Widgets: w})
+	return raw, true, err
+}
+
+// DecodeAnswer reads a front end's ask_response to an interaction.
+func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
+	lines := strings.Split(a.Value, "\n")
+	if len(i.Questions) == 1 {
+		lines = []string{a.Value}
+	}
+	if len(lines) != len(i.Questions) {
+		return reply, bridge.Errorf(bridge.CodeInvalid, "value: has %d lines for %d widgets", len(lines), len(i.Questions))
+	}
+	for n, q := range i.Questions {
+		labels := []string{lines[n]}
+		if q.Multiple() {
+			labels = dialect.SplitLabels(q, lines[n], ",")
+		}
+		answer, _, err := dialect.Choices(q, labels)
+		if err != nil {
+			return reply, err
+		}
+		reply.Answers[q.ID] = answer
+	}
+	return reply, nil
+}
+
+// DecodeDecision reads a front end's approval_response.
+func DecodeDecision(d Decision) bridge.Reply {
+	switch {
+	case !d.Approved:
+		return bridge.Reply{Decision: bridge.DecideDeny}
+	case d.Always:
+		return bridge.Reply{Decision: bridge.DecideAlways}
+	}
+	return bridge.Reply{Decision: bridge.DecideOnce}
+}

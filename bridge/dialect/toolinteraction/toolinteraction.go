@@ -1,0 +1,410 @@
+// Package toolinteraction speaks the client-interactive tools of a chat
+// server: interaction_request and interaction_response events, and the
+// messages of front ends that answer them.
+package toolinteraction
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Types of messages and events.
+const (
+	TypeHello           = "hello"
+	TypeSetMode         = "set_interaction_mode"
+	TypeRequest         = "interaction_request"
+	TypeResponse        = "interaction_response"
+	TypeToolResponse    = "tool_interaction_response"
+	CodeUnavailable     = "interaction_unavailable"
+	interactionInput    = "input"
+	interactionApproval = "approval"
+)
+
+// Option is a choice of a field.
+type Option struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// Field is an input of a form.
+type Field struct {
+	ID           string         `json:"id"`
+	Type         string         `json:"type"`
+	Label        string         `json:"label"`
+	Description  string         `json:"description,omitempty"`
+	Required     bool           `json:"required,omitempty"`
+	DefaultValue *bridge.Answer `json:"defaultValue,omitempty"`
+	Options      []Option       `json:"options,omitempty"`
+}
+
+// Schema is the form of an input interaction.
+type Schema struct {
+	Type          string                   `json:"type"`
+	Fields        []Field                  `json:"fields"`
+	InitialValues map[string]bridge.Answer `json:"initialValues,omitempty"`
+}
+
+// CompletedView says how a closed interaction shows.
+type CompletedView struct {
+	ShowInputs      *bool  `json:"showInputs,omitempty"`
+	SummaryTemplate string `json:"summaryTemplate,omitempty"`
+}
+
+// Request is what a tool asks for.
+type Request struct {
+	Type           string         `json:"type"` // approval or input
+	Prompt         string         `json:"prompt,omitempty"`
+	Error          string         `json:"error,omitempty"`
+	ApprovalScopes []bridge.Scope `json:"approvalScopes,omitempty"`
+	InputSchema    *Schema        `json:"inputSchema,omitempty"`
+	TimeoutMs      int64          `json:"timeoutMs,omitempty"`
+	CompletedView  *CompletedView `json:"completedView,omitempty"`
+	Presentation   string         `json:"presentation,omitempty"`
+}
+
+// Event is an interaction_request or an interaction_response.
+type Event struct {
+	Type          string    `json:"type"`
+	Timestamp     time.Time `json:"timestamp"`
+	SessionID     string    `json:"sessionId,omitempty"`
+	TurnID        string    `json:"turnId,omitempty"`
+	ResponseID    string    `json:"responseId,omitempty"`
+	ToolCallID    string    `json:"toolCallId"`
+	InteractionID bridge.ID `json:"interactionId"`
+
+	// Of a request.
+	ToolName        string         `json:"toolName,omitempty"`
+	InteractionType string         `json:"interactionType,omitempty"`
+	Prompt          string         `json:"prompt,omitempty"`
+	Error           string         `json:"error,omitempty"`
+	ApprovalScopes  []bridge.Scope `json:"approvalScopes,omitempty"`
+	InputSchema     *Schema        `json:"inputSchema,omitempty"`
+	TimeoutMs       int64          `json:"timeoutMs,omitempty"`
+	CompletedView   *CompletedView `json:"completedView,omitempty"`
+	Presentation    string         `json:"presentation,omitempty"`
+
+	// Of a response.
+	Action        string                   `json:"action,omitempty"`
+	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
+	Input         map[string]bridge.Answer `json:"input,omitempty"`
+	Reason        string                   `json:"reason,omitempty"`
+	// State tells apart what ended without a human: expired, cancelled,
+	// superseded, undeliverable. Their action is cancel.
+	State bridge.State `json:"state,omitempty"`
+}
+
+// ToolResponse is a front end's answer.
+type ToolResponse struct {
+	Type          string                   `json:"type"`
+	SessionID     string                   `json:"sessionId"`
+	CallID        string                   `json:"callId"`
+	InteractionID bridge.ID                `json:"interactionId"`
+	Action        string                   `json:"action"`
+	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
+	Input         map[string]bridge.Answer `json:"input,omitempty"`
+	Reason        string                   `json:"reason,omitempty"`
+}
+
+// Mode is what a front end can and may do.
+type Mode struct {
+	Supported bool `json:"supported"`
+	Enabled   bool `json:"enabled"`
+}
+
+// Hello is a front end's first message.
+type Hello struct {
+	Type        string `json:"type"`
+	SessionID   string `json:"sessionId"`
+	Interaction *Mode  `json:"interaction,omitempty"`
+	// After is where the events begin: an event's id, a time, 0 or empty for
+	// the beginning, now for what comes.
+	After string `json:"after,omitempty"`
+	// Frames is how requests are shown: interaction (default), ask or widget.
+	Frames string `json:"frames,omitempty"`
+}
+
+// SetMode changes what a front end may do.
+type SetMode struct {
+	Type    string `json:"type"`
+	Enabled bool   `json:"enabled"`
+}
+
+// DecodeRequest reads a tool's request. What correlates it comes beside it.
+func DecodeRequest(raw []byte) (bridge.Request, error) {
+	var in struct {
+		Request
+		ToolCallID, ToolName, TurnID, ResponseID, SessionID string
+		InteractionType                                     string `json:"interactionType"`
+		Input                                               json.RawMessage
+	}
+	if err := dialect.Decode("request", raw, &in); err != nil {
+		return bridge.Request{}, err
+	}
+	if in.InteractionType != "" {
+		in.Type = in.InteractionType
+	}
+	r, err := in.Request.Bridge()
+	if err != nil {
+		return r, err
+	}
+	r.ToolCall, r.ToolName, r.Turn, r.ResponseID, r.Session = in.ToolCallID, in.ToolName, in.TurnID, in.ResponseID, in.SessionID
+	if r.Approval != nil {
+		r.Approval.Tool, r.Approval.Input = in.ToolName, in.Input
+	}
+	if r.Approval != nil && len(r.Approval.Scopes) == 0 {
+		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce}
+		if r.Session != "" {
+			r.Approval.Scopes = append(r.Approval.Scopes, bridge.ScopeSession)
+		}
+	}
+	return r, nil
+}
+
+// Bridge is the request as a bridge request.
+func (in Request) Bridge() (bridge.Request, error) {
+	r := bridge.Request{
+		Prompt: in.Prompt, Error: in.Error, Timeout: bridge.Duration(time.Duration(in.TimeoutMs) * time.Millisecond),
+		Presentation: bridge.Presentation(in.Presentation),
+	}
+	if in.CompletedView != nil {
+		r.CompletedView = &bridge.CompletedView{ShowInputs: in.CompletedView.ShowInputs, SummaryTemplate: in.CompletedView.SummaryTemplate}
+	}
+	switch in.Type {
+	case interactionApproval:
+		r.Kind, r.Approval = bridge.KindApproval, &bridge.Approval{Scopes: in.ApprovalScopes}
+		if r.Prompt == "" {
+			r.Prompt = "May this tool run?"
+		}
+		return r, nil
+	case interactionInput:
+		r.Kind, r.Declinable = bridge.KindAsk, true
+	default:
+		return r, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", in.Type).WithHint("use approval or input")
+	}
+	if in.InputSchema == nil || in.InputSchema.Type != "form" {
+		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.type: is not \"form\"")
+	}
+	for _, f := range in.InputSchema.Fields {
+		q, err := f.question()
+		if err != nil {
+			return r, err
+		}
+		r.Questions = append(r.Questions, q)
+	}
+	if len(r.Questions) == 0 {
+		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: is empty")
+	}
+	if r.Prompt == "" {
+		r.Prompt = in.InputSchema.Fields[0].Label
+	}
+	if len(r.Questions) == 1 && r.Prompt == r.Questions[0].Text {
+		r.Questions[0].Text = "" // the prompt is the question
+	}
+	if len(in.InputSchema.InitialValues) > 0 {
+		r.Initial = map[string]bridge.Answer{}
+		for id, a := range in.InputSchema.InitialValues {
+			r.Initial[id] = unwrap(a)
+		}
+	}
+	return r, nil
+}
+
+var fieldTypes = map[string]bridge.Widget{
+	"text": bridge.WidgetText, "textarea": bridge.WidgetTextarea, "select": bridge.WidgetSelect, "radio": bridge.WidgetRadio, "checkbox": bridge.WidgetCheckbox,
+}
+
+// A checkbox without options is a yes or no; these are its values.
+const yes, no = "true", "false"
+
+func (f Field) question() (bridge.Question, error) {
+	widget, ok := fieldTypes[f.Type]
+	if !ok {
+		return bridge.Question{}, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: %s: unknown type %q", f.ID, f.Type).WithHint("use text, textarea, select, checkbox or radio")
+	}
+	q := bridge.Question{ID: f.ID, Text: f.Label, Description: f.Description, Widget: widget, Required: &f.Required}
+	for _, o := range f.Options {
+		q.Options = append(q.Options, bridge.Option{Value: o.Value, Label: o.Label})
+	}
+	if f.Type == "checkbox" && len(f.Options) == 0 {
+		q.Widget, q.Options = bridge.WidgetConfirm, []bridge.Option{{Value: yes, Label: "Yes"}, {Value: no, Label: "No"}}
+	}
+	if f.DefaultValue != nil && !f.DefaultValue.Empty() {
+		d := unwrap(*f.DefaultValue)
+		if q.Multiple() && d.List == nil {
+			d = bridge.ListAnswer(d.Values()...)
+		}
+		q.Default = &d
+	}
+	return q, nil
+}
+
+// unwrap turns true, false and numbers into the values of options and texts.
+func unwrap(a bridge.Answer) bridge.Answer {
+	if a.JSON != nil && a.JSON[0] != '{' {
+		return bridge.TextAnswer(string(a.JSON))
+	}
+	return a
+}
+
+// boolean reports whether a question is a checkbox without options.
+func boolean(q bridge.Question) bool {
+	return q.Widget == bridge.WidgetConfirm && len(q.Options) == 2 && q.Options[0].Value == yes && q.Options[1].Value == no
+}
+
+// EncodeRequest is the interaction_request event of an interaction.
+func EncodeRequest(i bridge.Interaction, at time.Time) Event {
+	e := Event{
+		Type: TypeRequest, Timestamp: at, SessionID: i.Session, TurnID: i.Turn, ResponseID: i.ResponseID, ToolCallID: i.ToolCall, InteractionID: i.ID,
+		ToolName: i.ToolName, InteractionType: interactionInput, Prompt: i.Prompt, Error: i.Error,
+		TimeoutMs: i.Deadline.Sub(i.Created).Milliseconds(), Presentation: string(i.Presentation),
+	}
+	if c := i.CompletedView; c != nil {
+		e.CompletedView = &CompletedView{ShowInputs: c.ShowInputs, SummaryTemplate: c.SummaryTemplate}
+	}
+	if i.Approval != nil {
+		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
+		if e.ToolName == "" {
+			e.ToolName = i.Approval.Tool
+		}
+		return e
+	}
+	e.InputSchema = &Schema{Type: "form", Fields: []Field{}}
+	for _, f := range i.Fields() {
+		e.InputSchema.Fields = append(e.InputSchema.Fields, field(i, f))
+		if f.Initial != nil {
+			if e.InputSchema.InitialValues == nil {
+				e.InputSchema.InitialValues = map[string]bridge.Answer{}
+			}
+			e.InputSchema.InitialValues[f.ID] = wrap(f.Question, *f.Initial)
+		}
+	}
+	return e
+}
+
+func field(i bridge.Interaction, f bridge.Field) Field {
+	out := Field{ID: f.ID, Type: "text", Label: f.Text, Description: f.Description, Required: f.IsRequired()}
+	if out.Label == "" {
+		out.Label = i.Prompt
+	}
+	for name, w := range fieldTypes {
+		if w == f.Widget {
+			out.Type = name
+		}
+	}
+	switch {
+	case boolean(f.Question):
+		out.Type = "checkbox"
+	case f.OneTap(), f.Widget == bridge.WidgetActionSelection:
+		out.Type = "radio"
+	}
+	if out.Type != "checkbox" || f.Multiple() {
+		for _, o := range f.Options {
+			out.Options = append(out.Options, Option{Value: o.Value, Label: o.Text()})
+		}
+	}
+	if f.Default != nil {
+		d := wrap(f.Question, *f.Default)
+		out.DefaultValue = &d
+	}
+	return out
+}
+
+func wrap(q bridge.Question, a bridge.Answer) bridge.Answer {
+	if boolean(q) && a.Text != "" {
+		return bridge.JSONAnswer(a.Text)
+	}
+	return a
+}
+
+// EncodeResponse is the interaction_response event of an interaction that has
+// ended; hidden leaves out the values, where their display was switched off.
+func EncodeResponse(i bridge.Interaction, r bridge.Response) Event {
+	e := Event{
+		Type: TypeResponse, Timestamp: r.At, SessionID: i.Session, TurnID: i.Turn, ResponseID: i.ResponseID, ToolCallID: i.ToolCall, InteractionID: i.ID,
+		Action: r.Action(), ApprovalScope: r.Scope, Reason: r.Reason,
+	}
+	if e.Action == "" {
+		e.Action, e.State = "cancel", r.State
+	}
+	if r.State == bridge.StateAnswered {
+		e.Input = map[string]bridge.Answer{}
+		for _, f := range i.Fields() {
+			if a := f.FieldAnswer(i, r.Answers); !a.Empty() || a.List != nil {
+				e.Input[f.ID] = wrap(f.Question, a)
+			}
+		}
+	}
+	return e
+}
+
+// Reply is a front end's answer to an interaction.
+func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
+	r := bridge.Reply{Reason: t.Reason, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
+	switch {
+	case t.Action == "cancel" && i.Kind == bridge.KindAsk:
+		r.Decline = true
+		return r, nil
+	case t.Action == "approve" && i.Kind == bridge.KindApproval:
+		r.Decision = bridge.DecideOnce
+		if t.ApprovalScope != "" {
+			r.Decision = bridge.Decision(t.ApprovalScope)
+		}
+		return r, nil
+	case (t.Action == "deny" || t.Action == "cancel") && i.Kind == bridge.KindApproval:
+		r.Decision = bridge.DecideDeny
+		if t.Reason != "" {
+			r.Decision = bridge.DecideDenyReason
+		}
+		return r, nil
+	case t.Action != "submit" || i.Kind != bridge.KindAsk:
+		return r, bridge.Errorf(bridge.CodeInvalid, "action: %q does not answer this", t.Action).WithHint("use approve or deny for an approval, submit or cancel for an input")
+	}
+	return r, t.fill(i, &r)
+}
+
+// fill puts the input into a reply: by field, or by question.
+func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
+	objects := map[string]map[string]bridge.Answer{}
+	fields := i.Fields()
+	for id, a := range t.Input {
+		n := slices.IndexFunc(fields, func(f bridge.Field) bool { return f.ID == id })
+		if n < 0 {
+			if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == id }) {
+				return bridge.Errorf(bridge.CodeInvalid, "input: there is no field %q", id)
+			}
+			r.Answers[id] = a
+			continue
+		}
+		f := fields[n]
+		switch {
+		case boolean(f.Question) && f.Part == "":
+			a = unwrap(a)
+		case f.FreeText() && f.Widget != bridge.WidgetNumber:
+			a = unwrap(a)
+		case f.Multiple() && a.List == nil:
+			a = bridge.ListAnswer(strings.FieldsFunc(a.Text, func(c rune) bool { return c == ',' })...)
+		}
+		if f.Part == "" {
+			r.Answers[id] = a
+			continue
+		}
+		q := i.Questions[f.Of].ID
+		if objects[q] == nil {
+			objects[q] = map[string]bridge.Answer{}
+		}
+		objects[q][f.Part] = a
+	}
+	for q, parts := range objects {
+		raw, err := dialect.Encode(parts)
+		if err != nil {
+			return err
+		}
+		r.Answers[q] = bridge.JSONAnswer(string(raw))
+	}
+	return nil
+}

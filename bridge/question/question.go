@@ -1,0 +1,267 @@
+// Package question is the back-channel between an AskUserQuestion tool, whose
+// goroutine is blocked, and whoever answers: people in the team's chats, a
+// callback in this process, or both, whoever is first. One Broker serves all
+// agents of a process.
+package question
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Separator joins the labels of several choices in an answer.
+const Separator = ", "
+
+// Option is one item to select.
+type Option struct {
+	Label       string
+	Description string
+	Preview     string // optional; only meaningful where one option is selected
+}
+
+// Question is one question of a Request.
+type Question struct {
+	Question    string
+	Header      string // chip, at most 12 characters
+	MultiSelect bool
+	Options     []Option
+}
+
+// Request is what has to be answered. ID is empty on input; Broker.Request
+// assigns one.
+type Request struct {
+	ID        string
+	Questions []Question
+	// Session groups requests in the chats; may be empty.
+	Session string
+}
+
+// Annotation is what came with an answer.
+type Annotation struct {
+	Preview string // of the chosen option
+	Notes   string // free text
+}
+
+// Response is how a Request was answered. Answers maps the text of a question
+// to the label chosen, to several joined by Separator, or to free text.
+// Annotations is never nil; it holds only what there is to say.
+type Response struct {
+	Answers     map[string]string
+	Annotations map[string]Annotation
+}
+
+// OnRequest is called with each new request.
+type OnRequest func(req Request)
+
+// Broker carries questions to whoever answers. It is safe for concurrent use.
+type Broker interface {
+	// Request blocks until somebody has answered or ctx ends; then it returns
+	// a response without answers, and ctx's error.
+	Request(ctx context.Context, req Request) (Response, error)
+	// Respond answers a request. A second answer to the same request changes
+	// nothing and is no error; an id that is not known is CodeNotFound.
+	Respond(id string, r Response) error
+}
+
+// NewBroker returns a broker. With an asker, requests are shown in the team's
+// chats; without one, only to the callback of [SetOnRequest].
+func NewBroker(asker ...bridge.Asker) Broker {
+	b := &broker{waiting: map[string]chan Response{}}
+	if len(asker) > 0 {
+		b.asker = asker[0]
+	}
+	return b
+}
+
+// SetOnRequest registers the callback of a broker that NewBroker made; it
+// replaces an earlier one. Other brokers are left alone.
+func SetOnRequest(b Broker, f OnRequest) {
+	own, ok := b.(*broker)
+	if !ok {
+		return
+	}
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	own.onRequest = f
+}
+
+// stopTimeout bounds how long the chats are told that a caller has gone.
+const stopTimeout = 5 * time.Second
+
+// remembered is how many answered requests are told apart from unknown ones.
+const remembered = 1024
+
+type broker struct {
+	asker bridge.Asker
+
+	mu        sync.Mutex
+	onRequest OnRequest
+	waiting   map[string]chan Response
+	answered  []string
+}
+
+// Request implements Broker.
+func (b *broker) Request(ctx context.Context, req Request) (Response, error) {
+	none := Response{Answers: map[string]string{}, Annotations: map[string]Annotation{}}
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if b.asker == nil {
+		req.ID = uuid.NewString()
+		ch := b.enter(req)
+		defer b.leave(req.ID)
+		select {
+		case r := <-ch:
+			return r, nil
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
+	r, err := toBridge(req)
+	if err != nil {
+		return none, err
+	}
+	rec, err := b.asker.Open(ctx, r, "")
+	if err != nil {
+		return none, err
+	}
+	req.ID = string(rec.Interaction.ID)
+	ch := b.enter(req)
+	defer b.leave(req.ID)
+	return b.first(ctx, rec.Interaction.ID, ch, none)
+}
+
+// first waits for the chats and for this process.
+func (b *broker) first(ctx context.Context, id bridge.ID, ch <-chan Response, none Response) (Response, error) {
+	type ended struct {
+		rec bridge.Record
+		err error
+	}
+	waitCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan ended, 1)
+	go func() {
+		rec, err := b.asker.Wait(waitCtx, id)
+		done <- ended{rec, err}
+	}()
+	select {
+	case <-ctx.Done():
+		// Nobody else knows the request, so it goes with its caller.
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		_, err := b.asker.Cancel(stop, id, "the agent stopped waiting")
+		return none, errors.Join(ctx.Err(), err)
+	case e := <-done:
+		return fromBridge(e.rec, e.err, none)
+	case r := <-ch:
+		// The chats are told; if one of them was first after all, it stands.
+		rec, err := b.asker.Cancel(ctx, id, "answered where the agent runs")
+		if err == nil && rec.State == bridge.StateAnswered {
+			return fromBridge(rec, nil, none)
+		}
+		return r, nil
+	}
+}
+
+func (b *broker) enter(req Request) <-chan Response {
+	ch := make(chan Response, 1)
+	b.mu.Lock()
+	b.waiting[req.ID] = ch
+	f := b.onRequest
+	b.mu.Unlock()
+	if f != nil {
+		f(req)
+	}
+	return ch
+}
+
+func (b *broker) leave(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.waiting, id)
+	b.answered = append(b.answered, id)
+	if len(b.answered) > remembered {
+		b.answered = b.answered[1:]
+	}
+}
+
+// Respond implements Broker.
+func (b *broker) Respond(id string, r Response) error {
+	if r.Annotations == nil {
+		r.Annotations = map[string]Annotation{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ch, ok := b.waiting[id]
+	if !ok {
+		for _, known := range b.answered {
+			if known == id {
+				return nil
+			}
+		}
+		return bridge.Errorf(bridge.CodeNotFound, "there is no request %q", id)
+	}
+	select {
+	case ch <- r:
+	default: // it was answered a moment ago
+	}
+	return nil
+}
+
+func toBridge(req Request) (bridge.Request, error) {
+	r := bridge.Request{Kind: bridge.KindAsk, Session: req.Session, ToolName: "AskUserQuestion", Prompt: strconv.Itoa(len(req.Questions)) + " questions"}
+	if len(req.Questions) == 0 {
+		return r, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
+	}
+	seen := map[string]bool{}
+	for n, q := range req.Questions {
+		if seen[q.Question] {
+			return r, bridge.Errorf(bridge.CodeInvalid, "questions[%d].question: is there twice, and answers go by the question", n)
+		}
+		seen[q.Question] = true
+		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
+		if q.MultiSelect {
+			out.Widget = bridge.WidgetCheckbox
+		}
+		for _, o := range q.Options {
+			option := bridge.Option{Value: o.Label, Description: o.Description}
+			if !q.MultiSelect {
+				option.Preview = o.Preview
+			}
+			out.Options = append(out.Options, option)
+		}
+		r.Questions = append(r.Questions, out)
+	}
+	if len(r.Questions) == 1 { // the prompt is the question
+		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
+	}
+	return r, nil
+}
+
+func fromBridge(rec bridge.Record, err error, none Response) (Response, error) {
+	if err != nil {
+		return none, err
+	}
+	if rec.State != bridge.StateAnswered {
+		return none, &bridge.EndedError{Record: rec}
+	}
+	for _, q := range rec.Interaction.Questions {
+		text := q.Text
+		if text == "" {
+			text = rec.Interaction.Prompt
+		}
+		none.Answers[text] = strings.Join(rec.Response.Answers[q.ID].Values(), Separator)
+		if a := rec.Response.Annotations[q.ID]; a.Preview != "" || a.Note != "" {
+			none.Annotations[text] = Annotation{Preview: a.Preview, Notes: a.Note}
+		}
+	}
+	return none, nil
+}

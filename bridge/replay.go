@@ -1,0 +1,92 @@
+package bridge
+
+import "encoding/json"
+
+// Replay rebuilds interactions from their events. The zero value is ready.
+type Replay struct {
+	order   []ID
+	records map[ID]*Record
+}
+
+// Add applies the next event. Events of one session have to come in their
+// order; those of an interaction whose beginning was not seen are left out.
+func (p *Replay) Add(e Event) error {
+	if p.records == nil {
+		p.records = map[ID]*Record{}
+	}
+	if e.Type == EventRequest {
+		r := &Record{State: StatePending}
+		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
+			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
+		}
+		// The clock of the store is the one that counts.
+		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
+		r.Interaction.Created = e.Timestamp
+		if p.records[e.InteractionID] == nil {
+			p.order = append(p.order, e.InteractionID)
+		}
+		p.records[e.InteractionID] = r
+		return nil
+	}
+	r := p.records[e.InteractionID]
+	if r == nil {
+		return nil
+	}
+	if err := r.apply(e); err != nil {
+		return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
+	}
+	return nil
+}
+
+func (r *Record) apply(e Event) error {
+	switch e.Type {
+	case EventResponse:
+		r.Response = &Response{}
+		if err := json.Unmarshal(e.Data, r.Response); err != nil {
+			return err
+		}
+		r.State, r.Response.At = e.State, e.Timestamp
+	case EventPosted, EventFailed:
+		var d Delivery
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return err
+		}
+		if d.Message != nil {
+			if r.Messages == nil {
+				r.Messages = map[int]MessageRef{}
+			}
+			r.Messages[d.Destination] = *d.Message
+			return nil
+		}
+		if r.Failures == nil {
+			r.Failures = map[int]string{}
+		}
+		r.Failures[d.Destination] = d.Reason
+	case EventDelivered:
+		r.Delivered = e.Timestamp
+	case EventQueued:
+		r.Queued = e.Timestamp
+	case EventEscalated:
+		created := r.Interaction.Created
+		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
+			return err
+		}
+		r.Escalated, r.Interaction.Created = e.Timestamp, created
+	case EventReprompted:
+		return json.Unmarshal(e.Data, &r.Next)
+	case EventCompleted:
+		r.Completion = &Completion{}
+		return json.Unmarshal(e.Data, r.Completion)
+	}
+	return nil
+}
+
+// Records are the interactions in the order they were opened, as they stand
+// after the events so far.
+func (p *Replay) Records() []Record {
+	out := make([]Record, 0, len(p.order))
+	for _, id := range p.order {
+		out = append(out, *p.records[id])
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// typedWidgets are the widgets of typed answers, with their flags' help.
+var typedWidgets = map[bridge.Widget]string{
+	bridge.WidgetText: "one line of text", bridge.WidgetTextarea: "many lines of text", bridge.WidgetNumber: "a number",
+	bridge.WidgetDate: "a date", bridge.WidgetTime: "a time of day", bridge.WidgetDateTime: "date, time and offset",
+	bridge.WidgetEmail: "an e-mail address", bridge.WidgetURL: "a whole address of the web",
+}
+
+func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
+	q := bridge.Question{Widget: bridge.WidgetConfirm, Text: text}
+	chosen := 0
+	for w, options := range choices {
+		if !cmd.Flags().Changed(string(w)) {
+			continue
+		}
+		chosen++
+		q.Widget = w
+		for _, o := range *options {
+			value, label, _ := strings.Cut(o, "=")
+			q.Options = append(q.Options, bridge.Option{Value: value, Label: label})
+		}
+	}
+	for w := range typedWidgets {
+		if on, err := cmd.Flags().GetBool(string(w)); err == nil && on {
+			chosen++
+			q.Widget = w
+		}
+	}
+	if chosen > 1 {
+		return q, bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
+	}
+	return q, nil
+}
+
+// readRequest reads a whole request; flags that are set win over it.
+func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
+	raw, err := readInput(stdin, file)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	flags := *r
+	if err := dec.Decode(r); err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "request: %s", file)
+	}
+	if flags.Prompt != "" {
+		r.Prompt = flags.Prompt
+	}
+	return nil
+}
+
+// fromFiles makes the question one about a plan or a form, if a file says so.
+func fromFiles(cmd *cobra.Command, q *bridge.Question, plan, schema string) error {
+	switch {
+	case plan == "" && schema == "":
+		return nil
+	case plan != "" && schema != "" || q.Widget != bridge.WidgetConfirm:
+		return bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
+	}
+	raw, err := readInput(cmd.InOrStdin(), plan+schema)
+	if err != nil {
+		return err
+	}
+	if plan != "" {
+		q.Widget, q.Plan = bridge.WidgetPlanReview, string(raw)
+		return nil
+	}
+	if !json.Valid(raw) {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: is not JSON", schema)
+	}
+	q.Widget, q.Schema = bridge.WidgetForm, raw
+	return nil
+}
+
+// readInput reads a file, - being standard input.
+func readInput(stdin io.Reader, file string) ([]byte, error) {
+	var raw []byte
+	var err error
+	if file == "-" {
+		raw, err = io.ReadAll(stdin)
+	} else {
+		raw, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "file")
+	}
+	return raw, nil
+}
