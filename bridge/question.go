@@ -34,7 +34,7 @@ func (r *Request) normalizeAsk() error {
 			return Errorf(CodeInvalid, "%s.id: %q is there twice", at, q.ID)
 		}
 		seen[q.ID] = true
-		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" {
+		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" && !q.Composite() {
 			return Errorf(CodeInvalid, "%s.text: is empty", at).WithHint("with several questions each needs its text or header")
 		}
 	}

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,17 +131,22 @@ func (b *Broker) Cursor(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
-	return b.CursorAt(now), nil
+	return b.everywhere(strconv.FormatInt(now.UnixMilli(), 10) + "-0"), nil
 }
 
 // CursorAt returns the position before everything that happened at a time or
 // later.
-func (b *Broker) CursorAt(now time.Time) string {
+func (b *Broker) CursorAt(at time.Time) string {
+	return b.everywhere(strconv.FormatInt(max(0, at.UnixMilli()-1), 10) + "-" + strconv.Itoa(math.MaxInt64))
+}
+
+// everywhere is the cursor that stands at one id in every partition.
+func (b *Broker) everywhere(id string) string {
 	at := make([]string, b.partitions)
 	for p := range at {
-		at[p] = strconv.FormatInt(now.UnixMilli(), 36) + ".0"
+		at[p] = id
 	}
-	return strings.Join(at, "_")
+	return formatCursor(at)
 }
 
 // Events returns events after a cursor, oldest first within a partition, and

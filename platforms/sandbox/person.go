@@ -360,6 +360,26 @@ func mentions(m object, user int64) bool {
 	return false
 }
 
+// PrivatePlaces are where this member's private messages on Discord are, oldest
+// first.
+func (p Person) PrivatePlaces(service string) []Place {
+	m, err := p.s.member(p.key)
+	if err != nil || service != "discord" {
+		return nil
+	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	var out []Place
+	for _, c := range p.s.discord.channels {
+		for _, priv := range c.Private {
+			if priv.User == m.Discord {
+				out = append(out, Place{service, c.ID, str(priv.Message, "id")})
+			}
+		}
+	}
+	return out
+}
+
 // Notes are the private messages that this member has on Slack or Discord,
 // oldest first.
 func (p Person) Notes(service string) []string {
