@@ -247,8 +247,8 @@ An option is VALUE or VALUE=LABEL.`,
 	} {
 		choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
 	}
-	for w, help := range typedWidgets {
-		cmd.Flags().Bool(string(w), false, help)
+	for flag, w := range typedWidgets {
+		cmd.Flags().Bool(flag, false, w.help)
 	}
 	cmd.Flags().StringVar(&plan, "plan", "", "file with a plan in Markdown, to approve or to request changes of; - for stdin")
 	cmd.Flags().StringVar(&schema, "form", "", "file with a JSON Schema, filled in as a form; - for stdin")

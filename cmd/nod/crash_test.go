@@ -186,13 +186,14 @@ type crashRig struct {
 	*rig
 	k      *killer
 	binary string
+	url    string
 	args   []string
 	cmd    *exec.Cmd
 	log    *bytes.Buffer
 	mu     sync.Mutex
 }
 
-func newCrashRig(t *testing.T, service string) *crashRig {
+func newCrashRig(t *testing.T, on ...string) *crashRig {
 	t.Helper()
 	k := &killer{}
 	c := &crashRig{rig: &rig{t: t, ctx: t.Context()}, k: k, binary: nodBinary(t), log: &bytes.Buffer{}}
@@ -206,7 +207,10 @@ func newCrashRig(t *testing.T, service string) *crashRig {
 	port := redistest.FreePort(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "nod.yaml")
-	channel := map[string]string{"slack": "slack:" + sandbox.SlackChannel, "discord": "discord:" + sandbox.DiscordChannel, "telegram": fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}[service]
+	var to []string
+	for _, service := range on {
+		to = append(to, map[string]string{"slack": "slack:" + sandbox.SlackChannel, "discord": "discord:" + sandbox.DiscordChannel, "telegram": fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}[service])
+	}
 	yaml := fmt.Sprintf(`
 listen: 127.0.0.1:%d
 redis: {url: "redis://%s"}
@@ -214,17 +218,19 @@ slack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/, pacing: false}
 discord: {bot_token: %s, api_url: %s/discord, pacing: false}
 telegram: {bot_token: "%s", api_url: %s/telegram, pacing: false}
 people:
-  ana: {slack: U0ANA00001, discord: "300000000000000001", telegram: "7001"}
+  ana: {slack: U0ANA00001, discord: "300000000000000001", telegram: "7001", token: %s}
+  bo: {slack: U0BO000002, discord: "300000000000000002", telegram: "7002", token: %s}
 routes:
-  default: {to: ["%s"], responders: [ana]}
+  default: {to: ["%s"], responders: [ana, bo]}
 agents:
   tester: {token: %s}
-`, port, proxy.listener.Addr(), sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.DiscordToken, server.URL, sandbox.TelegramToken, server.URL, channel, testAgentToken)
+`, port, proxy.listener.Addr(), sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.DiscordToken, server.URL, sandbox.TelegramToken, server.URL, anaToken, boToken, strings.Join(to, `", "`), testAgentToken)
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.args = []string{"serve", "--config", path}
-	c.agent = client.New(fmt.Sprintf("http://127.0.0.1:%d", port), testAgentToken, nil)
+	c.url = fmt.Sprintf("http://127.0.0.1:%d", port)
+	c.agent, c.person = client.New(c.url, testAgentToken, nil), client.New(c.url, anaToken, nil)
 	k.kill = c.kill
 	c.startDaemon()
 	t.Cleanup(c.kill)

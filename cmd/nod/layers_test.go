@@ -19,11 +19,11 @@ func layerOf(path string) int {
 		return 0
 	case p == "bridge":
 		return 1
-	case p == "render":
+	case p == "render", p == "bridge/dialect":
 		return 2
-	case strings.HasPrefix(p, "render/"):
+	case strings.HasPrefix(p, "render/"), strings.HasPrefix(p, "bridge/dialect/"):
 		return 3
-	case p == "platforms", strings.HasPrefix(p, "bridge/dialect"):
+	case p == "platforms":
 		return 3
 	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker", strings.HasPrefix(p, "broker/"):
 		return 4

@@ -162,7 +162,9 @@ func TestPutOff(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	b := a.as(again)
-	r.eventually("it is asked again, without haste", func() bool { return strings.Contains(b.text("slack"), "take your time") && len(b.controls("slack")) > 0 })
+	r.eventually("it is asked again, without haste", func() bool {
+		return strings.Contains(b.text("slack"), "take your time") && len(b.controls("slack")) > 0
+	})
 	r.press("ana", b.on("slack"), "Now")
 	r.eventually("both answers wait", func() bool { items, _ := r.agent.Messages(r.ctx, "s"); return len(items) == 2 })
 	none := one(bridge.WidgetText)

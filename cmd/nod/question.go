@@ -11,11 +11,16 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// typedWidgets are the widgets of typed answers, with their flags' help.
-var typedWidgets = map[bridge.Widget]string{
-	bridge.WidgetText: "one line of text", bridge.WidgetTextarea: "many lines of text", bridge.WidgetNumber: "a number",
-	bridge.WidgetDate: "a date", bridge.WidgetTime: "a time of day", bridge.WidgetDateTime: "date, time and offset",
-	bridge.WidgetEmail: "an e-mail address", bridge.WidgetURL: "a whole address of the web",
+// typedWidgets are the flags of typed answers; --url is taken by the address of
+// the daemon.
+var typedWidgets = map[string]struct {
+	widget bridge.Widget
+	help   string
+}{
+	"text": {bridge.WidgetText, "one line of text"}, "textarea": {bridge.WidgetTextarea, "many lines of text"},
+	"number": {bridge.WidgetNumber, "a number"}, "date": {bridge.WidgetDate, "a date"}, "time": {bridge.WidgetTime, "a time of day"},
+	"datetime": {bridge.WidgetDateTime, "date, time and offset"}, "email": {bridge.WidgetEmail, "an e-mail address"},
+	"link": {bridge.WidgetURL, "a whole address of the web"},
 }
 
 func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
@@ -32,10 +37,10 @@ func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text stri
 			q.Options = append(q.Options, bridge.Option{Value: value, Label: label})
 		}
 	}
-	for w := range typedWidgets {
-		if on, err := cmd.Flags().GetBool(string(w)); err == nil && on {
+	for flag, w := range typedWidgets {
+		if on, err := cmd.Flags().GetBool(flag); err == nil && on {
 			chosen++
-			q.Widget = w
+			q.Widget = w.widget
 		}
 	}
 	if chosen > 1 {

@@ -33,6 +33,7 @@ const (
 	testAgentToken  = "agent-token-for-tests"
 	otherAgentToken = "other-agent-token-for-tests"
 	anaToken        = "person-token-of-ana-for-tests"
+	boToken         = "person-token-of-bo-for-tests"
 	patience        = 15 * time.Second
 )
 

@@ -1,0 +1,118 @@
+package askuserquestion_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
+	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+)
+
+const two = `{"questions":[{"question":"How should I format the output?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed","description":"Full explanation"}],"multiSelect":false},{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true}]}`
+
+const one = `{"questions":[{"question":"Which <framework>?","header":"Framework","options":[{"label":"React","preview":"<App/>"},{"label":"Vue, 3"}],"multiSelect":false}]}`
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in   string
+		resp map[string]bridge.Answer
+	}{
+		"two":          {two, map[string]bridge.Answer{"q1": bridge.TextAnswer("Summary"), "q2": bridge.ListAnswer("Introduction", "Conclusion")}},
+		"two-free":     {two, map[string]bridge.Answer{"q1": bridge.TextAnswer("as a poem"), "q2": bridge.ListAnswer("Conclusion", "an index")}},
+		"one":          {one, map[string]bridge.Answer{"q1": bridge.TextAnswer("React")}},
+		"two-skipping": {two, map[string]bridge.Answer{"q1": bridge.TextAnswer("Detailed")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := askuserquestion.Request([]byte(c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := dialecttest.Record(t, r, bridge.Response{Answers: c.resp})
+			result, err := askuserquestion.Permission([]byte(c.in), rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := dialect.Encode(result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dialecttest.Golden(t, name, c.in, r, string(out))
+			// A front end that answers so says the same.
+			answers, err := askuserquestion.Answers(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply, err := askuserquestion.DecodeAnswers(rec.Interaction, answers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, a := range c.resp {
+				got := reply.Answers[id].Values()
+				if o := reply.Others[id]; o != "" {
+					got = append(got, o)
+				}
+				if d := cmp.Diff(a.Values(), got); d != "" {
+					t.Errorf("%s read back: %s", id, d)
+				}
+			}
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{}`: "input.questions: is empty",
+		`{"questions":[{"question":" ","options":[{"label":"a"}]}]}`:                                            "question: is empty",
+		`{"questions":[{"question":"a","options":[]}]}`:                                                         "options: is empty",
+		`{"questions":[{"question":"a","options":[{"label":"x"}]},{"question":"a","options":[{"label":"x"}]}]}`: "is there twice",
+	} {
+		if _, err := askuserquestion.Request([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+	r, err := askuserquestion.Request([]byte(two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := dialecttest.Record(t, r, bridge.Response{}).Interaction
+	if _, err := askuserquestion.DecodeAnswers(i, map[string]string{"Another?": "x"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("an extra key: %v", err)
+	}
+	expired := dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired})
+	if _, err := askuserquestion.Permission([]byte(two), expired); err == nil {
+		t.Error("silence was given as an answer")
+	}
+	if got, err := dialect.Encode(askuserquestion.Allow(json.RawMessage(`{"a": 1}`))); err != nil || string(got) != `{"behavior":"allow","updated_input":{"a":1}}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	f.Add(two, "Summary, Detailed")
+	f.Add(one, "Vue, 3")
+	f.Fuzz(func(t *testing.T, in, answer string) {
+		r, err := askuserquestion.Request([]byte(in))
+		if err != nil || r.Normalize() != nil {
+			return
+		}
+		i := bridge.Interaction{Prompt: r.Prompt, Questions: r.Questions}
+		answers, resp := map[string]string{}, bridge.Response{State: bridge.StateAnswered, Answers: map[string]bridge.Answer{}}
+		for _, q := range r.Questions {
+			answers[q.Text] = answer
+			resp.Answers[q.ID] = bridge.TextAnswer(answer)
+		}
+		_, _ = askuserquestion.DecodeAnswers(i, answers) // must not panic
+		result, err := askuserquestion.Permission([]byte(in), bridge.Record{Interaction: i, State: resp.State, Response: &resp})
+		if err != nil || !json.Valid(result.UpdatedInput) {
+			t.Errorf("%s, %v", result.UpdatedInput, err)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package widgetblock_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
+)
+
+var widgets = map[string]struct {
+	in     string
+	answer bridge.Answer
+}{
+	"form": {
+		`{"widgetId":"w1","type":"form","message":"Fill in","submitted":false,"schema":{"type":"object","required":["name"],"properties":{"name":{"type":"string","title":"Your name"},"ok":{"type":"boolean"}}}}`,
+		bridge.JSONAnswer(`{"name":"Ana","ok":true}`),
+	},
+	"selection": {
+		`{"widgetId":"w2","type":"selection","message":"Pick one","submitted":false,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana","description":"yellow"}]}`,
+		bridge.TextAnswer("a"),
+	},
+	"selection-multi": {
+		`{"widgetId":"w3","type":"selection","message":"Pick some","submitted":false,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana"}],"multi":true}`,
+		bridge.ListAnswer("a", "b"),
+	},
+	"confirmation": {
+		`{"widgetId":"w4","type":"confirmation","message":"Sure?","submitted":false}`, bridge.TextAnswer("false"),
+	},
+	"plan_review-approve": {
+		`{"widgetId":"w5","type":"plan_review","message":"Review","submitted":false,"planContent":"# Plan"}`,
+		bridge.JSONAnswer(`{"decision":"approve"}`),
+	},
+	"plan_review-changes": {
+		`{"widgetId":"w6","type":"plan_review","message":"Review","submitted":false,"planContent":"# Plan"}`,
+		bridge.JSONAnswer(`{"decision":"request_changes","feedback":"more"}`),
+	},
+	"feedback": {
+		`{"widgetId":"w7","type":"feedback","message":"Comment","submitted":false,"items":[{"id":"i1","content":"one"},{"id":"i2","content":"two"}]}`,
+		bridge.JSONAnswer(`{"i1":"good","i2":""}`),
+	},
+	"action_selection": {
+		`{"widgetId":"w8","type":"action_selection","message":"Next?","submitted":false,"actions":[{"id":"retry","label":"Try again","description":"once"},{"id":"stop","label":"Give up"}]}`,
+		bridge.TextAnswer("stop"),
+	},
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range widgets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := widgetblock.Decode([]byte(c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := p.Request()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := dialecttest.Record(t, r, bridge.Response{Answers: map[string]bridge.Answer{"value": c.answer}})
+			s, err := p.Submit(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			message, err := s.UserMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, err := p.Answered(s).Block()
+			if err != nil {
+				t.Fatal(err)
+			}
+			dialecttest.Golden(t, name, c.in, r, message+"\n"+block)
+			// The block is the widget as it came, and a front end sees the same.
+			if block, err := p.Block(); err != nil || block != "```widget\n"+c.in+"\n```" {
+				t.Errorf("the block is %s, %v", block, err)
+			}
+			if again, ok := widgetblock.FromRecord(rec); !ok || cmp.Diff(p, again) != "" {
+				t.Errorf("from the record (-want +got):\n%s", cmp.Diff(p, again))
+			}
+			reply, err := widgetblock.DecodeSubmission(rec.Interaction, s)
+			if err != nil || cmp.Diff(c.answer, reply.Answers["value"]) != "" {
+				t.Errorf("read back: %+v, %v", reply, err)
+			}
+		})
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	text := "Before\n```go\n```widget inside another\n```\n\n```widget\n" + widgets["confirmation"].in + "\n```\nbetween\n```widget\n" + widgets["form"].in + "\n```"
+	got, err := widgetblock.Blocks(text)
+	if err != nil || len(got) != 2 || got[0].WidgetID != "w4" || got[1].WidgetID != "w1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for in, want := range map[string]string{
+		"```widget\n{}\n```": "widget block 1: widgetId: is empty",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```": "widget block 2",
+		"```widget\n{": "is not closed",
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n```":                                                                             "Unknown widget type",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                                 "is there twice",
+		"```widget\n{\"widgetId\":\"w\",\"type\":\"form\",\"message\":\"?\",\"schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\"}}}}\n```": `schema.properties.a.type: "object" is not supported`,
+	} {
+		if _, err := widgetblock.Blocks(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", in, err, want)
+		}
+	}
+}
+
+func FuzzBlocks(f *testing.F) {
+	for _, c := range widgets {
+		f.Add("text\n```widget\n"+c.in+"\n```", `{"confirmed":true}`)
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		blocks, err := widgetblock.Blocks(text)
+		if err != nil {
+			return
+		}
+		for _, p := range blocks {
+			r, err := p.Request()
+			if err == nil {
+				err = r.Normalize()
+			}
+			if err != nil {
+				t.Errorf("a block that was taken can not be asked: %v", err)
+				continue
+			}
+			i := bridge.Interaction{Questions: r.Questions, ToolName: r.ToolName, ToolCall: r.ToolCall, Prompt: r.Prompt}
+			_, _ = widgetblock.DecodeSubmission(i, widgetblock.Submission{WidgetID: p.WidgetID, Value: []byte(value)}) // must not panic
+		}
+	})
+}

@@ -1,0 +1,456 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	askbroker "github.com/nodbridge/nod/bridge/question"
+)
+
+// socket is one end of the daemon's WebSocket, as another system's program
+// would hold it.
+type socket struct {
+	t    testing.TB
+	conn *websocket.Conn
+	in   chan string
+	kept []string // frames that nobody asked for yet
+}
+
+func dialSocket(t testing.TB, url, token string) *socket {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer." + token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &socket{t: t, conn: conn, in: make(chan string, 100)}
+	t.Cleanup(func() { conn.CloseNow() })
+	go func() {
+		defer close(s.in)
+		for {
+			_, b, err := conn.Read(context.WithoutCancel(t.Context()))
+			if err != nil {
+				return
+			}
+			s.in <- string(b)
+		}
+	}()
+	return s
+}
+
+func (s *socket) send(frame string) {
+	s.t.Helper()
+	if err := s.conn.Write(s.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// next returns the next frame that has all the words.
+func (s *socket) next(words ...string) string {
+	s.t.Helper()
+	fits := func(f string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(f, w) })
+	}
+	for n, f := range s.kept {
+		if fits(f) {
+			s.kept = slices.Delete(s.kept, n, n+1)
+			return f
+		}
+	}
+	deadline := time.After(patience)
+	for {
+		select {
+		case f, ok := <-s.in:
+			if !ok {
+				s.t.Fatalf("the connection ended; kept %q", s.kept)
+			}
+			if fits(f) {
+				return f
+			}
+			s.kept = append(s.kept, f)
+		case <-deadline:
+			s.t.Fatalf("no frame with %q; there are %q", words, s.kept)
+		}
+	}
+}
+
+func (s *socket) want(frame string) {
+	s.t.Helper()
+	if got := s.next(frame[:min(20, len(frame))]); got != frame {
+		s.t.Errorf("got  %s\nwant %s", got, frame)
+	}
+}
+
+// seedRig is the real binary between a Redis and the sandbox.
+func seedRig(t *testing.T, on ...string) *crashRig {
+	t.Helper()
+	c := newCrashRig(t, on...)
+	for _, s := range on {
+		c.connectedOn(s)
+	}
+	return c
+}
+
+// pendingWith waits for a posted request whose prompt or questions hold a text.
+func (c *crashRig) pendingWith(text string) asked {
+	c.t.Helper()
+	var found bridge.Record
+	c.eventually("a request about "+text, func() bool {
+		page, err := c.agent.List(c.ctx, bridge.ListFilter{State: bridge.StatePending})
+		if err != nil {
+			return false
+		}
+		for _, r := range page.Items {
+			raw, _ := json.Marshal(r.Interaction.Questions)
+			if len(r.Messages) == len(r.Interaction.Destinations) && (strings.Contains(r.Interaction.Prompt, text) || strings.Contains(string(raw), text)) {
+				found = r
+				return true
+			}
+		}
+		return false
+	})
+	return asked{found, c.rig}
+}
+
+// The hub's agent asks and is answered from the chats; another front end on
+// the same socket type answers too.
+func TestAskWidgetFrames(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack")
+	agent := dialSocket(t, c.url, testAgentToken)
+	front := dialSocket(t, c.url, anaToken)
+	front.send(`{"type":"hello","sessionId":"chat-1","frames":"ask","interaction":{"supported":true,"enabled":true}}`)
+	agent.send(`{"type":"ask_request","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","sessionId":"chat-1","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`)
+	a := c.pendingWith("Which option")
+	shown := front.next(`"ask_request"`)
+	if want := fmt.Sprintf(`{"type":"ask_request","id":"%s","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`, a.Interaction.ID); shown != want {
+		t.Errorf("the front end is shown %s\nwant %s", shown, want)
+	}
+	c.press("ana", a.on("slack"), "Option B")
+	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
+	front.next(`"ask_response"`, `"value":"Option B"`)
+	a.closed("Option B", "has received this")
+
+	agent.send(`{"type":"ask_request","id":"a2","sessionId":"chat-1","payload":{"prompt":"Should I proceed with the deployment?"}}`)
+	b := c.pendingWith("Should I proceed")
+	front.next(`"ask_request"`, `"type":"confirm","options":["Yes","No"]`)
+	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"Maybe"}}`, b.Interaction.ID))
+	front.next(`"error"`, "not one of the options")
+	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"Yes"}}`, b.Interaction.ID))
+	agent.want(`{"type":"ask_response","id":"a2","payload":{"request_id":"a2","value":"Yes"}}`)
+	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"No"}}`, b.Interaction.ID))
+	front.next(`"error"`, "lready decided by you")
+	b.closed("Yes", "ana")
+
+	agent.send(`{"type":"ask_request","id":"a3","payload":{"prompt":"Which?","widgets":[{"type":"checkbox","options":["api","web","cron"]}]}}`)
+	d := c.pendingWith("Which?")
+	c.choose("bo", d.on("slack"), bridge.WidgetCheckbox, "api", "cron")
+	agent.want(`{"type":"ask_response","id":"a3","payload":{"request_id":"a3","value":"api,cron"}}`)
+
+	agent.send(`{"type":"approval_request","id":"p1","sessionId":"chat-1","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
+	p := c.pendingWith("bash")
+	front.next(`{"type":"approval_request"`, `"payload":{"tool":"bash","input":{"command":"git push origin main"}}`)
+	if !strings.Contains(p.text("slack"), "git push origin main") {
+		t.Errorf("the command is not shown: %s", p.text("slack"))
+	}
+	c.press("ana", p.on("slack"), "Always allow")
+	agent.want(`{"type":"approval_response","id":"p1","payload":{"request_id":"p1","approved":true,"always":true}}`)
+	agent.send(`{"type":"approval_request","id":"p2","payload":{"tool":"bash","input":{"command":"rm -rf /"}}}`)
+	c.press("bo", c.pendingWith("bash").on("slack"), "Deny")
+	agent.want(`{"type":"approval_response","id":"p2","payload":{"request_id":"p2","approved":false}}`)
+	// The command that is always allowed asks nobody.
+	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
+	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true,"always":true}}`)
+
+	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
+	agent.next(`"e1"`, `'prompt' (or 'text') is required for ask action`)
+	agent.send(`{"type":"ask_request","id":"e2","payload":{"prompt":"x","widgets":[{"type":"slider"}]}}`)
+	agent.next(`"e2"`, `unknown \"slider\"`)
+	agent.send(`nonsense`)
+	agent.next(`"error"`, `invalid`)
+}
+
+// An assistant's text with all six widgets; each is answered by a person and
+// comes back as a user's message.
+func TestWidgetBlocks(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack", "discord", "telegram")
+	agent := dialSocket(t, c.url, testAgentToken)
+	front := dialSocket(t, c.url, anaToken)
+	front.send(`{"type":"hello","sessionId":"run-7","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
+	var text strings.Builder
+	text.WriteString("Here is what I need.\n\n")
+	for _, w := range []string{
+		`{"widgetId":"w1","type":"form","message":"Fill in the form","submitted":false,"schema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":18}}}}`,
+		`{"widgetId":"w2","type":"selection","message":"Select some","submitted":false,"options":[{"value":"a","label":"Apple"},{"value":"b","label":"Banana","description":"yellow"}],"multi":true}`,
+		`{"widgetId":"w3","type":"confirmation","message":"Really confirm?","submitted":false}`,
+		`{"widgetId":"w4","type":"plan_review","message":"Review the plan","submitted":false,"planContent":"# Plan\n\n1. one\n2. two"}`,
+		`{"widgetId":"w5","type":"feedback","message":"Give feedback","submitted":false,"items":[{"id":"i1","content":"first"},{"id":"i2","content":"second"}]}`,
+		`{"widgetId":"w6","type":"action_selection","message":"What next?","submitted":false,"actions":[{"id":"retry","label":"Try again"},{"id":"stop","label":"Give up","description":"for good"}]}`,
+	} {
+		text.WriteString("```widget\n" + w + "\n```\n\nand\n\n")
+	}
+	raw, err := json.Marshal(map[string]string{"type": "assistant_message", "id": "m1", "sessionId": "run-7", "content": text.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent.send(string(raw))
+	submitted := func(widget, value string) {
+		t.Helper()
+		f := agent.next(`"user_message"`, `\"widgetId\":\"`+widget+`\"`)
+		var m struct {
+			Content string
+			Widget  struct {
+				Submitted      bool
+				SubmittedValue json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(f), &m); err != nil {
+			t.Fatal(err)
+		}
+		if want := "WIDGET_SUBMIT\n{\"widgetId\":\"" + widget + "\",\"value\":" + value + "}"; m.Content != want || !m.Widget.Submitted || string(m.Widget.SubmittedValue) != value {
+			t.Errorf("%s: %q, %s; want %q", widget, m.Content, f, want)
+		}
+	}
+	p := c.sandbox.Person
+	form := c.pendingWith("Fill in")
+	opened := c.press("ana", form.on("slack"), "Answer")
+	reaction, err := p("ana").Fill(c.ctx, "slack", opened.Modal, []string{"Ana"}, []string{"17"})
+	if must(t, reaction, err); len(reaction.Errors) == 0 {
+		t.Error("a number below the minimum passed")
+	}
+	reaction, err = p("ana").Fill(c.ctx, "slack", opened.Modal, []string{"Ana"}, []string{"30"})
+	must(t, reaction, err)
+	submitted("w1", `{"name":"Ana","age":30}`)
+	c.choose("bo", c.pendingWith("Select some").on("telegram"), bridge.WidgetCheckbox, "Banana")
+	submitted("w2", `["b"]`)
+	c.press("ana", c.pendingWith("Really").on("discord"), "Confirm")
+	submitted("w3", `{"confirmed":true}`)
+	c.typed("ana", c.pendingWith("Review the plan").on("telegram"), "Request changes", "also do three")
+	submitted("w4", `{"decision":"request_changes","feedback":"also do three"}`)
+	opened = c.press("bo", c.pendingWith("Give feedback").on("discord"), "Answer")
+	reaction, err = p("bo").Fill(c.ctx, "discord", opened.Modal, []string{"good"}, []string{"bad"})
+	must(t, reaction, err)
+	submitted("w5", `{"i1":"good","i2":"bad"}`)
+	front.next(`"widget:request"`, `"widgetId":"w6"`, `"submitted":false`)
+	front.send(`{"type":"widget:submit","payload":{"widgetId":"w6","value":"stop"}}`)
+	submitted("w6", `"stop"`)
+	front.next(`"widgetId":"w6"`, `"submitted":true`, `"submittedValue":"stop"`)
+
+	agent.send(`{"type":"widget:request","payload":{"widgetId":"w7","type":"selection","message":"Only one","submitted":false,"options":[{"value":"a","label":"A"},{"value":"b","label":"B"}]}}`)
+	c.choose("ana", c.pendingWith("Only one").on("slack"), bridge.WidgetRadio, "B")
+	agent.want(`{"type":"widget:submit","payload":{"widgetId":"w7","value":["b"]}}`)
+	agent.send(`{"type":"assistant_message","id":"m2","content":"` + "```widget" + `\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n` + "```" + `"}`)
+	agent.next(`"m2"`, `Unknown widget type`)
+}
+
+// Four questions through can_use_tool: one of them multi-select, one answered
+// by Other; every other tool passes at once.
+func TestAskUserQuestion(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack", "discord")
+	agent := dialSocket(t, c.url, testAgentToken)
+	agent.send(`{"type":"can_use_tool","id":"c0","tool_name":"Read","input":{"file_path":"/etc/hosts"}}`)
+	agent.want(`{"type":"can_use_tool_result","id":"c0","result":{"behavior":"allow","updated_input":{"file_path":"/etc/hosts"}}}`)
+	questions := `[{"question":"How should I format the output?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed","description":"Full explanation"}],"multiSelect":false},` +
+		`{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Body, long","description":"The middle"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true},` +
+		`{"question":"Which tone?","header":"Tone","options":[{"label":"Formal"},{"label":"Casual"}],"multiSelect":false},` +
+		`{"question":"Ship it?","header":"Ship","options":[{"label":"Yes"},{"label":"No"}],"multiSelect":false}]`
+	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
+	a := c.pendingWith("Which tone?")
+	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
+	agent.next(`"c9"`, "one_at_a_time")
+	opened := c.press("ana", a.on("slack"), "Answer")
+	reaction, err := c.sandbox.Person("ana").Fill(c.ctx, "slack", opened.Modal,
+		[]string{"Summary"}, nil, []string{"Introduction", "Body, long"}, nil, nil, []string{"like a pirate"}, []string{"Yes"})
+	must(t, reaction, err)
+	agent.want(`{"type":"can_use_tool_result","id":"c1","result":{"behavior":"allow","updated_input":{"questions":` + questions +
+		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
+	a.closed("Summary", "like a pirate", "ana")
+
+	// The late form: a front end answers by conversation and tool call.
+	front := dialSocket(t, c.url, boToken)
+	front.send(`{"type":"hello","sessionId":"conv-1","interaction":{"supported":true,"enabled":true}}`)
+	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
+	c.pendingWith("Which framework?")
+	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue","Extra?":"x"}}`)
+	front.next(`"error"`, `no question \"Extra?\"`)
+	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"nonsense","answers":{"Which framework?":"Vue"}}`)
+	front.next(`"error"`, `is pending in the conversation`)
+	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
+	agent.want(`{"type":"can_use_tool_result","id":"c2","result":{"behavior":"allow","updated_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`)
+
+	// The client goes while a question is pending: it is withdrawn at once.
+	leaving := dialSocket(t, c.url, testAgentToken)
+	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
+	b := c.pendingWith("Still there?")
+	leaving.conn.CloseNow()
+	b.closed("connection ended")
+}
+
+// The tool interaction protocol: happy path with two front ends and the chats,
+// reprompt, pending with a late answer.
+func TestToolInteraction(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack", "telegram")
+	agent := dialSocket(t, c.url, testAgentToken)
+	one, two := dialSocket(t, c.url, anaToken), dialSocket(t, c.url, boToken)
+	one.send(`{"type":"hello","sessionId":"s3","interaction":{"supported":true,"enabled":true}}`)
+	two.send(`{"type":"hello","sessionId":"s3","interaction":{"supported":true,"enabled":false}}`)
+	c.eventually("both are counted", func() bool {
+		a, err := c.agent.Availability(c.ctx, "", "s3")
+		return err == nil && a.Clients == 2 && a.Enabled == 1 && a.Available
+	})
+
+	// Happy path.
+	agent.send(`{"type":"interaction_request","id":"r1","sessionId":"s3","toolCallId":"call_1","toolName":"ask_user","turnId":"t1","responseId":"resp1","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"answer","type":"text","label":"What is your preferred language?","required":true}]},"timeoutMs":60000}`)
+	a := c.pendingWith("preferred language")
+	id := string(a.Interaction.ID)
+	for _, s := range []*socket{one, two} {
+		f := s.next(`"interaction_request"`, id)
+		for _, part := range []string{`"sessionId":"s3"`, `"turnId":"t1"`, `"responseId":"resp1"`, `"toolCallId":"call_1"`, `"toolName":"ask_user"`, `"interactionType":"input"`,
+			`"prompt":"What is your preferred language?"`, `"inputSchema":{"type":"form","fields":[{"id":"answer","type":"text","label":"What is your preferred language?","required":true}]}`, `"timeoutMs":60000`} {
+			if !strings.Contains(f, part) {
+				t.Errorf("the request lacks %s: %s", part, f)
+			}
+		}
+	}
+	two.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Go"}}`)
+	two.next(`"error"`, "interactive mode is disabled")
+	two.send(`{"type":"set_interaction_mode","enabled":true}`)
+	two.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"TypeScript"}}`)
+	for _, s := range []*socket{agent, one, two} {
+		f := s.next(`"interaction_response"`, id)
+		if !strings.Contains(f, `"action":"submit","input":{"answer":"TypeScript"}`) {
+			t.Errorf("the response: %s", f)
+		}
+	}
+	one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
+	one.next(`"error"`, "lready decided by bo")
+	a.closed("TypeScript", "bo", "has received this")
+
+	// Reprompt: the agent rejects, the same card asks again, a chat answers.
+	agent.send(`{"type":"interaction_request","id":"r2","sessionId":"s3","toolCallId":"call_2","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"email","type":"text","label":"Enter your email","required":true}]}}`)
+	b := c.pendingWith("Enter your email")
+	c.typed("ana", b.on("slack"), "Answer", "nowhere")
+	agent.next(`"interaction_response"`, `"input":{"email":"nowhere"}`)
+	agent.send(`{"type":"interaction_reprompt","id":"r3","interactionId":"` + string(b.Interaction.ID) + `","request":{"type":"input","error":"Invalid email format","prompt":"Please enter a valid email:","inputSchema":{"type":"form","fields":[{"id":"email","type":"text","label":"Enter your email","required":true}]}}}`)
+	again := one.next(`"interaction_request"`, `"error":"Invalid email format"`)
+	if strings.Contains(again, string(b.Interaction.ID)) || !strings.Contains(again, `"initialValues":{"email":"nowhere"}`) {
+		t.Errorf("the reprompt is %s", again)
+	}
+	next := c.pendingWith("valid email")
+	c.eventually("the card asks again", func() bool {
+		return strings.Contains(b.text("slack"), "Invalid email format") && len(b.controls("slack")) > 0
+	})
+	c.typed("bo", next.on("telegram"), "Answer", "bo@example.com")
+	agent.next(`"interaction_response"`, `"input":{"email":"bo@example.com"}`)
+	agent.send(`{"type":"interaction_complete","interactionId":"` + string(next.Interaction.ID) + `","result":"mail stored"}`)
+	next.closed("example.com", "mail stored")
+
+	// Pending and late: the answer comes as a message to the session.
+	agent.send(`{"type":"interaction_request","id":"r4","sessionId":"s3","toolCallId":"call_4","interactionType":"approval","toolName":"deploy","prompt":"Delete 3 files?","approvalScopes":["once","session","always"]}`)
+	d := c.pendingWith("Delete 3 files")
+	agent.send(`{"type":"interaction_pending","interactionId":"` + string(d.Interaction.ID) + `","message":"notified"}`)
+	agent.next(`"interaction_pending"`, `"queued":true`)
+	c.press("ana", d.on("telegram"), "Allow for this session")
+	later := dialSocket(t, c.url, testAgentToken) // the agent's next turn
+	later.send(`{"type":"hello","sessionId":"s3"}`)
+	f := later.next(`"user_message"`, string(d.Interaction.ID))
+	var m struct{ MessageID, Content string }
+	if err := json.Unmarshal([]byte(f), &m); err != nil || !strings.Contains(m.Content, "approved for this session") {
+		t.Errorf("%s, %v", f, err)
+	}
+	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
+	d.closed("has received this")
+	if items, err := c.agent.Messages(c.ctx, "s3"); err != nil || len(items) != 0 {
+		t.Errorf("left: %v, %v", items, err)
+	}
+
+	// A front end that comes later sees it all, in order, as it ended.
+	replay := dialSocket(t, c.url, anaToken)
+	replay.send(`{"type":"hello","sessionId":"s3","after":"0"}`)
+	var kinds []string
+	for len(kinds) < 8 {
+		f := replay.next(`"interaction_`)
+		kinds = append(kinds, strings.TrimPrefix(strings.Split(f, `"`)[3], "interaction_"))
+	}
+	if d := cmp.Diff([]string{"request", "response", "request", "response", "request", "response", "request", "response"}, kinds); d != "" {
+		t.Error(d)
+	}
+	// A person's socket does not ask, an agent's does not answer.
+	one.send(`{"type":"interaction_request","interactionType":"approval"}`)
+	one.next(`"error"`, "a front end has no frame")
+	agent.send(`{"type":"tool_interaction_response","interactionId":"` + id + `"}`)
+	agent.next(`"error"`, "an agent has no frame")
+}
+
+// Two goroutines are blocked; one is answered in a chat, the other in this
+// process, twice.
+func TestQuestionBroker(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack", "discord")
+	b := askbroker.NewBroker(c.agent)
+	requests := make(chan askbroker.Request, 2)
+	askbroker.SetOnRequest(b, func(req askbroker.Request) { requests <- req })
+	type result struct {
+		askbroker.Response
+		err error
+	}
+	results := map[string]chan result{"Which colour?": make(chan result, 1), "Which shape?": make(chan result, 1)}
+	for text, ch := range results {
+		go func() {
+			r, err := b.Request(t.Context(), askbroker.Request{Questions: []askbroker.Question{{
+				Question: text, Header: "Pick", Options: []askbroker.Option{{Label: "First", Preview: "[1]"}, {Label: "Second", Description: "the other"}},
+			}}})
+			ch <- result{r, err}
+		}()
+	}
+	ids := map[string]string{}
+	for range 2 {
+		req := <-requests
+		ids[req.Questions[0].Question] = req.ID
+	}
+	c.choose("ana", c.pendingWith("colour").on("discord"), bridge.WidgetRadio, "First")
+	got := <-results["Which colour?"]
+	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which colour?": "First"}, Annotations: map[string]askbroker.Annotation{"Which colour?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
+		t.Errorf("%v %s", got.err, d)
+	}
+	select {
+	case r := <-results["Which shape?"]:
+		t.Fatalf("the other was answered too: %+v", r)
+	default:
+	}
+	shape := c.pendingWith("shape")
+	for n := range 2 {
+		if err := b.Respond(ids["Which shape?"], askbroker.Response{Answers: map[string]string{"Which shape?": fmt.Sprint("round ", n)}}); err != nil {
+			t.Errorf("answer %d: %v", n, err)
+		}
+	}
+	got = <-results["Which shape?"]
+	if got.err != nil || got.Answers["Which shape?"] != "round 0" || got.Annotations == nil {
+		t.Errorf("%+v", got)
+	}
+	if err := b.Respond(ids["Which shape?"], askbroker.Response{}); err != nil {
+		t.Errorf("a third answer: %v", err)
+	}
+	if err := b.Respond("nonsense", askbroker.Response{}); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("an unknown id: %v", err)
+	}
+	shape.closed("answered where the agent runs")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := b.Request(ctx, askbroker.Request{Questions: []askbroker.Question{{Question: "?", Options: []askbroker.Option{{Label: "a"}}}}}); err == nil || r.Annotations == nil {
+		t.Errorf("with an ended context: %+v, %v", r, err)
+	}
+}
