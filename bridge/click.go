@@ -186,7 +186,7 @@ func (e *Engine) tap(ctx context.Context, a admitted) (Verdict, error) {
 		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
 	d := &Draft{Answers: map[string]Answer{f.ID: TextAnswer(f.Options[n].Value)}}
-	resp, problems := i.respond(d)
+	resp, problems := i.Respond(d)
 	if len(problems) > 0 {
 		return Verdict{Kind: VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
 	}

@@ -87,6 +87,32 @@ func (e *EndedError) Is(target error) bool {
 	return target == ErrInteractionUnavailable && e.Record.State == StateUndeliverable
 }
 
+// ToolContext is what a tool's handler knows of the call it works on.
+type ToolContext struct {
+	Asker
+	Session, ToolCall, ToolName, Turn, ResponseID string
+}
+
+// RequestInteraction is [RequestInteraction] for the call: what the request
+// leaves out of session and correlation is filled in.
+func (t ToolContext) RequestInteraction(ctx context.Context, r Request, h Handlers) (any, error) {
+	for _, f := range []struct {
+		field *string
+		value string
+	}{{&r.Session, t.Session}, {&r.ToolCall, t.ToolCall}, {&r.ToolName, t.ToolName}, {&r.Turn, t.Turn}, {&r.ResponseID, t.ResponseID}} {
+		if *f.field == "" {
+			*f.field = f.value
+		}
+	}
+	return RequestInteraction(ctx, t.Asker, r, h)
+}
+
+// Available reports whether anybody could answer the tool now.
+func (t ToolContext) Available(ctx context.Context) (bool, error) {
+	a, err := t.Availability(ctx, "", t.Session)
+	return a.Available, err
+}
+
 // RequestInteraction asks a human and lets the handlers decide what the answer
 // means, for as many rounds as they need. It returns the result of Complete, or
 // a PendingResult. Errors are an *EndedError, what a handler returned, ctx's,

@@ -259,7 +259,7 @@ func (i Interaction) timeoutResponse() Response {
 		r.State = StatePending
 	case OnTimeoutDefault:
 		i.Initial = nil // what was filled in is no default
-		defaults, _ := i.respond(nil)
+		defaults, _ := i.Respond(nil)
 		r.State, r.Reason, r.Answers = StateAnswered, "nobody answered in time; these are the defaults", defaults.Answers
 	}
 	return r

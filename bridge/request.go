@@ -166,7 +166,7 @@ func (r *Request) normalizeTimeout() error {
 			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
 		}
 		fields := fieldsOf(r.Questions)
-		_, problems := (Interaction{Questions: r.Questions}).respond(nil)
+		_, problems := (Interaction{Questions: r.Questions}).Respond(nil)
 		for n, f := range fields {
 			if problems[n] != "" {
 				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)

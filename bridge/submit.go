@@ -31,7 +31,7 @@ func (e *Engine) submit(ctx context.Context, a admitted) (Verdict, error) {
 		a.answers[a.fields[0].ID] = TextAnswer(PlanRequestChanges) // what its button said
 	}
 	a.mergeInto(&d)
-	resp, problems := i.respond(&d)
+	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.record.State.Final() {
 		if len(a.answers) > 0 { // what was typed is kept for the next try
 			if err := e.store.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
@@ -44,8 +44,8 @@ func (e *Engine) submit(ctx context.Context, a admitted) (Verdict, error) {
 	return e.settle(ctx, a, resp)
 }
 
-// respond makes a response of a draft, or says what is wrong by field.
-func (i Interaction) respond(d *Draft) (Response, map[int]string) {
+// Respond makes a response of a draft, or says what is wrong by field.
+func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
 	resp := Response{State: StateAnswered, Answers: map[string]Answer{}, Annotations: map[string]Annotation{}}
 	problems := map[int]string{}
 	checked := map[string]Answer{}

@@ -36,7 +36,7 @@ func (silent) Post(context.Context, bridge.Destination, bridge.View) (bridge.Mes
 	return bridge.MessageRef{Channel: "C", Message: "1"}, nil
 }
 
-func newServer(t *testing.T) *httptest.Server {
+func newServer(t testing.TB) *httptest.Server {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { c.Close() })

@@ -38,7 +38,7 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 	session = f.sessionOr(session)
 	switch f.Type {
 	case toolinteraction.TypeHello:
-		if session == "" {
+		if session = f.sessionOr(""); session == "" {
 			return bridge.Errorf(bridge.CodeInvalid, "sessionId: is empty")
 		}
 		c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -452,5 +453,92 @@ func TestQuestionBroker(t *testing.T) {
 	cancel()
 	if r, err := b.Request(ctx, askbroker.Request{Questions: []askbroker.Question{{Question: "?", Options: []askbroker.Option{{Label: "a"}}}}}); err == nil || r.Annotations == nil {
 		t.Errorf("with an ended context: %+v, %v", r, err)
+	}
+}
+
+// A tool in another process works through the client: rounds, failures of its
+// own, a run that ends, nobody to ask.
+func TestToolContext(t *testing.T) {
+	t.Parallel()
+	c := seedRig(t, "slack")
+	tool := bridge.ToolContext{Asker: c.agent, Session: "run-1", ToolCall: "call-1", ToolName: "collect"}
+	type result struct {
+		value any
+		err   error
+	}
+	start := func(r bridge.Request, h bridge.Handlers) <-chan result {
+		ch := make(chan result, 1)
+		go func() {
+			v, err := tool.RequestInteraction(t.Context(), r, h)
+			ch <- result{v, err}
+		}()
+		return ch
+	}
+	rounds := 0
+	done := start(bridge.Request{Prompt: "Which version?", Questions: []bridge.Question{{ID: "v", Widget: bridge.WidgetText}}}, bridge.Handlers{
+		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
+			if rounds++; rounds == 1 {
+				return bridge.Reprompt{Request: bridge.Request{Error: "no such version: " + r.Input["v"].Text}}, nil
+			}
+			return bridge.Complete{Result: r.Input["v"].Text, Shown: "installed"}, nil
+		},
+	})
+	a := c.pendingWith("Which version?")
+	c.typed("ana", a.on("slack"), "Answer", "v0")
+	c.eventually("it asks again", func() bool { return strings.Contains(a.text("slack"), "no such version: v0") })
+	c.typed("ana", a.on("slack"), "Answer", "v1")
+	if r := <-done; r.value != "v1" || r.err != nil {
+		t.Errorf("%+v", r)
+	}
+	a.closed("v1", "installed", "round 2", "tool collect")
+
+	done = start(bridge.Request{Prompt: "Store it?", Approval: &bridge.Approval{Tool: "store"}}, bridge.Handlers{
+		OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
+			return nil, errors.New("the disk is full")
+		},
+	})
+	b := c.pendingWith("Store it?")
+	c.press("ana", b.on("slack"), "Allow once")
+	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
+		t.Errorf("%+v", r)
+	}
+	b.closed("could not use this", "the disk is full")
+
+	cancelled := make(chan bool, 1)
+	never := func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }
+	done = start(bridge.Request{Prompt: "Still needed?"}, bridge.Handlers{OnResponse: never, OnCancel: func() { cancelled <- true }})
+	d := c.pendingWith("Still needed?")
+	if _, err := c.agent.CancelSession(t.Context(), "run-1", "the run was aborted"); err != nil {
+		t.Fatal(err)
+	}
+	r := <-done
+	if ended, ok := errors.AsType[*bridge.EndedError](r.err); !ok || ended.Record.State != bridge.StateCancelled || !<-cancelled {
+		t.Errorf("%+v", r)
+	}
+	d.closed("Withdrawn", "the run was aborted")
+
+	if err := c.person.SetReadOnly(t.Context(), "slack", d.on("slack").Channel, true); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := tool.Available(t.Context()); ok || err != nil {
+		t.Errorf("available: %v, %v", ok, err)
+	}
+	if _, err := tool.RequestInteraction(t.Context(), bridge.Request{Prompt: "Anybody?"}, bridge.Handlers{OnResponse: never}); !errors.Is(err, bridge.ErrInteractionUnavailable) {
+		t.Errorf("with nobody there: %v", err)
+	}
+	// An enabled front end is somebody.
+	front := dialSocket(t, c.url, anaToken)
+	front.send(`{"type":"hello","sessionId":"run-1","after":"now","interaction":{"supported":true,"enabled":true}}`)
+	c.eventually("it is counted", func() bool { ok, err := tool.Available(t.Context()); return ok && err == nil })
+	done = start(bridge.Request{Prompt: "Anybody now?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetConfirm}}}, bridge.Handlers{
+		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
+			return bridge.Complete{Result: r.Input["q"].Text}, nil
+		},
+	})
+	f := front.next(`"interaction_request"`, "Anybody now?")
+	id := strings.Split(strings.Split(f, `"interactionId":"`)[1], `"`)[0]
+	front.send(`{"type":"tool_interaction_response","interactionId":"` + id + `","action":"submit","input":{"q":"yes"}}`)
+	if r := <-done; r.value != "yes" || r.err != nil {
+		t.Errorf("%+v", r)
 	}
 }

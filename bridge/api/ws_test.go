@@ -1,0 +1,125 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+func dial(t testing.TB, url, token string) *websocket.Conn {
+	t.Helper()
+	c, _, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.CloseNow() })
+	return c
+}
+
+// until reads frames until one holds a text.
+func until(t testing.TB, c *websocket.Conn, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		_, b, err := c.Read(ctx)
+		if err != nil {
+			t.Fatalf("no frame with %q: %v", text, err)
+		}
+		if strings.Contains(string(b), text) {
+			return
+		}
+	}
+}
+
+func TestSocketIsClosedToStrangers(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, o := range []*websocket.DialOptions{
+		{}, {HTTPHeader: http.Header{"Authorization": {"Bearer nonsense"}}}, {Subprotocols: []string{"nod", "bearer.nonsense"}},
+		{HTTPHeader: http.Header{"Authorization": {"Bearer agent"}, "Origin": {"https://evil.example"}}},
+	} {
+		if c, resp, err := websocket.Dial(t.Context(), s.URL+"/v1/ws", o); err == nil {
+			c.CloseNow()
+			t.Errorf("%+v was let in", o)
+		} else if resp == nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	c, _, err := websocket.Dial(t.Context(), s.URL+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer.agent"}})
+	if err != nil || c.Subprotocol() != "nod" {
+		t.Fatalf("a token among the subprotocols: %v", err)
+	}
+	c.CloseNow()
+}
+
+func TestSocketBearsBadFrames(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, token := range []string{"agent", "ana"} {
+		c := dial(t, s.URL, token)
+		if err := c.Write(t.Context(), websocket.MessageBinary, []byte{1, 2, 3}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, c, "is not text")
+		for frame, want := range map[string]string{
+			`{"type":"nonsense","id":"7"}`:                 `"id":"7"`,
+			`[]`:                                           "invalid",
+			`{"type":"hello"}`:                             "sessionId: is empty",
+			`{"type":"set_interaction_mode","enabled":1}`:  "invalid",
+			`{"type":"ask_response","payload":{}}`:         "error",
+			`{"type":"message_ack","through":"nonsense"}`:  "error",
+			`{"type":"interaction_complete"}`:              "error",
+			`{"type":"hello","sessionId":"s","after":"x"}`: "",
+		} {
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+				t.Fatal(err)
+			}
+			if want != "" {
+				until(t, c, want)
+			}
+		}
+		big := dial(t, s.URL, token)
+		if err := big.Write(t.Context(), websocket.MessageText, []byte(`{"type":"`+strings.Repeat("x", 2<<20)+`"}`)); err == nil {
+			if _, _, err := big.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+				t.Errorf("a frame that is too big: %v", err)
+			}
+		}
+	}
+}
+
+// Whatever comes in, the connection goes on and the next frame is answered.
+func FuzzFrame(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"ask_request","id":"1","payload":{"prompt":"?","widgets":[{"type":"buttons","options":["a"]}]}}`,
+		`{"type":"approval_request","id":"2","payload":{"tool":"bash","input":{"command":"ls"}}}`,
+		`{"type":"widget:request","payload":{"widgetId":"w","type":"confirmation","message":"?"}}`,
+		"{\"type\":\"assistant_message\",\"content\":\"```widget\\n{\\\"widgetId\\\":\\\"w\\\"}\\n```\"}",
+		`{"type":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":"?","options":[{"label":"a"}]}]}}`,
+		`{"type":"interaction_request","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"a","type":"text","label":"A"}]}}`,
+		`{"type":"hello","sessionId":"s","interaction":{"supported":true,"enabled":true},"frames":"ask"}`,
+		`{"type":"tool_interaction_response","interactionId":"0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03","action":"submit","input":{"a":1}}`,
+		`{"type":"ask_user_response","conversation_id":"s","tool_call_id":"x","answers":{"?":"a"}}`,
+	} {
+		f.Add(true, seed)
+		f.Add(false, seed)
+	}
+	url := newServer(f).URL
+	f.Fuzz(func(t *testing.T, agent bool, frame string) {
+		token := "ana"
+		if agent {
+			token = "agent"
+		}
+		c := dial(t, url, token)
+		for _, text := range []string{frame, `{"type":"end of the test","id":"end of the test"}`} {
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, c, `"id":"end of the test"`)
+	})
+}

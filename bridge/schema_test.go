@@ -1,0 +1,178 @@
+package bridge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func TestSchemaRefuses(t *testing.T) {
+	t.Parallel()
+	object := func(properties string) string { return `{"type":"object","properties":{` + properties + `}}` }
+	for want, schema := range map[string]string{
+		"schema: is not an object":                                  `[]`,
+		"schema.type: is not \"object\"":                            `{"type":"string"}`,
+		"schema.allOf: is not supported":                            `{"type":"object","allOf":[]}`,
+		"schema.properties: is missing":                             `{"type":"object"}`,
+		"schema.properties: 0 are not":                              object(``),
+		"schema.required[0]: there is no property \"b\"":            `{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}`,
+		"schema.properties.a.type: \"object\" is not supported":     object(`"a":{"type":"object"}`),
+		"schema.properties.a.type: is not a string":                 object(`"a":{"type":["string","null"]}`),
+		"schema.properties.a.$ref: is not supported":                object(`"a":{"type":"string","$ref":"#/x"}`),
+		"schema.properties.a: is there twice":                       object(`"a":{"type":"string"},"a":{"type":"string"}`),
+		"schema.properties.a.format: \"ipv4\" is not supported":     object(`"a":{"type":"string","format":"ipv4"}`),
+		"schema.properties.a.minimum: is not a number":              object(`"a":{"type":"number","minimum":"1"}`),
+		"schema.properties.a.multipleOf: is not supported":          object(`"a":{"type":"number","multipleOf":2}`),
+		"schema.properties.a.min: is more than max":                 object(`"a":{"type":"number","minimum":3,"maximum":2}`),
+		"schema.properties.a.items: is missing":                     object(`"a":{"type":"array"}`),
+		"schema.properties.a.items: has neither enum nor anyOf":     object(`"a":{"type":"array","items":{"type":"string"}}`),
+		"schema.properties.a.items.items: is not supported":         object(`"a":{"type":"array","items":{"type":"array","items":{}}}`),
+		"schema.properties.a.oneOf[0].const: is not a string":       object(`"a":{"type":"string","oneOf":[{"const":1}]}`),
+		"schema.properties.a.enumNames: has 1 entries for 2 values": object(`"a":{"type":"string","enum":["x","y"],"enumNames":["X"]}`),
+		"schema.properties.a.oneOf: not together with enum":         object(`"a":{"type":"string","enum":["x"],"oneOf":[{"const":"x"}]}`),
+		"schema.properties.a.default: That is not one":              object(`"a":{"type":"string","enum":["x"],"default":"y"}`),
+		"schema.properties.a.default: Please write a whole number":  object(`"a":{"type":"integer","default":1.5}`),
+		"schema.properties.a.pattern: is not a regular":             object(`"a":{"type":"string","pattern":"(?=x)"}`),
+	} {
+		if _, err := bridge.ParseSchema(json.RawMessage(schema)); err == nil || !strings.Contains(err.Error(), want) || bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v, want %q", schema, err, want)
+		}
+	}
+}
+
+// anyProperty draws a property of the supported subset.
+func anyProperty(t *rapid.T) map[string]any {
+	p := map[string]any{}
+	if rapid.Bool().Draw(t, "titled") {
+		p["title"] = rapid.StringMatching(`[A-Za-z ]{1,12}[a-z]`).Draw(t, "title")
+	}
+	values := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,6}`), 1, 5, func(s string) string { return s }).Draw(t, "values")
+	titled := func() []any {
+		var out []any
+		for _, v := range values {
+			out = append(out, map[string]any{"const": v, "title": strings.ToUpper(v)})
+		}
+		return out
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		p["type"] = "string"
+		p["minLength"] = rapid.IntRange(0, 4).Draw(t, "min")
+		p["maxLength"] = rapid.IntRange(4, 20).Draw(t, "max")
+		if rapid.Bool().Draw(t, "pattern") {
+			p["pattern"] = "[a-f]"
+		}
+	case 1:
+		p["type"], p["format"] = "string", rapid.SampledFrom([]string{"email", "uri", "date", "date-time"}).Draw(t, "format")
+	case 2:
+		p["type"] = rapid.SampledFrom([]string{"number", "integer"}).Draw(t, "number")
+		p["minimum"], p["maximum"] = rapid.IntRange(-5, 5).Draw(t, "low"), rapid.IntRange(5, 9).Draw(t, "high")
+	case 3:
+		p["type"] = "boolean"
+	case 4:
+		p["type"] = "string"
+		if rapid.Bool().Draw(t, "oneOf") {
+			p["oneOf"] = titled()
+		} else {
+			p["enum"] = values
+		}
+	default:
+		p["type"], p["items"] = "array", map[string]any{"anyOf": titled()}
+		p["minItems"], p["maxItems"] = 0, rapid.IntRange(1, 5).Draw(t, "most")
+	}
+	return p
+}
+
+var typedSamples = []string{
+	"", "a", "abcdef", "x y", "12", "-3", "7.5", "1e2", "true", "2026-11-21", "2026-13-01", "ana@example.com", "ana", "https://example.com/x?y=1", "no url",
+	"2026-11-21T14:30:00Z", "two\nlines", "ÄÖÜ 😀😀😀😀",
+}
+
+// Whatever nod takes for an answer to a form is valid under its schema, by the
+// judgement of a validator that is not ours.
+func TestFormAnswersAreValid(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		properties, required := map[string]any{}, []string{}
+		for n := range rapid.IntRange(1, 6).Draw(t, "fields") {
+			name := fmt.Sprintf("f%d", n)
+			properties[name] = anyProperty(t)
+			if rapid.Bool().Draw(t, "required") {
+				required = append(required, name)
+			}
+		}
+		schema := map[string]any{"type": "object", "properties": properties, "required": required}
+		raw, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: raw}}}
+		if err := r.Normalize(); err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
+		d := &bridge.Draft{Answers: map[string]bridge.Answer{}}
+		for _, f := range i.Fields() {
+			switch {
+			case f.FreeText():
+				d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(typedSamples).Draw(t, f.ID))
+			case f.Multiple():
+				var chosen []string
+				for _, o := range f.Options {
+					if rapid.Bool().Draw(t, "chosen") {
+						chosen = append(chosen, o.Value)
+					}
+				}
+				d.Answers[f.ID] = bridge.ListAnswer(chosen...)
+			case rapid.Bool().Draw(t, "given"):
+				d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(f.Options).Draw(t, "option").Value)
+			}
+		}
+		resp, problems := i.Respond(d)
+		if len(problems) > 0 {
+			return
+		}
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource("form.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		compiled, err := c.Compile("form.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := jsonschema.UnmarshalJSON(strings.NewReader(resp.Answers["q"].String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(answer); err != nil {
+			t.Errorf("%s under %s: %v", resp.Answers["q"], raw, err)
+		}
+	})
+}
+
+func FuzzParseSchema(f *testing.F) {
+	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"type":"string","format":"email"},"b":{"type":"array","items":{"enum":["x"]},"maxItems":1},"c":{"type":"integer","minimum":1},"d":{"type":"boolean","default":true}}}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+$","oneOf":[{"const":"x","title":"X"}]}}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(raw)}}}
+		if r.Normalize() != nil {
+			return
+		}
+		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
+		if len(i.Fields()) == 0 {
+			t.Error("a form without fields was taken")
+		}
+		_, _ = i.Respond(nil) // must not panic
+	})
+}
