@@ -185,6 +185,7 @@ func (e *Engine) tap(ctx context.Context, a admitted) (Verdict, error) {
 	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != PlanApprove {
 		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
+	i.Initial = nil // one tap is the whole answer, whatever was filled in
 	d := &Draft{Answers: map[string]Answer{f.ID: TextAnswer(f.Options[n].Value)}}
 	resp, problems := i.Respond(d)
 	if len(problems) > 0 {

@@ -130,13 +130,13 @@ func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (an
 		if rec, err = a.Wait(ctx, id); err != nil {
 			return nil, err
 		}
-		outcome, err := h.apply(ctx, rec)
-		if ended, ok := errors.AsType[*EndedError](err); ok {
+		outcome, failed := h.apply(ctx, rec)
+		if ended, ok := errors.AsType[*EndedError](failed); ok {
 			return nil, ended
 		}
-		if err != nil {
-			_, cerr := a.Complete(context.WithoutCancel(ctx), id, Completion{Error: PublicText(err)})
-			return nil, errors.Join(err, cerr)
+		if failed != nil {
+			_, err := a.Complete(context.WithoutCancel(ctx), id, Completion{Error: PublicText(failed)})
+			return nil, errors.Join(failed, err)
 		}
 		switch o := outcome.(type) {
 		case Complete:

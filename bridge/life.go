@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 )
@@ -285,6 +286,16 @@ func (e *Engine) frontEnds(ctx context.Context, session string) (bool, error) {
 	}
 	_, enabled, err := e.store.Present(ctx, session)
 	return enabled > 0, err
+}
+
+// Responds reports whether a person may answer on any route.
+func (e *Engine) Responds(person string) bool {
+	for _, route := range e.routes {
+		if slices.ContainsFunc(route.Responders, func(r Responder) bool { return r.Person == person }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Join counts a front end among those of a session, for PresenceTTL.

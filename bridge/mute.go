@@ -16,9 +16,9 @@ func (e *Engine) muted(ctx context.Context, d Destination) (bool, error) {
 	return s != "", err
 }
 
-// channels are the configured channels of a platform in which the person may
-// answer, by what the platform calls the place they speak in: a direct message
-// is configured by the person.
+// mayMute finds the configured channel in which the person may answer, by what
+// the platform calls the place they speak in: a direct message is configured by
+// the person.
 func (e *Engine) mayMute(a Actor, channel string) (string, bool) {
 	for _, route := range e.routes {
 		if !slices.ContainsFunc(route.Responders, func(r Responder) bool {

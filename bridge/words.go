@@ -11,7 +11,7 @@ import (
 const (
 	noteForged  = "That is not a control of this request. Nothing was recorded."
 	noteUnknown = "This request is no longer known here. Nothing was recorded."
-	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. The command unmute makes it answer again."
+	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. /" + CommandName + " unmute lets it answer again."
 	// The card shows the newer question by then.
 	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
 	// NoteNotRecorded is shown when the store did not take a click.
@@ -88,12 +88,14 @@ func (r Record) Outcome() string {
 		}
 		return "approved once"
 	case StateAnswered:
-		f, ok := r.Interaction.Lone()
-		if !ok || r.Interaction.CompletedView.Hidden() {
+		qs := r.Interaction.Questions
+		if len(qs) != 1 || r.Interaction.CompletedView.Hidden() {
 			break
 		}
-		if a := f.FieldAnswer(r.Interaction, r.Response.Answers); !a.Empty() && len(a.String()) <= 80 {
-			return "answered " + f.Labels(a)
+		if a := r.Response.Answers[qs[0].ID]; !a.Empty() {
+			if s := qs[0].Labels(a); len(s) <= 80 {
+				return "answered " + s
+			}
 		}
 	}
 	if r.State == StateCancelled && r.Response.Actor != nil {
@@ -108,6 +110,14 @@ func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {
 		i := Interaction{Questions: []Question{q}}
+		if q.Widget == WidgetPlanReview {
+			for _, f := range i.Fields() { // the decision, and the feedback if there is some
+				if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {
+					s = append(s, f.Labels(v))
+				}
+			}
+			return strings.Join(s, ": ")
+		}
 		for _, f := range i.Fields() {
 			if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {
 				s = append(s, f.label()+": "+f.Labels(v))

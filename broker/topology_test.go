@@ -13,8 +13,10 @@ import (
 )
 
 // survives runs many requests to their end while a master is killed, and
-// fails unless each one ends once, with its waiter woken.
-func survives(t *testing.T, client func() redis.UniversalClient, kill func()) {
+// fails unless each one ends once, with its waiter woken. What is opened has
+// reached the replicas before: replication is asynchronous, and what it drops
+// was never there.
+func survives(t *testing.T, client func() redis.UniversalClient, synced func(testing.TB), kill func()) {
 	t.Helper()
 	b1, b2 := newBroker(t, client(), "n1"), newBroker(t, client(), "n2")
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -37,6 +39,7 @@ func survives(t *testing.T, client func() redis.UniversalClient, kill func()) {
 		ids <- o.Interaction.ID
 	}
 	close(ids)
+	synced(t)
 	k := 0
 	for id := range ids {
 		if k++; k == n/3 {
@@ -87,13 +90,13 @@ func settle(t *testing.T, ctx context.Context, b *broker.Broker, id bridge.ID) {
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t)
-	survives(t, func() redis.UniversalClient { return c.Client(t) }, c.Masters[1].Kill)
+	survives(t, func() redis.UniversalClient { return c.Client(t) }, c.Synced, c.Masters[1].Kill)
 }
 
 func TestSentinel(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinel(t)
-	survives(t, func() redis.UniversalClient { return s.Client(t) }, s.Master.Kill)
+	survives(t, func() redis.UniversalClient { return s.Client(t) }, s.Synced, s.Master.Kill)
 }
 
 // On a Cluster, every operation keeps to the slots of the keys it declares.

@@ -31,7 +31,7 @@ const (
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What has to change?"
 	TitleChanges    = "Request changes"
-	NoteReadOnly    = "🔇 Read-only here: this channel was muted for nod. The command unmute makes it answer again."
+	NoteReadOnly    = "🔇 Read-only here. /" + bridge.CommandName + " unmute lets this channel answer again."
 	LabelReason     = "Reason"
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -60,53 +61,60 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	}
 	last := time.Now()
 	for {
-		for _, e := range batch {
-			raw, err := json.Marshal(e)
-			if err != nil {
-				return nil
-			}
-			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", e.Cursor, e.Type, raw); err != nil {
-				return nil
-			}
-		}
-		if len(batch) == 0 && time.Since(last) > keepAlive {
-			if _, err := fmt.Fprint(w, ": still here\n\n"); err != nil {
-				return nil
-			}
-		}
 		if len(batch) > 0 || time.Since(last) > keepAlive {
 			last = time.Now()
-		}
-		if rc.Flush() != nil {
-			return nil
-		}
-		if !follow && len(batch) == 0 {
-			return nil
-		}
-		if len(batch) > 0 && !follow {
-			if batch, cursor, err = s.reader.Events(r.Context(), cursor, f); err != nil {
+			if !emit(w, batch) {
 				return nil
 			}
-			continue
 		}
-		t := time.NewTimer(eventPoll)
-		select {
-		case <-r.Context().Done():
-			t.Stop()
+		if rc.Flush() != nil || !follow && len(batch) == 0 {
 			return nil
-		case <-s.closing.Done():
-			t.Stop()
+		}
+		if follow && !s.pauseEvents(r.Context()) {
 			return nil
-		case <-t.C:
 		}
 		next, at, err := s.reader.Events(r.Context(), cursor, f)
-		if err != nil {
-			if r.Context().Err() == nil {
-				s.log.Warn("events not readable, trying again", "error", err)
-			}
-			batch = nil
-			continue // the cursor stays
+		switch {
+		case err == nil:
+			batch, cursor = next, at
+		case !follow || r.Context().Err() != nil:
+			return nil
+		default:
+			s.log.Warn("events not readable, trying again", "error", err)
+			batch = nil // the cursor stays
 		}
-		batch, cursor = next, at
+	}
+}
+
+// emit writes events, or a sign of life where there are none, and reports
+// whether somebody reads.
+func emit(w io.Writer, batch []bridge.Event) bool {
+	if len(batch) == 0 {
+		_, err := fmt.Fprint(w, ": still here\n\n")
+		return err == nil
+	}
+	for _, e := range batch {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return false
+		}
+		if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", e.Cursor, e.Type, raw); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// pauseEvents waits for what comes next; false if the stream has to end.
+func (s *Server) pauseEvents(ctx context.Context) bool {
+	t := time.NewTimer(eventPoll)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-s.closing.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }

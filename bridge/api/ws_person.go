@@ -62,14 +62,24 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 		return err // a bad cursor
 	}
 	enabled := h.Interaction != nil && h.Interaction.Supported && h.Interaction.Enabled
+	if enabled && !c.s.engine.Responds(c.p.Person) {
+		return errNoResponder
+	}
 	c.enter(ctx, h.SessionID, enabled, func(ctx context.Context) { c.followEvents(ctx, h.SessionID, cursor, show) })
 	return c.join(ctx)
 }
+
+// errNoResponder keeps those who can answer nothing from being counted among
+// those who can.
+var errNoResponder = bridge.Errorf(bridge.CodeForbidden, "you may answer on no route").WithHint("say hello without interaction to watch")
 
 func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	var m toolinteraction.SetMode
 	if err := dialect.Decode("set_interaction_mode", b, &m); err != nil {
 		return err
+	}
+	if m.Enabled && !c.s.engine.Responds(c.p.Person) {
+		return errNoResponder
 	}
 	c.mu.Lock()
 	said := c.session != ""

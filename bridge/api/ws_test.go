@@ -67,9 +67,9 @@ func TestSocketBearsBadFrames(t *testing.T) {
 		}
 		until(t, c, "is not text")
 		for frame, want := range map[string]string{
-			`{"type":"nonsense","id":"7"}`:                 `"id":"7"`,
-			`[]`:                                           "invalid",
-			`{"type":"hello"}`:                             "sessionId: is empty",
+			`{"type":"nonsense","id":"7"}`: `"id":"7"`,
+			`[]`:                           "invalid",
+			`{"type":"hello"}`:             "sessionId: is empty",
 			`{"type":"set_interaction_mode","enabled":1}`:  "invalid",
 			`{"type":"ask_response","payload":{}}`:         "error",
 			`{"type":"message_ack","through":"nonsense"}`:  "error",

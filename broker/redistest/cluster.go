@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,39 @@ func StartCluster(t testing.TB) *Cluster {
 	return c
 }
 
+// Synced waits until the replicas have what their masters have now.
+func (c *Cluster) Synced(t testing.TB) {
+	t.Helper()
+	for n, m := range c.Masters {
+		synced(t, m, c.Replicas[n])
+	}
+}
+
+// synced waits until a replica has what its master has now.
+func synced(t testing.TB, master, replica *Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	mc, rc := master.Client(t), replica.Client(t)
+	want := offset(mc.Info(ctx, "replication").Val(), "master_repl_offset:")
+	await(t, ctx, "the replica to have caught up", func() bool {
+		return offset(rc.Info(ctx, "replication").Val(), "slave_repl_offset:") >= want
+	})
+}
+
+// offset reads a number from what INFO says; -1 if it does not say it.
+func offset(info, name string) int64 {
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, name); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
 // Client returns a Cluster client that ends with the test.
 func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	var addrs []string
@@ -81,6 +115,12 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 type Sentinel struct {
 	Master, Replica *Server
 	addrs           []string
+}
+
+// Synced waits until the replica has what its master has now.
+func (s *Sentinel) Synced(t testing.TB) {
+	t.Helper()
+	synced(t, s.Master, s.Replica)
 }
 
 // masterName is the name under which the Sentinels know the master.

@@ -176,11 +176,16 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	return exitError(code)
 }
 
+// askFlags are the flags of nod ask that say what is asked.
+type askFlags struct {
+	file, text, header, fallback, placeholder, plan, schema string
+	other, optional, declinable                             bool
+	choices                                                 map[bridge.Widget]*[]string
+}
+
 func askCommand() *cobra.Command {
 	var a asking
-	var file, text, header, fallback, placeholder, plan, schema string
-	var other, optional, declinable bool
-	choices := map[bridge.Widget]*[]string{}
+	f := askFlags{choices: map[bridge.Widget]*[]string{}}
 	cmd := &cobra.Command{
 		Use:   "ask PROMPT",
 		Short: "ask a question and print the answer",
@@ -200,32 +205,8 @@ An option is VALUE or VALUE=LABEL.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := a.request(strings.Join(args, ""))
-			if file != "" {
-				if err := readRequest(cmd.InOrStdin(), file, &r); err != nil {
-					return err
-				}
-			} else {
-				q, err := question(cmd, choices, text)
-				if err == nil {
-					err = fromFiles(cmd, &q, plan, schema)
-				}
-				if err != nil {
-					return err
-				}
-				r.Declinable = declinable
-				q.Header, q.AllowOther, q.Placeholder = header, other, placeholder
-				if optional {
-					no := false
-					q.Required = &no
-				}
-				if fallback != "" {
-					d := bridge.TextAnswer(fallback)
-					if q.Multiple() {
-						d = bridge.ListAnswer(strings.Split(fallback, ",")...)
-					}
-					q.Default = &d
-				}
-				r.Questions = []bridge.Question{q}
+			if err := f.fill(cmd, &r); err != nil {
+				return err
 			}
 			rec, err := a.ask(cmd, r)
 			if err != nil {
@@ -238,6 +219,11 @@ An option is VALUE or VALUE=LABEL.`,
 		},
 	}
 	a.flags(cmd)
+	f.flags(cmd)
+	return cmd
+}
+
+func (f *askFlags) flags(cmd *cobra.Command) {
 	for _, w := range []struct {
 		widget bridge.Widget
 		help   string
@@ -245,22 +231,57 @@ An option is VALUE or VALUE=LABEL.`,
 		{bridge.WidgetButtons, "a row of buttons, one tap answers"}, {bridge.WidgetSelect, "a drop-down"},
 		{bridge.WidgetRadio, "a list, one choice"}, {bridge.WidgetCheckbox, "a list, many choices"},
 	} {
-		choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
+		f.choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
 	}
 	for flag, w := range typedWidgets {
 		cmd.Flags().Bool(flag, false, w.help)
 	}
-	cmd.Flags().StringVar(&plan, "plan", "", "file with a plan in Markdown, to approve or to request changes of; - for stdin")
-	cmd.Flags().StringVar(&schema, "form", "", "file with a JSON Schema, filled in as a form; - for stdin")
-	cmd.Flags().BoolVar(&declinable, "declinable", false, "people may decline to answer")
-	cmd.Flags().StringVar(&text, "question", "", "the question itself, below the prompt")
-	cmd.Flags().StringVar(&header, "header", "", "a chip of at most 12 characters")
-	cmd.Flags().StringVar(&fallback, "default", "", "preselected value, and the answer with --on-timeout default")
-	cmd.Flags().StringVar(&placeholder, "placeholder", "", "hint inside an empty text input")
-	cmd.Flags().BoolVar(&other, "other", false, "allow free text beside the options")
-	cmd.Flags().BoolVar(&optional, "optional", false, "an empty answer is an answer")
-	cmd.Flags().StringVar(&file, "request", "", "file with a whole request as JSON, - for stdin; several questions go here")
-	return cmd
+	for _, v := range []struct {
+		to         *string
+		name, help string
+	}{
+		{&f.plan, "plan", "file with a plan in Markdown, to approve or to request changes of; - for stdin"},
+		{&f.schema, "form", "file with a JSON Schema, filled in as a form; - for stdin"},
+		{&f.text, "question", "the question itself, below the prompt"},
+		{&f.header, "header", "a chip of at most 12 characters"},
+		{&f.fallback, "default", "preselected value, and the answer with --on-timeout default"},
+		{&f.placeholder, "placeholder", "hint inside an empty text input"},
+		{&f.file, "request", "file with a whole request as JSON, - for stdin; several questions go here"},
+	} {
+		cmd.Flags().StringVar(v.to, v.name, "", v.help)
+	}
+	cmd.Flags().BoolVar(&f.other, "other", false, "allow free text beside the options")
+	cmd.Flags().BoolVar(&f.optional, "optional", false, "an empty answer is an answer")
+	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "people may decline to answer")
+}
+
+// fill puts what is asked into the request.
+func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
+	if f.file != "" {
+		return readRequest(cmd.InOrStdin(), f.file, r)
+	}
+	q, err := question(cmd, f.choices, f.text)
+	if err == nil {
+		err = fromFiles(cmd, &q, f.plan, f.schema)
+	}
+	if err != nil {
+		return err
+	}
+	r.Declinable = f.declinable
+	q.Header, q.AllowOther, q.Placeholder = f.header, f.other, f.placeholder
+	if f.optional {
+		no := false
+		q.Required = &no
+	}
+	if f.fallback != "" {
+		d := bridge.TextAnswer(f.fallback)
+		if q.Multiple() {
+			d = bridge.ListAnswer(strings.Split(f.fallback, ",")...)
+		}
+		q.Default = &d
+	}
+	r.Questions = []bridge.Question{q}
+	return nil
 }
 
 func printAnswers(w io.Writer, rec bridge.Record) {

@@ -36,7 +36,7 @@ func (st *stage) autoplay(ctx context.Context, w io.Writer) error {
 	p := &play{st, w}
 	p.say("nod demo: an agent asks, people answer in Slack, Discord and Telegram\n")
 	acts := []func(context.Context) error{
-		p.oneTap, p.severalChoices, p.freeText, p.race, p.grant, p.denyWithReason, p.silence,
+		p.oneTap, p.severalChoices, p.freeText, p.race, p.grant, p.denyWithReason, p.plan, p.form, p.silence,
 	}
 	for n, act := range acts {
 		if err := act(ctx); err != nil {

@@ -96,7 +96,7 @@ func TestDemoAutoplay(t *testing.T) {
 	if code := run([]string{"demo", "--autoplay", "--listen", "127.0.0.1:0"}, nil, &out, &errs); code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", code, out.String(), errs.String())
 	}
-	if !strings.Contains(out.String(), "Everything came back right: 7 acts") {
+	if !strings.Contains(out.String(), "Everything came back right: 9 acts") {
 		t.Error(out.String())
 	}
 }

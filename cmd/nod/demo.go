@@ -146,7 +146,7 @@ type scene struct {
 	request bridge.Request
 }
 
-// storyScenes is the story: a release that needs its people four times.
+// storyScenes is the story: a release that needs its people six times.
 func storyScenes() []scene {
 	session := "release-42"
 	return []scene{
@@ -169,6 +169,18 @@ func storyScenes() []scene {
 			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
 			Approval: &bridge.Approval{Tool: "bash", Key: "bash:psql drop:prod", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
 				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
+		}},
+		{"It has a plan, and wants to know what you think.", bridge.Request{
+			Session: session, Prompt: "Before I touch the search index, please review:",
+			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
+		}},
+		{"Last, it needs a form filled in.", bridge.Request{
+			Session: session, Prompt: "I will write the announcement. What do I need to know?",
+			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
+				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
+				`"contact":{"type":"string","format":"email","title":"Questions go to"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
+				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everybody"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
+				`"pinned":{"type":"boolean","title":"Pin it?","default":true}}}`)}},
 		}},
 	}
 }

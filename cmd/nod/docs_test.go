@@ -38,7 +38,7 @@ func TestDocuments(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^)#:]+)\)`)
 	commands := regexp.MustCompile(`(?m)(?:^|[\x60(]|\./cmd/)nod ([a-z]+)([^\n\x60]*)`)
 	flag := regexp.MustCompile(` (--[a-z-]+)`)
-	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md", "docs/sandbox.md"} {
+	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md", "docs/sandbox.md", "docs/seeds.md", "docs/websocket.md"} {
 		text := readFile(t, filepath.Join(root, doc))
 		for _, m := range links.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {
@@ -68,6 +68,25 @@ func TestDocuments(t *testing.T) {
 	for name := range known {
 		if name != "help" && name != "completion" && !strings.Contains(readFile(t, filepath.Join(root, "CHANGELOG.md")), "`"+name+"`") {
 			t.Errorf("the changelog does not name %s", name)
+		}
+	}
+}
+
+// The tests that docs/seeds.md names as proof are there.
+func TestSeedsAreProven(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", "^func (Test|Example)[A-Za-z_]*", "--", "*_test.go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := strings.Fields(string(out))
+	named := regexp.MustCompile(`\b(?:Test|Example)[A-Za-z_]*\b`).FindAllString(readFile(t, "../../docs/seeds.md"), -1)
+	if len(named) < 50 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, n := range named {
+		if !slices.Contains(there, n) {
+			t.Errorf("docs/seeds.md names %s, which there is not", n)
 		}
 	}
 }

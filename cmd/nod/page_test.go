@@ -129,6 +129,28 @@ func TestPage(t *testing.T) {
 	}
 	c.closed("ana")
 
+	// A form with every kind of field, in pages, with the review at the end.
+	f := r.ask(everyField())
+	article := `//section[@id="slack"]//article[last()]`
+	drive(t, ctx, "the native inputs on slack", chromedp.Click(article+`//button[contains(., "Answer")]`), chromedp.WaitVisible(`#slack .modal input[type=date]`),
+		chromedp.WaitVisible(`#slack .modal input[type=email]`), chromedp.WaitVisible(`#slack .modal input[type=number]`))
+	screenshot(t, ctx, "form")
+	drive(t, ctx, "closed again", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	discordForm(r, f)
+	drive(t, ctx, "the card shows the form's answers", says("slack", "billing"), says("telegram", "Gold"))
+
+	// A member makes a channel read-only and answers in it again.
+	g := r.ask(approval())
+	drive(t, ctx, "muted from the chat", chromedp.SendKeys("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
+	screenshot(t, ctx, "muted")
+	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Allow once")]]//button[contains(., "Allow once")]`))
+	g.end()
+	g.closed("ana")
+
+	// Whoever comes later sees the sessions as they ended.
+	drive(t, ctx, "a new visit", chromedp.Navigate(r.base), chromedp.WaitVisible("#slack"), says("slack", "not today"), says("discord", "billing"),
+		chromedp.WaitNotPresent(`#telegram .keyboard button`))
+
 	d := r.ask(approval())
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Allow once"))
 	screenshot(t, ctx, "phone")

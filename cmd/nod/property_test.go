@@ -47,13 +47,13 @@ func requests() *rapid.Generator[bridge.Request] {
 			r.Approval = &bridge.Approval{Tool: texts(0, 40).Draw(t, "tool"), Input: input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}}
 			return r
 		}
-		widgets := []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea}
+		r.Declinable, r.Error = rapid.Bool().Draw(t, "declinable"), texts(0, 300).Draw(t, "error")
 		for n := range rapid.IntRange(1, 8).Draw(t, "questions") {
 			q := bridge.Question{
-				ID: fmt.Sprintf("q%d", n), Widget: rapid.SampledFrom(widgets).Draw(t, "widget"), Text: "?" + texts(0, 400).Draw(t, "question"),
-				Header: texts(0, 3).Draw(t, "header"), Placeholder: texts(0, 200).Draw(t, "placeholder"),
+				ID: fmt.Sprintf("q%d", n), Widget: rapid.SampledFrom(everyWidget).Draw(t, "widget"), Text: "?" + texts(0, 400).Draw(t, "question"),
+				Header: texts(0, 3).Draw(t, "header"), Placeholder: texts(0, 200).Draw(t, "placeholder"), Description: texts(0, 200).Draw(t, "hint"),
 			}
-			if q.Widget != bridge.WidgetText && q.Widget != bridge.WidgetTextarea {
+			if typedOrComposite(t, &q); !q.FreeText() && !q.Composite() {
 				q.AllowOther = rapid.Bool().Draw(t, "other")
 				count := rapid.SampledFrom([]int{1, 2, 3, 10, 11, 25, 26, 101, 126, 300}).Draw(t, "options")
 				if q.Widget == bridge.WidgetConfirm {
@@ -63,6 +63,9 @@ func requests() *rapid.Generator[bridge.Request] {
 					o := bridge.Option{Value: fmt.Sprintf("v%d", k)}
 					if k < 30 {
 						o.Label, o.Description = texts(0, 120).Draw(t, "label"), texts(0, 150).Draw(t, "description")
+						if !q.Multiple() && rapid.IntRange(0, 9).Draw(t, "with preview") == 0 {
+							o.Preview = texts(1, 3000).Draw(t, "preview")
+						}
 					}
 					q.Options = append(q.Options, o)
 				}
@@ -71,6 +74,41 @@ func requests() *rapid.Generator[bridge.Request] {
 		}
 		return r
 	})
+}
+
+var everyWidget = []bridge.Widget{
+	bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetActionSelection, bridge.WidgetCheckbox,
+	bridge.WidgetText, bridge.WidgetTextarea, bridge.WidgetNumber, bridge.WidgetDate, bridge.WidgetTime, bridge.WidgetDateTime, bridge.WidgetEmail, bridge.WidgetURL,
+	bridge.WidgetPlanReview, bridge.WidgetFeedback, bridge.WidgetForm,
+}
+
+// typedOrComposite fills what only such widgets have.
+func typedOrComposite(t *rapid.T, q *bridge.Question) {
+	switch q.Widget {
+	case bridge.WidgetNumber:
+		low, high := rapid.Float64Range(-1e6, 0).Draw(t, "min"), rapid.Float64Range(0, 1e6).Draw(t, "max")
+		q.Min, q.Max, q.Integer = &low, &high, rapid.Bool().Draw(t, "integer")
+	case bridge.WidgetPlanReview:
+		q.Plan = "p" + texts(0, 6000).Draw(t, "plan")
+	case bridge.WidgetFeedback:
+		for n := range rapid.IntRange(1, 6).Draw(t, "items") {
+			q.Items = append(q.Items, bridge.Item{ID: fmt.Sprint("item ", n), Content: "c" + texts(0, 600).Draw(t, "content")})
+		}
+	case bridge.WidgetForm:
+		properties := map[string]any{}
+		for n := range rapid.IntRange(1, 8).Draw(t, "properties") {
+			properties[fmt.Sprint("p", n)] = rapid.SampledFrom([]map[string]any{
+				{"type": "string", "title": texts(0, 100).Draw(t, "title"), "format": "date"}, {"type": "string", "description": texts(0, 200).Draw(t, "text"), "maxLength": 4000},
+				{"type": "boolean", "default": true}, {"type": "integer", "minimum": 1}, {"type": "string", "enum": []string{"a", "b"}},
+				{"type": "array", "items": map[string]any{"enum": []string{"a", "b", "c"}}, "minItems": 1, "maxItems": 2},
+			}).Draw(t, "property")
+		}
+		raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Schema = raw
+	}
 }
 
 // TestEverythingFitsOrIsRefused: any valid request is accepted by each service
@@ -112,6 +150,11 @@ func TestEverythingFitsOrIsRefused(t *testing.T) {
 				rt.Fatalf("%s refuses the card: %v", p.Name(), err)
 			}
 			forms(rt, p.Name(), view)
+			for _, v := range turns(rec, n, key.Sign) {
+				if err := p.Update(context.Background(), ref, v); err != nil {
+					rt.Fatalf("%s refuses the card in between: %v", p.Name(), err)
+				}
+			}
 			for _, final := range finals(rec) {
 				if err := p.Update(context.Background(), ref, bridge.NewView(final, n, nil, key.Sign)); err != nil {
 					rt.Fatalf("%s refuses the card when %s: %v", p.Name(), final.State, err)
@@ -146,6 +189,7 @@ func interactionOf(t *rapid.T, r bridge.Request, d []bridge.Destination) bridge.
 	now := time.Now().UTC()
 	return bridge.Interaction{
 		ID: id, Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Agent: "agent", Session: r.Session,
+		Declinable: r.Declinable, Error: r.Error, Round: 2,
 		Destinations: d, Created: now, Deadline: now.Add(time.Minute), Digest: strings.Repeat("0", 64),
 	}
 }
@@ -158,7 +202,7 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 	if i.Kind == bridge.KindApproval {
 		controls = []bridge.Control{{Option: bridge.OptionReason}}
 	}
-	for n, q := range i.Questions {
+	for n, q := range i.Fields() {
 		if q.AllowOther {
 			controls = append(controls, bridge.Control{Question: n, Option: bridge.OptionOther})
 		}
@@ -203,6 +247,31 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 	}
 }
 
+// turns are what the card shows between its posting and its end: steps of a
+// shared draft with long values, a queue, a read-only channel.
+func turns(r bridge.Record, destination int, sign func(bridge.Control) string) []bridge.View {
+	d := bridge.Draft{Actor: bridge.Actor{Name: strings.Repeat("n*", 60)}, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
+	fields := r.Interaction.Fields()
+	for _, f := range fields {
+		switch {
+		case f.FreeText():
+			d.Answers[f.ID] = bridge.TextAnswer(strings.Repeat("漢<*", 1000))
+		case f.AllowOther:
+			d.Others[f.ID] = strings.Repeat("other & ", 300)
+		}
+	}
+	var out []bridge.View
+	for step := range len(fields) + 1 {
+		at := d
+		at.Step = step
+		out = append(out, bridge.NewView(r, destination, &at, sign))
+	}
+	r.Queued, r.Revision = time.Now(), 2
+	muted := bridge.NewView(r, destination, nil, sign)
+	muted.ReadOnly = true
+	return append(out, muted)
+}
+
 // finals are the ends that the request can come to.
 func finals(r bridge.Record) []bridge.Record {
 	states := []bridge.State{bridge.StateExpired, bridge.StateCancelled, bridge.StateUndeliverable, bridge.StateSuperseded}
@@ -217,7 +286,14 @@ func finals(r bridge.Record) []bridge.Record {
 		f.State, f.Revision = s, int64(n+2)
 		f.Response = &bridge.Response{State: s, Scope: bridge.ScopeOnce, Reason: strings.Repeat("<r&> ", 600), At: time.Now(), Answers: map[string]bridge.Answer{}, Actor: &bridge.Actor{Platform: "slack", User: "U", Name: strings.Repeat("n*", 40)}}
 		for _, q := range r.Interaction.Questions {
-			if q.FreeText() {
+			if q.Composite() {
+				parts := map[string]string{}
+				for _, field := range r.Interaction.Fields() {
+					parts[field.Part] = strings.Repeat("漢<*", 1000)
+				}
+				raw, _ := json.Marshal(parts) // strings always marshal
+				f.Response.Answers[q.ID] = bridge.JSONAnswer(string(raw))
+			} else if q.FreeText() {
 				f.Response.Answers[q.ID] = bridge.TextAnswer(strings.Repeat("漢<*", 1000))
 			} else if q.Multiple() {
 				var all []string
@@ -227,6 +303,7 @@ func finals(r bridge.Record) []bridge.Record {
 				f.Response.Answers[q.ID] = bridge.ListAnswer(all...)
 			}
 		}
+		f.Completion = &bridge.Completion{Result: strings.Repeat("result <*` ", 800), Error: strings.Repeat("error & ", 400)}
 		out = append(out, f)
 	}
 	return out

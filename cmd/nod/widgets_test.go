@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,16 +123,11 @@ func pressPrivate(r *rig, who, s, label string) sandbox.Reaction {
 	var at sandbox.Place
 	r.eventually("a private message says "+label, func() bool {
 		places := r.sandbox.Person(who).PrivatePlaces(s)
-		for n := len(places) - 1; n >= 0; n-- {
-			for _, c := range sandbox.Controls(s, r.sandbox.Message(places[n])) {
-				if strings.Contains(c.Label, label) {
-					at = places[n]
-					return true
-				}
-			}
-			return false // only the newest counts
+		if len(places) == 0 {
+			return false
 		}
-		return false
+		at = places[len(places)-1]
+		return slices.ContainsFunc(sandbox.Controls(s, r.sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
 	reaction, err := r.sandbox.Person(who).Press(r.ctx, at, label)
 	return must(r.t, reaction, err)

@@ -1,4 +1,4 @@
-import { act, avatar, clock, h, keep, keptValue, link } from "./dom.js";
+import { act, avatar, clock, commands, h, keep, keptValue, link } from "./dom.js";
 
 const snowflake = (id) => Number((BigInt(id) >> 22n) + 1420070400000n) / 1000;
 
@@ -162,3 +162,5 @@ export function timeline(state, channel, me) {
 export const chats = (state, me) => state.discord.channels.filter((c) => !c.parent && (!c.user || c.user === me.discord)).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));
 export const modalFor = (state, me) => state.discord.modals.find((v) => v.user === me.discord);
 export const mine = (me) => me.discord;
+export const target = () => undefined;
+export const composer = (state, channel, me, redraw) => commands("discord", channel, me, redraw);

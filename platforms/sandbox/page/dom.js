@@ -70,3 +70,23 @@ export async function act(action) {
   if (r.toast) toast(r.toast, r.alert ? "alert" : "");
   return r;
 }
+
+// commands is the input of a service on which members only command the app,
+// such as /nod mute.
+export function commands(service, channel, me, redraw) {
+  const key = service + "/command/" + channel.id;
+  const send = async () => {
+    const text = (keptValue(key) || "").trim();
+    if (!text) return;
+    if (!text.startsWith("/")) {
+      toast("Only commands, such as /nod mute, are understood here.", "warning");
+      return;
+    }
+    keep(key, "");
+    await act({ service, as: me.key, do: "command", channel: channel.id, text });
+    redraw();
+  };
+  return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
+    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: "/nod mute", oninput: (ev) => keep(key, ev.target.value) }),
+    h("button", { class: "send", "aria-label": "send" }, "➤"));
+}

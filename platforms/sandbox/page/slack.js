@@ -1,4 +1,4 @@
-import { act, avatar, clock, h, keep, keptValue, link } from "./dom.js";
+import { act, avatar, clock, commands, h, keep, keptValue, link } from "./dom.js";
 
 // text shows mrkdwn as far as bots need it here: entities and dates.
 function text(t) {
@@ -155,3 +155,5 @@ export function timeline(state, channel, me) {
 export const chats = (state, me) => state.slack.channels.filter((c) => !c.user || c.user === me.slack).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));
 export const modalFor = (state, me) => state.slack.views.find((v) => v.user === me.slack);
 export const mine = (me) => me.slack;
+export const target = () => undefined;
+export const composer = (state, channel, me, redraw) => commands("slack", channel, me, redraw);

@@ -1,0 +1,42 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// A tool that is never content stops at the limit of rounds, and hears why.
+func TestRoundsEnd(t *testing.T) {
+	t.Parallel()
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("no")}}
+	asker, closeOffice := office(t.Context(), reply, reply, reply, reply)
+	defer closeOffice()
+	rounds := 0
+	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{
+		Prompt: "?", MaxRounds: 3, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}},
+	}, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
+		rounds++
+		return bridge.Reprompt{Request: bridge.Request{Error: "again"}}, nil
+	}})
+	if rounds != 3 || bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("%d rounds, %v", rounds, err)
+	}
+}
+
+// Silence without a handler for it is an end, not a denial.
+func TestSilenceIsAnEnd(t *testing.T) {
+	t.Parallel()
+	asker, closeOffice := office(t.Context())
+	defer closeOffice()
+	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{Prompt: "?", Timeout: bridge.Duration(bridge.MinTimeout), Approval: &bridge.Approval{}},
+		bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
+			t.Error("silence was handed over as a response")
+			return bridge.Complete{}, nil
+		}})
+	if ended, ok := errors.AsType[*bridge.EndedError](err); !ok || ended.Record.State != bridge.StateExpired || errors.Is(err, bridge.ErrInteractionUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
