@@ -42,7 +42,9 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 	go func() { done <- desk.engine.Run(ctx) }()
 	return desk.engine.As(bridge.Agent{Name: "example"}), func() {
 		stop()
-		<-done
+		if err := <-done; err != nil {
+			panic(err)
+		}
 		store.Close()
 		client.Close()
 		m.Close()

@@ -12,6 +12,7 @@ import (
 
 func dial(t testing.TB, url, token string) *websocket.Conn {
 	t.Helper()
+	//nolint:bodyclose // the library says that it never needs to be
 	c, _, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +44,7 @@ func TestSocketIsClosedToStrangers(t *testing.T) {
 		{}, {HTTPHeader: http.Header{"Authorization": {"Bearer nonsense"}}}, {Subprotocols: []string{"nod", "bearer.nonsense"}},
 		{HTTPHeader: http.Header{"Authorization": {"Bearer agent"}, "Origin": {"https://evil.example"}}},
 	} {
+		//nolint:bodyclose // as above
 		if c, resp, err := websocket.Dial(t.Context(), s.URL+"/v1/ws", o); err == nil {
 			c.CloseNow()
 			t.Errorf("%+v was let in", o)
@@ -50,6 +52,7 @@ func TestSocketIsClosedToStrangers(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
+	//nolint:bodyclose // as above
 	c, _, err := websocket.Dial(t.Context(), s.URL+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer.agent"}})
 	if err != nil || c.Subprotocol() != "nod" {
 		t.Fatalf("a token among the subprotocols: %v", err)

@@ -7,18 +7,17 @@ package question
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 )
 
 // Separator joins the labels of several choices in an answer.
-const Separator = ", "
+const Separator = askuserquestion.Separator
 
 // Option is one item to select.
 type Option struct {
@@ -217,51 +216,32 @@ func (b *broker) Respond(id string, r Response) error {
 }
 
 func toBridge(req Request) (bridge.Request, error) {
-	r := bridge.Request{Kind: bridge.KindAsk, Session: req.Session, ToolName: "AskUserQuestion", Prompt: strconv.Itoa(len(req.Questions)) + " questions"}
-	if len(req.Questions) == 0 {
-		return r, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
-	}
-	seen := map[string]bool{}
-	for n, q := range req.Questions {
-		if seen[q.Question] {
-			return r, bridge.Errorf(bridge.CodeInvalid, "questions[%d].question: is there twice, and answers go by the question", n)
-		}
-		seen[q.Question] = true
-		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
-		if q.MultiSelect {
-			out.Widget = bridge.WidgetCheckbox
-		}
+	var questions []askuserquestion.Question
+	for _, q := range req.Questions {
+		out := askuserquestion.Question{Question: q.Question, Header: q.Header, MultiSelect: q.MultiSelect}
 		for _, o := range q.Options {
-			option := bridge.Option{Value: o.Label, Description: o.Description}
-			if !q.MultiSelect {
-				option.Preview = o.Preview
-			}
-			out.Options = append(out.Options, option)
+			out.Options = append(out.Options, askuserquestion.Option(o))
 		}
-		r.Questions = append(r.Questions, out)
+		questions = append(questions, out)
 	}
-	if len(r.Questions) == 1 { // the prompt is the question
-		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
-	}
-	return r, nil
+	r, err := askuserquestion.Ask(questions)
+	r.Session = req.Session
+	return r, err
 }
 
 func fromBridge(rec bridge.Record, err error, none Response) (Response, error) {
 	if err != nil {
 		return none, err
 	}
-	if rec.State != bridge.StateAnswered {
-		return none, &bridge.EndedError{Record: rec}
+	answers, err := askuserquestion.Answers(rec)
+	if err != nil {
+		return none, err
 	}
+	out := Response{Answers: answers, Annotations: none.Annotations}
 	for _, q := range rec.Interaction.Questions {
-		text := q.Text
-		if text == "" {
-			text = rec.Interaction.Prompt
-		}
-		none.Answers[text] = strings.Join(rec.Response.Answers[q.ID].Values(), Separator)
 		if a := rec.Response.Annotations[q.ID]; a.Preview != "" || a.Note != "" {
-			none.Annotations[text] = Annotation{Preview: a.Preview, Notes: a.Note}
+			out.Annotations[askuserquestion.TextOf(rec.Interaction, q)] = Annotation{Preview: a.Preview, Notes: a.Note}
 		}
 	}
-	return none, nil
+	return out, nil
 }

@@ -30,6 +30,7 @@ func dialSocket(t testing.TB, url, token string) *socket {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	//nolint:bodyclose // the library says that it never needs to be
 	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer." + token}})
 	if err != nil {
 		t.Fatal(err)

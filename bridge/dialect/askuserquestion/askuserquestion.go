@@ -73,24 +73,28 @@ func Questions(input []byte) ([]Question, error) {
 	if err := dialect.Decode("input", input, &in); err != nil {
 		return nil, err
 	}
-	if len(in.Questions) == 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "input.questions: is empty")
-	}
 	return in.Questions, nil
 }
 
-// Request is the tool's input as a bridge request. Free text is always allowed
-// beside the options.
+// Request is the tool's input as a bridge request.
 func Request(input []byte) (bridge.Request, error) {
 	questions, err := Questions(input)
-	r := bridge.Request{Kind: bridge.KindAsk, ToolName: Tool}
 	if err != nil {
-		return r, err
+		return bridge.Request{}, err
 	}
-	r.Prompt = strconv.Itoa(len(questions)) + " questions"
+	return Ask(questions)
+}
+
+// Ask is a request for answers to questions. Free text is always allowed beside
+// the options.
+func Ask(questions []Question) (bridge.Request, error) {
+	r := bridge.Request{Kind: bridge.KindAsk, ToolName: Tool, Prompt: strconv.Itoa(len(questions)) + " questions"}
+	if len(questions) == 0 {
+		return r, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
+	}
 	seen := map[string]bool{}
 	for n, q := range questions {
-		at := "input.questions[" + strconv.Itoa(n) + "]"
+		at := "questions[" + strconv.Itoa(n) + "]"
 		switch {
 		case strings.TrimSpace(q.Question) == "":
 			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: is empty", at)
@@ -105,9 +109,9 @@ func Request(input []byte) (bridge.Request, error) {
 			out.Widget = bridge.WidgetCheckbox
 		}
 		for _, o := range q.Options {
-			option := bridge.Option{Value: o.Label, Description: o.Description, Preview: o.Preview}
-			if q.MultiSelect {
-				option.Preview = "" // only meaningful where one is chosen
+			option := bridge.Option{Value: o.Label, Description: o.Description}
+			if !q.MultiSelect { // only meaningful where one is chosen
+				option.Preview = o.Preview
 			}
 			out.Options = append(out.Options, option)
 		}
@@ -119,8 +123,8 @@ func Request(input []byte) (bridge.Request, error) {
 	return r, nil
 }
 
-// textOf is the text of a question as the tool had it.
-func textOf(i bridge.Interaction, q bridge.Question) string {
+// TextOf is the text of a question as the tool had it.
+func TextOf(i bridge.Interaction, q bridge.Question) string {
 	if q.Text == "" {
 		return i.Prompt
 	}
@@ -136,7 +140,7 @@ func Answers(r bridge.Record) (map[string]string, error) {
 	out := map[string]string{}
 	for _, q := range r.Interaction.Questions {
 		if a := r.Response.Answers[q.ID]; !a.Empty() {
-			out[textOf(r.Interaction, q)] = strings.Join(dialect.Labels(q, a), Separator)
+			out[TextOf(r.Interaction, q)] = strings.Join(dialect.Labels(q, a), Separator)
 		}
 	}
 	return out, nil
@@ -161,7 +165,7 @@ func Permission(input []byte, r bridge.Record) (Result, error) {
 	b.WriteString(`,"answers":{`)
 	first := true
 	for _, q := range r.Interaction.Questions {
-		text := textOf(r.Interaction, q)
+		text := TextOf(r.Interaction, q)
 		a, ok := answers[text]
 		if !ok {
 			continue
@@ -192,7 +196,7 @@ func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Repl
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	left := len(answers)
 	for _, q := range i.Questions {
-		text, ok := answers[textOf(i, q)]
+		text, ok := answers[TextOf(i, q)]
 		if !ok {
 			continue
 		}
@@ -221,7 +225,7 @@ func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Repl
 
 func asked(i bridge.Interaction, text string) bool {
 	for _, q := range i.Questions {
-		if textOf(i, q) == text {
+		if TextOf(i, q) == text {
 			return true
 		}
 	}

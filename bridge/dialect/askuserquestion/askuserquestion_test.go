@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`: "input.questions: is empty",
+		`{}`: "questions: is empty",
 		`{"questions":[{"question":" ","options":[{"label":"a"}]}]}`:                                            "question: is empty",
 		`{"questions":[{"question":"a","options":[]}]}`:                                                         "options: is empty",
 		`{"questions":[{"question":"a","options":[{"label":"x"}]},{"question":"a","options":[{"label":"x"}]}]}`: "is there twice",

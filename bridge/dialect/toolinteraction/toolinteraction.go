@@ -148,7 +148,7 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	if in.InteractionType != "" {
 		in.Type = in.InteractionType
 	}
-	r, err := in.Request.Bridge()
+	r, err := in.Bridge()
 	if err != nil {
 		return r, err
 	}

@@ -257,8 +257,8 @@ func DecodeSubmission(i bridge.Interaction, s Submission) (bridge.Reply, error) 
 		Confirmed *bool `json:"confirmed"`
 	}
 	var a bridge.Answer
-	switch {
-	case q.Widget == bridge.WidgetConfirm:
+	switch q.Widget {
+	case bridge.WidgetConfirm:
 		if err := dialect.Decode("value", s.Value, &confirmed); err != nil {
 			return bridge.Reply{}, err
 		}
