@@ -297,11 +297,15 @@ func (c *crashRig) cards(service string) []sandbox.Place {
 // truthful.
 func TestKilledBetweenAnySteps(t *testing.T) {
 	t.Parallel()
-	slots := make(chan struct{}, 6) // each is two processes that mostly wait
-	for _, s := range services {
-		t.Run(s, func(t *testing.T) {
+	slots := make(chan struct{}, 12) // each is two processes that mostly wait
+	type run struct {
+		service string
+		rounds  int // 2: the agent asks again after the first answer
+	}
+	for _, v := range []run{{"slack", 1}, {"discord", 1}, {"telegram", 1}, {"slack", 2}} {
+		t.Run(fmt.Sprintf("%s %d", v.service, v.rounds), func(t *testing.T) {
 			t.Parallel()
-			total := crashOnce(t, s, 0, false)
+			total := crashOnce(t, v.service, v.rounds, 0, false)
 			t.Logf("%d steps", total)
 			for at := 1; at <= total; at++ {
 				for _, before := range []bool{true, false} {
@@ -309,7 +313,7 @@ func TestKilledBetweenAnySteps(t *testing.T) {
 						t.Parallel()
 						slots <- struct{}{}
 						defer func() { <-slots }()
-						crashOnce(t, s, at, before)
+						crashOnce(t, v.service, v.rounds, at, before)
 					})
 				}
 			}
@@ -318,7 +322,7 @@ func TestKilledBetweenAnySteps(t *testing.T) {
 }
 
 // crashOnce returns how many steps the request took.
-func crashOnce(t *testing.T, s string, at int, before bool) int {
+func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	c := newCrashRig(t, s)
 	c.connectedOn(s)
 	c.k.mu.Lock()
@@ -359,6 +363,12 @@ func crashOnce(t *testing.T, s string, at int, before bool) int {
 	done := make(chan bridge.Record, 1)
 	wg.Go(func() {
 		final, err := c.agent.Wait(ctx, rec.Interaction.ID)
+		for round := 1; round < rounds && err == nil; round++ {
+			var next bridge.Record
+			if next, err = c.agent.Reprompt(ctx, final.Interaction.ID, bridge.Request{Error: "once more"}, "the-next-key"); err == nil {
+				final, err = c.agent.Wait(ctx, next.Interaction.ID)
+			}
+		}
 		if err != nil {
 			t.Errorf("wait: %v", err)
 		}
@@ -409,17 +419,21 @@ func crashOnce(t *testing.T, s string, at int, before bool) int {
 	if err != nil || again.Interaction.ID != rec.Interaction.ID {
 		t.Errorf("the key names %s, not %s: %v", again.Interaction.ID, rec.Interaction.ID, err)
 	}
+	// An agent that reads again has it, also where the note of that was lost.
+	if _, err := c.agent.Wait(ctx, final.Interaction.ID); err != nil {
+		t.Error(err)
+	}
 	events := map[bridge.EventType]int{}
 	evCtx, stopEvents := context.WithCancel(ctx)
 	err = c.agent.Events(evCtx, "0", "", func(e bridge.Event) error {
 		events[e.Type]++
-		if e.Type == bridge.EventDelivered {
+		if e.Type == bridge.EventDelivered && events[e.Type] == rounds {
 			stopEvents()
 		}
 		return nil
 	})
 	stopEvents()
-	if events[bridge.EventRequest] != 1 || events[bridge.EventResponse] != 1 || events[bridge.EventDelivered] != 1 {
+	if events[bridge.EventRequest] != rounds || events[bridge.EventResponse] != rounds || events[bridge.EventDelivered] != rounds {
 		t.Errorf("events %v, %v", events, err)
 	}
 	c.k.mu.Lock()
