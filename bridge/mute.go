@@ -16,10 +16,9 @@ func (e *Engine) muted(ctx context.Context, d Destination) (bool, error) {
 	return s != "", err
 }
 
-// mayMute finds the configured channel in which the person may answer, by what
-// the platform calls the place they speak in: a direct message is configured by
-// the person.
-func (e *Engine) mayMute(a Actor, channel string) (string, bool) {
+// mayMute finds the configured channel in which the person may answer, by the
+// names that it may have.
+func (e *Engine) mayMute(a Actor, platform string, channels []string) (string, bool) {
 	for _, route := range e.routes {
 		if !slices.ContainsFunc(route.Responders, func(r Responder) bool {
 			return r.Platform == a.Platform && r.User == a.User || a.Person != "" && r.Person == a.Person
@@ -27,7 +26,7 @@ func (e *Engine) mayMute(a Actor, channel string) (string, bool) {
 			continue
 		}
 		for _, d := range route.Destinations {
-			if d.Channel == channel || d.Channel == a.User {
+			if d.Platform == platform && slices.Contains(channels, d.Channel) {
 				return d.Channel, true
 			}
 		}
@@ -38,8 +37,8 @@ func (e *Engine) mayMute(a Actor, channel string) (string, bool) {
 // SetMuted makes a channel read-only, or lets it answer again: cards in it are
 // redrawn without their controls, or with them. Only who may answer in the
 // channel may do that; others get CodeForbidden.
-func (e *Engine) SetMuted(ctx context.Context, by Actor, platform, channel string, on bool) error {
-	name, ok := e.mayMute(by, channel)
+func (e *Engine) SetMuted(ctx context.Context, by Actor, platform string, channels []string, on bool) error {
+	name, ok := e.mayMute(by, platform, channels)
 	if !ok {
 		return Errorf(CodeForbidden, "you may not change this channel").WithHint("only those who may answer in it may")
 	}
@@ -93,7 +92,7 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 	word := strings.ToLower(strings.TrimSpace(c.Text))
 	switch word {
 	case "mute", "unmute":
-		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channel, word == "mute")
+		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
 		case ErrorCode(err) == CodeForbidden:
 			return "Only those who may answer in this channel may do that. Nothing was changed.", nil
@@ -104,7 +103,7 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 		}
 		return "This channel can answer again.", nil
 	case "status":
-		name, ok := e.mayMute(c.Actor, c.Channel)
+		name, ok := e.mayMute(c.Actor, c.Actor.Platform, c.Channels)
 		if !ok {
 			return "You may not answer in this channel.", nil
 		}

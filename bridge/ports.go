@@ -83,9 +83,11 @@ type Sink interface {
 
 // Command is a word given to nod in a channel, such as mute.
 type Command struct {
-	Actor   Actor
-	Channel string // in the platform's own form
-	Text    string // what follows the name of the command
+	Actor Actor
+	// Channels are the names that the configuration may have for the place: its
+	// id, and for a direct message what stands for the person.
+	Channels []string
+	Text     string // what follows the name of the command
 }
 
 // Click is one thing a human did with a control.

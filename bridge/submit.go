@@ -211,6 +211,7 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 			return Record{}, Errorf(CodeInvalid, "answers: there is no question %q", qid)
 		}
 	}
+	rec.Interaction.Initial = nil // a whole answer says itself what it keeps
 	given, problem := i.split(reply.Answers)
 	if problem != "" {
 		return Record{}, Errorf(CodeInvalid, "answers: %s", problem)

@@ -265,7 +265,8 @@ func (b *Broker) Tidy(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	oldest := strconv.FormatInt(now.Add(-b.retention-bridge.MaxTimeout).UnixMilli(), 10)
+	// The longest life: a time-out, an escalation, a hold.
+	oldest := strconv.FormatInt(now.Add(-b.retention-3*bridge.MaxTimeout).UnixMilli(), 10)
 	_, err = b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range b.partitions {
 			p.ZRemRangeByScore(ctx, b.keys.all(n), "-inf", "("+oldest)

@@ -58,6 +58,7 @@ func (b *Broker) openArgs(o bridge.Opening) ([]any, error) {
 		b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(), data(o.AfterHold),
 		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
 		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
+		bridge.MaxTimeout.Milliseconds(),
 	}
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)

@@ -218,7 +218,7 @@ func (s *Server) channelMode(w http.ResponseWriter, r *http.Request, p Principal
 	if err := read(r, &m); err != nil {
 		return err
 	}
-	if err := s.engine.SetMuted(r.Context(), p.actor(), m.Platform, m.Channel, m.ReadOnly); err != nil {
+	if err := s.engine.SetMuted(r.Context(), p.actor(), m.Platform, []string{m.Channel}, m.ReadOnly); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)

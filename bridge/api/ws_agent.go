@@ -94,6 +94,9 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	}
 	session, _ := c.state()
 	beside := around{f.sessionOr(session), f.Route, f.CancelOnDisconnect, f.OneAtATime}
+	if len(c.slots)+len(t.exchanges) > wsAtOnce { // only the reader of frames adds to them
+		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce).WithHint("open another, or wait for answers")
+	}
 	for _, x := range t.exchanges {
 		beside.apply(&x.request)
 		if x.key == "" {
@@ -109,14 +112,9 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 }
 
 // await answers a frame once the interaction is over, without holding up the
-// frames that follow.
+// frames that follow. There is a free slot.
 func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode func(bridge.Record) (any, error)) {
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
-		c.s.abandoned(rec)
-		return
-	}
+	c.slots <- struct{}{}
 	c.work.Go(func() {
 		defer func() { <-c.slots }()
 		final, err := c.s.engine.Await(ctx, rec.Interaction.ID)
@@ -167,6 +165,9 @@ func (c *wsConn) answer(ctx context.Context, f frame, v any) bool {
 }
 
 func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
+	if len(c.slots) == wsAtOnce {
+		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce)
+	}
 	rec, err := c.own(ctx, a.InteractionID)
 	if err != nil {
 		return err

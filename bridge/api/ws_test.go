@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -93,6 +94,18 @@ func TestSocketBearsBadFrames(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestSocketHasALimit(t *testing.T) {
+	t.Parallel()
+	c := dial(t, newServer(t).URL, "agent")
+	for n := range 65 {
+		frame := fmt.Sprintf(`{"type":"ask_request","id":"%d","payload":{"prompt":"?"}}`, n)
+		if err := c.Write(t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, c, `"id":"64","error":{"code":"rate_limited"`)
 }
 
 // Whatever comes in, the connection goes on and the next frame is answered.

@@ -11,7 +11,8 @@
 --      21 interaction once escalated ('' if it is not)  22 its destinations  23 its timeout in ms
 --      24 id of the interaction before ('' for none)  25 its response if it is still pending
 --      26 id of the first  27 queued from the start (0|1)
---      28.. pairs of destination index and reason: who can not be reached
+--      28 longest hold there can be in ms
+--      29.. pairs of destination index and reason: who can not be reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing', id}
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
 if ARGV[18] == '1' then
@@ -42,17 +43,17 @@ if ARGV[18] == '1' then redis.call('SET', KEYS[9], id .. '|' .. ARGV[2], 'PX', m
 redis.call('ZADD', KEYS[10], ms(now), id)
 if ARGV[19] == '1' then
   redis.call('ZADD', KEYS[11], ms(now), id)
-  redis.call('PEXPIRE', KEYS[11], ms(timeout + keep))
+  redis.call('PEXPIRE', KEYS[11], ms(timeout + tonumber(ARGV[28]) + keep))
 end
 local failed = {}
-for n = 28, #ARGV, 2 do
+for n = 29, #ARGV, 2 do
   failed[ARGV[n]] = true
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end
 if prev ~= '' then
   redis.call('HSET', KEYS[12], 'nx', id)
   redis.call('HSET', KEYS[13], 'hd', id)
-  redis.call('PEXPIRE', KEYS[13], ms(timeout + keep))
+  redis.call('PEXPIRE', KEYS[13], ms(timeout + tonumber(ARGV[28]) + keep)) -- it leads to whatever round its messages show
   for d = 0, nd - 1 do
     local m = redis.call('HGET', KEYS[12], 'm' .. d)
     if m then

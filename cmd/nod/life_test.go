@@ -104,6 +104,46 @@ func TestRepromptOfPending(t *testing.T) {
 	b.closed("ana", "discord", "D")
 }
 
+// A whole answer by API leaves out what it does not want, also where a value
+// was filled in.
+func TestFilledInIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	req := one(bridge.WidgetText)
+	req.Questions[0].Required = pointer(false)
+	req.Initial = map[string]bridge.Answer{"q": bridge.TextAnswer("from before")}
+	a := r.ask(req)
+	rec, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{})
+	if err != nil || len(rec.Response.Answers) != 0 {
+		t.Errorf("answered %v, %v", rec.Response, err)
+	}
+}
+
+// In a direct message, the command is about that direct message only.
+func TestReadOnlyDirectMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		route := c.Routes[bridge.DefaultRoute]
+		route.To = append(route.To, "slack:U0ANA00001")
+		c.Routes[bridge.DefaultRoute] = route
+	}})
+	a := r.ask(approval())
+	direct, err := r.sandbox.Person("ana").Command(r.ctx, "slack", a.Messages[1].Channel, "/nod mute")
+	must(t, direct, err)
+	r.told("ana", "slack", sandbox.Reaction{}, "read-only now")
+	place := func(n int) sandbox.Place {
+		return sandbox.Place{Service: "slack", Channel: a.Messages[n].Channel, Message: a.Messages[n].Message}
+	}
+	r.eventually("the direct message is read-only", func() bool { return len(sandbox.Controls("slack", r.sandbox.Message(place(1)))) == 0 })
+	if len(sandbox.Controls("slack", r.sandbox.Message(place(0)))) == 0 {
+		t.Error("the channel is read-only too")
+	}
+	other, err := r.sandbox.Person("ana").Command(r.ctx, "slack", "C0ONCALL02", "/nod mute") // on no route
+	must(t, other, err)
+	r.told("ana", "slack", sandbox.Reaction{}, "Only those who may answer")
+}
+
 func TestQueued(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})

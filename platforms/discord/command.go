@@ -47,7 +47,11 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in interacti
 	if len(in.Data.Options) > 0 {
 		word = in.Data.Options[0].Name
 	}
-	text, err := sink.Command(ctx, bridge.Command{Actor: who, Channel: in.ChannelID, Text: word})
+	channels := []string{in.ChannelID}
+	if in.Member == nil { // a direct message is configured by the user's id
+		channels = append(channels, "@"+who.User)
+	}
+	text, err := sink.Command(ctx, bridge.Command{Actor: who, Channels: channels, Text: word})
 	if err != nil {
 		p.log.Error("command not carried out", "platform", p.name, "error", err)
 		text = bridge.NoteNotDone

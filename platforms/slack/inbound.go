@@ -109,8 +109,12 @@ type told struct {
 }
 
 func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) told {
+	channels := []string{in.ChannelID}
+	if strings.HasPrefix(in.ChannelID, "D") { // a direct message is configured by the member's id
+		channels = append(channels, in.UserID)
+	}
 	note, err := sink.Command(ctx, bridge.Command{
-		Actor: bridge.Actor{Platform: p.name, User: in.UserID, Name: platforms.DisplayName(in.UserName, "")}, Channel: in.ChannelID, Text: in.Text,
+		Actor: bridge.Actor{Platform: p.name, User: in.UserID, Name: platforms.DisplayName(in.UserName, "")}, Channels: channels, Text: in.Text,
 	})
 	if err != nil {
 		p.log.Error("command not carried out", "platform", p.name, "error", err)

@@ -24,7 +24,7 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) e
 		return nil
 	}
 	_, word, _ := strings.Cut(m.Text, " ")
-	note, err := sink.Command(ctx, bridge.Command{Actor: p.actor(*m.From), Channel: m.ref().Channel, Text: word})
+	note, err := sink.Command(ctx, bridge.Command{Actor: p.actor(*m.From), Channels: []string{m.ref().Channel}, Text: word})
 	if err != nil {
 		return err
 	}
