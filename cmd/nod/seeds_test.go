@@ -487,7 +487,9 @@ func TestToolContext(t *testing.T) {
 	})
 	a := c.pendingWith("Which version?")
 	c.typed("ana", a.on("slack"), "Answer", "v0")
-	c.eventually("it asks again", func() bool { return strings.Contains(a.text("slack"), "no such version: v0") && len(a.controls("slack")) > 0 })
+	c.eventually("it asks again", func() bool {
+		return strings.Contains(a.text("slack"), "no such version: v0") && len(a.controls("slack")) > 0
+	})
 	c.typed("ana", a.on("slack"), "Answer", "v1")
 	if r := <-done; r.value != "v1" || r.err != nil {
 		t.Errorf("%+v", r)
