@@ -154,6 +154,7 @@ func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, e
 // late answers a click that changes nothing any more. A card that was taken
 // over by a later round shows that round.
 func (e *Engine) late(ctx context.Context, a admitted) (Verdict, error) {
+	e.log.Info("late answer", "id", a.record.Interaction.ID, "state", a.record.State, "platform", a.actor.Platform, "user", a.actor.User)
 	note := noteLate(a.record, a.actor)
 	if a.record.Next != "" {
 		head, err := e.head(ctx, a.record)

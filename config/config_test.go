@@ -49,7 +49,7 @@ log_level: loud
 slack: {bot_token: a, app_token: b, signing_secret: c}
 telegram: {bot_token: "1:x", webhook_url: "https://x"}
 people: {ana: {telegram: "@ana", token: short}}
-routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo]}, empty: {}}
+routes: {default: {to: ["slak:C1", "discord:1", "x"], responders: [bo], escalate_to: nowhere}, empty: {escalate_to: empty}}
 agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: secret-0123456789abcdef}}
 `
 	_, err := config.Load(write(t, bad), nil)
@@ -59,7 +59,7 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 	for _, want := range []string{
 		`log_level: "loud"`, "slack: set app_token", "telegram: webhook_url and", "people.ana.telegram: is not", "people.ana.token: is shorter",
 		`routes.default.to[0]: "slak:C1": there is no platform`, "routes.default.to[1]: discord has no bot_token", `routes.default.to[2]: "x" is not like`,
-		`routes.default.responders[0]: there is no person "bo"`, "routes.empty.to: is empty", "routes.empty.responders: is empty",
+		`routes.default.responders[0]: there is no person "bo"`, `routes.default.escalate_to: there is no other route "nowhere"`, `routes.empty.escalate_to: there is no other route "empty"`, "routes.empty.to: is empty", "routes.empty.responders: is empty",
 		`agents.ci.routes[0]: there is no route "nowhere"`, "is the same as agents.",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -164,6 +165,8 @@ func translateInteraction(b []byte) (translation, error) {
 // around is what comes beside a message of a dialect.
 type around struct {
 	session, route     string
+	timeout            bridge.Duration
+	onTimeout          bridge.OnTimeout
 	cancelOnDisconnect bool
 	oneAtATime         bool
 }
@@ -174,6 +177,28 @@ func (a around) apply(r *bridge.Request) {
 	}
 	r.Route, r.CancelOnDisconnect = a.route, r.CancelOnDisconnect || a.cancelOnDisconnect
 	r.OneAtATime = r.OneAtATime || a.oneAtATime
+	if a.timeout != 0 {
+		r.Timeout = a.timeout
+	}
+	if a.onTimeout != "" {
+		r.OnTimeout = a.onTimeout
+	}
+}
+
+// aroundQuery reads it from a query.
+func aroundQuery(q url.Values) (around, error) {
+	a := around{
+		session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout")),
+		cancelOnDisconnect: q.Get("cancel_on_disconnect") == "true", oneAtATime: q.Get("one_at_a_time") == "true",
+	}
+	if v := q.Get("timeout"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return a, bridge.Errorf(bridge.CodeInvalid, "timeout: %q is not like 90s or 5m", v)
+		}
+		a.timeout = bridge.Duration(d)
+	}
+	return a, nil
 }
 
 // dialect asks in another system's format, waits, and answers in that format.
@@ -199,8 +224,10 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	q := r.URL.Query()
-	beside := around{q.Get("session"), q.Get("route"), q.Get("cancel_on_disconnect") == "true", q.Get("one_at_a_time") == "true"}
+	beside, err := aroundQuery(r.URL.Query())
+	if err != nil {
+		return err
+	}
 	records := make([]bridge.Record, len(t.exchanges))
 	for n := range t.exchanges {
 		x := &t.exchanges[n]

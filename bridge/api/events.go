@@ -90,8 +90,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 // whether somebody reads.
 func emit(w io.Writer, batch []bridge.Event) bool {
 	if len(batch) == 0 {
-		_, err := fmt.Fprint(w, ": still here\n\n")
-		return err == nil
+		return comment(w)
 	}
 	for _, e := range batch {
 		raw, err := json.Marshal(e)
@@ -103,6 +102,12 @@ func emit(w io.Writer, batch []bridge.Event) bool {
 		}
 	}
 	return true
+}
+
+// comment is a sign of life, which keeps proxies from ending the stream.
+func comment(w io.Writer) bool {
+	_, err := fmt.Fprint(w, ": still here\n\n")
+	return err == nil
 }
 
 // pauseEvents waits for what comes next; false if the stream has to end.

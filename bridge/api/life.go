@@ -1,8 +1,11 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -127,6 +130,9 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 		return err
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		return s.streamMessages(w, r, p)
+	}
 	until := time.Now().Add(wait)
 	for {
 		items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
@@ -138,6 +144,44 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 		}
 		if !bridge.Pause(r.Context(), messagePoll) {
 			return nil // the caller has gone
+		}
+	}
+}
+
+// streamMessages sends the late answers of a session as server-sent events, each
+// once in this stream; what is not acknowledged comes again in the next.
+func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
+	items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	sent, last := map[string]bool{}, time.Time{}
+	for {
+		if time.Since(last) > keepAlive {
+			if last = time.Now(); !comment(w) {
+				return nil
+			}
+		}
+		for _, m := range items {
+			if sent[m.ID] {
+				continue
+			}
+			sent[m.ID] = true
+			raw, err := json.Marshal(m)
+			if err != nil {
+				return nil
+			}
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: user_message\ndata: %s\n\n", m.ID, raw); err != nil {
+				return nil
+			}
+		}
+		if http.NewResponseController(w).Flush() != nil || !s.pauseEvents(r.Context()) {
+			return nil
+		}
+		if items, err = s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
+			s.log.Warn("messages not readable, trying again", "error", err)
 		}
 	}
 }

@@ -80,8 +80,10 @@ type frame struct {
 	ConversationID string `json:"conversation_id"`
 	Route          string `json:"route"`
 
-	CancelOnDisconnect bool `json:"cancel_on_disconnect"`
-	OneAtATime         bool `json:"one_at_a_time"`
+	Timeout            bridge.Duration  `json:"timeout"`
+	OnTimeout          bridge.OnTimeout `json:"on_timeout"`
+	CancelOnDisconnect bool             `json:"cancel_on_disconnect"`
+	OneAtATime         bool             `json:"one_at_a_time"`
 
 	Payload json.RawMessage `json:"payload"`
 }

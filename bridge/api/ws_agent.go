@@ -93,7 +93,7 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		return nil // a text without widgets asks nothing
 	}
 	session, _ := c.state()
-	beside := around{f.sessionOr(session), f.Route, f.CancelOnDisconnect, f.OneAtATime}
+	beside := around{f.sessionOr(session), f.Route, f.Timeout, f.OnTimeout, f.CancelOnDisconnect, f.OneAtATime}
 	if len(c.slots)+len(t.exchanges) > wsAtOnce { // only the reader of frames adds to them
 		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce).WithHint("open another, or wait for answers")
 	}

@@ -109,12 +109,12 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 }
 
 func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
+	request, ok, err := askwidget.EncodeRequest(rec)
+	if !ok || err != nil {
+		return nil, err // it has no form there
+	}
 	if e.Type == bridge.EventRequest {
-		b, ok, err := askwidget.EncodeRequest(rec)
-		if !ok || err != nil {
-			return nil, err
-		}
-		return json.RawMessage(b), nil
+		return json.RawMessage(request), nil
 	}
 	encode := askwidget.EncodeAnswer
 	if rec.Interaction.Approval != nil {

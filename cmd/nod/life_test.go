@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -170,6 +172,12 @@ func TestQueued(t *testing.T) {
 	if items[0].Record.Interaction.ID != asks[0].Interaction.ID || !strings.Contains(items[0].Text, "No") || !strings.Contains(items[1].Text, "bo on telegram") {
 		t.Errorf("messages %q, %q", items[0].Text, items[1].Text)
 	}
+	stream := r.stream("/v1/sessions/night/messages")
+	for _, m := range items {
+		if line := stream("data: "); !strings.Contains(line, string(m.Record.Interaction.ID)) {
+			t.Errorf("the stream says %s, want %s", line, m.Record.Interaction.ID)
+		}
+	}
 	r.restart() // at least once: they come again until they are acknowledged
 	if err := r.agent.Acknowledge(r.ctx, "night", items[0].ID); err != nil {
 		t.Fatal(err)
@@ -182,6 +190,36 @@ func TestQueued(t *testing.T) {
 	other := newClient(r.daemons[0].url, otherAgentToken)
 	if items, err := other.Messages(r.ctx, "night"); err != nil || len(items) != 0 {
 		t.Errorf("another agent reads %v, %v", items, err)
+	}
+}
+
+// stream opens server-sent events as the agent, and returns a function that
+// reads on to the next line with a prefix.
+func (r *rig) stream(path string) func(prefix string) string {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	r.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.daemons[0].url+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+testAgentToken)
+	req.Header.Set("Accept", "text/event-stream")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { resp.Body.Close() })
+	lines := bufio.NewScanner(resp.Body)
+	return func(prefix string) string {
+		r.t.Helper()
+		for lines.Scan() {
+			if line, ok := strings.CutPrefix(lines.Text(), prefix); ok {
+				return line
+			}
+		}
+		r.t.Fatalf("the stream ended: %v", lines.Err())
+		return ""
 	}
 }
 

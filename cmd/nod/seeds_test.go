@@ -292,6 +292,10 @@ func TestAskUserQuestion(t *testing.T) {
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c2","result":{"behavior":"allow","updated_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`)
 
+	// Silence is told as such.
+	agent.send(`{"type":"can_use_tool","id":"c4","timeout":1,"tool_name":"AskUserQuestion","tool_use_id":"toolu_4","input":{"questions":[{"question":"Anybody?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
+	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"the interaction ended: expired"}}`)
+
 	// The client goes while a question is pending: it is withdrawn at once.
 	leaving := dialSocket(t, c.url, testAgentToken)
 	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
