@@ -106,6 +106,10 @@ func roundsTakeOverTheMessages(t *testing.T, b *broker.Broker) {
 	for _, j := range claimAll(t, b, 2) {
 		kinds[fmt.Sprint(j.Kind, j.Destination)] = j.Interaction
 	}
+	bridge.Pause(t.Context(), 150*time.Millisecond) // edits wait a moment
+	if more, err := b.Claim(t.Context(), 5, time.Minute); err != nil || len(more) > 0 {
+		t.Errorf("more jobs: %+v, %v", more, err)
+	}
 	if d := cmp.Diff(map[string]bridge.ID{"edit0": first.Interaction.ID, "post1": second.Interaction.ID}, kinds); d != "" {
 		t.Errorf("jobs: %s", d)
 	}

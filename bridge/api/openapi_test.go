@@ -53,7 +53,7 @@ func newServer(t testing.TB) *httptest.Server {
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Tokens: map[string]api.Principal{
-		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "ana": {Person: "ana"},
+		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana"},
 	}}))
 	t.Cleanup(s.Close)
 	return s
@@ -172,6 +172,9 @@ func TestDescription(t *testing.T) {
 func lifeCalls(call func(token, method, path, body string, want int) string, id func(string) string) {
 	first := id(call("agent", "POST", "/v1/interactions", `{"prompt":"e-mail?","session":"t","questions":[{"id":"mail","widget":"text"}]}`, 201))
 	call("agent", "POST", "/v1/interactions/"+first+"/complete", `{}`, 409)
+	for _, what := range []string{"complete", "pending", "reprompt", "cancel"} { // another agent's does not exist
+		call("other", "POST", "/v1/interactions/"+first+"/"+what, `{}`, 404)
+	}
 	call("ana", "POST", "/v1/interactions/"+first+"/response", `{"answers":{"mail":"nonsense"}}`, 200)
 	second := id(call("agent", "POST", "/v1/interactions/"+first+"/reprompt", `{"error":"that is none","questions":[{"id":"mail","widget":"email"}]}`, 201))
 	call("agent", "POST", "/v1/interactions/"+first+"/reprompt", `{}`, 409)

@@ -96,6 +96,32 @@ func TestSocketBearsBadFrames(t *testing.T) {
 	}
 }
 
+// An agent carries on its own interactions only.
+func TestSocketKeepsAgentsApart(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mine, other := dial(t, s.URL, "agent"), dial(t, s.URL, "other")
+	say := func(c *websocket.Conn, text string) {
+		if err := c.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(mine, `{"type":"interaction_request","id":"1","sessionId":"s","interactionType":"approval","toolName":"t"}`)
+	front := dial(t, s.URL, "ana")
+	say(front, `{"type":"hello","sessionId":"s"}`)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, b, err := front.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.Split(strings.Split(string(b), `"interactionId":"`)[1], `"`)[0]
+	for _, what := range []string{`"interaction_complete"`, `"interaction_pending"`, `"interaction_reprompt","request":{"type":"approval"}`} {
+		say(other, `{"type":`+what+`,"interactionId":"`+id+`"}`)
+		until(t, other, "there is no interaction "+id)
+	}
+}
+
 func TestSocketHasALimit(t *testing.T) {
 	t.Parallel()
 	c := dial(t, newServer(t).URL, "agent")
