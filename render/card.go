@@ -69,7 +69,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
 			c.Questions = append(c.Questions, partsTitle(i.Questions[f.Of])...)
 		}
-		c.Questions = append(c.Questions, fieldBlocks(r, f, n, listOptions(f.Question))...)
+		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, listOptions(f.Question))...)
 	}
 	return c
 }
@@ -97,8 +97,7 @@ func subjectOf(doc []Block) string {
 	return "(no text)"
 }
 
-func fieldBlocks(r bridge.Record, f bridge.Field, n int, listOptions bool) []Block {
-	several := len(r.Interaction.Fields()) > 1
+func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bool) []Block {
 	title := []Span{}
 	if several {
 		title = append(title, Span{Text: strconv.Itoa(n+1) + ". ", Bold: true})
