@@ -21,6 +21,7 @@ func (e *Engine) Reprompt(ctx context.Context, agent Agent, id ID, r Request, ke
 	if err := r.Normalize(); err != nil {
 		return Record{}, err
 	}
+	fillIn(before, &r)
 	return e.again(ctx, agent, before, r, key, false)
 }
 
@@ -30,7 +31,8 @@ func inherit(before Record, r Request) Request {
 	if r.Prompt == "" {
 		r.Prompt = i.Prompt
 	}
-	if r.Approval == nil && len(r.Questions) == 0 {
+	same := r.Approval == nil && len(r.Questions) == 0
+	if same {
 		r.Questions, r.Approval = i.Questions, i.Approval
 	}
 	if r.Timeout == 0 {
@@ -39,47 +41,48 @@ func inherit(before Record, r Request) Request {
 			r.Timeout = 0 // the deadline was moved; the default is a better guess
 		}
 	}
-	if r.OnTimeout == "" {
-		r.OnTimeout = i.OnTimeout
-	}
-	if r.CompletedView == nil {
-		r.CompletedView = i.CompletedView
+	if r.OnTimeout == "" && (same || i.OnTimeout != OnTimeoutDeny && i.OnTimeout != OnTimeoutDefault) {
+		r.OnTimeout = i.OnTimeout // those two depend on what is asked
 	}
 	r.Session, r.ToolCall, r.Turn, r.ResponseID, r.ToolName = i.Session, i.ToolCall, i.Turn, i.ResponseID, i.ToolName
-	r.Route, r.Hold, r.CancelOnDisconnect, r.Declinable, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Declinable, i.Presentation, i.MaxRounds
+	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
+	r.Declinable = i.Declinable && r.Approval == nil
 	r.OneAtATime = false // it takes the place of the one before
-	if r.Initial == nil && before.Response != nil && len(before.Response.Answers) > 0 {
-		r.Initial = map[string]Answer{}
-		for _, q := range r.Questions {
-			if a, ok := before.Response.Answers[q.ID]; ok {
-				r.Initial[q.ID] = a
-			}
-		}
-		if len(r.Initial) == 0 || sameShape(i.Questions, r.Questions) != nil {
-			r.Initial = nil
-		}
-	}
 	return r
 }
 
-// sameShape reports whether answers to one list of questions can be filled
-// into another.
-func sameShape(was, now []Question) error {
-	for _, q := range now {
-		for _, p := range was {
-			if p.ID == q.ID && p.Composite() != q.Composite() {
-				return Errorf(CodeInvalid, "question %s has another form", q.ID)
-			}
-		}
+// fillIn fills in the earlier values that fit the questions, and keeps the
+// completed view if it fits, unless the request has its own.
+func fillIn(before Record, r *Request) {
+	if c := before.Interaction.CompletedView; r.CompletedView == nil && c != nil && c.check(r.Questions) == nil {
+		r.CompletedView = c
 	}
-	return nil
+	if len(r.Initial) > 0 || before.Response == nil {
+		return
+	}
+	for _, q := range r.Questions {
+		a, ok := before.Response.Answers[q.ID]
+		if !ok {
+			continue
+		}
+		if _, problem := (Interaction{Questions: []Question{q}}).split(map[string]Answer{q.ID: a}); problem != "" {
+			continue // the question has another form now
+		}
+		if r.Initial == nil {
+			r.Initial = map[string]Answer{}
+		}
+		r.Initial[q.ID] = a
+	}
 }
 
 // again opens the next round of an interaction.
 func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Request, key string, queued bool) (Record, error) {
 	was := before.Interaction
+	if err := checkText("Idempotency-Key", key, 200); err != nil {
+		return Record{}, err
+	}
 	if was.Round >= was.MaxRounds {
-		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("raise max_rounds, or finish without the answer")
+		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
 	}
 	i, err := e.interaction(agent, r)
 	if err != nil {
@@ -145,6 +148,7 @@ func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, m
 	if err := r.Normalize(); err != nil {
 		return Record{}, err
 	}
+	fillIn(rec, &r)
 	return e.again(ctx, agent, rec, r, "", true)
 }
 

@@ -106,6 +106,36 @@ func TestRepromptOfPending(t *testing.T) {
 	b.closed("ana", "discord", "D")
 }
 
+// The next round may ask something else altogether: what does not fit it is
+// left behind.
+func TestRepromptOfAnotherForm(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	form := func(schema string) bridge.Request {
+		return bridge.Request{Prompt: "A form", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: []byte(schema)}}}
+	}
+	req := form(`{"type":"object","properties":{"old":{"type":"string","default":"x"}}}`)
+	req.OnTimeout, req.Declinable = bridge.OnTimeoutDefault, true
+	req.CompletedView = &bridge.CompletedView{SummaryTemplate: "{{input.q}}"}
+	a := r.ask(req)
+	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.JSONAnswer(`{"old":"y"}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, form(`{"type":"object","required":["new"],"properties":{"new":{"type":"string"}}}`), "")
+	if err != nil || len(next.Interaction.Initial) != 0 || next.Interaction.OnTimeout != bridge.OnTimeoutExpire {
+		t.Fatalf("%+v, %v", next.Interaction, err)
+	}
+	last, err := r.agent.Reprompt(r.ctx, next.Interaction.ID, approval(), "")
+	if err != nil || last.Interaction.Kind != bridge.KindApproval || last.Interaction.CompletedView != nil {
+		t.Fatalf("%+v, %v", last.Interaction, err)
+	}
+	r.eventually("the card asks for permission", func() bool { return strings.Contains(a.as(last).text("slack"), "Permission wanted") })
+	r.press("ana", a.as(last).on("slack"), "Allow once")
+	if got := r.over(last.Interaction.ID); got.State != bridge.StateApproved {
+		t.Errorf("state %s", got.State)
+	}
+}
+
 // A whole answer by API leaves out what it does not want, also where a value
 // was filled in.
 func TestFilledInIsNoAnswer(t *testing.T) {
