@@ -163,7 +163,7 @@ func (f Field) unwrap(a Answer) Answer {
 	return a
 }
 
-// Split turns answers by question id into answers by field id. A problem
+// split turns answers by question id into answers by field id. A problem
 // names what is not a part of a question.
 func (i Interaction) split(answers map[string]Answer) (map[string]Answer, string) {
 	out := map[string]Answer{}
