@@ -44,7 +44,8 @@ screenshot: browser ## take the pictures of the documents anew
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run TestPage ./cmd/nod
 
 golden: ## write the golden files anew; read the difference before you commit it
-	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg -update
+	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
+		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock -update
 
 fuzz: ## fuzz each target for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}

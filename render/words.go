@@ -161,6 +161,19 @@ func Standing(r bridge.Record) string {
 	return ""
 }
 
+// Notes are the lines under an open card: how it stands, and whether it can be
+// answered where it shows.
+func Notes(v bridge.View) []string {
+	var notes []string
+	if s := Standing(v.Record); s != "" {
+		notes = append(notes, s)
+	}
+	if v.ReadOnly {
+		notes = append(notes, NoteReadOnly)
+	}
+	return notes
+}
+
 // notice is the line of a push notification: it names who, what and, once
 // closed, the outcome.
 func notice(r bridge.Record, subject string) string {

@@ -55,10 +55,8 @@ func Build(v bridge.View) (Message, error) {
 			m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
 			body += "\n\n✂️ Shortened here: the full text is attached."
 		}
-		for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
-			if note != "" {
-				body += "\n\n" + Escape(note)
-			}
+		for _, note := range render.Notes(v) {
+			body += "\n\n" + Escape(note)
 		}
 		body += fmt.Sprintf("\n\n⏳ Open until <t:%d:t> (<t:%d:R>)", d.Unix(), d.Unix())
 		var err error
@@ -75,13 +73,6 @@ func Build(v bridge.View) (Message, error) {
 	e.Description = body
 	m.Embeds = []*discordgo.MessageEmbed{e}
 	return m, nil
-}
-
-func readOnly(v bridge.View) string {
-	if v.ReadOnly {
-		return render.NoteReadOnly
-	}
-	return ""
 }
 
 func colour(s bridge.State) int {

@@ -82,10 +82,8 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !whole {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
 	}
-	for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
-		if note != "" {
-			m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
-		}
+	for _, note := range render.Notes(v) {
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
 	}
 	if !v.ReadOnly {
 		m.Blocks = append(m.Blocks, controls(v, id)...)
@@ -100,13 +98,6 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	}
 	m.Blocks = append(m.Blocks, slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: footer, Verbatim: true}))
 	return m, whole
-}
-
-func readOnly(v bridge.View) string {
-	if v.ReadOnly {
-		return render.NoteReadOnly
-	}
-	return ""
 }
 
 // clip keeps the start of a document; what is cut stands in full elsewhere.

@@ -90,10 +90,8 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	if !whole || !all {
 		w.add("\n✂️ Shortened here: the full text is in the file above.\n")
 	}
-	for _, note := range []string{render.Standing(v.Record), readOnly(v)} {
-		if note != "" {
-			w.add("\n" + note + "\n")
-		}
+	for _, note := range render.Notes(v) {
+		w.add("\n" + note + "\n")
 	}
 	if d := v.Draft; d != nil {
 		w.add("\n👉 " + render.Line(d.Actor.Display()) + " is answering\n")
@@ -105,13 +103,6 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	}
 	text, entities := w.result()
 	return text, entities, whole && all
-}
-
-func readOnly(v bridge.View) string {
-	if v.ReadOnly {
-		return render.NoteReadOnly
-	}
-	return ""
 }
 
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {

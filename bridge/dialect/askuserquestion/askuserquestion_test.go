@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 const two = `{"questions":[{"question":"How should I format the output?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed","description":"Full explanation"}],"multiSelect":false},{"question":"Which sections should I include?","header":"Sections","options":[{"label":"Introduction","description":"Opening context"},{"label":"Conclusion","description":"Final summary"}],"multiSelect":true}]}`
@@ -43,7 +44,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, r, string(out))
+			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(out)})
 			// A front end that answers so says the same.
 			answers, err := askuserquestion.Answers(rec)
 			if err != nil {

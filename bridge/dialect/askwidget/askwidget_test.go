@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 func TestGolden(t *testing.T) {
@@ -70,7 +71,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, r, string(out))
+			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(out)})
 		})
 	}
 }

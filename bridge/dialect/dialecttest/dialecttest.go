@@ -1,22 +1,12 @@
-// Package dialecttest pins what translators make of another system's messages,
-// byte for byte.
+// Package dialecttest has what the tests of translators share.
 package dialecttest
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nodbridge/nod/bridge"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var at = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 
@@ -41,39 +31,10 @@ func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record 
 	}}
 }
 
-// pinned is what a golden file holds.
-type pinned struct {
+// Pinned is what a golden file holds: what came in, what it asks, and what goes
+// out for the answer.
+type Pinned struct {
 	In      string         `json:"in"`
 	Request bridge.Request `json:"request"`
 	Out     string         `json:"out"`
-}
-
-// Golden compares what became of a message with testdata/NAME.json; with
-// -update it writes the file.
-func Golden(t *testing.T, name, in string, r bridge.Request, out string) {
-	t.Helper()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(pinned{in, r, out}); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 const correlation = `"sessionId":"s","toolCallId":"call_1","toolName":"delete_files","turnId":"t1","responseId":"r1",`
@@ -68,7 +69,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, r, string(request)+"\n"+string(response))
+			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(request) + "\n" + string(response)})
 			// What a front end reads there, it can send.
 			answer := toolinteraction.ToolResponse{Action: event.Action, ApprovalScope: event.ApprovalScope, Input: event.Input, Reason: event.Reason}
 			reply, err := answer.Reply(rec.Interaction)

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
 	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 var widgets = map[string]struct {
@@ -74,7 +75,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialecttest.Golden(t, name, c.in, r, message+"\n"+block)
+			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: message + "\n" + block})
 			// The block is the widget as it came, and a front end sees the same.
 			if block, err := p.Block(); err != nil || block != "```widget\n"+c.in+"\n```" {
 				t.Errorf("the block is %s, %v", block, err)
