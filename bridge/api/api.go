@@ -138,6 +138,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
+// requestRead ends the time that a body has to come within: from here on the
+// connection waits for an answer. A writer that knows no deadlines is a test's.
+func requestRead(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
 type handler func(w http.ResponseWriter, r *http.Request, p Principal) error
 
 func (s *Server) anybody(h handler) http.HandlerFunc {
@@ -237,6 +243,23 @@ func read(r *http.Request, v any) error {
 	return bridge.Errorf(bridge.CodeInvalid, "body: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
+// readOptional is read for a body that may be left out.
+func readOptional(r *http.Request, v any) error {
+	if err := read(r, v); !errors.Is(err, errNoBody) {
+		return err
+	}
+	return nil
+}
+
+// readRaw is a body as it came, for what decodes it itself.
+func readRaw(r *http.Request) ([]byte, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+	}
+	return b, nil
+}
+
 // waiting is how long a call waits; 0: not at all.
 func waiting(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
@@ -274,7 +297,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) err
 // notes that its agent has it.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
 	if !rec.Over() && wait > 0 {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+		requestRead(w)
 		ctx, cancel := s.waitContext(r.Context(), wait)
 		defer cancel()
 		final, err := s.engine.Await(ctx, rec.Interaction.ID)

@@ -216,9 +216,9 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 	if r.URL.Query().Get("wait") == "" {
 		wait = maxWait
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := readRaw(r)
 	if err != nil {
-		return bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+		return err
 	}
 	t, err := translate(body)
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 			return err
 		}
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+	requestRead(w)
 	return s.answerDialect(w, r, t, records, wait)
 }
 
@@ -311,9 +311,9 @@ func ended(err error) error {
 // askUser is a tool for models: it checks a widget and returns the block to
 // put into the assistant's text.
 func (s *Server) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
-	body, err := io.ReadAll(r.Body)
+	body, err := readRaw(r)
 	if err != nil {
-		return bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+		return err
 	}
 	p, err := widgetblock.Decode(body)
 	if err != nil {

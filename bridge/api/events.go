@@ -54,7 +54,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Time{}) // the request is read; the stream has no end
+	requestRead(w)
 	w.WriteHeader(http.StatusOK)
 	if _, err := fmt.Fprint(w, ": nod events\n\n"); err != nil {
 		return nil

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,7 +16,7 @@ type withdrawal struct {
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
-	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+	if err := readOptional(r, &c); err != nil {
 		return err
 	}
 	rec, err := s.load(r, p)
@@ -32,7 +31,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) err
 
 func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
-	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+	if err := readOptional(r, &c); err != nil {
 		return err
 	}
 	session := r.PathValue("id")
@@ -60,7 +59,7 @@ func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Princip
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c bridge.Completion
-	if err := read(r, &c); err != nil && !errors.Is(err, errNoBody) {
+	if err := readOptional(r, &c); err != nil {
 		return err
 	}
 	rec, err := s.load(r, p)
@@ -101,7 +100,7 @@ type holding struct {
 
 func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var h holding
-	if err := read(r, &h); err != nil && !errors.Is(err, errNoBody) {
+	if err := readOptional(r, &h); err != nil {
 		return err
 	}
 	rec, err := s.load(r, p)
@@ -129,7 +128,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 	if err != nil {
 		return err
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request is read
+	requestRead(w)
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return s.streamMessages(w, r, p)
 	}

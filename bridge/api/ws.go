@@ -28,7 +28,7 @@ const (
 // websocket is the door for agents and for front ends that answer: the token
 // says which of the two a connection is.
 func (s *Server) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the connection has no end of its own
+	requestRead(w)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
 	if err != nil {
 		return nil // it has been answered
