@@ -271,7 +271,7 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t transla
 	case !list:
 		out = answers[0]
 	}
-	if err := writeAnswer(w, out); err != nil {
+	if writeAnswer(w, out) != nil || http.NewResponseController(w).Flush() != nil {
 		return nil // not delivered
 	}
 	for _, rec := range records {

@@ -77,8 +77,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 		switch {
 		case err == nil:
 			batch, cursor = next, at
-		case !follow || r.Context().Err() != nil:
+		case r.Context().Err() != nil:
 			return nil
+		case !follow:
+			// An end in good order would pass for the whole history.
+			s.log.Warn("events not readable, the stream breaks off", "error", err)
+			panic(http.ErrAbortHandler)
 		default:
 			s.log.Warn("events not readable, trying again", "error", err)
 			batch = nil // the cursor stays

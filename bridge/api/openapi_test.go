@@ -38,6 +38,12 @@ func (silent) Post(context.Context, bridge.Destination, bridge.View) (bridge.Mes
 
 func newServer(t testing.TB) *httptest.Server {
 	t.Helper()
+	return newServerReading(t, func(r api.Reader) api.Reader { return r })
+}
+
+// newServerReading is newServer with something between it and its store.
+func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httptest.Server {
+	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { c.Close() })
 	b, err := broker.New(t.Context(), broker.Options{Client: c})
@@ -52,7 +58,7 @@ func newServer(t testing.TB) *httptest.Server {
 	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
-	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Tokens: map[string]api.Principal{
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Tokens: map[string]api.Principal{
 		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana"},
 	}}))
 	t.Cleanup(s.Close)
