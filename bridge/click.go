@@ -53,16 +53,16 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 	if !a.resolve() {
 		return a, &Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
+	if a.record.State.Final() {
+		return a, nil, nil // the answer is who was first, wherever it is asked
+	}
 	muted, err := e.muted(ctx, i.Destinations[a.control.Destination])
-	if err != nil {
+	if err != nil || !muted {
 		return a, nil, err
 	}
-	if muted && !a.record.State.Final() {
-		v := a.view(e, nil)
-		v.ReadOnly = true
-		return a, &Verdict{Kind: VerdictForbidden, Note: noteMuted, View: &v}, nil
-	}
-	return a, nil, nil
+	view := a.view(e, nil)
+	view.ReadOnly = true
+	return a, &Verdict{Kind: VerdictForbidden, Note: noteMuted, View: &view}, nil
 }
 
 // resolve turns inputs, which name fields and options by index, into answers;

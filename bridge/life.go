@@ -134,8 +134,8 @@ func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, m
 	if hold == 0 {
 		hold = i.Hold
 	}
-	if d := time.Duration(hold); d < MinTimeout || d > MaxTimeout {
-		return Record{}, Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+	if err := checkHold(hold); err != nil {
+		return Record{}, err
 	}
 	if !rec.State.Final() {
 		return e.store.Mark(ctx, id, Mark{Queued: time.Duration(hold)})

@@ -178,13 +178,20 @@ func (r *Request) normalizeTimeout() error {
 	return nil
 }
 
+func checkHold(hold Duration) error {
+	if d := time.Duration(hold); d < MinTimeout || d > MaxTimeout {
+		return Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+	}
+	return nil
+}
+
 // normalizeLife checks what decides how the interaction lives.
 func (r *Request) normalizeLife() error {
 	if r.Hold == 0 {
 		r.Hold = Duration(DefaultHold)
 	}
-	if d := time.Duration(r.Hold); d < MinTimeout || d > MaxTimeout {
-		return Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+	if err := checkHold(r.Hold); err != nil {
+		return err
 	}
 	if r.MaxRounds == 0 {
 		r.MaxRounds = DefaultRounds
