@@ -46,7 +46,8 @@ test("@slack/bolt runs a bot over Socket Mode", async (t) => {
 
   const opened = await s.act({ ...at, do: "press", control: "form" });
   assert.equal(opened.ok, true);
-  const view = (await s.state()).slack.views[0];
+  // The press ends with the bot's ack; the form opens after it.
+  const view = await until("the form is open", async () => (await s.state()).slack.views[0]);
   const refused = await s.act({ service: "slack", as: "ana", do: "submit", view: view.id, values: { b: ["bad"] } });
   assert.deepEqual(refused.errors, { b: "not that" });
   const taken = await s.act({ service: "slack", as: "ana", do: "submit", view: view.id, values: { b: ["good"] } });
