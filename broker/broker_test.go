@@ -232,15 +232,17 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
 	b := newBroker(t, c, "n")
-	r := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) })
-	id := r.Interaction.ID
-	if _, won, _ := b.Settle(t.Context(), bridge.Settlement{ID: id, Cause: bridge.CauseTimeout, Nonce: "timeout"}); won {
+	early := open(t, b, nil).Interaction.ID
+	if _, won, _ := b.Settle(t.Context(), bridge.Settlement{ID: early, Cause: bridge.CauseTimeout, Nonce: "timeout"}); won {
 		t.Error("a time-out won before its time")
 	}
+	id := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) }).Interaction.ID
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	var due []bridge.ID
 	for len(due) == 0 {
 		var err error
-		if due, err = b.Due(t.Context(), 10); err != nil {
+		if due, err = b.Due(ctx, 10); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -495,11 +497,9 @@ func TestWaiterSurvivesRedisRestart(t *testing.T) {
 	}()
 	s.Kill()
 	s.Restart()
-	for {
-		if _, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U1")); err == nil {
-			break
-		}
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	settle(t, ctx, b, r.Interaction.ID)
 	select {
 	case got := <-done:
 		if got.State != bridge.StateApproved {

@@ -8,7 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,29 +85,53 @@ func Binary(t testing.TB) string {
 
 // Ports for servers that tests start and start again. They lie below the range
 // from which systems take the ports of outgoing connections, and a Cluster
-// node's second port, 10000 higher, does too.
+// node's second port, 10000 higher, does too. Processes that run at the same
+// time share them in blocks: who listens on a block's first port has the block.
 const (
 	firstPort = 10000
 	lastPort  = 19999
+	blockSize = 50
 )
 
-// lastUsed is the port handed out last; a process begins anywhere.
-var lastUsed atomic.Int32
+// ports are this process's blocks. They are never given back, so that no
+// other process starts a server where a test is about to restart one.
+var ports struct {
+	mu     sync.Mutex
+	claims []net.Listener
+	next   int // of the last claimed block
+}
 
-// FreePort returns a port that nobody listens on, and that this process hands
-// out to nobody else for a while.
+// FreePort returns a port that nobody listens on, and that neither this
+// process nor another one that runs tests hands out again.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	lastUsed.CompareAndSwap(0, firstPort+rand.Int32N(lastPort-firstPort))
-	for range lastPort - firstPort {
-		port := firstPort + int(lastUsed.Add(1))%(lastPort-firstPort)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			continue
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
+	for {
+		if ports.next%blockSize == 0 && !claimBlock() {
+			t.Fatal("no free port")
 		}
-		l.Close()
-		return port
+		port := ports.next
+		ports.next++
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	t.Fatal("no free port")
-	return 0
+}
+
+// claimBlock takes a block that no process has. It begins anywhere, as other
+// programs may have many of them.
+func claimBlock() bool {
+	const blocks = (lastPort - firstPort + 1) / blockSize
+	start := rand.IntN(blocks)
+	for n := range blocks {
+		first := firstPort + (start+n)%blocks*blockSize
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first)); err == nil {
+			ports.claims = append(ports.claims, l)
+			ports.next = first + 1
+			return true
+		}
+	}
+	return false
 }
