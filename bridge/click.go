@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 )
 
@@ -127,7 +128,7 @@ func (e *Engine) Form(ctx context.Context, c Click) (Form, Verdict, error) {
 	if err != nil || v != nil {
 		return Form{}, orZero(v), err
 	}
-	if a.control.Action != ActionInput || (a.control.Question >= max(1, len(a.fields))) {
+	if a.control.Action != ActionInput || a.control.Question >= max(1, len(a.fields), len(a.record.Interaction.Decisions())) {
 		return Form{}, Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.record.State.Final() {
@@ -195,19 +196,38 @@ func (e *Engine) tap(ctx context.Context, a admitted) (Verdict, error) {
 }
 
 func (e *Engine) clickApproval(ctx context.Context, a admitted) (Verdict, error) {
-	i := a.record.Interaction
+	i, c := a.record.Interaction, a.control
 	decisions := i.Decisions()
+	var d Decision
+	given := Given{}
 	switch {
-	case a.control.Action == ActionChoose && a.control.Option < len(decisions) && decisions[a.control.Option] != DecideDenyReason:
-		r, _ := i.decide(decisions[a.control.Option], "")
-		return e.settle(ctx, a, r)
-	case a.control.Action == ActionSubmit && a.control.Option == OptionReason:
-		reason, problem := Question{Widget: WidgetTextarea}.Check(TextAnswer(a.Reason), "")
-		if problem != "" {
-			return Verdict{Kind: VerdictInvalid, Note: problem, Problems: map[int]string{ReasonProblem: problem}}, nil
+	case c.Action == ActionChoose && c.Option < len(decisions):
+		if d = decisions[c.Option]; !d.onePress(i) {
+			return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 		}
-		r, _ := i.decide(DecideDenyReason, reason.Text)
-		return e.settle(ctx, a, r)
+	case c.Action != ActionSubmit:
+		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
+	case c.Option == OptionReason:
+		reason, problem := Question{Widget: WidgetTextarea}.Check(TextAnswer(a.Typed), "")
+		if problem != "" {
+			return typedProblem(problem), nil
+		}
+		d, given.Reason = DecideDenyReason, reason.Text
+	case c.Option == OptionEdit && c.Question < len(decisions):
+		d, given.Input = decisions[c.Question], json.RawMessage(a.Typed)
+	case c.Option == OptionConfirm && c.Question < len(decisions):
+		d, given.Confirm = decisions[c.Question], a.Typed
 	}
-	return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
+	r, problem, err := i.decide(d, given)
+	switch {
+	case err != nil: // a control that this interaction never had
+		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
+	case problem != "" && !a.record.State.Final():
+		return typedProblem(problem), nil
+	}
+	return e.settle(ctx, a, r)
+}
+
+func typedProblem(problem string) Verdict {
+	return Verdict{Kind: VerdictInvalid, Note: problem, Problems: map[int]string{TypedProblem: problem}}
 }

@@ -1,5 +1,12 @@
 package bridge
 
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
 // Decision is one way to answer an approval.
 type Decision string
 
@@ -7,35 +14,149 @@ type Decision string
 const (
 	DecideDeny       Decision = "deny"
 	DecideDenyReason Decision = "deny_reason"
+	DecideDenyAlways Decision = "deny_always"
+	DecideDenyStop   Decision = "deny_stop"
 	DecideOnce       Decision = "once"
 	DecideSession    Decision = "session"
 	DecideAlways     Decision = "always"
+	DecideEdit       Decision = "edit"
 )
 
 // Decisions lists what the approval offers; none for an ask. The index of a
-// decision is the Option of its Control.
+// decision is the Option of its Control, or the Question of one that opens a
+// native input.
 func (i Interaction) Decisions() []Decision {
-	if i.Approval == nil {
+	a := i.Approval
+	if a == nil {
 		return nil
 	}
-	d := []Decision{DecideDeny, DecideDenyReason}
-	for _, s := range i.Approval.Scopes {
+	d := []Decision{DecideDeny}
+	for _, more := range []struct {
+		offered bool
+		Decision
+	}{{!a.NoReason, DecideDenyReason}, {a.DenyAlways, DecideDenyAlways}, {a.DenyStop, DecideDenyStop}} {
+		if more.offered {
+			d = append(d, more.Decision)
+		}
+	}
+	for _, s := range a.Scopes {
 		d = append(d, Decision(s))
+	}
+	if a.Editable {
+		d = append(d, DecideEdit)
 	}
 	return d
 }
 
-// response turns a decision into a response; false for one that is not on
-// offer.
-func (i Interaction) decide(d Decision, reason string) (Response, bool) {
-	for _, offered := range i.Decisions() {
-		if d != offered {
-			continue
-		}
-		if d == DecideDeny || d == DecideDenyReason {
-			return Response{State: StateDenied, Reason: reason}, true
-		}
-		return Response{State: StateApproved, Scope: Scope(d)}, true
+// Approves reports whether the decision is a yes.
+func (d Decision) Approves() bool {
+	switch d {
+	case DecideOnce, DecideSession, DecideAlways, DecideEdit:
+		return true
 	}
-	return Response{}, false
+	return false
+}
+
+// DecisionControl is the control of decision n of an approval: it decides at
+// once, or opens the native input that the decision needs.
+func (i Interaction) DecisionControl(n int) (action Action, question, option int) {
+	switch d := i.Decisions()[n]; {
+	case d.onePress(i):
+		return ActionChoose, 0, n
+	case d == DecideDenyReason:
+		return ActionInput, 0, OptionReason
+	case d == DecideEdit:
+		return ActionInput, n, OptionEdit
+	}
+	return ActionInput, n, OptionConfirm
+}
+
+// onePress reports whether pressing the decision's control decides.
+func (d Decision) onePress(i Interaction) bool {
+	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || i.Approval.Confirm == "")
+}
+
+// Given is what a person typed with a decision.
+type Given struct {
+	Reason  string          // of a denial
+	Input   json.RawMessage // instead of Approval.Input
+	Confirm string          // what Approval.Confirm wants
+}
+
+// decide turns a decision into a response; a sentence for the human where
+// something is missing. CodeInvalid for a decision that is not on offer.
+func (i Interaction) decide(d Decision, g Given) (Response, string, error) {
+	offered := false
+	for _, o := range i.Decisions() {
+		offered = offered || o == d
+	}
+	if !offered {
+		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
+	}
+	if c := i.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
+		return Response{}, "Type exactly: " + c, nil
+	}
+	switch d {
+	case DecideDeny, DecideDenyReason:
+		return Response{State: StateDenied, Reason: g.Reason}, "", nil
+	case DecideDenyAlways:
+		return Response{State: StateDenied, Reason: g.Reason, Scope: ScopeAlways}, "", nil
+	case DecideDenyStop:
+		return Response{State: StateDenied, Reason: g.Reason, Stop: true}, "", nil
+	case DecideEdit:
+		return i.edited(g.Input)
+	}
+	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
+}
+
+// edited approves another input than the one that was asked for.
+func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
+	if len(input) > MaxInput {
+		return Response{}, "That is too long.", nil
+	}
+	var text bytes.Buffer
+	if err := json.Compact(&text, input); err != nil || !utf8.Valid(input) {
+		return Response{}, "That is not valid JSON. Nothing was approved.", nil
+	}
+	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
+		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
+	}
+	r := Response{State: StateApproved, Scope: ScopeOnce}
+	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
+		r.Input = text.Bytes()
+	}
+	return r, "", nil
+}
+
+// EditText is the input of an approval as a person gets it to edit.
+func (a Approval) EditText() string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, a.Input, "", "  "); err != nil {
+		return string(a.Input)
+	}
+	return b.String()
+}
+
+// normalizeAbilities checks the abilities of an approval that has its input
+// and scopes.
+func (a *Approval) normalizeAbilities() error {
+	if err := checkText("approval.confirm", a.Confirm, 100); err != nil {
+		return err
+	}
+	if a.Confirm != strings.TrimSpace(a.Confirm) || strings.ContainsAny(a.Confirm, "\r\n\t") {
+		return Errorf(CodeInvalid, "approval.confirm: is one line without spaces around it")
+	}
+	for s, note := range a.ScopeNotes {
+		if scopeOrder(s) < 0 {
+			return Errorf(CodeInvalid, "approval.scope_notes: unknown scope %q", s).WithHint("use once, session, always")
+		}
+		if err := checkText("approval.scope_notes."+string(s), note, MaxText); err != nil {
+			return err
+		}
+	}
+	a.Editable = a.Editable && len(a.Input) > 0 && utf8.RuneCountInString(a.EditText()) <= DefaultMaxLength
+	if a.Editable && a.Confirm != "" {
+		return Errorf(CodeInvalid, "approval.editable: does not go with confirm").WithHint("one native input does one thing")
+	}
+	return nil
 }

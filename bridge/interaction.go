@@ -145,6 +145,26 @@ type Approval struct {
 	// Scopes on offer, of once, session and always. Empty: once, and session
 	// where the interaction has a session.
 	Scopes []Scope `json:"scopes,omitempty"`
+
+	// What the agent can take besides a plain yes or no, so that no card offers
+	// a choice which would be lost.
+
+	// NoReason tells that a denial can not carry a text.
+	NoReason bool `json:"no_reason,omitempty"`
+	// DenyAlways tells that a denial can be remembered by the agent.
+	DenyAlways bool `json:"deny_always,omitempty"`
+	// DenyStop tells that a denial can stop the agent's whole turn.
+	DenyStop bool `json:"deny_stop,omitempty"`
+	// Editable tells that the agent can take a changed input. It is dropped
+	// where the input is longer than a native text input holds.
+	Editable bool `json:"editable,omitempty"`
+	// DefaultNo tells that no approving control may stand out.
+	DefaultNo bool `json:"default_no,omitempty"`
+	// Confirm is what a person has to type to approve; empty: a press is
+	// enough.
+	Confirm string `json:"confirm,omitempty"`
+	// ScopeNotes say in words what a standing yes covers.
+	ScopeNotes map[Scope]string `json:"scope_notes,omitempty"`
 }
 
 // Scope says how far a yes reaches.
@@ -238,11 +258,14 @@ type Response struct {
 	Answers map[string]Answer `json:"answers,omitempty"` // by question id
 	// Annotations by question id; never nil in a stored response.
 	Annotations map[string]Annotation `json:"annotations"`
-	Scope       Scope                 `json:"scope,omitempty"`  // approved: how far
+	Scope       Scope                 `json:"scope,omitempty"`  // approved: how far; denied: always, if it is to be remembered
 	Reason      string                `json:"reason,omitempty"` // denied, cancelled, undeliverable, granted
-	Actor       *Actor                `json:"actor,omitempty"`  // nil where no human decided
-	At          time.Time             `json:"at"`
-	Digest      string                `json:"digest"` // of the interaction that was shown
+	Stop        bool                  `json:"stop,omitempty"`   // denied: the agent's turn is to end
+	// Input replaces Approval.Input: a person changed it before approving.
+	Input  json.RawMessage `json:"input,omitempty"`
+	Actor  *Actor          `json:"actor,omitempty"` // nil where no human decided
+	At     time.Time       `json:"at"`
+	Digest string          `json:"digest"` // of the interaction that was shown
 }
 
 // Annotation is what came with an answer besides its value.

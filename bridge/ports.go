@@ -100,8 +100,8 @@ type Click struct {
 	// Inputs by index of the question: what native inputs hold. A question
 	// whose input was shown is there, even if it was left empty.
 	Inputs map[int]Input
-	// Reason of a denial.
-	Reason string
+	// Typed is the text of a native input that belongs to a decision.
+	Typed string
 }
 
 // Input is what a native input holds.
@@ -140,12 +140,12 @@ type Verdict struct {
 	Note string
 	// View is how the pressed message has to look now; nil: as it is.
 	View *View
-	// Problems by index of the question, or ReasonProblem, for VerdictInvalid.
+	// Problems by index of the question, or TypedProblem, for VerdictInvalid.
 	Problems map[int]string
 }
 
-// ReasonProblem is the key in Verdict.Problems of the reason of a denial.
-const ReasonProblem = -1
+// TypedProblem is the key in Verdict.Problems of Click.Typed.
+const TypedProblem = -1
 
 // View is what a message shows: a record as seen from one destination.
 type View struct {

@@ -277,7 +277,7 @@ func (r *Request) normalizeApproval() error {
 	}
 	slices.SortFunc(a.Scopes, func(x, y Scope) int { return scopeOrder(x) - scopeOrder(y) })
 	r.Approval = &a
-	return nil
+	return a.normalizeAbilities()
 }
 
 func scopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }

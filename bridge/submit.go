@@ -100,7 +100,7 @@ func firstProblem(fields []Field, problems map[int]string) string {
 			return f.label() + ": " + p
 		}
 	}
-	return problems[ReasonProblem]
+	return problems[TypedProblem]
 }
 
 // begin returns a draft to work on: a copy of the person's own, else a fresh
@@ -178,7 +178,9 @@ func nonce(actor Actor, r Response) string {
 		Answers map[string]Answer
 		Scope   Scope
 		Reason  string
-	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason})
+		Stop    bool            `json:",omitempty"`
+		Input   json.RawMessage `json:",omitempty"`
+	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason, r.Stop, r.Input})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }
@@ -188,6 +190,10 @@ type Reply struct {
 	// Decision of an approval.
 	Decision Decision `json:"decision,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
+	// Input approved instead, for the decision edit.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Confirm is what the approval wants to have typed.
+	Confirm string `json:"confirm,omitempty"`
 	// Answers to an ask, by question id, and free text beside the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
@@ -217,7 +223,7 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	if problem != "" {
 		return Record{}, Errorf(CodeInvalid, "answers: %s", problem)
 	}
-	a := admitted{Click: Click{Actor: actor, Reason: reply.Reason}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: reply.Others}
+	a := admitted{Click: Click{Actor: actor}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: reply.Others}
 	if a.others == nil {
 		a.others = map[string]string{}
 	}
@@ -237,9 +243,12 @@ func (e *Engine) applyReply(ctx context.Context, a admitted, reply Reply) (Verdi
 	i := a.record.Interaction
 	switch {
 	case i.Kind == KindApproval:
-		r, ok := i.decide(reply.Decision, reply.Reason)
-		if !ok {
-			return Verdict{}, Errorf(CodeInvalid, "decision: %q is not on offer", reply.Decision).WithHint("use one of %v", i.Decisions())
+		r, problem, err := i.decide(reply.Decision, Given{Reason: reply.Reason, Input: reply.Input, Confirm: reply.Confirm})
+		if err != nil {
+			return Verdict{}, err
+		}
+		if problem != "" {
+			return typedProblem(problem), nil
 		}
 		return e.settle(ctx, a, r)
 	case reply.Decline && !i.Declinable:

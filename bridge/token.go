@@ -19,7 +19,7 @@ const (
 	ActionToggle Action = 2 // flip an option of a list in the draft
 	ActionPick   Action = 3 // a native select changed: Click.Inputs holds the new value
 	ActionSubmit Action = 4 // settle with the draft and Click.Inputs
-	ActionInput  Action = 5 // open a native text input or form; Option is OptionForm, OptionOther, OptionReason
+	ActionInput  Action = 5 // open a native text input or form; Option is one of the Option constants
 	ActionStep   Action = 6 // show the question named by Question
 	ActionPage   Action = 7 // show the page of options numbered by Option
 
@@ -31,6 +31,9 @@ const (
 	OptionForm   = 0 // the question itself, or the page of questions that starts at it
 	OptionOther  = 1 // free text beside the options
 	OptionReason = 2 // the reason of a denial
+	// 3 is OptionShown.
+	OptionEdit    = 4 // another input of an approval; Question is the decision
+	OptionConfirm = 5 // what has to be typed to approve; Question is the decision
 	// OptionPage and above name a page of a form that needs several.
 	OptionPage = 16
 )

@@ -86,7 +86,17 @@ func (r Record) Outcome() string {
 		case ScopeAlways:
 			return "always approved"
 		}
+		if len(r.Response.Input) > 0 {
+			return "approved with changes"
+		}
 		return "approved once"
+	case StateDenied:
+		switch {
+		case r.Response.Scope == ScopeAlways:
+			return "always denied"
+		case r.Response.Stop:
+			return "denied, and the agent stopped"
+		}
 	case StateAnswered:
 		qs := r.Interaction.Questions
 		if len(qs) != 1 || r.Interaction.CompletedView.Hidden() {

@@ -57,6 +57,9 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	if i.Approval != nil {
 		code := Input(*i.Approval)
 		c.Body = append(c.Body, code...)
+		if !c.Closed {
+			c.Body = append(c.Body, scopeNotes(i)...)
+		}
 		if len(i.Digest) >= 12 {
 			c.Digest = "sha256:" + i.Digest[:12]
 		}

@@ -16,6 +16,9 @@ const (
 	LabelOnce       = "Allow once"
 	LabelSession    = "Allow for this session"
 	LabelAlways     = "Always allow"
+	LabelDenyAlways = "Always deny"
+	LabelDenyStop   = "Deny and stop the agent"
+	LabelEdit       = "Edit, then allow…"
 	LabelAnswer     = "Answer…"
 	LabelChoose     = "Choose…"
 	LabelOther      = "Other…"
@@ -32,11 +35,8 @@ const (
 	LabelFeedback   = "What has to change?"
 	TitleChanges    = "Request changes"
 	NoteReadOnly    = "🔇 Read-only here. /" + bridge.CommandName + " unmute lets this channel answer again."
-	LabelReason     = "Reason"
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
-	TitleReason     = "Deny with a reason"
-	HintReason      = "The agent and everybody asked will read it."
 )
 
 // SubmitLabel is the label of the button that sends a choice.
@@ -48,21 +48,6 @@ func SubmitLabel(q bridge.Question) string {
 		return LabelContinue
 	}
 	return LabelSubmit
-}
-
-// DecisionLabel is the label of a decision.
-func DecisionLabel(d bridge.Decision) string {
-	switch d {
-	case bridge.DecideDeny:
-		return LabelDeny
-	case bridge.DecideDenyReason:
-		return LabelDenyReason
-	case bridge.DecideOnce:
-		return LabelOnce
-	case bridge.DecideSession:
-		return LabelSession
-	}
-	return LabelAlways
 }
 
 func headline(r bridge.Record) (icon, text string) {
@@ -81,8 +66,17 @@ func headline(r bridge.Record) (icon, text string) {
 		case bridge.ScopeAlways:
 			return "✅", "Always approved"
 		}
+		if len(r.Response.Input) > 0 {
+			return "✅", "Approved with changes"
+		}
 		return "✅", "Approved once"
 	case bridge.StateDenied:
+		switch {
+		case r.Response.Scope == bridge.ScopeAlways:
+			return "⛔", "Always denied"
+		case r.Response.Stop:
+			return "🛑", "Denied, and the agent stopped"
+		}
 		return "⛔", "Denied"
 	case bridge.StateExpired:
 		return "⌛", "Expired, nobody answered"
@@ -117,6 +111,7 @@ func closing(r bridge.Record) []Block {
 	if s := r.Summary(); s != "" {
 		out = append([]Block{Para(Clean(s))}, out...)
 	}
+	out = append(out, change(r)...)
 	if resp.Reason != "" && !r.Interaction.CompletedView.Hidden() {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Reason: ", Bold: true}, {Text: Clean(resp.Reason)}}})
 	}

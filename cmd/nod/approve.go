@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,8 @@ import (
 
 func approveCommand() *cobra.Command {
 	var a asking
-	var tool, input, command, grant string
+	var tool, input, command, grant, confirm string
+	var editable bool
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:     "approve PROMPT",
@@ -19,7 +21,7 @@ func approveCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := a.request(args[0])
-			r.Approval = &bridge.Approval{Tool: tool, Key: grant}
+			r.Approval = &bridge.Approval{Tool: tool, Key: grant, Editable: editable, Confirm: confirm}
 			for _, s := range scopes {
 				r.Approval.Scopes = append(r.Approval.Scopes, bridge.Scope(s))
 			}
@@ -40,6 +42,13 @@ func approveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if editable && rec.State == bridge.StateApproved && !a.json {
+				approved := rec.Interaction.Approval.Input
+				if len(rec.Response.Input) > 0 {
+					approved = rec.Response.Input
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", approved)
+			}
 			return outcome(cmd.ErrOrStderr(), rec)
 		},
 	}
@@ -48,6 +57,8 @@ func approveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&command, "command", "", "the command that would run, shown as it is")
 	cmd.Flags().StringVar(&input, "input", "", "what the tool would be given, as JSON")
 	cmd.Flags().StringVar(&grant, "grant-key", "", "key under which a session or always grant is remembered")
+	cmd.Flags().BoolVar(&editable, "editable", false, "people may change the input before they approve it; what was approved is printed as JSON")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "what a person has to type to approve, such as the name of what is deleted")
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "scopes on offer: once, session, always")
 	return cmd
 }

@@ -131,13 +131,13 @@ func printRecord(w io.Writer, rec bridge.Record) {
 
 func answerCommand() *cobra.Command {
 	var c connection
-	var reason string
+	var reason, input, confirm string
 	var decline bool
 	cmd := &cobra.Command{
 		Use:   "answer ID [DECISION | VALUE | QUESTION=VALUE...]",
 		Short: "answer a request, as the person whose token NOD_TOKEN is",
 		Long: `Answer a request under the same rules as in chat. For an approval give a
-decision: deny, once, session or always. For one question give its value; for
+decision that nod show lists, such as deny, once, session or always. For one question give its value; for
 several, QUESTION=VALUE each. A list is VALUE,VALUE; a form, a plan review or
 feedback is a JSON object.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
@@ -153,7 +153,10 @@ feedback is a JSON object.`,
 					return err
 				}
 			}
-			a.Reason = reason
+			a.Reason, a.Confirm = reason, confirm
+			if input != "" {
+				a.Input = json.RawMessage(input)
+			}
 			if rec, err = cl.Respond(cmd.Context(), rec.Interaction.ID, a); err != nil {
 				return err
 			}
@@ -166,6 +169,8 @@ feedback is a JSON object.`,
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "why it is denied or declined")
+	cmd.Flags().StringVar(&input, "input", "", "with edit: the input, as JSON, that is approved instead")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "what the request wants to have typed before it is approved")
 	cmd.Flags().BoolVar(&decline, "decline", false, "end a question without an answer, where it allows that")
 	return cmd
 }

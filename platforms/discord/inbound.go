@@ -237,8 +237,8 @@ func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in interacti
 	c.Inputs = map[int]bridge.Input{}
 	for _, label := range in.Data.Components {
 		f := label.Component
-		if f.CustomID == discordmsg.ReasonField && f.Value != nil {
-			c.Reason = *f.Value
+		if f.CustomID == discordmsg.TypedField && f.Value != nil {
+			c.Typed = *f.Value
 			continue
 		}
 		at, ok := discordmsg.ParseField(f.CustomID)

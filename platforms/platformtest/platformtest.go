@@ -33,7 +33,7 @@ func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error)
 			return bridge.Verdict{}, errors.New("an input of no question")
 		}
 	}
-	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no", Problems: map[int]string{0: "no", bridge.ReasonProblem: "no"}}, nil
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no", Problems: map[int]string{0: "no", bridge.TypedProblem: "no"}}, nil
 }
 
 // Command implements bridge.Sink.

@@ -184,7 +184,7 @@ func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in payload) 
 	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil {
 		return closed("That form is not one of nod's.")
 	}
-	c := bridge.Click{Token: meta.Token, Actor: p.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Reason: reason(in.View.State)}
+	c := bridge.Click{Token: meta.Token, Actor: p.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State)}
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		p.log.Error("form not recorded", "platform", p.name, "error", err)
@@ -215,8 +215,8 @@ func fieldErrors(s state, problems map[int]string, note string) *answer {
 			continue
 		}
 		n := f.Question
-		if f.Reason {
-			n = bridge.ReasonProblem
+		if f.Typed {
+			n = bridge.TypedProblem
 		}
 		if problems[n] != "" && !f.Other {
 			errs[blockID] = problems[n]
@@ -235,7 +235,7 @@ func inputs(s state) map[int]bridge.Input {
 	out := map[int]bridge.Input{}
 	for blockID, actions := range s.Values {
 		f, ok := slackmsg.ParseField(blockID)
-		if !ok || f.Reason {
+		if !ok || f.Typed {
 			continue
 		}
 		for _, v := range actions {
@@ -272,9 +272,9 @@ func index(s string) int {
 	return n
 }
 
-func reason(s state) string {
+func typed(s state) string {
 	for blockID, actions := range s.Values {
-		if f, ok := slackmsg.ParseField(blockID); !ok || !f.Reason {
+		if f, ok := slackmsg.ParseField(blockID); !ok || !f.Typed {
 			continue
 		}
 		for _, v := range actions {

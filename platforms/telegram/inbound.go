@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -162,7 +163,7 @@ func replyToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	fields := i.Fields()
 	step := len(fields) > 1 && !i.LonePlan() || o == bridge.OptionOther && fields[q].Multiple()
-	if step && o != bridge.OptionReason {
+	if step && i.Kind != bridge.KindApproval {
 		return f.View.Token(bridge.ActionPick, q, o)
 	}
 	return f.View.Token(bridge.ActionSubmit, q, o)
@@ -176,8 +177,9 @@ func promptBody(f bridge.Form, cb callback) (tgbotapi.Params, error) {
 	}
 	ask, placeholder := "reply to this message with your answer", render.TitleAnswer
 	switch f.Control.Option {
-	case bridge.OptionReason:
-		ask, placeholder = "reply to this message with the reason", render.LabelReason
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		t := render.Typed(f)
+		ask, placeholder = t.Ask, render.Cut(cmp.Or(t.Placeholder, t.Label), 64, render.Runes)
 	case bridge.OptionForm:
 		q := i.Fields()[f.Control.Question]
 		if q.Text != "" {
@@ -231,8 +233,8 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 	}
 	c := bridge.Click{Token: a.Token, Actor: actor, Ref: a.Card}
 	switch a.Option {
-	case bridge.OptionReason:
-		c.Reason = m.Text
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		c.Typed = m.Text
 	case bridge.OptionOther:
 		c.Inputs = map[int]bridge.Input{a.Question: {Other: m.Text, KeepOptions: true}}
 	default:

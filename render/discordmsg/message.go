@@ -181,17 +181,16 @@ func button(token, label string, style discordgo.ButtonStyle) discordgo.MessageC
 
 func decisions(v bridge.View) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
-	for n, d := range v.Record.Interaction.Decisions() {
-		style, action, option := discordgo.SecondaryButton, bridge.ActionChoose, n
-		switch d {
-		case bridge.DecideDeny:
-			style = discordgo.DangerButton
-		case bridge.DecideDenyReason:
-			action, option = bridge.ActionInput, bridge.OptionReason
-		case bridge.DecideOnce:
+	i := v.Record.Interaction
+	for n, d := range i.Decisions() {
+		style := discordgo.SecondaryButton
+		switch render.DecisionTone(i, d) {
+		case render.Good:
 			style = discordgo.SuccessButton
+		case render.Bad:
+			style = discordgo.DangerButton
 		}
-		out = append(out, button(v.Token(action, 0, option), render.DecisionLabel(d), style))
+		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), style))
 	}
 	return out
 }

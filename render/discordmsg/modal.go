@@ -56,8 +56,8 @@ type Option struct {
 	Default     bool   `json:"default,omitempty"`
 }
 
-// ReasonField is the custom id of the reason of a denial.
-const ReasonField = "reason"
+// TypedField is the custom id of the text that belongs to a decision.
+const TypedField = "reason"
 
 // Field is one input of a form.
 type Field struct {
@@ -116,9 +116,14 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
 	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
 	switch f.Control.Option {
-	case bridge.OptionReason:
-		m.Title = render.TitleReason
-		m.Components = []Label{label(render.LabelReason, render.HintReason, Component{Type: typeTextInput, CustomID: ReasonField, Style: 2, MaxLength: bridge.DefaultMaxLength})}
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		t := render.Typed(f)
+		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
+		if t.Lines {
+			in.Style = 2
+		}
+		m.Title = t.Title
+		m.Components = []Label{label(t.Label, t.Hint, in)}
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question

@@ -37,6 +37,18 @@ func Samples() []Sample {
 	several := ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText))
 	out = append(out, Sample{"several", view(pending(several))})
 	out = append(out, Sample{"approval", view(pending(approval()))})
+	able := approval()
+	a := able.Approval
+	a.NoReason, a.DenyAlways, a.DenyStop, a.Editable, a.DefaultNo = true, true, true, true, true
+	a.ScopeNotes = map[bridge.Scope]string{bridge.ScopeAlways: "`git push *` in <this> project"}
+	confirm := approval()
+	confirm.Approval.Confirm = "delete prod"
+	edited := ended(able, bridge.StateApproved)
+	edited.Response.Scope, edited.Response.Input = bridge.ScopeOnce, json.RawMessage(`{"command":"rm -rf /tmp/<y>","cwd":"/srv"}`)
+	stopped := ended(able, bridge.StateDenied)
+	stopped.Response.Stop = true
+	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
+		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
 	long := approval()
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
 	out = append(out, Sample{"approval-long", view(pending(long))})

@@ -197,17 +197,10 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 
 func decisions(v bridge.View) []slack.BlockElement {
 	var row []slack.BlockElement
-	for n, d := range v.Record.Interaction.Decisions() {
-		style, action, option := slack.StyleDefault, bridge.ActionChoose, n
-		switch d {
-		case bridge.DecideDeny:
-			style = slack.StyleDanger
-		case bridge.DecideDenyReason:
-			action, option = bridge.ActionInput, bridge.OptionReason
-		case bridge.DecideOnce:
-			style = slack.StylePrimary
-		}
-		row = append(row, button("d"+strconv.Itoa(n), v.Token(action, 0, option), render.DecisionLabel(d), style))
+	i := v.Record.Interaction
+	for n, d := range i.Decisions() {
+		style := map[render.Tone]slack.Style{render.Good: slack.StylePrimary, render.Bad: slack.StyleDanger}[render.DecisionTone(i, d)]
+		row = append(row, button("d"+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), style))
 	}
 	return row
 }

@@ -15,27 +15,27 @@ import (
 const CallbackID = "nod"
 
 // Block ids of inputs: valuePrefix or otherPrefix and the index of the
-// question, or ReasonBlock. Anything behind a "-" only makes them unique.
+// question, or TypedBlock. Anything behind a "-" only makes them unique.
 const (
 	valuePrefix = "q"
 	otherPrefix = "x"
-	// ReasonBlock is the block id of the reason of a denial.
-	ReasonBlock = "reason"
-	actionID    = "v"
+	// TypedBlock is the block id of the text that belongs to a decision.
+	TypedBlock = "reason"
+	actionID   = "v"
 )
 
 // Field is what an input block stands for.
 type Field struct {
 	Question int
 	Other    bool // the free text beside the options
-	Reason   bool
+	Typed    bool // belongs to a decision
 }
 
 // ParseField reads the block id of an input; false for any other block.
 func ParseField(blockID string) (Field, bool) {
 	name, _, _ := strings.Cut(blockID, "-")
-	if name == ReasonBlock {
-		return Field{Reason: true}, true
+	if name == TypedBlock {
+		return Field{Typed: true}, true
 	}
 	if len(name) < 2 || (name[:1] != valuePrefix && name[:1] != otherPrefix) {
 		return Field{}, false
@@ -54,11 +54,19 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	title, submit := render.TitleAnswer, render.LabelSubmit
 	var blocks []slack.Block
 	switch f.Control.Option {
-	case bridge.OptionReason:
-		title, submit = render.TitleReason, render.LabelDeny
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		t := render.Typed(f)
+		title, submit = t.Title, t.Submit
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
-		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
-		blocks = append(blocks, context(f.View), slack.NewInputBlock(ReasonBlock, plain(render.LabelReason, maxLabel), plain(render.HintReason, maxLabel), in))
+		in.Multiline, in.MaxLength, in.FocusOnLoad, in.InitialValue = t.Lines, t.MaxLength, true, t.Initial
+		if t.Placeholder != "" {
+			in.Placeholder = plain(t.Placeholder, maxPlaceholder)
+		}
+		var hint *slack.TextBlockObject
+		if t.Hint != "" {
+			hint = plain(t.Hint, maxLabel)
+		}
+		blocks = append(blocks, context(f.View), slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in))
 	case bridge.OptionOther:
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true

@@ -162,19 +162,18 @@ func wizard(v bridge.View) bool {
 
 func decisions(v bridge.View) [][]Button {
 	var first, second []Button
-	for n, d := range v.Record.Interaction.Decisions() {
-		b := Button{Text: render.DecisionLabel(d), Data: v.Token(bridge.ActionChoose, 0, n)}
-		switch d {
-		case bridge.DecideDeny:
-			b.Style = "danger"
-			first = append(first, b)
-			continue
-		case bridge.DecideDenyReason:
-			b.Data = v.Token(bridge.ActionInput, 0, bridge.OptionReason)
-			first = append(first, b)
-			continue
-		case bridge.DecideOnce:
+	i := v.Record.Interaction
+	for n, d := range i.Decisions() {
+		b := Button{Text: render.DecisionLabel(i, d), Data: v.Token(i.DecisionControl(n))}
+		switch render.DecisionTone(i, d) {
+		case render.Good:
 			b.Style = "success"
+		case render.Bad:
+			b.Style = "danger"
+		}
+		if d == bridge.DecideDeny || d == bridge.DecideDenyReason {
+			first = append(first, b)
+			continue
 		}
 		second = append(second, b)
 	}

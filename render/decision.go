@@ -1,0 +1,108 @@
+package render
+
+import (
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// DecisionLabel is the label of a decision of an approval.
+func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
+	label := map[bridge.Decision]string{
+		bridge.DecideDeny: LabelDeny, bridge.DecideDenyReason: LabelDenyReason, bridge.DecideDenyAlways: LabelDenyAlways, bridge.DecideDenyStop: LabelDenyStop,
+		bridge.DecideOnce: LabelOnce, bridge.DecideSession: LabelSession, bridge.DecideAlways: LabelAlways, bridge.DecideEdit: LabelEdit,
+	}[d]
+	if d.Approves() && i.Approval.Confirm != "" {
+		label += "…"
+	}
+	return label
+}
+
+// Tone says how a control should look.
+type Tone int
+
+// The tones.
+const (
+	Plain Tone = iota
+	Good
+	Bad
+)
+
+// DecisionTone is the look of a decision's control: deny and the least yes
+// stand out, unless the agent wants no yes to.
+func DecisionTone(i bridge.Interaction, d bridge.Decision) Tone {
+	switch {
+	case d == bridge.DecideDeny:
+		return Bad
+	case d == bridge.DecideOnce && !i.Approval.DefaultNo:
+		return Good
+	}
+	return Plain
+}
+
+// TypedInput is the native text input of a decision.
+type TypedInput struct {
+	Title, Submit string
+	Label, Hint   string
+	Placeholder   string
+	Initial       string
+	Lines         bool // several
+	MaxLength     int  // characters
+	// Ask says what is wanted where the input is a reply to a message.
+	Ask string
+}
+
+// Typed is the input that a control of an approval opens.
+func Typed(f bridge.Form) TypedInput {
+	i := f.View.Record.Interaction
+	switch f.Control.Option {
+	case bridge.OptionEdit:
+		return TypedInput{
+			Title: "Edit, then allow", Submit: LabelApprove, Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
+			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the whole changed input, as JSON; that approves it",
+		}
+	case bridge.OptionConfirm:
+		d := i.Decisions()[f.Control.Question]
+		want := Line(i.Approval.Confirm)
+		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
+		return TypedInput{
+			Title: label, Submit: LabelApprove, Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200,
+			Ask: "to " + strings.ToLower(label) + ", reply to this message with exactly: " + want,
+		}
+	}
+	return TypedInput{
+		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and everybody asked will read it.", Lines: true,
+		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
+	}
+}
+
+// scopeNotes say what the standing decisions on offer cover.
+func scopeNotes(i bridge.Interaction) []Block {
+	var out []Block
+	for _, s := range i.Approval.Scopes {
+		if note := i.Approval.ScopeNotes[s]; note != "" {
+			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}, {Text: Clean(note)}}})
+		}
+	}
+	return out
+}
+
+// change shows what a person changed before approving.
+func change(r bridge.Record) []Block {
+	if r.Response == nil || len(r.Response.Input) == 0 || r.Interaction.CompletedView.Hidden() {
+		return nil
+	}
+	now := bridge.Approval{Input: r.Response.Input}
+	was := r.Interaction.Approval.EditText() + "\n"
+	edits := udiff.Lines(was, now.EditText()+"\n")
+	diff, err := udiff.ToUnified("asked for", "approved", was, edits, 2)
+	if err != nil {
+		diff = now.EditText() // edits of the same text always apply
+	}
+	return []Block{
+		{Kind: Paragraph, Spans: []Span{{Text: "Changed before it was approved:", Bold: true}}},
+		{Kind: Code, Text: Clean(strings.TrimRight(diff, "\n")), Lang: "diff"},
+	}
+}
