@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,28 +23,22 @@ const (
 	DecideEdit       Decision = "edit"
 )
 
+var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop, DecideOnce, DecideSession, DecideAlways, DecideEdit}
+
 // Decisions lists what the approval offers; none for an ask. The index of a
 // decision is the Option of its Control, or the Question of one that opens a
 // native input.
 func (i Interaction) Decisions() []Decision {
 	a := i.Approval
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case len(a.Decisions) > 0:
+		return a.Decisions
 	}
-	d := []Decision{DecideDeny}
-	for _, more := range []struct {
-		offered bool
-		Decision
-	}{{!a.NoReason, DecideDenyReason}, {a.DenyAlways, DecideDenyAlways}, {a.DenyStop, DecideDenyStop}} {
-		if more.offered {
-			d = append(d, more.Decision)
-		}
-	}
+	d := []Decision{DecideDeny, DecideDenyReason}
 	for _, s := range a.Scopes {
 		d = append(d, Decision(s))
-	}
-	if a.Editable {
-		d = append(d, DecideEdit)
 	}
 	return d
 }
@@ -86,11 +81,7 @@ type Given struct {
 // decide turns a decision into a response; a sentence for the human where
 // something is missing. CodeInvalid for a decision that is not on offer.
 func (i Interaction) decide(d Decision, g Given) (Response, string, error) {
-	offered := false
-	for _, o := range i.Decisions() {
-		offered = offered || o == d
-	}
-	if !offered {
+	if !slices.Contains(i.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
 	}
 	if c := i.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
@@ -137,9 +128,47 @@ func (a Approval) EditText() string {
 	return b.String()
 }
 
-// normalizeAbilities checks the abilities of an approval that has its input
-// and scopes.
-func (a *Approval) normalizeAbilities() error {
+// normalizeDecisions checks what is on offer, and takes the scopes from it.
+func (a *Approval) normalizeDecisions(session string) error {
+	if len(a.Decisions) == 0 {
+		return nil
+	}
+	given := a.Scopes
+	a.Scopes, a.Decisions = nil, slices.Clone(a.Decisions)
+	for n, d := range a.Decisions {
+		switch {
+		case !slices.Contains(allDecisions, d):
+			return Errorf(CodeInvalid, "approval.decisions[%d]: unknown %q", n, d).WithHint("use some of %v", allDecisions)
+		case slices.Contains(a.Decisions[:n], d):
+			return Errorf(CodeInvalid, "approval.decisions[%d]: %q is there twice", n, d)
+		}
+	}
+	slices.SortFunc(a.Decisions, func(x, y Decision) int { return slices.Index(allDecisions, x) - slices.Index(allDecisions, y) })
+	if len(a.Input) == 0 || utf8.RuneCountInString(a.EditText()) > DefaultMaxLength {
+		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d == DecideEdit })
+	}
+	if session == "" {
+		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d == DecideSession })
+	}
+	for _, d := range a.Decisions {
+		if s := Scope(d); scopeOrder(s) >= 0 {
+			a.Scopes = append(a.Scopes, s)
+		}
+	}
+	if len(given) > 0 && !slices.Equal(given, a.Scopes) {
+		return Errorf(CodeInvalid, "approval.scopes: are not those of decisions").WithHint("name once, session and always among the decisions")
+	}
+	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
+		return Errorf(CodeInvalid, "approval.decisions: none of them approves")
+	}
+	if a.Confirm != "" && slices.Contains(a.Decisions, DecideEdit) {
+		return Errorf(CodeInvalid, "approval.decisions: edit does not go with confirm").WithHint("one native input does one thing")
+	}
+	return nil
+}
+
+// checkWords checks what people read and type.
+func (a *Approval) checkWords() error {
 	if err := checkText("approval.confirm", a.Confirm, 100); err != nil {
 		return err
 	}
@@ -153,10 +182,6 @@ func (a *Approval) normalizeAbilities() error {
 		if err := checkText("approval.scope_notes."+string(s), note, MaxText); err != nil {
 			return err
 		}
-	}
-	a.Editable = a.Editable && len(a.Input) > 0 && utf8.RuneCountInString(a.EditText()) <= DefaultMaxLength
-	if a.Editable && a.Confirm != "" {
-		return Errorf(CodeInvalid, "approval.editable: does not go with confirm").WithHint("one native input does one thing")
 	}
 	return nil
 }

@@ -145,19 +145,10 @@ type Approval struct {
 	// Scopes on offer, of once, session and always. Empty: once, and session
 	// where the interaction has a session.
 	Scopes []Scope `json:"scopes,omitempty"`
-
-	// What the agent can take besides a plain yes or no, so that no card offers
-	// a choice which would be lost.
-
-	// NoReason tells that a denial can not carry a text.
-	NoReason bool `json:"no_reason,omitempty"`
-	// DenyAlways tells that a denial can be remembered by the agent.
-	DenyAlways bool `json:"deny_always,omitempty"`
-	// DenyStop tells that a denial can stop the agent's whole turn.
-	DenyStop bool `json:"deny_stop,omitempty"`
-	// Editable tells that the agent can take a changed input. It is dropped
-	// where the input is longer than a native text input holds.
-	Editable bool `json:"editable,omitempty"`
+	// Decisions on offer, so that no card shows a choice which the agent can
+	// not take. Empty: deny, deny_reason, and those of Scopes. An edit is left
+	// out where the input is longer than a native text input holds.
+	Decisions []Decision `json:"decisions,omitempty"`
 	// DefaultNo tells that no approving control may stand out.
 	DefaultNo bool `json:"default_no,omitempty"`
 	// Confirm is what a person has to type to approve; empty: a press is

@@ -259,7 +259,10 @@ func (r *Request) normalizeApproval() error {
 		}
 		a.Input = buf.Bytes()
 	}
-	if len(a.Scopes) == 0 {
+	if err := a.normalizeDecisions(r.Session); err != nil {
+		return err
+	}
+	if len(a.Scopes) == 0 && len(a.Decisions) == 0 {
 		a.Scopes = []Scope{ScopeOnce}
 		if r.Session != "" {
 			a.Scopes = append(a.Scopes, ScopeSession)
@@ -277,7 +280,7 @@ func (r *Request) normalizeApproval() error {
 	}
 	slices.SortFunc(a.Scopes, func(x, y Scope) int { return scopeOrder(x) - scopeOrder(y) })
 	r.Approval = &a
-	return a.normalizeAbilities()
+	return a.checkWords()
 }
 
 func scopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }

@@ -35,7 +35,7 @@ func TestAbilities(t *testing.T) {
 }
 
 func able(change func(*bridge.Approval)) bridge.Request {
-	req := approval(bridge.ScopeOnce)
+	req := approval()
 	change(req.Approval)
 	return req
 }
@@ -56,7 +56,9 @@ func (a asked) typedAgain(service, label, text string) {
 }
 
 func edited(r *rig, s string) {
-	a := r.ask(able(func(p *bridge.Approval) { p.Editable = true }))
+	a := r.ask(able(func(p *bridge.Approval) {
+		p.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+	}))
 	r.typed("ana", a.on(s), "Edit", "make test")
 	a.pending(s)
 	a.typedAgain(s, "Edit", `{"command": "make test"}`)
@@ -66,7 +68,7 @@ func edited(r *rig, s string) {
 	}
 	a.closed("Approved with changes", "make deploy", "make test")
 	long := r.ask(able(func(p *bridge.Approval) {
-		p.Editable = true
+		p.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 		p.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("x", bridge.DefaultMaxLength)})
 	}))
 	if slices.Contains(long.Interaction.Decisions(), bridge.DecideEdit) {
@@ -90,7 +92,9 @@ func confirmed(r *rig, s string) {
 }
 
 func deniedAlways(r *rig, s string) {
-	a := r.ask(able(func(p *bridge.Approval) { p.DenyAlways = true }))
+	a := r.ask(able(func(p *bridge.Approval) {
+		p.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyAlways, bridge.DecideOnce}
+	}))
 	r.press("ana", a.on(s), "Always deny")
 	if got := a.end(); got.State != bridge.StateDenied || got.Response.Scope != bridge.ScopeAlways || got.Response.Stop {
 		r.t.Errorf("%s %+v", got.State, got.Response)
@@ -99,7 +103,7 @@ func deniedAlways(r *rig, s string) {
 }
 
 func deniedStop(r *rig, s string) {
-	a := r.ask(able(func(p *bridge.Approval) { p.DenyStop = true }))
+	a := r.ask(able(func(p *bridge.Approval) { p.Decisions = []bridge.Decision{bridge.DecideDenyStop, bridge.DecideOnce} }))
 	r.press("ana", a.on(s), "Deny and stop")
 	if got := a.end(); got.State != bridge.StateDenied || !got.Response.Stop {
 		r.t.Errorf("%s %+v", got.State, got.Response)
@@ -108,7 +112,7 @@ func deniedStop(r *rig, s string) {
 }
 
 func onlyPlain(r *rig, s string) {
-	a := r.ask(able(func(p *bridge.Approval) { p.NoReason = true }))
+	a := r.ask(able(func(p *bridge.Approval) { p.Decisions = []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny} }))
 	var labels []string
 	for _, c := range a.controls(s) {
 		labels = append(labels, c.Label)

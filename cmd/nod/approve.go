@@ -21,7 +21,17 @@ func approveCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := a.request(args[0])
-			r.Approval = &bridge.Approval{Tool: tool, Key: grant, Editable: editable, Confirm: confirm}
+			r.Approval = &bridge.Approval{Tool: tool, Key: grant, Confirm: confirm}
+			if editable {
+				if len(scopes) == 0 {
+					scopes = []string{string(bridge.ScopeOnce)}
+				}
+				scopes = append([]string{string(bridge.DecideDeny), string(bridge.DecideDenyReason), string(bridge.DecideEdit)}, scopes...)
+				for _, s := range scopes {
+					r.Approval.Decisions = append(r.Approval.Decisions, bridge.Decision(s))
+				}
+				scopes = nil
+			}
 			for _, s := range scopes {
 				r.Approval.Scopes = append(r.Approval.Scopes, bridge.Scope(s))
 			}

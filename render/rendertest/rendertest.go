@@ -39,7 +39,7 @@ func Samples() []Sample {
 	out = append(out, Sample{"approval", view(pending(approval()))})
 	able := approval()
 	a := able.Approval
-	a.NoReason, a.DenyAlways, a.DenyStop, a.Editable, a.DefaultNo = true, true, true, true, true
+	a.DefaultNo, a.Decisions = true, []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideAlways, bridge.DecideEdit}
 	a.ScopeNotes = map[bridge.Scope]string{bridge.ScopeAlways: "`git push *` in <this> project"}
 	confirm := approval()
 	confirm.Approval.Confirm = "delete prod"

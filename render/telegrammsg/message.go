@@ -177,7 +177,10 @@ func decisions(v bridge.View) [][]Button {
 		}
 		second = append(second, b)
 	}
-	rows := [][]Button{first}
+	var rows [][]Button
+	if len(first) > 0 {
+		rows = append(rows, first)
+	}
 	for _, b := range second { // one below the other: their labels are long
 		rows = append(rows, []Button{b})
 	}
