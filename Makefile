@@ -45,7 +45,8 @@ screenshot: browser ## take the pictures of the documents anew
 
 golden: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
-		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock -update
+		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
+		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 
 fuzz: ## fuzz each target for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}

@@ -16,33 +16,14 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
 )
 
-// exchange is one request in another system's format, and how its end is
-// written in that format.
-type exchange struct {
-	request bridge.Request
-	key     string // idempotency key; empty: none
-	encode  func(bridge.Record) (any, error)
-}
-
-// translation is what a message of a dialect asks for: exchanges, or an answer
-// that needs no human.
-type translation struct {
-	exchanges []exchange
-	answer    any
-}
-
 // dialects by the name they have in paths, and by the frames of the WebSocket.
-var dialects = map[string]func([]byte) (translation, error){
+var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ask_widget":        translateFrame,
 	"agent_tool":        translateCall,
 	"widget":            translateWidget,
 	"widget_block":      translateText,
 	"ask_user_question": translateToolUse,
 	"tool_interaction":  translateInteraction,
-}
-
-func one(r bridge.Request, key string, encode func(bridge.Record) (any, error)) translation {
-	return translation{exchanges: []exchange{{r, key, encode}}}
 }
 
 func prefixed(prefix, id string) string {
@@ -55,13 +36,13 @@ func prefixed(prefix, id string) string {
 // raw wraps bytes that are JSON already.
 func raw(b []byte, err error) (any, error) { return json.RawMessage(b), err }
 
-func translateFrame(b []byte) (translation, error) {
+func translateFrame(b []byte) (dialect.Translation, error) {
 	var f askwidget.Frame
 	if err := dialect.Decode("frame", b, &f); err != nil {
-		return translation{}, err
+		return dialect.Translation{}, err
 	}
 	if f.ID == "" {
-		return translation{}, bridge.Errorf(bridge.CodeInvalid, "id: is empty")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "id: is empty")
 	}
 	decode, encode := askwidget.DecodeAsk, askwidget.EncodeAnswer
 	switch f.Type {
@@ -69,15 +50,15 @@ func translateFrame(b []byte) (translation, error) {
 	case askwidget.ApprovalRequest:
 		decode, encode = askwidget.DecodeApproval, askwidget.EncodeDecision
 	default:
-		return translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", f.Type).WithHint("use ask_request or approval_request")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", f.Type).WithHint("use ask_request or approval_request")
 	}
 	r, err := decode(f.Payload)
-	return one(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }), err
+	return dialect.One(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }), err
 }
 
-func translateCall(b []byte) (translation, error) {
+func translateCall(b []byte) (dialect.Translation, error) {
 	r, err := askwidget.DecodeCall(b)
-	return one(r, "", func(rec bridge.Record) (any, error) {
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
 		v, err := askwidget.Value(rec)
 		return text(v), err
 	}), err
@@ -86,13 +67,13 @@ func translateCall(b []byte) (translation, error) {
 // text is an answer that is no JSON.
 type text string
 
-func translateWidget(b []byte) (translation, error) {
+func translateWidget(b []byte) (dialect.Translation, error) {
 	p, err := widgetblock.Decode(b)
 	if err != nil {
-		return translation{}, err
+		return dialect.Translation{}, err
 	}
 	r, err := p.Request()
-	return one(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }), err
+	return dialect.One(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }), err
 }
 
 // submitted is what follows a widget block: the user's message, and the widget
@@ -103,7 +84,7 @@ type submitted struct {
 	Widget  widgetblock.Payload `json:"widget"`
 }
 
-func translateText(b []byte) (translation, error) {
+func translateText(b []byte) (dialect.Translation, error) {
 	content := string(b)
 	var message struct {
 		Content string `json:"content"`
@@ -113,15 +94,15 @@ func translateText(b []byte) (translation, error) {
 	}
 	blocks, err := widgetblock.Blocks(content)
 	if err != nil {
-		return translation{}, err
+		return dialect.Translation{}, err
 	}
-	t := translation{answer: []submitted{}}
+	t := dialect.Translation{Answer: []any{}, Join: func(all []any) (any, error) { return all, nil }}
 	for _, p := range blocks {
 		r, err := p.Request()
 		if err != nil {
-			return translation{}, err
+			return dialect.Translation{}, err
 		}
-		t.exchanges = append(t.exchanges, exchange{r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) {
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: prefixed("widget:", p.WidgetID), Answer: func(rec bridge.Record) (any, error) {
 			s, err := p.Submit(rec)
 			if err != nil {
 				return nil, err
@@ -133,17 +114,17 @@ func translateText(b []byte) (translation, error) {
 	return t, nil
 }
 
-func translateToolUse(b []byte) (translation, error) {
+func translateToolUse(b []byte) (dialect.Translation, error) {
 	var c askuserquestion.Call
 	if err := dialect.Decode("call", b, &c); err != nil {
-		return translation{}, err
+		return dialect.Translation{}, err
 	}
 	if c.ToolName != askuserquestion.Tool {
-		return translation{answer: askuserquestion.Allow(c.Input)}, nil
+		return dialect.Translation{Answer: askuserquestion.Allow(c.Input)}, nil
 	}
 	r, err := askuserquestion.Request(c.Input)
 	r.ToolCall = c.ToolUseID
-	return one(r, prefixed("tool:", c.ToolUseID), func(rec bridge.Record) (any, error) {
+	return dialect.One(r, prefixed("tool:", c.ToolUseID), func(rec bridge.Record) (any, error) {
 		result, err := askuserquestion.Permission(c.Input, rec)
 		if ended, ok := errors.AsType[*bridge.EndedError](err); ok {
 			return askuserquestion.Deny(ended), nil
@@ -152,9 +133,9 @@ func translateToolUse(b []byte) (translation, error) {
 	}), err
 }
 
-func translateInteraction(b []byte) (translation, error) {
+func translateInteraction(b []byte) (dialect.Translation, error) {
 	r, err := toolinteraction.DecodeRequest(b)
-	return one(r, "", func(rec bridge.Record) (any, error) {
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
 		if rec.State == bridge.StateUndeliverable {
 			return nil, &bridge.EndedError{Record: rec}
 		}
@@ -228,11 +209,11 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	records := make([]bridge.Record, len(t.exchanges))
-	for n := range t.exchanges {
-		x := &t.exchanges[n]
-		beside.apply(&x.request)
-		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.request, x.key); err != nil {
+	records := make([]bridge.Record, len(t.Exchanges))
+	for n := range t.Exchanges {
+		x := &t.Exchanges[n]
+		beside.apply(&x.Request)
+		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key); err != nil {
 			return err
 		}
 	}
@@ -240,7 +221,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 	return s.answerDialect(w, r, t, records, wait)
 }
 
-func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t translation, records []bridge.Record, wait time.Duration) error {
+func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
 	ctx, cancel := s.waitContext(r.Context(), wait)
 	defer cancel()
 	var answers []any
@@ -258,18 +239,15 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t transla
 			return err
 		}
 		records[n] = rec
-		a, err := t.exchanges[n].encode(rec)
+		a, err := t.Exchanges[n].Answer(rec)
 		if err != nil {
 			return ended(err)
 		}
 		answers = append(answers, a)
 	}
-	var out any = answers
-	switch _, list := t.answer.([]submitted); {
-	case len(answers) == 0:
-		out = t.answer
-	case !list:
-		out = answers[0]
+	out, err := joined(t, answers)
+	if err != nil {
+		return err
 	}
 	if writeAnswer(w, out) != nil || http.NewResponseController(w).Flush() != nil {
 		return nil // not delivered
@@ -278,6 +256,17 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t transla
 		s.noteDelivered(r.Context(), rec)
 	}
 	return nil
+}
+
+// joined is the answer to a whole message.
+func joined(t dialect.Translation, answers []any) (any, error) {
+	switch {
+	case len(answers) == 0:
+		return t.Answer, nil
+	case t.Join != nil:
+		return t.Join(answers)
+	}
+	return answers[0], nil
 }
 
 func writeAnswer(w http.ResponseWriter, v any) error {

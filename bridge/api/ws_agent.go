@@ -86,27 +86,27 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	if err != nil {
 		return err
 	}
-	if len(t.exchanges) == 0 {
+	if len(t.Exchanges) == 0 {
 		if name == "ask_user_question" {
-			c.answer(ctx, f, t.answer)
+			c.answer(ctx, f, t.Answer)
 		}
 		return nil // a text without widgets asks nothing
 	}
 	session, _ := c.state()
 	beside := around{f.sessionOr(session), f.Route, f.Timeout, f.OnTimeout, f.CancelOnDisconnect, f.OneAtATime}
-	if len(c.slots)+len(t.exchanges) > wsAtOnce { // only the reader of frames adds to them
+	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // only the reader of frames adds to them
 		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce).WithHint("open another, or wait for answers")
 	}
-	for _, x := range t.exchanges {
-		beside.apply(&x.request)
-		if x.key == "" {
-			x.key = prefixed("frame:", f.ID)
+	for _, x := range t.Exchanges {
+		beside.apply(&x.Request)
+		if x.Key == "" {
+			x.Key = prefixed("frame:", f.ID)
 		}
-		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.request, x.key)
+		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
 		if err != nil {
 			return err
 		}
-		c.await(ctx, f, rec, x.encode)
+		c.await(ctx, f, rec, x.Answer)
 	}
 	return nil
 }

@@ -2,10 +2,13 @@
 package dialecttest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 var at = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
@@ -37,4 +40,53 @@ type Pinned struct {
 	In      string         `json:"in"`
 	Request bridge.Request `json:"request"`
 	Out     string         `json:"out"`
+}
+
+// Exchanged is what a golden file of a translation holds.
+type Exchanged struct {
+	In       string           `json:"in"`
+	Requests []bridge.Request `json:"requests"`
+	Out      string           `json:"out"` // an error's text where the format has no form for the end
+}
+
+// Golden answers a translation with one response for each of its exchanges,
+// and compares everything with a golden file. It returns what went out.
+func Golden(t *testing.T, name, in string, tr dialect.Translation, responses ...bridge.Response) string {
+	t.Helper()
+	if len(responses) != len(tr.Exchanges) {
+		t.Fatalf("%d responses for %d exchanges", len(responses), len(tr.Exchanges))
+	}
+	pinned := Exchanged{In: in}
+	var answers []any
+	for n, x := range tr.Exchanges {
+		rec := Record(t, x.Request, responses[n])
+		pinned.Requests = append(pinned.Requests, x.Request)
+		a, err := x.Answer(rec)
+		if _, ended := errors.AsType[*bridge.EndedError](err); ended {
+			pinned.Out = err.Error()
+			rendertest.Golden(t, name, pinned)
+			return pinned.Out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	out := tr.Answer
+	if len(answers) > 0 {
+		out = answers[0]
+	}
+	if tr.Join != nil {
+		var err error
+		if out, err = tr.Join(answers); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := dialect.Encode(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned.Out = string(b)
+	rendertest.Golden(t, name, pinned)
+	return pinned.Out
 }

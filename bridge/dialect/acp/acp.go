@@ -1,0 +1,238 @@
+// Package acp speaks the Agent Client Protocol: what an agent asks its client
+// that a person has to answer.
+package acp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/elicitation"
+)
+
+// Methods are the requests of an agent that a person answers.
+var Methods = []string{"session/request_permission", "elicitation/create"}
+
+// Call is a request of an agent. ToolCall is what earlier updates of the
+// session told about the tool call: the request may only name its id.
+type Call struct {
+	ID       json.RawMessage `json:"id"`
+	Method   string          `json:"method"`
+	Params   json.RawMessage `json:"params"`
+	ToolCall json.RawMessage `json:"toolCall,omitempty"`
+}
+
+// The kinds of options. Only they are portable; ids are the agent's own.
+const (
+	allowOnce    = "allow_once"
+	allowAlways  = "allow_always"
+	rejectOnce   = "reject_once"
+	rejectAlways = "reject_always"
+)
+
+type option struct {
+	ID   string `json:"optionId"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+type toolCall struct {
+	ID       string            `json:"toolCallId"`
+	Title    string            `json:"title"`
+	Kind     string            `json:"kind"`
+	RawInput json.RawMessage   `json:"rawInput"`
+	Content  []json.RawMessage `json:"content"`
+}
+
+type permissionParams struct {
+	Session  string   `json:"sessionId"`
+	ToolCall toolCall `json:"toolCall"`
+	Options  []option `json:"options"`
+	// Of the second version.
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Subject     struct {
+		Type     string   `json:"type"`
+		ToolCall toolCall `json:"toolCall"`
+		Command  string   `json:"command"`
+		Cwd      string   `json:"cwd"`
+	} `json:"subject"`
+}
+
+type outcome struct {
+	Outcome struct {
+		Outcome string `json:"outcome"`
+		Option  string `json:"optionId,omitempty"`
+	} `json:"outcome"`
+}
+
+func selected(id string) outcome {
+	var o outcome
+	o.Outcome.Outcome, o.Outcome.Option = "selected", id
+	return o
+}
+
+// Cancelled is the result of a permission request whose turn was cancelled.
+func Cancelled() any {
+	var o outcome
+	o.Outcome.Outcome = "cancelled"
+	return o
+}
+
+// Request translates a request of an agent. Its answer is the result to send
+// back under the same id.
+func Request(raw []byte) (dialect.Translation, error) {
+	var c Call
+	if err := dialect.Decode("request", raw, &c); err != nil {
+		return dialect.Translation{}, err
+	}
+	switch c.Method {
+	case "session/request_permission":
+		return c.permission()
+	case "elicitation/create":
+		return c.elicitation()
+	}
+	return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is nothing that a person answers", c.Method).WithHint("these are: %s", strings.Join(Methods, ", "))
+}
+
+func (c Call) elicitation() (dialect.Translation, error) {
+	var p struct {
+		elicitation.Params
+		Session  string `json:"sessionId"`
+		ToolCall string `json:"toolCallId"`
+	}
+	if err := dialect.Decode("params", c.Params, &p); err != nil {
+		return dialect.Translation{}, err
+	}
+	r, err := elicitation.Request(p.Params, "")
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	r.Session, r.ToolCall = p.Session, p.ToolCall
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec), nil }), nil
+}
+
+// tool merges what is known about the tool call: what the request says wins.
+func (c Call) tool(p permissionParams) (toolCall, error) {
+	t := toolCall{}
+	if len(c.ToolCall) > 0 {
+		if err := dialect.Decode("toolCall", c.ToolCall, &t); err != nil {
+			return t, err
+		}
+	}
+	for _, newer := range []toolCall{p.ToolCall, p.Subject.ToolCall} {
+		if newer.ID != "" {
+			t.ID = newer.ID
+		}
+		if newer.Title != "" {
+			t.Title = newer.Title
+		}
+		if newer.Kind != "" {
+			t.Kind = newer.Kind
+		}
+		if len(newer.RawInput) > 0 {
+			t.RawInput = newer.RawInput
+		}
+		if len(newer.Content) > 0 {
+			t.Content = newer.Content
+		}
+	}
+	return t, nil
+}
+
+// input is what people see of the tool call: its input, else what it would
+// change.
+func (t toolCall) input(p permissionParams) (json.RawMessage, error) {
+	switch {
+	case p.Subject.Command != "":
+		return dialect.Encode(map[string]string{"command": p.Subject.Command, "cwd": p.Subject.Cwd})
+	case len(t.RawInput) > 0 && string(t.RawInput) != "null":
+		return t.RawInput, nil
+	case len(t.Content) > 0:
+		return dialect.Encode(t.Content)
+	}
+	return nil, nil
+}
+
+func (c Call) permission() (dialect.Translation, error) {
+	var p permissionParams
+	if err := dialect.Decode("params", c.Params, &p); err != nil {
+		return dialect.Translation{}, err
+	}
+	t, err := c.tool(p)
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	title := t.Title
+	if p.Title != "" {
+		title = p.Title
+	}
+	if title == "" {
+		title = "Tool call " + t.ID
+	}
+	prompt := "**" + title + "**"
+	if p.Description != "" {
+		prompt += "\n\n" + p.Description
+	}
+	input, err := t.input(p)
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	tool := t.Kind
+	if tool == "" {
+		tool = "tool"
+	}
+	a := &bridge.Approval{Tool: tool, Input: input, ScopeNotes: map[bridge.Scope]string{}}
+	first := map[string]option{}
+	for _, o := range p.Options {
+		if _, seen := first[o.Kind]; !seen {
+			first[o.Kind] = o
+		}
+	}
+	for _, k := range []struct {
+		kind string
+		bridge.Decision
+	}{{rejectOnce, bridge.DecideDeny}, {rejectAlways, bridge.DecideDenyAlways}, {allowOnce, bridge.DecideOnce}, {allowAlways, bridge.DecideAlways}} {
+		if o, ok := first[k.kind]; ok {
+			a.Decisions = append(a.Decisions, k.Decision)
+			if k.Decision.Approves() && o.Name != "" {
+				a.ScopeNotes[bridge.Scope(k.Decision)] = o.Name
+			}
+		}
+	}
+	if !slices.ContainsFunc(a.Decisions, bridge.Decision.Approves) {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: none of them allows").WithHint("kinds are allow_once, allow_always, reject_once, reject_always")
+	}
+	r := bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Session: p.Session, ToolCall: t.ID, ToolName: tool, Approval: a}
+	key := ""
+	if t.ID != "" {
+		key = "acp:" + p.Session + ":" + t.ID + ":" + string(c.ID)
+	}
+	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first), nil }), nil
+}
+
+// answer selects the option of a decision. What nobody decided is rejected
+// rather than cancelled, which would mean that the person ended the turn.
+func answer(rec bridge.Record, first map[string]option) any {
+	kinds := []string{rejectOnce, rejectAlways}
+	switch {
+	case rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeAlways:
+		kinds = []string{allowAlways, allowOnce} // a grant of nod's own may cover what offers less
+	case rec.State == bridge.StateApproved:
+		kinds = []string{allowOnce}
+	case rec.State == bridge.StateDenied && rec.Response.Scope == bridge.ScopeAlways:
+		kinds = []string{rejectAlways}
+	case rec.State == bridge.StateCancelled:
+		return Cancelled()
+	case rec.State != bridge.StateDenied:
+		kinds = []string{rejectOnce}
+	}
+	for _, k := range kinds {
+		if o, ok := first[k]; ok {
+			return selected(o.ID)
+		}
+	}
+	return Cancelled()
+}

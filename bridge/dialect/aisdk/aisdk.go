@@ -1,0 +1,79 @@
+// Package aisdk speaks the tool approvals of the Vercel AI SDK.
+package aisdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+type request struct {
+	Type     string `json:"type"`
+	ID       string `json:"approvalId"`
+	ToolCall struct {
+		ID    string          `json:"toolCallId"`
+		Name  string          `json:"toolName"`
+		Input json.RawMessage `json:"input"`
+	} `json:"toolCall"`
+}
+
+// response is a part of the tool message that answers.
+type response struct {
+	Type     string `json:"type"`
+	ID       string `json:"approvalId"`
+	Approved bool   `json:"approved"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
+}
+
+// requestType marks the parts that ask; others are passed over.
+const requestType = "tool-approval-request"
+
+// MaxRequests bounds one message.
+const MaxRequests = 50
+
+// Approvals translates a tool-approval-request part, or the content of a
+// message that holds some. Its answer is the tool message to append. Nothing
+// can be edited: the SDK has no way to take it.
+func Approvals(raw []byte) (dialect.Translation, error) {
+	raw = bytes.TrimSpace(raw)
+	if bytes.HasPrefix(raw, []byte("{")) {
+		raw = append(append([]byte("["), raw...), ']')
+	}
+	var parts []request
+	if err := dialect.Decode("content", raw, &parts); err != nil {
+		return dialect.Translation{}, err
+	}
+	t := dialect.Translation{Join: func(all []any) (any, error) { return message{"tool", all}, nil }}
+	for n, p := range parts {
+		if p.Type != requestType {
+			continue
+		}
+		at := "content[" + strconv.Itoa(n) + "]"
+		if p.ID == "" || p.ToolCall.Name == "" {
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId or toolCall.toolName is empty", at)
+		}
+		r := bridge.Request{
+			Kind: bridge.KindApproval, Prompt: "The agent wants to use **" + p.ToolCall.Name + "**", ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
+			Approval: &bridge.Approval{Tool: p.ToolCall.Name, Input: p.ToolCall.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
+		}
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: "aisdk:" + p.ID, Answer: func(rec bridge.Record) (any, error) {
+			out := response{Type: "tool-approval-response", ID: p.ID, Approved: rec.State == bridge.StateApproved}
+			if !out.Approved {
+				out.Reason = dialect.WhyNot(rec)
+			}
+			return out, nil
+		}})
+	}
+	if len(t.Exchanges) == 0 || len(t.Exchanges) > MaxRequests {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content: %d parts of type %s are not 1 to %d", len(t.Exchanges), requestType, MaxRequests)
+	}
+	return t, nil
+}

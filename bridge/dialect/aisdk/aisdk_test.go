@@ -1,0 +1,34 @@
+package aisdk_test
+
+import (
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect/aisdk"
+	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+)
+
+const (
+	one = `{"type":"tool-approval-request","approvalId":"a-1","toolCall":{"type":"tool-call","toolCallId":"c-1","toolName":"runCommand","input":{"command":"ls"}},"signature":"x"}`
+	two = `[{"type":"text","text":"Let me see"},{"type":"tool-call","toolCallId":"c-1","toolName":"runCommand","input":{}},` + one + `,{"type":"tool-approval-request","approvalId":"a-2","toolCall":{"toolCallId":"c-2","toolName":"mail","input":{}}}]`
+)
+
+func TestApprovals(t *testing.T) {
+	t.Parallel()
+	yes, no := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}, bridge.Response{State: bridge.StateDenied, Reason: "no mail"}
+	for name, c := range map[string]struct {
+		in    string
+		resps []bridge.Response
+	}{"one": {one, []bridge.Response{yes}}, "two": {two, []bridge.Response{yes, no}}, "silence": {one, []bridge.Response{{State: bridge.StateExpired}}}} {
+		tr, err := aisdk.Approvals([]byte(c.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dialecttest.Golden(t, name, c.in, tr, c.resps...)
+	}
+	for _, in := range []string{`[]`, `[{"type":"text"}]`, `{"type":"tool-approval-request"}`} {
+		if _, err := aisdk.Approvals([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// canUseTool is the request of the control protocol that asks for permission.
+type canUseTool struct {
+	Type      string `json:"type"`
+	RequestID string `json:"request_id"`
+	Request   struct {
+		Subtype         string          `json:"subtype"`
+		Tool            string          `json:"tool_name"`
+		Input           json.RawMessage `json:"input"`
+		ToolUse         string          `json:"tool_use_id"`
+		Suggestions     []Suggestion    `json:"permission_suggestions"`
+		Reason          string          `json:"decision_reason"`
+		DefaultNo       bool            `json:"default_to_no"`
+		SuppressAlways  bool            `json:"suppress_always_allow_rule"`
+		UserInteraction bool            `json:"requires_user_interaction"`
+	} `json:"request"`
+}
+
+type controlResponse struct {
+	Type     string `json:"type"`
+	Response struct {
+		Subtype   string           `json:"subtype"`
+		RequestID string           `json:"request_id"`
+		Response  permissionResult `json:"response"`
+	} `json:"response"`
+}
+
+// permissionResult is the answer of a can_use_tool callback, and the text of
+// the permission-prompt tool's result.
+type permissionResult struct {
+	Behavior string          `json:"behavior"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	Updates  []Suggestion    `json:"updatedPermissions,omitempty"`
+	Message  string          `json:"message,omitempty"`
+	Stop     bool            `json:"interrupt,omitempty"`
+}
+
+// result writes a verdict. The protocol has no form for "nobody decided": it
+// is a denial whose message says so.
+func (v verdict) result() permissionResult {
+	if v.allow {
+		return permissionResult{Behavior: "allow", Input: v.input, Updates: v.updates}
+	}
+	return permissionResult{Behavior: "deny", Message: bounded(v.message), Stop: v.stop}
+}
+
+// ansi are the colours that reasons may carry.
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+
+// Control translates a control_request of the stream-json protocol. A
+// control_cancel_request, and any other message, is CodeInvalid.
+func Control(raw []byte) (dialect.Translation, error) {
+	var m canUseTool
+	if err := dialect.Decode("control", raw, &m); err != nil {
+		return dialect.Translation{}, err
+	}
+	if m.Type != "control_request" || m.Request.Subtype != "can_use_tool" {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: want a control_request of subtype can_use_tool, got %q of %q", m.Type, m.Request.Subtype)
+	}
+	q := m.Request
+	c := call{
+		toolUse: q.ToolUse, tool: q.Tool, input: q.Input, suggestions: q.Suggestions, reason: ansi.ReplaceAllString(q.Reason, ""),
+		defaultNo: q.DefaultNo, noRules: q.SuppressAlways, ownInterface: q.UserInteraction, stop: true, edit: true, remember: true,
+	}
+	r, err := c.request()
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	return dialect.One(r, "claude:control:"+m.RequestID, func(rec bridge.Record) (any, error) {
+		v, err := c.verdict(rec)
+		if err != nil {
+			return nil, err
+		}
+		out := controlResponse{Type: "control_response"}
+		out.Response.Subtype, out.Response.RequestID, out.Response.Response = "success", m.RequestID, v.result()
+		return out, nil
+	}), nil
+}
+
+// PromptArguments are the arguments of the permission-prompt tool.
+type PromptArguments struct {
+	ToolName  string         `json:"tool_name" jsonschema:"the tool that wants to run"`
+	Input     map[string]any `json:"input" jsonschema:"what the tool would be given"`
+	ToolUseID string         `json:"tool_use_id,omitempty" jsonschema:"the id of the tool call"`
+}
+
+// Prompt translates a call of the permission-prompt tool. Its answer is the
+// JSON that the tool returns as text.
+func Prompt(a PromptArguments, session string) (dialect.Translation, error) {
+	input, err := dialect.Encode(a.Input)
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	c := call{session: session, toolUse: a.ToolUseID, tool: a.ToolName, input: input, edit: true}
+	r, err := c.request()
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	key := ""
+	if a.ToolUseID != "" {
+		key = "claude:prompt:" + session + ":" + a.ToolUseID
+	}
+	return dialect.One(r, key, func(rec bridge.Record) (any, error) {
+		v, err := c.verdict(rec)
+		return v.result(), err
+	}), nil
+}
+
+// The notifications of a channel that relays permissions.
+const (
+	ChannelCapability           = "claude/channel"
+	ChannelPermissionCapability = "claude/channel/permission"
+	ChannelRequestMethod        = "notifications/claude/channel/permission_request"
+	ChannelVerdictMethod        = "notifications/claude/channel/permission"
+)
+
+// ChannelRequest is what Claude Code tells a channel that may answer.
+type ChannelRequest struct {
+	ID          string `json:"request_id"`
+	Tool        string `json:"tool_name"`
+	Description string `json:"description"`
+	Preview     string `json:"input_preview"`
+}
+
+// ChannelVerdict is the channel's answer: no scope, no reason, no edit.
+type ChannelVerdict struct {
+	ID       string `json:"request_id"`
+	Behavior string `json:"behavior"` // allow or deny
+}
+
+// channelID is five letters without l, which is taken for a 1.
+var channelID = regexp.MustCompile(`^[a-km-z]{5}$`)
+
+// elided marks what Claude Code took out of a preview.
+const elided = "code points elided ⋯"
+
+// Channel translates a channel's request. Its answer is a ChannelVerdict, or a
+// *bridge.EndedError where nobody decided: then the channel stays silent, and
+// the terminal's own dialog stands.
+func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
+	if !channelID.MatchString(q.ID) {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "request_id: %q is not five letters", q.ID)
+	}
+	prompt := "Claude Code wants to use **" + q.Tool + "**"
+	if q.Description != "" {
+		prompt += "\n\n" + q.Description
+	}
+	if !json.Valid([]byte(q.Preview)) || strings.Contains(q.Preview, elided) {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: was shortened, and nobody approves what they can not see whole").WithHint("answer at the terminal, or use the hooks, which get all of it")
+	}
+	r := bridge.Request{
+		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,
+		Approval: &bridge.Approval{Tool: q.Tool, Input: json.RawMessage(q.Preview), Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}},
+	}
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
+		switch rec.State {
+		case bridge.StateApproved:
+			return ChannelVerdict{q.ID, "allow"}, nil
+		case bridge.StateDenied:
+			return ChannelVerdict{q.ID, "deny"}, nil
+		}
+		return nil, &bridge.EndedError{Record: rec}
+	}), nil
+}

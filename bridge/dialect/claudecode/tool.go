@@ -1,0 +1,240 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
+)
+
+// PlanTool is the tool that shows a plan and waits for its approval.
+const PlanTool = "ExitPlanMode"
+
+// call is one use of a tool that needs a person.
+type call struct {
+	session, cwd, toolUse string
+	tool                  string
+	input                 json.RawMessage
+	suggestions           []Suggestion
+	reason                string // why Claude Code asks
+	defaultNo             bool
+	noRules               bool // no standing permission may be offered
+	ownInterface          bool // a single press must not decide
+	stop, edit            bool // what the answer can carry
+	remember              bool // the answer can carry permission updates
+}
+
+// plan is the id of the question that shows a plan.
+const plan = "plan"
+
+func (c call) request() (bridge.Request, error) {
+	var r bridge.Request
+	var err error
+	switch c.tool {
+	case askuserquestion.Tool:
+		r, err = askuserquestion.Request(c.input)
+		r.Declinable = true
+	case PlanTool:
+		r, err = c.planRequest()
+	case "":
+		return r, bridge.Errorf(bridge.CodeInvalid, "tool_name: is empty")
+	default:
+		r = c.approval()
+	}
+	r.Session, r.ToolCall, r.ToolName = c.session, c.toolUse, c.tool
+	return r, err
+}
+
+func (c call) planRequest() (bridge.Request, error) {
+	var in struct {
+		Plan string `json:"plan"`
+	}
+	if err := dialect.Decode("tool_input", c.input, &in); err != nil {
+		return bridge.Request{}, err
+	}
+	if strings.TrimSpace(in.Plan) == "" {
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "tool_input.plan: is empty")
+	}
+	return bridge.Request{
+		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where(),
+		Questions: []bridge.Question{{ID: plan, Widget: bridge.WidgetPlanReview, Plan: in.Plan}},
+	}, nil
+}
+
+func (c call) where() string {
+	if c.cwd == "" {
+		return ""
+	}
+	return " in `" + strings.ReplaceAll(c.cwd, "`", "'") + "`"
+}
+
+func (c call) approval() bridge.Request {
+	var in struct {
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(c.input, &in) // tools without a description are fine
+	prompt := "Claude Code wants to use **" + c.tool + "**" + c.where()
+	for _, more := range []string{in.Description, c.reason} {
+		if strings.TrimSpace(more) != "" {
+			prompt += "\n\n" + more
+		}
+	}
+	a := &bridge.Approval{Tool: c.tool, Input: c.input, DefaultNo: c.defaultNo, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
+	if c.ownInterface {
+		a.Confirm, a.Decisions = "allow", []bridge.Decision{bridge.DecideDenyReason, bridge.DecideOnce}
+	} else if c.edit {
+		a.Decisions = append(a.Decisions, bridge.DecideEdit)
+	}
+	if c.stop && !c.ownInterface {
+		a.Decisions = append(a.Decisions, bridge.DecideDenyStop)
+	}
+	switch {
+	case c.noRules:
+	case c.remember:
+		c.offerSuggestions(a)
+	default: // nod itself remembers
+		a.Decisions = append(a.Decisions, bridge.DecideSession)
+	}
+	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}
+}
+
+// Suggestion is a change of permissions that Claude Code proposes. Echoing it
+// is what "always allow" means there.
+type Suggestion struct {
+	Type        string `json:"type"`
+	Rules       []Rule `json:"rules,omitempty"`
+	Behavior    string `json:"behavior,omitempty"`
+	Mode        string `json:"mode,omitempty"`
+	Directories []any  `json:"directories,omitempty"`
+	Destination string `json:"destination,omitempty"`
+}
+
+// Rule is one permission rule.
+type Rule struct {
+	ToolName    string `json:"toolName"`
+	RuleContent string `json:"ruleContent,omitempty"`
+}
+
+const forSession = "session"
+
+// widens reports whether echoing the suggestion gives permission that a person
+// may give here: nothing that removes rules, and no mode without prompts.
+func (s Suggestion) widens() bool {
+	switch s.Type {
+	case "addRules", "replaceRules":
+		return s.Behavior == "allow"
+	case "addDirectories":
+		return true
+	case "setMode":
+		return s.Mode == "acceptEdits"
+	}
+	return false
+}
+
+// words says what the suggestion would permit.
+func (s Suggestion) words() string {
+	var what []string
+	for _, r := range s.Rules {
+		if r.RuleContent == "" {
+			what = append(what, "every use of "+r.ToolName)
+		} else {
+			what = append(what, r.ToolName+"("+r.RuleContent+")")
+		}
+	}
+	for _, d := range s.Directories {
+		if dir, ok := d.(string); ok {
+			what = append(what, "work in "+dir)
+		}
+	}
+	if s.Mode != "" {
+		what = append(what, "mode "+s.Mode)
+	}
+	return strings.Join(what, ", ")
+}
+
+var destinations = map[string]string{"userSettings": "all your projects", "projectSettings": "this project, for everybody", "localSettings": "this project, for this user"}
+
+func (c call) offerSuggestions(a *bridge.Approval) {
+	var session, always []string
+	for _, s := range c.suggestions {
+		if !s.widens() {
+			continue
+		}
+		session = append(session, s.words())
+		if where := destinations[s.Destination]; where != "" {
+			always = append(always, s.words()+" in "+where)
+		}
+	}
+	a.ScopeNotes = map[bridge.Scope]string{}
+	if len(session) > 0 {
+		a.Decisions = append(a.Decisions, bridge.DecideSession)
+		a.ScopeNotes[bridge.ScopeSession] = strings.Join(session, "; ")
+	}
+	if len(always) > 0 {
+		a.Decisions = append(a.Decisions, bridge.DecideAlways)
+		a.ScopeNotes[bridge.ScopeAlways] = strings.Join(always, "; ")
+	}
+}
+
+// updates are the permission updates of a yes with a scope.
+func (c call) updates(s bridge.Scope) []Suggestion {
+	if s != bridge.ScopeSession && s != bridge.ScopeAlways || c.noRules {
+		return nil
+	}
+	var out []Suggestion
+	for _, u := range c.suggestions {
+		if !u.widens() {
+			continue
+		}
+		if s == bridge.ScopeSession || destinations[u.Destination] == "" {
+			u.Destination = forSession
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// verdict is how a call ended, whatever form it is written in.
+type verdict struct {
+	allow   bool
+	decided bool            // by a person, or by what the request had set for silence
+	input   json.RawMessage // of an allowed call
+	message string          // of a denied one, or why there is none
+	stop    bool
+	updates []Suggestion
+}
+
+func (c call) verdict(r bridge.Record) (verdict, error) {
+	switch r.State {
+	case bridge.StateApproved:
+		return verdict{allow: true, decided: true, input: dialect.Approved(r), updates: c.updates(r.Response.Scope)}, nil
+	case bridge.StateDenied:
+		return verdict{decided: true, message: dialect.WhyNot(r), stop: r.Response.Stop}, nil
+	case bridge.StateAnswered:
+		return c.answered(r)
+	case bridge.StateCancelled:
+		if r.Response.Actor != nil { // a question that was declined
+			return verdict{decided: true, message: dialect.WhyNot(r) + " Do not assume an answer."}, nil
+		}
+	}
+	return verdict{message: dialect.WhyNot(r)}, nil
+}
+
+func (c call) answered(r bridge.Record) (verdict, error) {
+	if c.tool == askuserquestion.Tool {
+		p, err := askuserquestion.Permission(c.input, r)
+		return verdict{allow: true, decided: true, input: p.UpdatedInput}, err
+	}
+	i := slices.IndexFunc(r.Interaction.Questions, func(q bridge.Question) bool { return q.ID == plan })
+	if i < 0 {
+		return verdict{}, bridge.Errorf(bridge.CodeInternal, "the record has no plan")
+	}
+	parts, _ := r.Response.Answers[plan].Object() // checked when it was answered
+	if parts[bridge.PartDecision].Text == bridge.PlanApprove {
+		return verdict{allow: true, decided: true, input: c.input}, nil
+	}
+	return verdict{decided: true, message: "Changes of the plan are wanted: " + parts[bridge.PartFeedback].Text}, nil
+}

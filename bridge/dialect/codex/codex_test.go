@@ -1,0 +1,146 @@
+package codex_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/dialecttest"
+)
+
+const (
+	permission = `{"session_id":"s-1","turn_id":"t-1","transcript_path":null,"cwd":"/repo","hook_event_name":"PermissionRequest","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"git push","description":"network-access github.com"}}`
+	preToolUse = `{"session_id":"s-1","turn_id":"t-1","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"git push"}}`
+
+	command     = `{"method":"item/commandExecution/requestApproval","id":60,"params":{"kind":"command","threadId":"thr_123","turnId":"turn_123","itemId":"call_123","startedAtMs":1760000000000,"approvalId":null,"environmentId":null,"reason":"needs the network","networkApprovalContext":null,"command":"git push","cwd":"/repo","commandActions":[],"additionalPermissions":null,"proposedExecpolicyAmendment":["git","push"],"proposedNetworkPolicyAmendments":null,"availableDecisions":["accept","acceptForSession",{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["git","push"]}},"decline","cancel"]}}`
+	commandFew  = `{"method":"item/commandExecution/requestApproval","id":61,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_124","startedAtMs":1,"command":"ls","cwd":"/repo","availableDecisions":["accept","cancel"]}}`
+	network     = `{"method":"item/commandExecution/requestApproval","id":62,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_125","startedAtMs":1,"approvalId":"a-1","networkApprovalContext":{"host":"example.com","protocol":"https"},"command":null}}`
+	fileChange  = `{"method":"item/fileChange/requestApproval","id":63,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_126","startedAtMs":1,"reason":"outside","grantRoot":"/srv"},"changes":[{"path":"a.go","kind":{"type":"update"},"diff":"-a\n+b"}]}`
+	permissions = `{"method":"item/permissions/requestApproval","id":64,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_127","startedAtMs":1,"cwd":"/repo","reason":"to build","permissions":{"network":{"enabled":true}}}}`
+	userInput   = `{"method":"item/tool/requestUserInput","id":65,"params":{"threadId":"thr_123","turnId":"turn_123","itemId":"call_128","isBlocking":true,"autoResolutionMs":null,"questions":[{"id":"db","header":"Database choice","question":"Which one?","isOther":true,"isSecret":false,"options":[{"label":"Postgres","description":"the usual"},{"label":"SQLite","description":"a file"}]},{"id":"why","header":"Why","question":"Why?","isOther":false,"isSecret":false,"options":null}]}}`
+	elicit      = `{"method":"mcpServer/elicitation/request","id":66,"params":{"threadId":"thr_123","turnId":"turn_123","serverName":"tickets","mode":"form","message":"Which ticket?","requestedSchema":{"type":"object","properties":{"ticket":{"type":"string"}},"required":["ticket"]}}}`
+	legacyExec  = `{"method":"execCommandApproval","id":67,"params":{"conversationId":"c-1","callId":"call_1","command":["git","push"],"cwd":"/repo","reason":"why","parsedCmd":[]}}`
+	legacyPatch = `{"method":"applyPatchApproval","id":68,"params":{"conversationId":"c-1","callId":"call_2","fileChanges":{"a.go":{"type":"update","unified_diff":"-a\n+b"}},"reason":null,"grantRoot":null}}`
+)
+
+var (
+	once    = bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}
+	session = bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeSession}
+	always  = bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways}
+	denied  = bridge.Response{State: bridge.StateDenied, Reason: "not on a Friday"}
+	stopped = bridge.Response{State: bridge.StateDenied, Stop: true}
+	silence = bridge.Response{State: bridge.StateExpired}
+)
+
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in   string
+		deny bool
+		resp bridge.Response
+	}{
+		"hook-once": {permission, false, once}, "hook-session": {permission, false, session}, "hook-denied": {permission, false, denied},
+		"hook-silence": {permission, false, silence}, "hook-silence-deny": {permission, true, silence},
+		"pre-once": {preToolUse, false, once}, "pre-denied": {preToolUse, false, denied}, "pre-silence": {preToolUse, false, silence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr, err := codex.Hook([]byte(c.in), c.deny)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
+			for _, fatal := range []string{"updatedInput", "updatedPermissions", "interrupt", `"ask"`} {
+				if strings.Contains(out, fatal) {
+					t.Errorf("Codex fails closed on %s: %s", fatal, out)
+				}
+			}
+		})
+	}
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	answers := bridge.Response{Answers: map[string]bridge.Answer{"db": bridge.TextAnswer("MySQL"), "why": bridge.TextAnswer("habit")}}
+	for name, c := range map[string]struct {
+		in   string
+		resp bridge.Response
+	}{
+		"command-once": {command, once}, "command-session": {command, session}, "command-always": {command, always}, "command-denied": {command, denied},
+		"command-stopped": {command, stopped}, "command-silence": {command, silence}, "command-few-once": {commandFew, once}, "command-few-denied": {commandFew, stopped},
+		"network-once": {network, once}, "file-once": {fileChange, once}, "file-session": {fileChange, session}, "file-denied": {fileChange, denied},
+		"permissions-once": {permissions, once}, "permissions-session": {permissions, session}, "permissions-denied": {permissions, denied},
+		"input": {userInput, answers}, "input-silence": {userInput, silence},
+		"elicitation":          {elicit, bridge.Response{Answers: map[string]bridge.Answer{"elicitation": {JSON: json.RawMessage(`{"ticket":"T-1"}`)}}}},
+		"elicitation-declined": {elicit, bridge.Response{State: bridge.StateCancelled}},
+		"legacy-once":          {legacyExec, once}, "legacy-session": {legacyExec, session}, "legacy-denied": {legacyExec, denied}, "legacy-stopped": {legacyExec, stopped},
+		"legacy-silence": {legacyExec, silence}, "legacy-patch": {legacyPatch, once},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr, err := codex.Request([]byte(c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dialecttest.Golden(t, name, c.in, tr, c.resp)
+		})
+	}
+}
+
+// Only what the app server offers is on the card.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	tr, err := codex.Request([]byte(commandFew))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tr.Exchanges[0].Request
+	if err := r.Normalize(); err != nil {
+		t.Fatal(err)
+	}
+	i := bridge.Interaction{Kind: r.Kind, Approval: r.Approval}
+	if got := i.Decisions(); len(got) != 2 || got[0] != bridge.DecideDenyStop || got[1] != bridge.DecideOnce {
+		t.Errorf("offered are %v", got)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	secret := strings.Replace(userInput, `"isSecret":false`, `"isSecret":true`, 1)
+	for in, word := range map[string]string{
+		secret: "secret", `{"method":"item/tool/call","id":1,"params":{}}`: "method", `{"method":"item/tool/requestUserInput","params":{"questions":[]}}`: "questions",
+		`{"method":"mcpServer/elicitation/request","params":{"mode":"openai/userVerification","message":"m","title":"t"}}`: "mode",
+	} {
+		if _, err := codex.Request([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, s := range []string{command, commandFew, network, fileChange, permissions, userInput, elicit, legacyExec, legacyPatch} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tr, err := codex.Request(b)
+		if err != nil {
+			return
+		}
+		for _, x := range tr.Exchanges {
+			r := x.Request
+			if r.Normalize() != nil {
+				continue
+			}
+			a, err := x.Answer(dialecttest.Record(t, x.Request, silence))
+			if err != nil {
+				continue
+			}
+			if out, err := dialect.Encode(a); err != nil || strings.Contains(string(out), `"accept`) || strings.Contains(string(out), `"approved`) {
+				t.Fatalf("silence accepts: %s, %v", out, err)
+			}
+		}
+	})
+}

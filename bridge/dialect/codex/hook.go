@@ -1,0 +1,114 @@
+// Package codex speaks Codex: its hooks, whose answers are a strict part of
+// Claude Code's, and the requests of codex app-server.
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+type hookInput struct {
+	Session string          `json:"session_id"`
+	Turn    string          `json:"turn_id"`
+	Cwd     string          `json:"cwd"`
+	Event   string          `json:"hook_event_name"`
+	Tool    string          `json:"tool_name"`
+	Input   json.RawMessage `json:"tool_input"`
+	ToolUse string          `json:"tool_use_id"`
+}
+
+type hookOutput struct {
+	Specific any `json:"hookSpecificOutput"`
+}
+
+// permissionRequest has no member that Codex fails closed on: no updatedInput,
+// no updatedPermissions, no interrupt.
+type permissionRequest struct {
+	Event    string `json:"hookEventName"`
+	Decision struct {
+		Behavior string `json:"behavior"`
+		Message  string `json:"message,omitempty"`
+	} `json:"decision"`
+}
+
+// preToolUse knows allow and deny; Codex refuses ask.
+type preToolUse struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason,omitempty"`
+}
+
+// NoDecision is the answer of a hook that decides nothing: an empty body.
+type NoDecision struct{}
+
+// Hook translates what a hook is given. With denySilence, what nobody decided
+// is denied, with a message that says so; else Codex asks at its own terminal.
+func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
+	var in hookInput
+	if err := dialect.Decode("hook", raw, &in); err != nil {
+		return dialect.Translation{}, err
+	}
+	switch in.Event {
+	case "PermissionRequest", "PreToolUse":
+	case "PostToolUse":
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
+	case "Stop", "UserPromptSubmit":
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Reason: "the session went on without an answer"}}, nil
+	case "":
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
+	default:
+		return dialect.Translation{Answer: NoDecision{}}, nil
+	}
+	if in.Tool == "" {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "tool_name: is empty")
+	}
+	var described struct {
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(in.Input, &described) // tools without a description are fine
+	r := approval(in.Tool, in.Input, "Codex wants to use **"+in.Tool+"**"+where(in.Cwd), described.Description)
+	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
+	// Codex remembers nothing of a hook's answer; nod does.
+	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession}
+	key := ""
+	if in.ToolUse != "" {
+		key = "codex:" + in.Event + ":" + in.Session + ":" + in.ToolUse
+	}
+	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return in.answer(rec, denySilence), nil }), nil
+}
+
+func (in hookInput) answer(rec bridge.Record, denySilence bool) any {
+	behavior, message := "deny", dialect.WhyNot(rec)
+	switch {
+	case rec.State == bridge.StateApproved:
+		behavior, message = "allow", ""
+	case rec.State != bridge.StateDenied && !denySilence:
+		return NoDecision{}
+	}
+	if in.Event == "PreToolUse" {
+		return hookOutput{preToolUse{Event: in.Event, Decision: behavior, Reason: message}}
+	}
+	out := permissionRequest{Event: in.Event}
+	out.Decision.Behavior, out.Decision.Message = behavior, message
+	return hookOutput{out}
+}
+
+func where(cwd string) string {
+	if cwd == "" {
+		return ""
+	}
+	return " in `" + strings.ReplaceAll(cwd, "`", "'") + "`"
+}
+
+// approval is a request for permission; more are paragraphs below the prompt.
+func approval(tool string, input json.RawMessage, prompt string, more ...string) bridge.Request {
+	for _, m := range more {
+		if strings.TrimSpace(m) != "" {
+			prompt += "\n\n" + m
+		}
+	}
+	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, ToolName: tool, Approval: &bridge.Approval{Tool: tool, Input: input}}
+}

@@ -1,0 +1,348 @@
+package codex
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/elicitation"
+)
+
+// Methods are the requests of codex app-server that a person answers.
+var Methods = []string{
+	"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval",
+	"item/tool/requestUserInput", "mcpServer/elicitation/request", "execCommandApproval", "applyPatchApproval",
+}
+
+// Call is a request of the app server. Changes are what an earlier
+// notification told about the item: a file change's own request does not
+// repeat them.
+type Call struct {
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Changes json.RawMessage `json:"changes,omitempty"`
+}
+
+// params has what nod reads of all the requests.
+type params struct {
+	Thread       string          `json:"threadId"`
+	Conversation string          `json:"conversationId"`
+	Turn         string          `json:"turnId"`
+	Item         string          `json:"itemId"`
+	Approval     *string         `json:"approvalId"`
+	LegacyCall   string          `json:"callId"`
+	Reason       string          `json:"reason"`
+	Command      json.RawMessage `json:"command"`
+	Cwd          string          `json:"cwd"`
+	GrantRoot    string          `json:"grantRoot"`
+	FileChanges  json.RawMessage `json:"fileChanges"`
+	Permissions  json.RawMessage `json:"permissions"`
+	Network      *struct {
+		Host     string `json:"host"`
+		Protocol string `json:"protocol"`
+	} `json:"networkApprovalContext"`
+	Available []json.RawMessage `json:"availableDecisions"`
+	Exec      []string          `json:"proposedExecpolicyAmendment"`
+	Questions []question        `json:"questions"`
+	Server    string            `json:"serverName"`
+}
+
+type question struct {
+	ID       string `json:"id"`
+	Header   string `json:"header"`
+	Question string `json:"question"`
+	IsOther  bool   `json:"isOther"`
+	IsSecret bool   `json:"isSecret"`
+	Options  []struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	} `json:"options"`
+}
+
+// Request translates a request of the app server. Its answer is the result to
+// send back under the same id; a *bridge.EndedError where nobody decided, as
+// the protocol has no form for that.
+func Request(raw []byte) (dialect.Translation, error) {
+	var c Call
+	if err := dialect.Decode("request", raw, &c); err != nil {
+		return dialect.Translation{}, err
+	}
+	var p params
+	if err := dialect.Decode("params", c.Params, &p); err != nil {
+		return dialect.Translation{}, err
+	}
+	var r bridge.Request
+	var answer func(bridge.Record) (any, error)
+	var err error
+	switch c.Method {
+	case "item/commandExecution/requestApproval":
+		r, answer = p.command()
+	case "item/fileChange/requestApproval":
+		r, answer = p.fileChange(c.Changes)
+	case "item/permissions/requestApproval":
+		r, answer = p.permissions()
+	case "execCommandApproval", "applyPatchApproval":
+		r, answer = p.legacy(c.Method)
+	case "item/tool/requestUserInput":
+		r, answer, err = p.userInput()
+	case "mcpServer/elicitation/request":
+		r, answer, err = p.elicitation(c.Params)
+	default:
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is nothing that a person answers", c.Method).WithHint("these are: %s", strings.Join(Methods, ", "))
+	}
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	r.Session, r.Turn = p.Thread+p.Conversation, p.Turn
+	r.ToolCall = p.Item + p.LegacyCall
+	return dialect.One(r, p.key(c.Method, c.ID), answer), nil
+}
+
+// key is the same for a repeat of a request, whoever sends it.
+func (p params) key(method string, id json.RawMessage) string {
+	item := p.Item + p.LegacyCall
+	if p.Approval != nil {
+		item = *p.Approval
+	}
+	if item == "" {
+		item = "id " + string(id)
+	}
+	return "codex:" + method + ":" + p.Thread + p.Conversation + ":" + item
+}
+
+// decided returns the answer of an approval: by decision, else nobody decided.
+func decided(by func(bridge.Record) any) func(bridge.Record) (any, error) {
+	return func(r bridge.Record) (any, error) {
+		if r.State != bridge.StateApproved && r.State != bridge.StateDenied || r.Response.Actor == nil {
+			return nil, &bridge.EndedError{Record: r}
+		}
+		return by(r), nil
+	}
+}
+
+type decision struct {
+	Decision any `json:"decision"`
+}
+
+// The plain decisions of the app server.
+const (
+	accept        = "accept"
+	acceptSession = "acceptForSession"
+	decline       = "decline"
+	cancel        = "cancel"
+)
+
+type amendment struct {
+	Accept struct {
+		Exec []string `json:"execpolicy_amendment"`
+	} `json:"acceptWithExecpolicyAmendment"`
+}
+
+// available are the plain decisions on offer, and the amendments among them.
+func (p params) available() (plain []string, exec json.RawMessage) {
+	if p.Available == nil {
+		return []string{accept, acceptSession, decline, cancel}, nil
+	}
+	for _, raw := range p.Available {
+		var word string
+		if json.Unmarshal(raw, &word) == nil {
+			plain = append(plain, word)
+			continue
+		}
+		var a amendment
+		if json.Unmarshal(raw, &a) == nil && len(a.Accept.Exec) > 0 {
+			exec = raw
+		}
+	}
+	return plain, exec
+}
+
+func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
+	input := map[string]any{"command": p.Command}
+	prompt := "Codex wants to run a command" + where(p.Cwd)
+	more := []string{p.Reason}
+	if p.Network != nil {
+		prompt = "Codex wants network access"
+		input = map[string]any{"host": p.Network.Host, "protocol": p.Network.Protocol}
+		if len(p.Command) > 0 && string(p.Command) != "null" {
+			input["command"] = p.Command
+		}
+	}
+	raw, _ := json.Marshal(input) // strings and JSON that was decoded
+	r := approval("command", raw, prompt, more...)
+	plain, exec := p.available()
+	offer(r.Approval, plain)
+	if exec != nil {
+		var a amendment
+		_ = json.Unmarshal(exec, &a) // decoded before
+		r.Approval.Decisions = append(r.Approval.Decisions, bridge.DecideAlways)
+		r.Approval.ScopeNotes = map[bridge.Scope]string{bridge.ScopeAlways: "every command that starts with: " + strings.Join(a.Accept.Exec, " ")}
+	}
+	return r, decided(func(rec bridge.Record) any {
+		if rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeAlways && exec != nil {
+			return decision{exec}
+		}
+		return decision{word(rec, plain)}
+	})
+}
+
+// offer sets the decisions that the plain words stand for. They carry no text.
+func offer(a *bridge.Approval, plain []string) {
+	for _, d := range []struct {
+		word string
+		bridge.Decision
+	}{{decline, bridge.DecideDeny}, {cancel, bridge.DecideDenyStop}, {accept, bridge.DecideOnce}, {acceptSession, bridge.DecideSession}} {
+		if slices.Contains(plain, d.word) {
+			a.Decisions = append(a.Decisions, d.Decision)
+		}
+	}
+}
+
+// word is the plain decision of a record.
+func word(r bridge.Record, plain []string) string {
+	switch {
+	case r.State == bridge.StateApproved && r.Response.Scope == bridge.ScopeSession && slices.Contains(plain, acceptSession):
+		return acceptSession
+	case r.State == bridge.StateApproved:
+		return accept
+	case r.Response.Stop || !slices.Contains(plain, decline):
+		return cancel
+	}
+	return decline
+}
+
+func (p params) fileChange(changes json.RawMessage) (bridge.Request, func(bridge.Record) (any, error)) {
+	input := changes
+	if len(input) == 0 {
+		input, _ = json.Marshal(map[string]string{"item": p.Item}) // a string always marshals
+	}
+	more := []string{p.Reason}
+	if p.GrantRoot != "" {
+		more = append(more, "It asks to write below `"+p.GrantRoot+"` for the rest of the session.")
+	}
+	if len(changes) == 0 {
+		more = append(more, "⚠️ The app server has not told what changes; look at its own window first.")
+	}
+	r := approval("fileChange", input, "Codex wants to change files", more...)
+	plain := []string{accept, acceptSession, decline, cancel}
+	offer(r.Approval, plain)
+	return r, decided(func(rec bridge.Record) any { return decision{word(rec, plain)} })
+}
+
+type granted struct {
+	Permissions json.RawMessage `json:"permissions"`
+	Scope       string          `json:"scope"`
+}
+
+func (p params) permissions() (bridge.Request, func(bridge.Record) (any, error)) {
+	r := approval("permissions", p.Permissions, "Codex wants more permissions"+where(p.Cwd), p.Reason)
+	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideSession}
+	return r, decided(func(rec bridge.Record) any {
+		switch {
+		case rec.State == bridge.StateDenied:
+			return granted{json.RawMessage("{}"), "turn"}
+		case rec.Response.Scope == bridge.ScopeSession:
+			return granted{p.Permissions, "session"}
+		}
+		return granted{p.Permissions, "turn"}
+	})
+}
+
+type denied struct {
+	Denied struct {
+		Rejection string `json:"rejection"`
+	} `json:"denied"`
+}
+
+// legacy requests take a text with a denial, and know a time-out.
+func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
+	tool, input, prompt := "command", p.Command, "Codex wants to run a command"+where(p.Cwd)
+	if method == "applyPatchApproval" {
+		tool, input, prompt = "fileChange", p.FileChanges, "Codex wants to change files"
+	} else {
+		input, _ = json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before
+	}
+	r := approval(tool, input, prompt, p.Reason)
+	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession}
+	return r, func(rec bridge.Record) (any, error) {
+		switch {
+		case rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeSession:
+			return decision{"approved_for_session"}, nil
+		case rec.State == bridge.StateApproved:
+			return decision{"approved"}, nil
+		case rec.State == bridge.StateDenied && rec.Response.Stop:
+			return decision{"abort"}, nil
+		case rec.State == bridge.StateDenied && rec.Response.Actor != nil:
+			var d denied
+			d.Denied.Rejection = dialect.WhyNot(rec)
+			return decision{d}, nil
+		}
+		return decision{"timed_out"}, nil
+	}
+}
+
+func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), error) {
+	r := bridge.Request{Kind: bridge.KindAsk, ToolName: "requestUserInput", Prompt: "Codex asks"}
+	if len(p.Questions) == 0 {
+		return r, nil, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
+	}
+	for _, q := range p.Questions {
+		if q.IsSecret {
+			return r, nil, bridge.Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which nobody should type into a chat", q.ID).WithHint("answer it at the terminal")
+		}
+		out := bridge.Question{ID: q.ID, Header: header(q.Header), Text: q.Question, Widget: bridge.WidgetText}
+		for _, o := range q.Options {
+			out.Widget, out.AllowOther = bridge.WidgetRadio, q.IsOther
+			out.Options = append(out.Options, bridge.Option{Value: o.Label, Description: o.Description})
+		}
+		r.Questions = append(r.Questions, out)
+	}
+	if len(r.Questions) == 1 {
+		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
+	}
+	return r, func(rec bridge.Record) (any, error) {
+		if err := dialect.Refused(rec); err != nil {
+			return nil, err
+		}
+		type answers struct {
+			Answers []string `json:"answers"`
+		}
+		out := map[string]answers{}
+		for _, q := range rec.Interaction.Questions {
+			out[q.ID] = answers{dialect.Labels(q, rec.Response.Answers[q.ID])}
+		}
+		return struct {
+			Answers map[string]answers `json:"answers"`
+		}{out}, nil
+	}, nil
+}
+
+// header keeps what fits a chip.
+func header(s string) string {
+	if r := []rune(s); len(r) > bridge.MaxHeader {
+		return string(r[:bridge.MaxHeader-1]) + "…"
+	}
+	return s
+}
+
+// elicited is the result of an elicitation: its members are always there.
+type elicited struct {
+	Action  string          `json:"action"`
+	Content json.RawMessage `json:"content"`
+	Meta    any             `json:"_meta"`
+}
+
+func (p params) elicitation(raw json.RawMessage) (bridge.Request, func(bridge.Record) (any, error), error) {
+	var e elicitation.Params
+	if err := dialect.Decode("params", raw, &e); err != nil {
+		return bridge.Request{}, nil, err
+	}
+	r, err := elicitation.Request(e, p.Server)
+	return r, func(rec bridge.Record) (any, error) {
+		a := elicitation.Answer(rec)
+		return elicited{Action: a.Action, Content: a.Content}, nil
+	}, err
+}

@@ -1,0 +1,111 @@
+// Package elicitation turns MCP elicitation (also that of ACP, of Claude Code's
+// hooks and of the Codex app server) into asks: a form of a flat JSON Schema,
+// or an address to open.
+package elicitation
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+// Params are what a server asks. The generations of MCP and ACP agree on them.
+type Params struct {
+	Mode            string          `json:"mode,omitempty"` // form or url; empty: form
+	Message         string          `json:"message"`
+	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
+	URL             string          `json:"url,omitempty"`
+}
+
+// Result is what the server gets.
+type Result struct {
+	Action  string          `json:"action"` // accept, decline or cancel
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// The actions.
+const (
+	Accept  = "accept"
+	Decline = "decline"
+	Cancel  = "cancel"
+)
+
+// question is the id of the only question.
+const question = "elicitation"
+
+// secret finds properties that ask for what must not be typed into a chat.
+var secret = regexp.MustCompile(`(?i)(^|[_\-. ])(password|passwd|passphrase|secret|api[ _-]?key|private[ _-]?key|access[ _-]?token|auth[ _-]?token|credential|credentials|otp|pin)([_\-. ]|$)`)
+
+// Request is an elicitation as an ask. From names the server, which people
+// have to see; it may be empty. What asks for a secret is CodeUnsupported.
+func Request(p Params, from string) (bridge.Request, error) {
+	r := bridge.Request{Kind: bridge.KindAsk, Declinable: true, Prompt: p.Message}
+	if strings.TrimSpace(r.Prompt) == "" {
+		r.Prompt = "Some values are wanted"
+	}
+	if from != "" {
+		r.ToolName = from
+		r.Prompt += "\n\n_Asked by the MCP server_ " + code(from)
+	}
+	switch p.Mode {
+	case "", "form":
+		if err := refuseSecrets(p.RequestedSchema); err != nil {
+			return r, err
+		}
+		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetForm, Schema: p.RequestedSchema}}
+	case "url":
+		if p.URL == "" {
+			return r, bridge.Errorf(bridge.CodeInvalid, "url: is empty")
+		}
+		r.Prompt += "\n\nOpen this address, and press Done when you have finished there:\n\n```\n" + p.URL + "\n```"
+		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "done", Label: "Done"}}}}
+	default:
+		return r, bridge.Errorf(bridge.CodeUnsupported, "mode: %q can not be shown in a chat", p.Mode).WithHint("form and url can")
+	}
+	return r, nil
+}
+
+// code quotes a name for Markdown.
+func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
+
+func refuseSecrets(schema json.RawMessage) error {
+	var s struct {
+		Properties map[string]struct {
+			Title     string `json:"title"`
+			Format    string `json:"format"`
+			WriteOnly bool   `json:"writeOnly"`
+		} `json:"properties"`
+	}
+	if err := dialect.Decode("requestedSchema", schema, &s); err != nil {
+		return err
+	}
+	for name, p := range s.Properties {
+		if p.Format == "password" || p.WriteOnly || secret.MatchString(name) || secret.MatchString(p.Title) {
+			return bridge.Errorf(bridge.CodeUnsupported, "requestedSchema.properties.%s: asks for a secret, which nobody should type into a chat", name).WithHint("use mode url")
+		}
+	}
+	return nil
+}
+
+// Answer is the result for a record. One that nobody answered is cancelled,
+// which is not a refusal.
+func Answer(r bridge.Record) Result {
+	switch {
+	case r.State == bridge.StateAnswered:
+		a := r.Response.Answers[question]
+		if r.Interaction.Questions[0].Widget == bridge.WidgetButtons {
+			return Result{Action: Accept}
+		}
+		content := a.JSON
+		if content == nil {
+			content = json.RawMessage("{}")
+		}
+		return Result{Action: Accept, Content: content}
+	case r.State == bridge.StateCancelled && r.Response.Actor != nil:
+		return Result{Action: Decline}
+	}
+	return Result{Action: Cancel}
+}

@@ -1,0 +1,149 @@
+// Package langchain speaks LangChain's human-in-the-loop middleware, in the
+// spelling of Python and of JavaScript, and the older Agent Inbox.
+package langchain
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+type action struct {
+	Name        string          `json:"name"`
+	Args        json.RawMessage `json:"args"`
+	Arguments   json.RawMessage `json:"arguments"` // of early releases
+	Description string          `json:"description"`
+}
+
+func (a action) args() json.RawMessage {
+	if len(a.Args) > 0 {
+		return a.Args
+	}
+	return a.Arguments
+}
+
+type review struct {
+	Name      string   `json:"action_name"`
+	Allowed   []string `json:"allowed_decisions"`
+	NameJS    string   `json:"actionName"`
+	AllowedJS []string `json:"allowedDecisions"`
+}
+
+func (r review) of(name string) bool { return r.Name == name || r.NameJS == name }
+
+func (r review) allowed() []string { return append(slices.Clone(r.Allowed), r.AllowedJS...) }
+
+// interrupt is the value of an interrupt of the middleware.
+type interrupt struct {
+	Actions   []action `json:"action_requests"`
+	Reviews   []review `json:"review_configs"`
+	ActionsJS []action `json:"actionRequests"`
+	ReviewsJS []review `json:"reviewConfigs"`
+}
+
+// The decisions of the middleware.
+const (
+	approve = "approve"
+	edit    = "edit"
+	reject  = "reject"
+)
+
+type edited struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+// decision is one decision; Edited and EditedJS are the same in the two
+// spellings.
+type decision struct {
+	Type     string  `json:"type"`
+	Edited   *edited `json:"edited_action,omitempty"`
+	EditedJS *edited `json:"editedAction,omitempty"`
+	Message  string  `json:"message,omitempty"`
+}
+
+// MaxActions bounds one interrupt.
+const MaxActions = 50
+
+// HITL translates the value of an interrupt. Each action is a request of its
+// own; the answer is the value to resume with, its decisions in the order of
+// the actions.
+func HITL(raw []byte) (dialect.Translation, error) {
+	var in interrupt
+	if err := dialect.Decode("interrupt", raw, &in); err != nil {
+		return dialect.Translation{}, err
+	}
+	js := len(in.ActionsJS) > 0
+	actions, reviews, name := in.Actions, in.Reviews, "action_requests"
+	if js {
+		actions, reviews, name = in.ActionsJS, in.ReviewsJS, "actionRequests"
+	}
+	if len(actions) == 0 || len(actions) > MaxActions {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: %d are not 1 to %d", name, len(actions), MaxActions)
+	}
+	t := dialect.Translation{Join: func(all []any) (any, error) {
+		return struct {
+			Decisions []any `json:"decisions"`
+		}{all}, nil
+	}}
+	for n, a := range actions {
+		at := name + "[" + strconv.Itoa(n) + "]"
+		allowed := []string{approve, edit, reject}
+		if k := slices.IndexFunc(reviews, func(r review) bool { return r.of(a.Name) }); k >= 0 {
+			allowed = reviews[k].allowed()
+		}
+		r, err := a.request(at, allowed)
+		if err != nil {
+			return dialect.Translation{}, err
+		}
+		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Answer: func(rec bridge.Record) (any, error) { return a.decision(rec, js, allowed) }})
+	}
+	return t, nil
+}
+
+func (a action) request(at string, allowed []string) (bridge.Request, error) {
+	prompt := a.Description
+	if strings.TrimSpace(prompt) == "" {
+		prompt = "The agent wants to use **" + a.Name + "**"
+	}
+	p := &bridge.Approval{Tool: a.Name, Input: a.args()}
+	for _, d := range allowed {
+		switch d {
+		case approve:
+			p.Decisions = append(p.Decisions, bridge.DecideOnce)
+		case edit:
+			p.Decisions = append(p.Decisions, bridge.DecideEdit)
+		case reject:
+			p.Decisions = append(p.Decisions, bridge.DecideDeny, bridge.DecideDenyReason)
+		default:
+			return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: the decision %q is unknown", at, d).WithHint("approve, edit and reject are known")
+		}
+	}
+	if a.Name == "" {
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "%s.name: is empty", at)
+	}
+	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, ToolName: a.Name, Approval: p}, nil
+}
+
+// decision writes how a record ended. The middleware knows no "nobody decided":
+// it is a rejection whose message says so.
+func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error) {
+	if r.State == bridge.StateApproved {
+		if len(r.Response.Input) == 0 {
+			return decision{Type: approve}, nil
+		}
+		e := &edited{Name: a.Name, Args: r.Response.Input}
+		if js {
+			return decision{Type: edit, EditedJS: e}, nil
+		}
+		return decision{Type: edit, Edited: e}, nil
+	}
+	if !slices.Contains(allowed, reject) {
+		return nil, &bridge.EndedError{Record: r}
+	}
+	return decision{Type: reject, Message: dialect.WhyNot(r)}, nil
+}
