@@ -11,6 +11,7 @@ type admitted struct {
 	Click
 	control Control
 	record  Record
+	posted  map[int]MessageRef // where its card is
 	fields  []Field
 	actor   Actor // with Person set
 	answers map[string]Answer
@@ -39,7 +40,14 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 		return a, nil, err
 	}
 	i := a.record.Interaction
-	a.fields = i.Fields()
+	a.fields, a.posted = i.Fields(), a.record.Messages
+	if a.record.Batch != "" { // the card is that of the batch's first
+		first, err := e.store.Load(ctx, a.record.Batch)
+		if err != nil {
+			return a, nil, err
+		}
+		a.posted = first.Messages
+	}
 	if !a.inPlace() {
 		e.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
 		return a, &Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
@@ -61,9 +69,11 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 	if err != nil || !muted {
 		return a, nil, err
 	}
-	view := a.view(e, nil)
-	view.ReadOnly = true
-	return a, &Verdict{Kind: VerdictForbidden, Note: noteMuted, View: &view}, nil
+	view := e.shown(ctx, a, nil)
+	if view != nil {
+		view.ReadOnly = true
+	}
+	return a, &Verdict{Kind: VerdictForbidden, Note: noteMuted, View: view}, nil
 }
 
 // resolve turns inputs, which name fields and options by index, into answers;
@@ -118,7 +128,7 @@ func (a admitted) inPlace() bool {
 		return true // the service authenticated the form but does not say where it was opened
 	}
 	// A click may overtake the note of where its card was posted.
-	ref, posted := a.record.Messages[a.control.Destination]
+	ref, posted := a.posted[a.control.Destination]
 	return !posted || a.Ref.Channel == ref.Channel
 }
 
@@ -156,6 +166,9 @@ func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
 		return orZero(v), err
 	}
 	i := a.record.Interaction
+	if i.Kind == KindApproval && a.control.Action == ActionAll {
+		return e.decideAll(ctx, a)
+	}
 	if i.Kind == KindApproval {
 		return e.clickApproval(ctx, a)
 	}

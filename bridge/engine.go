@@ -163,6 +163,31 @@ func (e *Engine) Cancel(ctx context.Context, id ID, reason string) (Record, erro
 	return r, err
 }
 
+// DecidedElsewhere withdraws what is pending in a session and covered, as its
+// person decided at the agent's own terminal.
+func (e *Engine) DecidedElsewhere(ctx context.Context, agent, session, reason string, covers func(Interaction) bool) error {
+	if session == "" {
+		return nil
+	}
+	ids, err := e.store.Pending(ctx, agent, session)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := e.store.Load(ctx, id)
+		if ErrorCode(err) == CodeNotFound || err == nil && (!r.Queued.IsZero() || !covers(r.Interaction)) {
+			continue
+		}
+		if err == nil {
+			_, err = e.Cancel(ctx, id, reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EndSession forgets the grants of a session; its interactions are cancelled
 // one by one by the caller, who can list them.
 func (e *Engine) EndSession(ctx context.Context, agent, session string) error {

@@ -19,6 +19,8 @@ const (
 	EventEscalated  EventType = "escalated"  // more people are asked; Data is the Interaction
 	EventQueued     EventType = "queued"     // the agent was told that the answer comes later; no Data
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the interaction that does
+	EventJoined     EventType = "joined"     // an identical request waits for the same answer; no Data
+	EventBatched    EventType = "batched"    // shown in the message of another; Data is that one's ID
 	EventCompleted  EventType = "completed"  // the agent's tool is done; Data is a Completion
 )
 

@@ -61,6 +61,10 @@ type Interaction struct {
 	// Escalation is who is asked next under OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
 
+	Grace Duration `json:"grace,omitempty"`
+	Batch Duration `json:"batch,omitempty"` // 0 where it can not be shown with others
+	Join  bool     `json:"join,omitempty"`
+
 	CancelOnDisconnect bool              `json:"cancel_on_disconnect,omitempty"`
 	Declinable         bool              `json:"declinable,omitempty"`
 	Presentation       Presentation      `json:"presentation,omitempty"`
@@ -304,6 +308,13 @@ type Record struct {
 	Queued time.Time `json:"queued,omitzero"`
 	// Escalated is when more people were asked; zero: they were not.
 	Escalated time.Time `json:"escalated,omitzero"`
+	// Joined counts the identical requests that wait for the same answer.
+	Joined int `json:"joined,omitempty"`
+	// Batch is the interaction whose messages show this one too; empty: it has
+	// its own. Members are all that the messages of this one show, itself
+	// first; none where it is alone.
+	Batch   ID   `json:"batch,omitempty"`
+	Members []ID `json:"members,omitempty"`
 	// Next took over the messages; empty: nothing did.
 	Next ID `json:"next,omitempty"`
 	// Head is the last of those that took over, on the first of them.

@@ -101,12 +101,30 @@ func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
 	}
 	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	if j.Kind == JobPost {
-		_, err := e.store.Mark(ctx, j.Interaction, Mark{Failed: &Failed{Destination: j.Destination, Reason: PublicError(cause).Message}})
-		if err != nil && ErrorCode(err) != CodeNotFound {
+		if err := e.giveUp(ctx, j, PublicError(cause).Message); err != nil && ErrorCode(err) != CodeNotFound {
 			return err
 		}
 	}
 	return e.store.Bury(ctx, j, cause.Error())
+}
+
+// giveUp notes that nobody is asked at a destination: for all that the message
+// would have shown.
+func (e *Engine) giveUp(ctx context.Context, j Job, reason string) error {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err != nil {
+		return err
+	}
+	ids := r.Members
+	if len(ids) == 0 {
+		ids = []ID{j.Interaction}
+	}
+	for _, id := range ids {
+		if _, err := e.store.Mark(ctx, id, Mark{Failed: &Failed{Destination: j.Destination, Reason: reason}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *Engine) platformOf(r Record, destination int) (Platform, error) {
@@ -130,7 +148,11 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() {
+	batch, err := e.members(ctx, r)
+	if err != nil {
+		return err
+	}
+	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() && !pendingOf(batch) {
 		return nil
 	}
 	if h, ok := p.(Healther); ok {
@@ -142,7 +164,7 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	view, err := e.view(ctx, r, j.Destination)
+	view, err := e.view(ctx, r, batch, j.Destination)
 	if err != nil {
 		return err
 	}
@@ -153,7 +175,25 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err := e.mark(ctx, r, j.Destination, ref); err != nil {
 		return err
 	}
-	return e.startThread(ctx, r, j.Destination, ref)
+	if err := e.startThread(ctx, r, j.Destination, ref); err != nil || len(batch) == 0 {
+		return err
+	}
+	return e.redrawBatch(ctx, r, batch, j.Destination)
+}
+
+// redrawBatch draws a new message again if one of those that it shows has
+// changed while it was posted: their own edits came too early to find it.
+func (e *Engine) redrawBatch(ctx context.Context, r Record, shown []Record, destination int) error {
+	now, err := e.store.Load(ctx, r.Interaction.ID)
+	if err != nil {
+		return err
+	}
+	batch, err := e.members(ctx, now)
+	if err != nil || revisions(batch) == revisions(shown) {
+		return err
+	}
+	_, err = e.store.Mark(ctx, r.Interaction.ID, Mark{Redraw: &destination})
+	return err
 }
 
 // mark notes where the card is. The card is out there, so this is tried for
@@ -188,17 +228,22 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 	if !posted {
 		return nil // the post will see the newest state by itself
 	}
-	view, err := e.view(ctx, r, j.Destination)
+	batch, err := e.members(ctx, r)
+	if err != nil {
+		return err
+	}
+	view, err := e.view(ctx, r, batch, j.Destination)
 	if err != nil {
 		return err
 	}
 	return p.Update(ctx, ref, view)
 }
 
-// view is how a destination sees a record.
-func (e *Engine) view(ctx context.Context, r Record, destination int) (View, error) {
+// view is how a destination sees a record, and those that share its message.
+func (e *Engine) view(ctx context.Context, r Record, batch []Record, destination int) (View, error) {
 	v := NewView(r, destination, nil, e.keys.Sign)
-	if r.State.Final() {
+	v.Batch = batch
+	if r.State.Final() && !pendingOf(batch) {
 		return v, nil
 	}
 	var err error

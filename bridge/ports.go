@@ -153,6 +153,9 @@ type View struct {
 	Destination int // index into Record.Interaction.Destinations
 	// Draft is the unfinished answer to show on a shared card; nil: none.
 	Draft *Draft
+	// Batch is what the message shows besides, itself first; empty: it shows
+	// Record alone.
+	Batch []Record
 	// ReadOnly tells that the channel was muted: the card has no controls.
 	ReadOnly bool
 	sign     func(Control) string
@@ -161,6 +164,12 @@ type View struct {
 // NewView returns a view whose tokens are made by sign.
 func NewView(r Record, destination int, d *Draft, sign func(Control) string) View {
 	return View{Record: r, Destination: destination, Draft: d, sign: sign}
+}
+
+// Of is the view of one of a batch, as if it stood alone.
+func (v View) Of(n int) View {
+	v.Record, v.Batch = v.Batch[n], nil
+	return v
 }
 
 // Token returns the token of a control on this view.

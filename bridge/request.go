@@ -32,6 +32,10 @@ const (
 	DefaultHold      = 7 * 24 * time.Hour
 	DefaultRounds    = 5
 	MaxRounds        = 20
+	MaxGrace         = 10 * time.Minute
+	MaxBatchWindow   = 30 * time.Second
+	MaxBatch         = 8    // approvals in one message
+	MaxBatchItem     = 1500 // bytes of prompt and input of one of them
 )
 
 // Request is what an agent sends to open an interaction.
@@ -56,6 +60,16 @@ type Request struct {
 	// is queued; 0: DefaultHold.
 	Hold Duration `json:"hold,omitempty"`
 
+	// Grace holds the cards back for a while, in which the person at the
+	// keyboard may answer there: no card is posted for what ends before.
+	Grace Duration `json:"grace,omitempty"`
+	// Batch waits so long for more approvals of the session on the same route,
+	// and shows them in one message; 0: a message of its own. Each keeps its
+	// own answer.
+	Batch Duration `json:"batch,omitempty"`
+	// Join makes an identical request of the session that is pending the answer
+	// of this one too, instead of asking twice.
+	Join bool `json:"join,omitempty"`
 	// OneAtATime refuses the request while another of its session is pending.
 	OneAtATime bool `json:"one_at_a_time,omitempty"`
 	// CancelOnDisconnect withdraws the request when the connection of the
@@ -185,6 +199,13 @@ func checkHold(hold Duration) error {
 	return nil
 }
 
+// batches reports whether the request can be shown with others: its text is
+// short, and every decision is a press.
+func (r Request) batches() bool {
+	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
+		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
+}
+
 // normalizeLife checks what decides how the interaction lives.
 func (r *Request) normalizeLife() error {
 	if r.Hold == 0 {
@@ -201,6 +222,15 @@ func (r *Request) normalizeLife() error {
 	}
 	if r.Declinable && r.Kind == KindApproval {
 		return Errorf(CodeInvalid, "declinable: is for asks only; an approval can be denied")
+	}
+	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
+	}
+	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
+	}
+	if r.Join && r.Session == "" {
+		return Errorf(CodeInvalid, "join: needs the request's session")
 	}
 	if r.OneAtATime && r.Session == "" {
 		return Errorf(CodeInvalid, "one_at_a_time: needs the request's session")

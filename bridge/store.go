@@ -26,7 +26,8 @@ type Records interface {
 	NewID(session, key string) (ID, error)
 	// Open stores a new interaction with its posting jobs. The same agent and
 	// idempotency key, or the same id, return the first record and false;
-	// another digest under the same key is CodeConflict.
+	// another digest under the same key is CodeConflict. One that joins an
+	// identical request gets that one's record, and false.
 	Open(context.Context, Opening) (Record, bool, error)
 	// Known reports whether something was opened under an idempotency key.
 	Known(ctx context.Context, agent, session, key string) (bool, error)
@@ -95,6 +96,7 @@ type Mark struct {
 	Delivered bool
 	Queued    time.Duration // how long it stays open now; above 0
 	Completed *Completion
+	Joined    bool // an identical request waits for the same answer
 	Redraw    *int // destination whose message has to be drawn anew
 }
 

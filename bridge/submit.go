@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 )
 
 // submit settles an ask with what the person has drafted and just sent.
@@ -130,12 +129,7 @@ func (a admitted) mergeInto(d *Draft) {
 
 // settle records the response as this actor's.
 func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, error) {
-	i := a.record.Interaction
-	r.Actor, r.At, r.Digest = &a.actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
-	if r.Annotations == nil {
-		r.Annotations = map[string]Annotation{}
-	}
-	rec, won, err := e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(a.actor, r)})
+	rec, won, err := e.settleOne(ctx, a.actor, a.record, r)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -143,12 +137,7 @@ func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, e
 	if !won {
 		return e.late(ctx, a)
 	}
-	e.log.Info("settled", "id", i.ID, "state", rec.State, "platform", a.actor.Platform, "user", a.actor.User)
-	if err := e.remember(ctx, rec); err != nil {
-		e.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
-	}
-	v := a.view(e, nil)
-	return Verdict{Kind: VerdictSettled, Note: noteRecorded(rec), View: &v}, nil
+	return Verdict{Kind: VerdictSettled, Note: noteRecorded(rec), View: e.shown(ctx, a, nil)}, nil
 }
 
 // late answers a click that changes nothing any more. A card that was taken
@@ -165,8 +154,7 @@ func (e *Engine) late(ctx context.Context, a admitted) (Verdict, error) {
 			note = noteAskedAgain
 		}
 	}
-	v := a.view(e, nil)
-	return Verdict{Kind: VerdictLate, Note: note, View: &v}, nil
+	return Verdict{Kind: VerdictLate, Note: note, View: e.shown(ctx, a, nil)}, nil
 }
 
 // nonce names what this person decided, so that a delivery repeated by the
@@ -234,9 +222,21 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	case v.Kind == VerdictInvalid:
 		return Record{}, Errorf(CodeInvalid, "answers: %s", v.Note)
 	case v.Kind == VerdictLate:
-		return v.View.Record, Errorf(CodeConflict, "%s", v.Note)
+		got, err := e.recordOf(ctx, id, v)
+		if err != nil {
+			return Record{}, err
+		}
+		return got, Errorf(CodeConflict, "%s", v.Note)
 	}
-	return v.View.Record, nil
+	return e.recordOf(ctx, id, v)
+}
+
+// recordOf is the record that a verdict speaks of.
+func (e *Engine) recordOf(ctx context.Context, id ID, v Verdict) (Record, error) {
+	if v.View != nil && len(v.View.Batch) == 0 {
+		return v.View.Record, nil
+	}
+	return e.store.Load(ctx, id)
 }
 
 func (e *Engine) applyReply(ctx context.Context, a admitted, reply Reply) (Verdict, error) {

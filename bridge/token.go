@@ -24,6 +24,7 @@ const (
 	ActionPage   Action = 7 // show the page of options numbered by Option
 
 	ActionDecline Action = 8 // end an ask without an answer
+	ActionAll     Action = 9 // decide all that is pending of a batch; Option is an index into BatchDecisions
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.

@@ -6,39 +6,73 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
+// openTries bounds how often an opening is repeated because what it would join
+// has changed meanwhile.
+const openTries = 10
+
 // Open implements bridge.Records.
 func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
-	args, err := b.openArgs(o)
-	if err != nil {
-		return bridge.Record{}, false, err
-	}
 	p := i.ID.Partition()
-	keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
-		b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)))
-	reply, err := b.scripts.open.Run(ctx, b.client, keys, args...).StringSlice()
-	if err != nil {
-		return bridge.Record{}, false, unavailable(err)
+	join, first := flag(i.Join), bridge.ID("")
+	for range openTries {
+		args, err := b.openArgs(o, join, first)
+		if err != nil {
+			return bridge.Record{}, false, err
+		}
+		place := i.Agent + "/" + i.Session + "/" + i.Route
+		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
+			b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
+			b.keys.in(p, "tw:"+place+"/"+i.Digest), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
+		reply, err := b.scripts.open.Run(ctx, b.client, keys, args...).StringSlice()
+		if err != nil {
+			return bridge.Record{}, false, unavailable(err)
+		}
+		id := bridge.ID(reply[1])
+		switch reply[0] {
+		case "conflict":
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", id)
+		case "taken":
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).WithHint("the newer one is %s", id)
+		case "missing":
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		case "batch":
+			first = id
+		case "twin":
+			if join, err = b.twin(ctx, id); err != nil {
+				return bridge.Record{}, false, err
+			}
+		case "joined":
+			rec, err := b.Mark(ctx, id, bridge.Mark{Joined: true})
+			return rec, false, err
+		default:
+			b.poke()
+			rec, err := b.Load(ctx, id)
+			return rec, reply[0] == "new", err
+		}
 	}
-	switch reply[0] {
-	case "conflict":
-		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", reply[1])
-	case "taken":
-		return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).WithHint("the newer one is %s", reply[1])
-	case "missing":
-		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", reply[1])
-	}
-	b.poke()
-	rec, err := b.Load(ctx, bridge.ID(reply[1]))
-	return rec, reply[0] == "new", err
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").WithHint("try again")
 }
 
-func (b *Broker) openArgs(o bridge.Opening) ([]any, error) {
+// twin says how an opening goes on that found an identical request.
+func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
+	rec, err := b.Load(ctx, id)
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (rec.Over() || rec.Next != ""):
+		return string(id), nil
+	case err != nil:
+		return "", err
+	}
+	return "join:" + string(id), nil
+}
+
+func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any, error) {
 	i := o.Interaction
 	state, response, escalated := bridge.StatePending, []byte{}, []byte{}
 	if o.Response != nil {
@@ -59,6 +93,7 @@ func (b *Broker) openArgs(o bridge.Opening) ([]any, error) {
 		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
 		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
 		bridge.MaxTimeout.Milliseconds(),
+		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch,
 	}
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
@@ -110,6 +145,13 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	for name, at := range map[string]*time.Time{"dv": &r.Delivered, "q": &r.Queued, "es": &r.Escalated} {
 		if f[name] != "" {
 			*at = millis(f[name])
+		}
+	}
+	r.Joined, _ = strconv.Atoi(f["jn"]) // likewise
+	r.Batch = bridge.ID(f["b"])
+	if ids := strings.Split(f["bm"], ","); len(ids) > 1 {
+		for _, member := range ids {
+			r.Members = append(r.Members, bridge.ID(member))
 		}
 	}
 	r.Unawaited, r.Next, r.Head = f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
@@ -209,6 +251,8 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		args = []any{"queued", m.Queued.Milliseconds()}
 	case m.Completed != nil:
 		args = []any{"completed", data(m.Completed)}
+	case m.Joined:
+		args = []any{"joined"}
 	case m.Redraw != nil:
 		args = []any{"redraw", *m.Redraw}
 	default:

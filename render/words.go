@@ -160,8 +160,11 @@ func Standing(r bridge.Record) string {
 // answered where it shows.
 func Notes(v bridge.View) []string {
 	var notes []string
-	if s := Standing(v.Record); s != "" {
+	if s := Standing(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)
+	}
+	if n := v.Record.Joined; n > 0 && len(v.Batch) == 0 {
+		notes = append(notes, "🔗 "+strconv.Itoa(n+1)+" identical requests wait for this one answer.")
 	}
 	if v.ReadOnly {
 		notes = append(notes, NoteReadOnly)

@@ -116,6 +116,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"DELETE /v1/approvals":        s.agent(s.forget),
 		"PUT /v1/channels/mode":       s.person(s.channelMode),
 		"POST /v1/dialects/{dialect}": s.agent(s.dialect),
+		"POST /v1/hooks/{agent}":      s.agent(s.hook),
 		"POST /v1/tools/ui.ask_user":  s.agent(s.askUser),
 
 		"GET /v1/events": s.anybody(s.events),

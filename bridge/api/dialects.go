@@ -3,15 +3,18 @@ package api
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
-	"net/url"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/acp"
+	"github.com/nodbridge/nod/bridge/dialect/aisdk"
 	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/langchain"
+	"github.com/nodbridge/nod/bridge/dialect/openaiagents"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
 	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
 )
@@ -24,6 +27,14 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"widget_block":      translateText,
 	"ask_user_question": translateToolUse,
 	"tool_interaction":  translateInteraction,
+
+	"claude_control": claudecode.Control,
+	"codex":          codex.Request,
+	"acp":            acp.Request,
+	"langchain_hitl": langchain.HITL,
+	"agent_inbox":    langchain.Inbox,
+	"openai_agents":  openaiagents.Interruptions,
+	"ai_sdk":         aisdk.Approvals,
 }
 
 func prefixed(prefix, id string) string {
@@ -141,147 +152,6 @@ func translateInteraction(b []byte) (dialect.Translation, error) {
 		}
 		return toolinteraction.EncodeResponse(rec.Interaction, *rec.Response), nil
 	}), err
-}
-
-// around is what comes beside a message of a dialect.
-type around struct {
-	session, route     string
-	timeout            bridge.Duration
-	onTimeout          bridge.OnTimeout
-	cancelOnDisconnect bool
-	oneAtATime         bool
-}
-
-func (a around) apply(r *bridge.Request) {
-	if r.Session == "" {
-		r.Session = a.session
-	}
-	r.Route, r.CancelOnDisconnect = a.route, r.CancelOnDisconnect || a.cancelOnDisconnect
-	r.OneAtATime = r.OneAtATime || a.oneAtATime
-	if a.timeout != 0 {
-		r.Timeout = a.timeout
-	}
-	if a.onTimeout != "" {
-		r.OnTimeout = a.onTimeout
-	}
-}
-
-// aroundQuery reads it from a query.
-func aroundQuery(q url.Values) (around, error) {
-	a := around{
-		session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout")),
-		cancelOnDisconnect: q.Get("cancel_on_disconnect") == "true", oneAtATime: q.Get("one_at_a_time") == "true",
-	}
-	if v := q.Get("timeout"); v != "" {
-		d, err := time.ParseDuration(v)
-		if err != nil {
-			return a, bridge.Errorf(bridge.CodeInvalid, "timeout: %q is not like 90s or 5m", v)
-		}
-		a.timeout = bridge.Duration(d)
-	}
-	return a, nil
-}
-
-// dialect asks in another system's format, waits, and answers in that format.
-// What is still pending when the wait is over is answered with its records and
-// the status Accepted.
-func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
-	translate, ok := dialects[r.PathValue("dialect")]
-	if !ok {
-		return bridge.Errorf(bridge.CodeNotFound, "there is no dialect %q", r.PathValue("dialect")).WithHint("see /openapi.yaml")
-	}
-	wait, err := waiting(r)
-	if err != nil {
-		return err
-	}
-	if r.URL.Query().Get("wait") == "" {
-		wait = maxWait
-	}
-	body, err := readRaw(r)
-	if err != nil {
-		return err
-	}
-	t, err := translate(body)
-	if err != nil {
-		return err
-	}
-	beside, err := aroundQuery(r.URL.Query())
-	if err != nil {
-		return err
-	}
-	records := make([]bridge.Record, len(t.Exchanges))
-	for n := range t.Exchanges {
-		x := &t.Exchanges[n]
-		beside.apply(&x.Request)
-		if records[n], err = s.engine.Open(r.Context(), *p.Agent, x.Request, x.Key); err != nil {
-			return err
-		}
-	}
-	requestRead(w)
-	return s.answerDialect(w, r, t, records, wait)
-}
-
-func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
-	ctx, cancel := s.waitContext(r.Context(), wait)
-	defer cancel()
-	var answers []any
-	for n := range records {
-		rec, err := s.engine.Await(ctx, records[n].Interaction.ID)
-		switch {
-		case r.Context().Err() != nil:
-			for _, rec := range records {
-				s.abandoned(rec)
-			}
-			return nil // the caller has gone
-		case ctx.Err() != nil || err == nil && !rec.State.Final():
-			return write(w, http.StatusAccepted, bridge.List{Items: records})
-		case err != nil:
-			return err
-		}
-		records[n] = rec
-		a, err := t.Exchanges[n].Answer(rec)
-		if err != nil {
-			return ended(err)
-		}
-		answers = append(answers, a)
-	}
-	out, err := joined(t, answers)
-	if err != nil {
-		return err
-	}
-	if writeAnswer(w, out) != nil || http.NewResponseController(w).Flush() != nil {
-		return nil // not delivered
-	}
-	for _, rec := range records {
-		s.noteDelivered(r.Context(), rec)
-	}
-	return nil
-}
-
-// joined is the answer to a whole message.
-func joined(t dialect.Translation, answers []any) (any, error) {
-	switch {
-	case len(answers) == 0:
-		return t.Answer, nil
-	case t.Join != nil:
-		return t.Join(answers)
-	}
-	return answers[0], nil
-}
-
-func writeAnswer(w http.ResponseWriter, v any) error {
-	if t, ok := v.(text); ok {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, err := io.WriteString(w, string(t))
-		return err
-	}
-	b, err := dialect.Encode(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(b)
-	return err
 }
 
 // ended gives the end of an interaction without an answer a code: dialects

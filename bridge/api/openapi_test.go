@@ -156,6 +156,7 @@ func TestDescription(t *testing.T) {
 	call("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`, 200)
 	call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
 	lifeCalls(call, id)
+	hookCalls(call)
 	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
 	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
 	call("nobody", "GET", "/v1/interactions", "", 401)
@@ -272,4 +273,17 @@ func TestEventStream(t *testing.T) {
 	if strings.Join(all[2:], ",") != strings.Join(rest, ",") {
 		t.Errorf("resumed with %v, want %v", rest, all[2:])
 	}
+}
+
+func hookCalls(call func(token, method, path, body string, want int) string) {
+	hook := `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
+	call("agent", "POST", "/v1/hooks/claude?wait=10ms&timeout=5m&grace=1s&batch=1s&join=true&unanswered=deny", hook, 202)
+	call("agent", "POST", "/v1/hooks/claude", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 200)
+	call("agent", "POST", "/v1/hooks/codex", `{"session_id":"s","hook_event_name":"SessionStart"}`, 200)
+	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon"} {
+		call("agent", "POST", "/v1/hooks/claude?"+query, hook, 400)
+	}
+	call("agent", "POST", "/v1/hooks/claude", `{"hook_event_name":1}`, 400)
+	call("agent", "POST", "/v1/hooks/gemini", hook, 404)
+	call("ana", "POST", "/v1/hooks/claude", hook, 403)
 }

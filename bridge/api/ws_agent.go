@@ -93,7 +93,7 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		return nil // a text without widgets asks nothing
 	}
 	session, _ := c.state()
-	beside := around{f.sessionOr(session), f.Route, f.Timeout, f.OnTimeout, f.CancelOnDisconnect, f.OneAtATime}
+	beside := around{session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, onTimeout: f.OnTimeout, cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime}
 	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // only the reader of frames adds to them
 		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce).WithHint("open another, or wait for answers")
 	}

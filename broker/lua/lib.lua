@@ -55,6 +55,10 @@ end
 -- agent) is shown by the same edit.
 local function edit_all(rec, id, delay)
   local n = tonumber(redis.call('HGET', rec, 'nd'))
+  local first = redis.call('HGET', rec, 'b')
+  if first then -- it is shown in the message of its batch's first
+    for d = 0, n - 1 do enqueue('edit', first, d, now + delay) end
+  end
   for d = 0, n - 1 do
     if redis.call('HEXISTS', rec, 'm' .. d) == 1 then edit(rec, id, d, now + delay) end
   end

@@ -1,7 +1,7 @@
 -- Notes what happened to an interaction without ending it, except that the
 -- last destination to fail makes it undeliverable.
 -- KEYS 1-8 as in lib.lua
--- ARGV 1 id  2 posted|failed|delivered|queued|completed|redraw
+-- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|redraw
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
 --      queued:    3 hold in ms
@@ -39,6 +39,13 @@ if what == 'queued' then
   if at_deadline(KEYS[1], id) ~= 'pending' then return 'final' end
   if redis.call('HEXISTS', KEYS[1], 'q') == 1 then return 'kept' end
   queue(KEYS[1], id, now, tonumber(ARGV[3]))
+  return 'ok'
+end
+if what == 'joined' then
+  redis.call('HINCRBY', KEYS[1], 'jn', 1)
+  redis.call('HINCRBY', KEYS[1], 'rev', 1)
+  edit_all(KEYS[1], id, 0)
+  event(KEYS[1], id, 'joined', state, '')
   return 'ok'
 end
 if what == 'redraw' then

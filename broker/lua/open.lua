@@ -2,6 +2,8 @@
 -- asks again takes over the messages of the interaction before it.
 -- KEYS 1-8 as in lib.lua  9 idempotency key  10 index of all  11 index of the
 --      session  12 record of the interaction before  13 record of the first
+--      14 the identical request that is pending  15 batch that is open
+--      16 record of that batch's first interaction
 -- ARGV 1 id  2 digest of the whole request  3 interaction  4 timeout in ms
 --      5 state after the timeout  6 response after the timeout
 --      7 state now  8 response now ('' while pending)  9 number of destinations
@@ -12,8 +14,13 @@
 --      24 id of the interaction before ('' for none)  25 its response if it is still pending
 --      26 id of the first  27 queued from the start (0|1)
 --      28 longest hold there can be in ms
---      29.. pairs of destination index and reason: who can not be reached
--- returns {'new'|'old'|'conflict'|'taken'|'missing', id}
+--      29 grace in ms: how long posts are held back
+--      30 joins an identical one: 0 | 1 | id of one that is over by now |
+--         join: and the id of one that is pending  31 batch window in ms (0: none)
+--      32 id of that batch's first interaction ('' for not known)
+--      33 how many share a batch  34.. pairs of destination index and reason: who can not be reached
+-- returns {'new'|'old'|'conflict'|'taken'|'missing', id}, {'twin', id} for an
+--      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
 if ARGV[18] == '1' then
   local seen = redis.call('GET', KEYS[9])
@@ -29,6 +36,22 @@ if prev ~= '' then
   local f = redis.call('HMGET', KEYS[12], 'st', 'nx')
   if not f[1] then return {'missing', prev} end
   if f[2] then return {'taken', f[2]} end
+end
+if ARGV[30] ~= '0' then
+  local twin = redis.call('GET', KEYS[14])
+  if twin and twin ~= ARGV[30] then
+    if ARGV[30] ~= 'join:' .. twin then return {'twin', twin} end
+    if ARGV[18] == '1' then redis.call('SET', KEYS[9], twin .. '|' .. ARGV[2], 'PX', ms(tonumber(ARGV[4]) + tonumber(ARGV[15]))) end
+    return {'joined', twin}
+  end
+end
+local window, first = tonumber(ARGV[31]), nil
+if window > 0 then
+  local open = redis.call('LRANGE', KEYS[15], 0, -1)
+  if open[1] and #open < tonumber(ARGV[33]) then
+    if open[1] ~= ARGV[32] then return {'batch', open[1]} end
+    first = open[1]
+  end
 end
 
 local id, keep = ARGV[1], tonumber(ARGV[15])
@@ -46,7 +69,7 @@ if ARGV[19] == '1' then
   redis.call('PEXPIRE', KEYS[11], ms(timeout + tonumber(ARGV[28]) + keep))
 end
 local failed = {}
-for n = 29, #ARGV, 2 do
+for n = 34, #ARGV, 2 do
   failed[ARGV[n]] = true
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end
@@ -71,11 +94,29 @@ if ARGV[7] ~= 'pending' then
 end
 redis.call('ZADD', KEYS[2], ms(deadline), id)
 redis.call('ZADD', KEYS[3], ms(now), id)
+if ARGV[30] ~= '0' then redis.call('SET', KEYS[14], id, 'PX', ms(timeout)) end
+local due = now + tonumber(ARGV[29])
+if first then
+  redis.call('RPUSH', KEYS[15], id)
+  redis.call('HSET', KEYS[1], 'b', first)
+  redis.call('HSET', KEYS[16], 'bm', redis.call('HGET', KEYS[16], 'bm') .. ',' .. id)
+  redis.call('HINCRBY', KEYS[16], 'rev', 1)
+  event(KEYS[1], id, 'batched', 'pending', '"' .. first .. '"')
+  edit_all(KEYS[16], first, 0) -- where it is shown already
+  return {'new', id}
+end
+if window > 0 then
+  due = due + window + 50 -- the list of the batch is closed by then
+  redis.call('DEL', KEYS[15])
+  redis.call('RPUSH', KEYS[15], id)
+  redis.call('PEXPIRE', KEYS[15], ARGV[31])
+  redis.call('HSET', KEYS[1], 'bm', id)
+end
 for d = 0, nd - 1 do
   if redis.call('HEXISTS', KEYS[1], 'm' .. d) == 1 then
     edit(KEYS[1], id, d, now + 100) -- after the answer to the click that led here
   elseif not failed[tostring(d)] then
-    enqueue('post', id, d, now)
+    enqueue('post', id, d, due)
   end
 end
 if ARGV[27] == '1' then queue(KEYS[1], id, now, tonumber(ARGV[16])) end

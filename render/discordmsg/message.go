@@ -37,10 +37,14 @@ const (
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, listed)
+	var items []render.Item
+	if len(v.Batch) > 0 {
+		c, items = render.NewBatch(v, true)
+	}
 	d := v.Record.Interaction.Deadline
 	body, whole := description(c, maxDescription-500) // room for what is added below
 	m := Message{Content: render.Cut(Escape(c.Notice), maxContent, render.Runes)}
-	e := &discordgo.MessageEmbed{Title: render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes), Color: colour(v.Record.State)}
+	e := &discordgo.MessageEmbed{Title: render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes), Color: colour(v.Record.State, c.Closed)}
 	footer := c.From
 	if c.Digest != "" {
 		footer += " · " + c.Digest
@@ -63,6 +67,9 @@ func Build(v bridge.View) (Message, error) {
 		if m.Components, err = controls(v); err != nil {
 			return m, err
 		}
+		if len(items) > 0 {
+			m.Components = rows(batch(v, items))
+		}
 		if v.Record.Interaction.Declinable {
 			m.Components = append(m.Components, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 		}
@@ -75,10 +82,11 @@ func Build(v bridge.View) (Message, error) {
 	return m, nil
 }
 
-func colour(s bridge.State) int {
-	switch s {
-	case bridge.StatePending:
+func colour(s bridge.State, closed bool) int {
+	if !closed {
 		return colourPending
+	}
+	switch s {
 	case bridge.StateApproved, bridge.StateAnswered:
 		return colourYes
 	case bridge.StateDenied:
@@ -183,16 +191,41 @@ func decisions(v bridge.View) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	i := v.Record.Interaction
 	for n, d := range i.Decisions() {
-		style := discordgo.SecondaryButton
-		switch render.DecisionTone(i, d) {
-		case render.Good:
-			style = discordgo.SuccessButton
-		case render.Bad:
-			style = discordgo.DangerButton
-		}
-		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), style))
+		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
 	return out
+}
+
+func styleOf(t render.Tone) discordgo.ButtonStyle {
+	switch t {
+	case render.Good:
+		return discordgo.SuccessButton
+	case render.Bad:
+		return discordgo.DangerButton
+	}
+	return discordgo.SecondaryButton
+}
+
+// batch are the controls of several approvals: two of each, where more do not
+// fit, and those for all.
+func batch(v bridge.View, items []render.Item) []discordgo.MessageComponent {
+	var all, out []discordgo.MessageComponent
+	for _, a := range render.ForAll(items) {
+		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
+	}
+	for _, per := range []int{len(bridge.BatchDecisions), 2} {
+		out = nil
+		for _, it := range items {
+			i := it.View.Record.Interaction
+			for _, n := range it.Decisions[:min(per, len(it.Decisions))] {
+				out = append(out, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
+			}
+		}
+		if len(out)+len(all) <= maxButtons {
+			break
+		}
+	}
+	return append(out, all...)
 }
 
 func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {

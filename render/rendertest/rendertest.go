@@ -49,6 +49,8 @@ func Samples() []Sample {
 	stopped.Response.Stop = true
 	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
+	out = append(out, Sample{"batch", batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
+		Sample{"batch-closed", batch(bridge.StateApproved, bridge.StateExpired)})
 	long := approval()
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
 	out = append(out, Sample{"approval-long", view(pending(long))})
@@ -57,6 +59,26 @@ func Samples() []Sample {
 	}
 	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
 	return out
+}
+
+// batch is a view of several approvals in one message.
+func batch(states ...bridge.State) bridge.View {
+	var records []bridge.Record
+	for n, s := range states {
+		i := approval()
+		i.Prompt = fmt.Sprintf("Step **%d** of <the> release", n+1)
+		i.Approval.Input = fmt.Appendf(nil, `{"command":"step %d --force"}`, n+1)
+		i.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}
+		i.ID = bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n+3))
+		if s == bridge.StatePending {
+			records = append(records, pending(i))
+		} else {
+			records = append(records, ended(i, s))
+		}
+	}
+	v := view(records[0])
+	v.Batch = records
+	return v
 }
 
 // life is one view per turn that a request can take besides its end.

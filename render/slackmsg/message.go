@@ -25,6 +25,9 @@ type Message struct {
 
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
+	if len(v.Batch) > 0 {
+		return buildBatch(v)
+	}
 	c := render.NewCard(v, listed)
 	for _, limit := range []int{maxMessage, 4000, 1500, 500} {
 		m, whole := build(v, c, limit)
@@ -91,13 +94,17 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
 	}
-	d := v.Record.Interaction.Deadline
-	footer := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", d.Unix(), render.Until(d))
-	if c.Digest != "" {
-		footer += " · " + c.Digest
-	}
-	m.Blocks = append(m.Blocks, slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: footer, Verbatim: true}))
+	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, c.Digest))
 	return m, whole
+}
+
+// footer says until when the card can be answered.
+func footer(i bridge.Interaction, id, digest string) slack.Block {
+	text := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", i.Deadline.Unix(), render.Until(i.Deadline))
+	if digest != "" {
+		text += " · " + digest
+	}
+	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
 }
 
 // clip keeps the start of a document; what is cut stands in full elsewhere.
@@ -141,7 +148,7 @@ func measure(blocks []slack.Block) int {
 func controls(v bridge.View, id string) []slack.Block {
 	i := v.Record.Interaction
 	if i.Kind == bridge.KindApproval {
-		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v)...)}
+		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v, "d")...)}
 	}
 	if i.LonePlan() {
 		return []slack.Block{slack.NewActionBlock("act-"+id,
@@ -195,14 +202,18 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 	return out
 }
 
-func decisions(v bridge.View) []slack.BlockElement {
+// decisions are the buttons of an approval; prefix begins their ids.
+func decisions(v bridge.View, prefix string) []slack.BlockElement {
 	var row []slack.BlockElement
 	i := v.Record.Interaction
 	for n, d := range i.Decisions() {
-		style := map[render.Tone]slack.Style{render.Good: slack.StylePrimary, render.Bad: slack.StyleDanger}[render.DecisionTone(i, d)]
-		row = append(row, button("d"+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), style))
+		row = append(row, button(prefix+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
 	return row
+}
+
+func styleOf(t render.Tone) slack.Style {
+	return map[render.Tone]slack.Style{render.Good: slack.StylePrimary, render.Bad: slack.StyleDanger}[t]
 }
 
 func button(id, token, label string, style slack.Style) *slack.ButtonBlockElement {

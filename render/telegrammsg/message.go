@@ -37,12 +37,19 @@ type File struct {
 // Build writes a view as a message. Its error is CodeUnsupported.
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
+	var items []render.Item
+	if len(v.Batch) > 0 {
+		c, items = render.NewBatch(v, true)
+	}
 	if !c.Closed && wizard(v) {
 		c.Questions = wizardText(v)
 	}
 	m := Message{}
 	if !c.Closed && !v.ReadOnly {
 		m.Keyboard = keyboard(v)
+		if len(items) > 0 {
+			m.Keyboard = batch(v, items)
+		}
 		if v.Record.Interaction.Declinable {
 			m.Keyboard = append(m.Keyboard, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
 		}
@@ -54,7 +61,10 @@ func Build(v bridge.View) (Message, error) {
 			continue
 		}
 		if !whole && !c.Closed {
-			full := render.NewCard(v, listed) // every question, not the wizard's step
+			full := c
+			if wizard(v) {
+				full = render.NewCard(v, listed) // every question, not the wizard's step
+			}
 			text := []byte(full.FullText())
 			if len(text) > maxFile {
 				return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the text has %d bytes, more than %d", len(text), maxFile)
@@ -164,13 +174,7 @@ func decisions(v bridge.View) [][]Button {
 	var first, second []Button
 	i := v.Record.Interaction
 	for n, d := range i.Decisions() {
-		b := Button{Text: render.DecisionLabel(i, d), Data: v.Token(i.DecisionControl(n))}
-		switch render.DecisionTone(i, d) {
-		case render.Good:
-			b.Style = "success"
-		case render.Bad:
-			b.Style = "danger"
-		}
+		b := Button{Text: render.DecisionLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))}
 		if d == bridge.DecideDeny || d == bridge.DecideDenyReason {
 			first = append(first, b)
 			continue
@@ -185,6 +189,30 @@ func decisions(v bridge.View) [][]Button {
 		rows = append(rows, []Button{b})
 	}
 	return rows
+}
+
+func styleOf(t render.Tone) string {
+	return map[render.Tone]string{render.Good: "success", render.Bad: "danger"}[t]
+}
+
+// batch is the keyboard of several approvals: a row for each, and those for
+// all.
+func batch(v bridge.View, items []render.Item) [][]Button {
+	var out [][]Button
+	for _, it := range items {
+		i := it.View.Record.Interaction
+		var row []Button
+		for _, n := range it.Decisions {
+			row = append(row, Button{Text: it.Label(n), Data: it.View.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, i.Decisions()[n]))})
+		}
+		for part := range slices.Chunk(row, 2) { // phones cut what is longer
+			out = append(out, part)
+		}
+	}
+	for _, a := range render.ForAll(items) {
+		out = append(out, []Button{{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option), Style: styleOf(a.Tone)}})
+	}
+	return out
 }
 
 // optionKeys are the options of a question, one a row, or several where they

@@ -1,0 +1,128 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// BatchDecisions are what can be decided for all of a batch at once. Their
+// order is part of tokens: only append.
+var BatchDecisions = []Decision{DecideDeny, DecideOnce, DecideSession}
+
+// members loads what the messages of a record show: nil for one that is alone.
+func (e *Engine) members(ctx context.Context, r Record) ([]Record, error) {
+	if r.Batch != "" {
+		first, err := e.store.Load(ctx, r.Batch)
+		if err != nil {
+			return nil, err
+		}
+		return e.members(ctx, first)
+	}
+	if len(r.Members) == 0 {
+		return nil, nil
+	}
+	out := make([]Record, len(r.Members))
+	for n, id := range r.Members {
+		if id == r.Interaction.ID {
+			out[n] = r
+			continue
+		}
+		var err error
+		if out[n], err = e.store.Load(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// pendingOf reports whether something of it is pending.
+func pendingOf(batch []Record) bool {
+	return slices.ContainsFunc(batch, func(r Record) bool { return !r.State.Final() })
+}
+
+// revisions tells states of a batch apart.
+func revisions(batch []Record) string {
+	s := ""
+	for _, r := range batch {
+		s += strconv.FormatInt(r.Revision, 10) + " "
+	}
+	return s
+}
+
+// shown is what the pressed message has to show now; nil where that can not be
+// read just now: its edit follows.
+func (e *Engine) shown(ctx context.Context, a admitted, d *Draft) *View {
+	v := a.view(e, d)
+	if a.record.Batch == "" && len(a.record.Members) == 0 {
+		return &v
+	}
+	batch, err := e.members(ctx, a.record)
+	if err != nil {
+		e.log.Warn("batch not read, its message is drawn by its edit", "id", a.record.Interaction.ID, "error", err)
+		return nil
+	}
+	v.Record, v.Batch = batch[0], batch
+	return &v
+}
+
+// decideAll decides everything that is pending in a batch and offers the
+// decision; each one keeps its own outcome.
+func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
+	if a.control.Option >= len(BatchDecisions) {
+		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
+	}
+	d := BatchDecisions[a.control.Option]
+	batch, err := e.members(ctx, a.record)
+	if err != nil {
+		return Verdict{}, err
+	}
+	done, lost := 0, 0
+	for _, rec := range batch {
+		i := rec.Interaction
+		mine := slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Platform == a.Actor.Platform && r.User == a.Actor.User })
+		if rec.State.Final() || !mine {
+			continue
+		}
+		r, problem, err := i.decide(d, Given{})
+		if err != nil || problem != "" {
+			continue // this one does not offer it
+		}
+		_, won, err := e.settleOne(ctx, a.actor, rec, r)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if won {
+			done++
+		} else {
+			lost++
+		}
+	}
+	if done == 0 {
+		return Verdict{Kind: VerdictLate, Note: "Too late: all of it was decided before. Nothing was recorded.", View: e.shown(ctx, a, nil)}, nil
+	}
+	note := "Recorded: " + strconv.Itoa(done) + " decided."
+	if lost > 0 {
+		note += " " + strconv.Itoa(lost) + " had been decided a moment before."
+	}
+	return Verdict{Kind: VerdictSettled, Note: note, View: e.shown(ctx, a, nil)}, nil
+}
+
+// settleOne records a response as an actor's, with the grant that it gives.
+func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Response) (Record, bool, error) {
+	i := rec.Interaction
+	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
+	if r.Annotations == nil {
+		r.Annotations = map[string]Annotation{}
+	}
+	got, won, err := e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(actor, r)})
+	if err != nil || !won {
+		return got, won, err
+	}
+	e.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
+	if err := e.remember(ctx, got); err != nil {
+		e.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
+	}
+	return got, true, nil
+}

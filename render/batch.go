@@ -1,0 +1,139 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Item is one of several approvals that share a message.
+type Item struct {
+	Number int
+	View   bridge.View // its own
+	Blocks []Block
+	// Decisions are indexes into those of the interaction that have a control;
+	// none once it is decided.
+	Decisions []int
+}
+
+// Label is the label of one of its decisions where the controls of all items
+// stand together.
+func (i Item) Label(n int) string {
+	r := i.View.Record.Interaction
+	return strconv.Itoa(i.Number) + " · " + DecisionLabel(r, r.Decisions()[n])
+}
+
+// NewBatch builds the card of several approvals. Its body is all of their
+// text; short tells that only the plainest decisions get a control.
+func NewBatch(v bridge.View, short bool) (Card, []Item) {
+	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
+	c.Body, c.Closing, c.Digest, c.Closed = nil, nil, "", true
+	open := 0
+	var items []Item
+	for n := range v.Batch {
+		it := newItem(v.Of(n), n+1, short)
+		if !it.View.Record.State.Final() {
+			open++
+			c.Closed = false
+		}
+		items = append(items, it)
+		if n > 0 {
+			c.Body = append(c.Body, Block{Kind: Rule})
+		}
+		c.Body = append(c.Body, it.Blocks...)
+	}
+	count := strconv.Itoa(len(items))
+	agent := Line(v.Record.Interaction.Agent)
+	c.From = from(batchOrigin(v.Batch[0].Interaction))
+	switch {
+	case c.Closed:
+		c.Icon, c.Headline = "📋", count+" requests, all decided"
+		c.Notice = c.Headline + ": " + agent
+	case open < len(items):
+		c.Icon, c.Headline = "🔐", strconv.Itoa(open)+" of "+count+" permissions still wanted"
+		c.Notice = agent + " wants " + strconv.Itoa(open) + " of " + count + " permissions"
+	default:
+		c.Icon, c.Headline = "🔐", count+" permissions wanted"
+		c.Notice = agent + " wants " + count + " permissions"
+	}
+	return c, items
+}
+
+// batchOrigin leaves out what only the first has.
+func batchOrigin(i bridge.Interaction) bridge.Interaction {
+	i.ToolName, i.Approval = "", nil
+	return i
+}
+
+func newItem(v bridge.View, number int, short bool) Item {
+	r := v.Record
+	i := r.Interaction
+	it := Item{Number: number, View: v}
+	title := []Span{{Text: strconv.Itoa(number) + ". ", Bold: true}}
+	body := Markdown(i.Prompt)
+	if len(body) > 0 && body[0].Kind == Paragraph {
+		title, body = append(title, body[0].Spans...), body[1:]
+	}
+	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), body...)
+	it.Blocks = append(it.Blocks, Input(*i.Approval)...)
+	if r.State.Final() {
+		icon, _ := headline(r)
+		end := closing(r)
+		if len(end) > 0 && end[0].Kind == Paragraph {
+			end[0].Spans = append([]Span{{Text: icon + " "}}, end[0].Spans...)
+		}
+		it.Blocks = append(it.Blocks, end...)
+		return it
+	}
+	if len(i.Digest) >= 12 {
+		it.Blocks = append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: "sha256:" + i.Digest[:12], Code: true}}})
+	}
+	it.Blocks = append(it.Blocks, scopeNotes(i)...)
+	if s := Standing(r); s != "" {
+		it.Blocks = append(it.Blocks, Para(s))
+	}
+	for n, d := range i.Decisions() {
+		if !short || slices.Contains(bridge.BatchDecisions, d) {
+			it.Decisions = append(it.Decisions, n)
+		}
+	}
+	return it
+}
+
+// All is a control that decides everything that is pending.
+type All struct {
+	Option int // into bridge.BatchDecisions
+	Label  string
+	Tone   Tone
+}
+
+// ForAll are the controls for everything that is pending: what each of at
+// least two offers.
+func ForAll(items []Item) []All {
+	var out []All
+	for n, d := range bridge.BatchDecisions {
+		offering, open := 0, 0
+		for _, it := range items {
+			if it.View.Record.State.Final() {
+				continue
+			}
+			open++
+			if slices.Contains(it.View.Record.Interaction.Decisions(), d) {
+				offering++
+			}
+		}
+		if open < 2 || offering < open {
+			continue
+		}
+		a := All{Option: n, Label: map[bridge.Decision]string{bridge.DecideDeny: "Deny all", bridge.DecideOnce: "Allow all once", bridge.DecideSession: "Allow all for this session"}[d]}
+		switch d {
+		case bridge.DecideDeny:
+			a.Tone = Bad
+		case bridge.DecideOnce:
+			a.Tone = Good
+		}
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package slackmsg
+
+import (
+	"strconv"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// buildBatch writes several approvals as one message: each with its text and
+// its own buttons, and a row for all.
+func buildBatch(v bridge.View) (Message, error) {
+	c, items := render.NewBatch(v, false)
+	for _, limit := range []int{maxMessage, 2000, 1000, 400} {
+		m, whole := batchMessage(v, c, items, limit)
+		if measure(m.Blocks) > maxMessage {
+			continue
+		}
+		if !whole && !c.Closed {
+			m.Parts = parts(c)
+		}
+		return m, nil
+	}
+	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests do not fit %d characters", len(items), maxMessage)
+}
+
+// batchMessage gives each item at most limit characters, and reports whether
+// that was all.
+func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
+	id := v.Record.Interaction.ID.Short()
+	for _, it := range items {
+		id += "-" + strconv.FormatInt(it.View.Record.Revision, 36)
+	}
+	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
+	m.Blocks = append(m.Blocks, slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)), slack.NewContextBlock("from-"+id, literal(render.Cut(c.From, maxHeader, cost))))
+	whole := true
+	for _, it := range items {
+		n := strconv.Itoa(it.Number) + "-" + id
+		text, all := clip(it.Blocks, limit)
+		whole = whole && all
+		m.Blocks = append(m.Blocks, richText("body"+n, text))
+		if len(it.Decisions) == 0 || v.ReadOnly {
+			continue
+		}
+		m.Blocks = append(m.Blocks, slack.NewActionBlock("act"+n, decisions(it.View, "i"+strconv.Itoa(it.Number)+"d")...))
+	}
+	if c.Closed {
+		return m, whole
+	}
+	if !whole {
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
+	}
+	for _, note := range render.Notes(v) {
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
+	}
+	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
+		m.Blocks = append(m.Blocks, slack.NewDividerBlock(), slack.NewActionBlock("all-"+id, row...))
+	}
+	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, ""))
+	return m, whole
+}
+
+func forAll(v bridge.View, items []render.Item) []slack.BlockElement {
+	var row []slack.BlockElement
+	for _, a := range render.ForAll(items) {
+		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
+	}
+	return row
+}
