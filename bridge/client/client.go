@@ -4,6 +4,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,10 @@ var _ bridge.Asker = (*Client)(nil)
 
 // Client is a connection to a daemon. It is safe for concurrent use.
 type Client struct {
+	// Patience is how long the daemon may be away before a call fails; 0: two
+	// minutes. Set it before the first call.
+	Patience time.Duration
+
 	base  string
 	token string
 	http  *http.Client
@@ -136,7 +141,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 		if time.Since(start) > retryMost {
 			wait, began = retryFirst, time.Now() // it was there for a while
 		}
-		if time.Since(began) > giveUp {
+		if time.Since(began) > cmp.Or(c.Patience, giveUp) {
 			return err
 		}
 		t := time.NewTimer(wait)

@@ -47,7 +47,8 @@ func (c *connection) client() (*client.Client, error) {
 type asking struct {
 	connection
 	route, session, key, onTimeout string
-	timeout                        time.Duration
+	timeout, grace, batch          time.Duration
+	join                           bool
 }
 
 func (a *asking) flags(cmd *cobra.Command) {
@@ -56,11 +57,15 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
+	cmd.Flags().DurationVar(&a.grace, "grace", 0, "hold the cards back so long, while somebody may answer at the keyboard")
+	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait so long for more approvals of the session and show them in one message")
+	cmd.Flags().BoolVar(&a.join, "join", false, "wait for the answer of an identical request of the session, if one is pending")
 	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals), default (asks), escalate or pending")
 }
 
 func (a *asking) request(prompt string) bridge.Request {
-	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout)}
+	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
+		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join}
 }
 
 // ask sends a request and waits for its end. An interrupt leaves it pending.

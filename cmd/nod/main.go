@@ -86,6 +86,7 @@ Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
 		demoCommand(), serveCommand(), sandboxCommand(),
 		askCommand(), approveCommand(), runCommand(),
 		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(), messagesCommand(), channelCommand(),
+		hookCommand(), initCommand(),
 		configCommand(), versionCommand(),
 	)
 	return root
