@@ -87,7 +87,7 @@ func TestHookAnswers(t *testing.T) {
 		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig, a asked) {
 			r.press("ana", a.on("slack"), "Allow once")
 		}},
-		"always": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig, a asked) {
+		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig, a asked) {
 			if !strings.Contains(a.text("slack"), "Bash(git push:*) in this project") {
 				r.t.Errorf("the card does not say what always means: %s", a.text("slack"))
 			}
