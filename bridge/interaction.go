@@ -8,10 +8,12 @@ import (
 // Kind says what is wanted from the human.
 type Kind string
 
-// The two kinds.
+// The kinds.
 const (
 	KindAsk      Kind = "ask"      // answers to questions
 	KindApproval Kind = "approval" // permission to do one thing
+	// KindNotice wants nothing: it is answered once it has been shown.
+	KindNotice Kind = "notice"
 )
 
 // State is where an interaction stands; see the package comment.

@@ -254,6 +254,9 @@ func (e *Engine) failureText(i Interaction, failures map[int]string) string {
 
 // timeoutResponse is what stands if nobody answers.
 func (i Interaction) timeoutResponse() Response {
+	if i.Kind == KindNotice {
+		return Response{State: StateUndeliverable, Reason: "it could not be shown in time", Annotations: map[string]Annotation{}, At: i.Deadline, Digest: i.Digest}
+	}
 	r := Response{State: StateExpired, Annotations: map[string]Annotation{}, At: i.Deadline, Digest: i.Digest}
 	switch i.OnTimeout {
 	case OnTimeoutDeny:

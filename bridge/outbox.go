@@ -124,6 +124,9 @@ func (e *Engine) giveUp(ctx context.Context, j Job, reason string) error {
 			return err
 		}
 	}
+	if r.Interaction.Kind == KindNotice && len(r.Messages) > 0 {
+		return e.noticed(ctx, j.Interaction)
+	}
 	return nil
 }
 
@@ -175,10 +178,34 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err := e.mark(ctx, r, j.Destination, ref); err != nil {
 		return err
 	}
-	if err := e.startThread(ctx, r, j.Destination, ref); err != nil || len(batch) == 0 {
+	if err := e.startThread(ctx, r, j.Destination, ref); err != nil {
 		return err
 	}
+	switch {
+	case r.Interaction.Kind == KindNotice:
+		return e.noticed(ctx, r.Interaction.ID)
+	case len(batch) == 0:
+		return nil
+	}
 	return e.redrawBatch(ctx, r, batch, j.Destination)
+}
+
+// noticed ends a notice once it has been shown wherever it can be.
+func (e *Engine) noticed(ctx context.Context, id ID) error {
+	r, err := e.store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	for n := range r.Interaction.Destinations {
+		_, posted := r.Messages[n]
+		if _, failed := r.Failures[n]; !posted && !failed {
+			return nil // its own post comes by here
+		}
+	}
+	_, _, err = e.store.Settle(ctx, Settlement{ID: id, Cause: CauseAnswer, Nonce: "shown", Response: Response{
+		State: StateAnswered, Annotations: map[string]Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
+	}})
+	return err
 }
 
 // redrawBatch draws a new message again if one of those that it shows has

@@ -141,8 +141,10 @@ func (r *Request) Normalize() error {
 		err = c.normalizeAsk()
 	case KindApproval:
 		err = c.normalizeApproval()
+	case KindNotice:
+		err = c.normalizeNotice()
 	default:
-		err = Errorf(CodeInvalid, "kind: unknown %q", c.Kind).WithHint("use ask or approval")
+		err = Errorf(CodeInvalid, "kind: unknown %q", c.Kind).WithHint("use ask, approval or notice")
 	}
 	for _, step := range []func() error{c.normalizeTimeout, c.normalizeLife, c.normalizeView} {
 		if err == nil {
@@ -261,6 +263,19 @@ func (r *Request) normalizeView() error {
 	if _, problem := (Interaction{Questions: r.Questions}).split(r.Initial); problem != "" {
 		return Errorf(CodeInvalid, "initial: %s", problem)
 	}
+	return nil
+}
+
+func (r *Request) normalizeNotice() error {
+	switch {
+	case r.Approval != nil || len(r.Questions) > 0:
+		return Errorf(CodeInvalid, "kind: a notice asks nothing").WithHint("leave approval and questions out, or send another kind")
+	case r.OnTimeout != "" && r.OnTimeout != OnTimeoutExpire:
+		return Errorf(CodeInvalid, "on_timeout: a notice waits for nobody")
+	case r.Declinable:
+		return Errorf(CodeInvalid, "declinable: is for asks only")
+	}
+	r.MaxRounds = 1
 	return nil
 }
 

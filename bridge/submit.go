@@ -198,6 +198,9 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 		return Record{}, err
 	}
 	i := rec.Interaction
+	if i.Kind == KindNotice {
+		return Record{}, Errorf(CodeInvalid, "a notice asks nothing")
+	}
 	if actor.Person == "" || !slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Person == actor.Person }) {
 		return Record{}, Errorf(CodeForbidden, "you may not answer this").WithHint("who may: %s", responderNames(i))
 	}

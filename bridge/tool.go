@@ -51,7 +51,19 @@ func (a asker) Open(ctx context.Context, r Request, key string) (Record, error) 
 	return a.e.Open(ctx, a.agent, r, key)
 }
 
+// owns refuses what another agent asked.
+func (a asker) owns(ctx context.Context, id ID) error {
+	r, err := a.e.Get(ctx, id)
+	if err == nil && r.Interaction.Agent != a.agent.Name {
+		err = Errorf(CodeNotFound, "there is no interaction %s", id)
+	}
+	return err
+}
+
 func (a asker) Wait(ctx context.Context, id ID) (Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return Record{}, err
+	}
 	rec, err := a.e.Await(ctx, id)
 	if err == nil {
 		err = a.e.Delivered(context.WithoutCancel(ctx), rec)
@@ -60,18 +72,30 @@ func (a asker) Wait(ctx context.Context, id ID) (Record, error) {
 }
 
 func (a asker) Reprompt(ctx context.Context, id ID, r Request, key string) (Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return Record{}, err
+	}
 	return a.e.Reprompt(ctx, a.agent, id, r, key)
 }
 
 func (a asker) Queue(ctx context.Context, id ID, hold Duration, message string) (Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return Record{}, err
+	}
 	return a.e.Queue(ctx, a.agent, id, hold, message)
 }
 
 func (a asker) Complete(ctx context.Context, id ID, c Completion) (Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return Record{}, err
+	}
 	return a.e.Complete(ctx, id, c)
 }
 
 func (a asker) Cancel(ctx context.Context, id ID, reason string) (Record, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return Record{}, err
+	}
 	return a.e.Cancel(ctx, id, reason)
 }
 

@@ -98,6 +98,9 @@ func (r Record) Outcome() string {
 			return "denied, and the agent stopped"
 		}
 	case StateAnswered:
+		if r.Interaction.Kind == KindNotice {
+			return "shown"
+		}
 		qs := r.Interaction.Questions
 		if len(qs) != 1 || r.Interaction.CompletedView.Hidden() {
 			break

@@ -28,14 +28,14 @@ func (i Item) Label(n int) string {
 // text; short tells that only the plainest decisions get a control.
 func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
-	c.Body, c.Closing, c.Digest, c.Closed = nil, nil, "", true
+	c.Body, c.Closing, c.Digest, c.Closed, c.Whole = nil, nil, "", true, false
 	open := 0
 	var items []Item
 	for n := range v.Batch {
 		it := newItem(v.Of(n), n+1, short)
 		if !it.View.Record.State.Final() {
 			open++
-			c.Closed = false
+			c.Closed, c.Whole = false, true
 		}
 		items = append(items, it)
 		if n > 0 {

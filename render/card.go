@@ -30,6 +30,8 @@ type Card struct {
 	// only.
 	Digest string
 	Closed bool
+	// Whole tells that all of the body has to be delivered.
+	Whole bool
 }
 
 // NewCard builds the card of a view. listOptions tells that labels do not fit
@@ -38,6 +40,10 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	r := v.Record
 	i := r.Interaction
 	c := Card{From: from(i), Closed: r.State.Final(), Closing: closing(r)}
+	c.Whole = !c.Closed
+	if i.Kind == bridge.KindNotice {
+		c.Closed, c.Closing, c.Whole = true, nil, true // it has no other state that people would see
+	}
 	c.Icon, c.Headline = headline(r)
 	fields := i.Fields()
 	if len(fields) == 1 && fields[0].Header != "" {

@@ -51,6 +51,9 @@ func SubmitLabel(q bridge.Question) string {
 }
 
 func headline(r bridge.Record) (icon, text string) {
+	if r.Interaction.Kind == bridge.KindNotice {
+		return "📣", "For your information"
+	}
 	switch r.State {
 	case bridge.StatePending:
 		if r.Interaction.Kind == bridge.KindApproval {
@@ -177,6 +180,9 @@ func Notes(v bridge.View) []string {
 func notice(r bridge.Record, subject string) string {
 	i := r.Interaction
 	agent := Line(i.Agent)
+	if i.Kind == bridge.KindNotice {
+		return Cut(agent+": "+subject, 200, Runes)
+	}
 	if r.State == bridge.StatePending {
 		if i.Kind == bridge.KindApproval {
 			return Cut(fmt.Sprintf("%s wants permission: %s", agent, subject), 200, Runes)

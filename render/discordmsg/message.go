@@ -50,15 +50,15 @@ func Build(v bridge.View) (Message, error) {
 		footer += " · " + c.Digest
 	}
 	e.Footer = &discordgo.MessageEmbedFooter{Text: render.Cut(footer, 300, render.Runes)}
-	if !c.Closed {
-		if !whole {
-			text := []byte(c.FullText())
-			if len(text) > maxFile {
-				return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(text), maxFile)
-			}
-			m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
-			body += "\n\n✂️ Shortened here: the full text is attached."
+	if !whole && c.Whole {
+		text := []byte(c.FullText())
+		if len(text) > maxFile {
+			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(text), maxFile)
 		}
+		m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
+		body += "\n\n✂️ Shortened here: the full text is attached."
+	}
+	if !c.Closed {
 		for _, note := range render.Notes(v) {
 			body += "\n\n" + Escape(note)
 		}

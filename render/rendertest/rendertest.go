@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,12 @@ func Samples() []Sample {
 		out = append(out, Sample{string(w), view(pending(ask(question("q1", w))))})
 	}
 	out = append(out, life()...)
+	notice := base()
+	notice.Kind = bridge.KindNotice
+	longNotice := notice
+	longNotice.Prompt = strings.Repeat("a long line of a long report\n\n", 600)
+	out = append(out, Sample{"notice-long", view(pending(longNotice))})
+	out = append(out, Sample{"notice", view(pending(notice))}, Sample{"notice-shown", view(ended(notice, bridge.StateAnswered))})
 	several := ask(question("where", bridge.WidgetRadio), question("what", bridge.WidgetCheckbox), question("why", bridge.WidgetText))
 	out = append(out, Sample{"several", view(pending(several))})
 	out = append(out, Sample{"approval", view(pending(approval()))})

@@ -18,7 +18,7 @@ func buildBatch(v bridge.View) (Message, error) {
 		if measure(m.Blocks) > maxMessage {
 			continue
 		}
-		if !whole && !c.Closed {
+		if !whole && c.Whole {
 			m.Parts = parts(c)
 		}
 		return m, nil
@@ -50,7 +50,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		return m, whole
 	}
 	if !whole {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
+		m.Blocks = append(m.Blocks, shortened(id))
 	}
 	for _, note := range render.Notes(v) {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))

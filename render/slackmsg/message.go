@@ -34,7 +34,7 @@ func Build(v bridge.View) (Message, error) {
 		if measure(m.Blocks) > maxMessage {
 			continue
 		}
-		if !whole && !c.Closed {
+		if !whole && c.Whole {
 			m.Parts = parts(c)
 			if len(m.Parts) > maxParts {
 				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text needs %d messages, more than %d", len(m.Parts), maxParts)
@@ -80,10 +80,13 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if len(closing) > 0 {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
+		if !whole && c.Whole {
+			m.Blocks = append(m.Blocks, shortened(id))
+		}
 		return m, whole
 	}
 	if !whole {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one.")))
+		m.Blocks = append(m.Blocks, shortened(id))
 	}
 	for _, note := range render.Notes(v) {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
@@ -96,6 +99,11 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	}
 	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, c.Digest))
 	return m, whole
+}
+
+// shortened says where the rest is.
+func shortened(id string) slack.Block {
+	return slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one."))
 }
 
 // footer says until when the card can be answered.

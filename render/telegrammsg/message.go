@@ -60,7 +60,7 @@ func Build(v bridge.View) (Message, error) {
 		if render.Runes(m.Text) > maxText {
 			continue
 		}
-		if !whole && !c.Closed {
+		if !whole && c.Whole {
 			full := c
 			if wizard(v) {
 				full = render.NewCard(v, listed) // every question, not the wizard's step
@@ -94,11 +94,13 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 		closing, _ := clip(c.Closing, limit)
 		w.add("\n")
 		w.blocks(closing, "")
-		text, entities := w.result()
-		return text, entities, true
 	}
-	if !whole || !all {
+	if c.Whole && (!whole || !all) {
 		w.add("\n✂️ Shortened here: the full text is in the file above.\n")
+	}
+	if c.Closed {
+		text, entities := w.result()
+		return text, entities, whole || !c.Whole
 	}
 	for _, note := range render.Notes(v) {
 		w.add("\n" + note + "\n")

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func notifyCommand() *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use:   "notify TEXT",
+		Short: "tell people something, and wait only until it is shown",
+		Long: `Show a text, in Markdown, in the team's chats. It asks nothing. Exit codes: 0
+shown, 5 it could not be shown anywhere.`,
+		Example: "  nod notify \"Backup **done**, 4 GB\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := a.request(args[0])
+			r.Kind = bridge.KindNotice
+			rec, err := a.ask(cmd, r)
+			if err != nil {
+				return err
+			}
+			return outcome(cmd.ErrOrStderr(), rec)
+		},
+	}
+	a.connection.flags(cmd)
+	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
+	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
+	return cmd
+}
