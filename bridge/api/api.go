@@ -3,6 +3,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -60,8 +61,13 @@ type Options struct {
 	Tokens map[string]Principal
 	// Closing ends long waits, so that a stop does not take as long as they do.
 	Closing context.Context
-	Log     *slog.Logger
+	// Doors are further front doors for agents, by path.
+	Doors map[string]Door
+	Log   *slog.Logger
 }
+
+// Door makes the handler of an agent's request.
+type Door func(bridge.Agent) http.Handler
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
@@ -88,6 +94,9 @@ func New(o Options) *Server {
 	}
 	for pattern, h := range s.routes() {
 		s.mux.HandleFunc(pattern, h)
+	}
+	for path, door := range o.Doors {
+		s.mux.HandleFunc(path, s.agent(s.through(door)))
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, bridge.Errorf(bridge.CodeNotFound, "there is no such path").WithHint("see /openapi.yaml"))
@@ -143,6 +152,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // connection waits for an answer. A writer that knows no deadlines is a test's.
 func requestRead(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// through lets an agent's request through a door: read whole, and ended when
+// the daemon stops.
+func (s *Server) through(door Door) handler {
+	return func(w http.ResponseWriter, r *http.Request, p Principal) error {
+		body, err := readRaw(r)
+		if err != nil {
+			return err
+		}
+		requestRead(w)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.closing, cancel)()
+		r = r.WithContext(ctx)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		door(*p.Agent).ServeHTTP(w, r)
+		return nil
+	}
 }
 
 type handler func(w http.ResponseWriter, r *http.Request, p Principal) error

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 	"github.com/nodbridge/nod/bridge/dialect/langchain"
 	"github.com/nodbridge/nod/bridge/dialect/openaiagents"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
@@ -28,13 +29,14 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ask_user_question": translateToolUse,
 	"tool_interaction":  translateInteraction,
 
-	"claude_control": claudecode.Control,
-	"codex":          codex.Request,
-	"acp":            acp.Request,
-	"langchain_hitl": langchain.HITL,
-	"agent_inbox":    langchain.Inbox,
-	"openai_agents":  openaiagents.Interruptions,
-	"ai_sdk":         aisdk.Approvals,
+	"claude_control":  claudecode.Control,
+	"mcp_elicitation": elicitation.Translate,
+	"codex":           codex.Request,
+	"acp":             acp.Request,
+	"langchain_hitl":  langchain.HITL,
+	"agent_inbox":     langchain.Inbox,
+	"openai_agents":   openaiagents.Interruptions,
+	"ai_sdk":          aisdk.Approvals,
 }
 
 func prefixed(prefix, id string) string {

@@ -58,7 +58,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
-	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Tokens: map[string]api.Principal{
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Doors: map[string]api.Door{"/mcp": echo}, Tokens: map[string]api.Principal{
 		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana"},
 	}}))
 	t.Cleanup(s.Close)
@@ -284,6 +284,17 @@ func hookCalls(call func(token, method, path, body string, want int) string) {
 		call("agent", "POST", "/v1/hooks/claude?"+query, hook, 400)
 	}
 	call("agent", "POST", "/v1/hooks/claude", `{"hook_event_name":1}`, 400)
+	call("agent", "POST", "/mcp?session=s", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200)
+	call("ana", "POST", "/mcp", `{}`, 403)
+	call("nobody", "POST", "/mcp", `{}`, 401)
 	call("agent", "POST", "/v1/hooks/gemini", hook, 404)
 	call("ana", "POST", "/v1/hooks/claude", hook, 403)
+}
+
+// echo is a door that gives back what came through it.
+func echo(bridge.Agent) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.Copy(w, r.Body)
+	})
 }

@@ -72,7 +72,7 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	for path, h := range callbacks {
 		mux.Handle(path, h(d.engine))
 	}
-	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log}))
+	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log, Doors: map[string]api.Door{"/mcp": d.mcpDoor}}))
 	d.handler = mux
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -25,9 +24,6 @@ const (
 	hookBlocks = 2 // PreToolUse: the tool does not run, stderr goes to the agent
 	hookFailed = 1 // the agent goes on as without the hook and shows stderr to its user
 )
-
-// withdrawTimeout bounds a withdrawal after the agent has ended its hook.
-const withdrawTimeout = 3 * time.Second
 
 // hookFlags are the flags of nod hook.
 type hookFlags struct {
@@ -111,29 +107,7 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 	if f.route != "" {
 		q.Set("route", f.route)
 	}
-	var open []bridge.Record
-	x := client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Key: uuid.NewString(), Pending: func(r []bridge.Record) { open = r }}
-	answer, err := c.Exchange(ctx, x)
-	if ctx.Err() != nil { // the agent has ended its hook: the person was faster at the terminal
-		withdraw(ctx, c, x, open, "answered at the terminal")
-	}
-	return answer, err
-}
-
-// withdraw takes back what nobody waits for any more. What it can not take
-// back expires.
-func withdraw(ctx context.Context, c *client.Client, x client.Exchange, open []bridge.Record, reason string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
-	defer cancel()
-	if open == nil { // it may have been opened a moment ago: its key finds it
-		found, stop := context.WithCancel(ctx)
-		defer stop()
-		x.Pending = func(r []bridge.Record) { open = r; stop() }
-		_, _ = c.Exchange(found, x) // it ends by stop, or there is nothing to take back
-	}
-	for _, r := range open {
-		_, _ = c.Cancel(ctx, r.Interaction.ID, reason) // best effort, as said
-	}
+	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body})
 }
 
 // failed says that the daemon could not be asked, in the way that the event

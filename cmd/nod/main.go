@@ -86,7 +86,7 @@ Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
 		demoCommand(), serveCommand(), sandboxCommand(),
 		askCommand(), approveCommand(), runCommand(), notifyCommand(),
 		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(), messagesCommand(), channelCommand(),
-		hookCommand(), initCommand(),
+		hookCommand(), mcpCommand(), proxyCommand(), initCommand(),
 		configCommand(), versionCommand(),
 	)
 	return root

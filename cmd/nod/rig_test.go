@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -412,6 +413,10 @@ func (r *rig) postTo(path string, header http.Header, body string) int {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(wrappedEnv) != "" {
+		serveWrapped()
+		return
+	}
 	quietRedis()
 	goleak.VerifyTestMain(m,
 		// The Redis client's own: it looks once a second whether its pool is closed.

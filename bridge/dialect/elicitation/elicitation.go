@@ -33,6 +33,23 @@ const (
 	Cancel  = "cancel"
 )
 
+// Translate translates what an MCP server asks; the member serverName, which
+// nod adds, names it.
+func Translate(raw []byte) (dialect.Translation, error) {
+	var p struct {
+		Params
+		Server string `json:"serverName"`
+	}
+	if err := dialect.Decode("params", raw, &p); err != nil {
+		return dialect.Translation{}, err
+	}
+	r, err := Request(p.Params, p.Server)
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec), nil }), nil
+}
+
 // question is the id of the only question.
 const question = "elicitation"
 

@@ -1,0 +1,315 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+type askInput struct {
+	Question   string   `json:"question" jsonschema:"What people are asked. Markdown. Say what you want to know and why; they do not see your conversation."`
+	Options    []option `json:"options,omitempty" jsonschema:"Answers to choose from. Without any, people write a text."`
+	Multiple   bool     `json:"multiple,omitempty" jsonschema:"Whether several options can be chosen."`
+	AllowOther bool     `json:"allow_other,omitempty" jsonschema:"Whether people may write something else than the options."`
+	Timeout    string   `json:"timeout,omitempty" jsonschema:"How long people have, such as 10m or 8h. Default 1h."`
+}
+
+type option struct {
+	Value       string `json:"value" jsonschema:"The answer you get back."`
+	Description string `json:"description,omitempty" jsonschema:"What it would mean, in a sentence."`
+}
+
+type approvalInput struct {
+	Action  string         `json:"action" jsonschema:"What you want to do and why, in Markdown; people do not see your conversation."`
+	Command string         `json:"command,omitempty" jsonschema:"The exact shell command you will run, if it is one. Run nothing else than what was approved."`
+	Tool    string         `json:"tool,omitempty" jsonschema:"The name of the tool you will use, if it is no shell command."`
+	Input   map[string]any `json:"input,omitempty" jsonschema:"The exact input of that tool."`
+	Timeout string         `json:"timeout,omitempty" jsonschema:"How long people have, such as 10m or 8h. Default 1h."`
+}
+
+type notifyInput struct {
+	Message string `json:"message" jsonschema:"What people should know. Markdown."`
+}
+
+type checkInput struct {
+	ID string `json:"id" jsonschema:"The id from an earlier answer with status pending."`
+}
+
+// result is what every tool answers.
+type result struct {
+	Status string `json:"status" jsonschema:"answered, approved, denied, shown, or why there is no answer: pending, expired, cancelled, undeliverable"`
+	ID     string `json:"id"`
+	// Answer is a text, or a list of them.
+	Answer any             `json:"answer,omitempty" jsonschema:"what was answered: a text, or a list where several could be chosen"`
+	Reason string          `json:"reason,omitempty" jsonschema:"why it was denied, or why there is no answer"`
+	Input  json.RawMessage `json:"input,omitempty" jsonschema:"use this input: a person changed it before approving"`
+	By     string          `json:"by,omitempty" jsonschema:"who decided"`
+	Hint   string          `json:"hint,omitempty" jsonschema:"what to do now"`
+}
+
+func (s *server) addTools(m *mcp.Server) {
+	yes, no := true, false
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "ask_human", Title: "Ask a person",
+		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options where you can: one tap is easier than typing. The answer may take a while; if the status is pending, go on with something else and call check with the id later.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
+		r, err := in.request()
+		return s.call(ctx, req, r, err)
+	})
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "request_approval", Title: "Ask for permission",
+		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. Show exactly what you will do. Do it only if the status is approved, once, and exactly as approved: if the answer has an input, a person changed it, and that is what you may do. Denied, expired and anything else means no.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
+		r, err := in.request(s.Scoped)
+		return s.call(ctx, req, r, err)
+	})
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "notify", Title: "Tell people something",
+		Description: "Tell the people of the team something in their chat. It asks nothing, and returns once the message is shown. Use it sparingly.",
+		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
+		return s.call(ctx, req, bridge.Request{Kind: bridge.KindNotice, Prompt: in.Message}, nil)
+	})
+	mcp.AddTool(m, &mcp.Tool{
+		Name: "check", Title: "Look for an answer",
+		Description: "Look whether an earlier request with status pending has been answered by now. It waits a little; if the status is still pending, do something else before you call it again.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
+	}, func(ctx context.Context, req *mcp.CallToolRequest, in checkInput) (*mcp.CallToolResult, any, error) {
+		id, err := bridge.ParseID(in.ID)
+		if err != nil {
+			return failed(err)
+		}
+		return s.finish(ctx, req, id, "")
+	})
+}
+
+func patience(timeout string) (bridge.Duration, error) {
+	if timeout == "" {
+		return bridge.Duration(defaultTimeout), nil
+	}
+	d, err := time.ParseDuration(timeout)
+	if err != nil {
+		return 0, bridge.Errorf(bridge.CodeInvalid, "timeout: %q is not like 10m or 8h", timeout)
+	}
+	return bridge.Duration(d), nil
+}
+
+func (in askInput) request() (bridge.Request, error) {
+	timeout, err := patience(in.Timeout)
+	q := bridge.Question{ID: "answer", Widget: bridge.WidgetTextarea, AllowOther: in.AllowOther}
+	for _, o := range in.Options {
+		q.Options = append(q.Options, bridge.Option{Value: o.Value, Description: o.Description})
+	}
+	switch {
+	case len(q.Options) == 0:
+		q.AllowOther = false
+	case in.Multiple:
+		q.Widget = bridge.WidgetCheckbox
+	case len(q.Options) <= 5:
+		q.Widget = bridge.WidgetButtons
+	default:
+		q.Widget = bridge.WidgetRadio
+	}
+	return bridge.Request{Kind: bridge.KindAsk, Prompt: in.Question, ToolName: "ask_human", Timeout: timeout, Questions: []bridge.Question{q}}, err
+}
+
+func (in approvalInput) request(scoped bool) (bridge.Request, error) {
+	timeout, err := patience(in.Timeout)
+	if err != nil {
+		return bridge.Request{}, err
+	}
+	a := &bridge.Approval{Tool: in.Tool, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
+	switch {
+	case in.Command != "" && len(in.Input) > 0:
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: does not go with input").WithHint("ask for each on its own")
+	case in.Command != "":
+		if a.Tool == "" {
+			a.Tool = "shell"
+		}
+		a.Input, err = dialect.Encode(map[string]string{"command": in.Command})
+	case len(in.Input) > 0:
+		a.Input, err = dialect.Encode(in.Input)
+	}
+	if len(a.Input) > 0 {
+		a.Decisions = append(a.Decisions, bridge.DecideEdit)
+		if scoped { // something exact is covered by it
+			a.Decisions = append(a.Decisions, bridge.DecideSession)
+		}
+	}
+	return bridge.Request{Kind: bridge.KindApproval, Prompt: in.Action, Timeout: timeout, Approval: a}, err
+}
+
+// openings bounds how many answered requests of the same content are looked
+// through.
+const openings = 20
+
+// open asks, or finds the same request again: one that waits, or one whose
+// answer this client never got, as it gave up and came back.
+func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, error) {
+	r.Session, r.Route, r.Join = s.Session, s.Route, true
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	sum := sha256.Sum256(raw)
+	for n := range openings {
+		rec, err := s.Asker.Open(ctx, r, "mcp:"+s.Session+":"+hex.EncodeToString(sum[:12])+":"+strconv.Itoa(n))
+		if err != nil || !rec.State.Final() || rec.Delivered.IsZero() {
+			return rec, err
+		}
+	}
+	return s.Asker.Open(ctx, r, uuid.NewString())
+}
+
+// call asks and answers. A retry of the 2026 generation brings the state of
+// the call before, which names its request.
+func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Request, err error) (*mcp.CallToolResult, any, error) {
+	if err != nil {
+		return failed(err)
+	}
+	mark := digest(req)
+	if state := req.Params.RequestState; state != "" {
+		was, err := parseState(state)
+		if err != nil || was.mark != mark {
+			return failed(bridge.Errorf(bridge.CodeInvalid, "requestState: is not the one of this call"))
+		}
+		return s.finish(ctx, req, was.id, was.next())
+	}
+	rec, err := s.open(ctx, r)
+	if err != nil {
+		return failed(err)
+	}
+	return s.finish(ctx, req, rec.Interaction.ID, callState{id: rec.Interaction.ID, mark: mark, round: 1}.String())
+}
+
+// finish waits and writes the result. State, where there is one, lets a client
+// of the 2026 generation retry by itself.
+func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
+	rec, over, err := s.wait(ctx, req, id)
+	switch {
+	case err != nil && (ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil):
+		return nil, nil, context.Canceled // the client has gone, and finds the request again
+	case over && err != nil:
+		return failed(err)
+	case !over && state != "" && retries(req):
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: state}, nil, nil
+	case !over || !rec.State.Final():
+		out, err := text(result{Status: "pending", ID: string(id), Hint: "Nobody has answered yet. Go on with something else, and call check with this id later."})
+		return out, nil, err
+	}
+	out, err := text(resultOf(rec))
+	return out, nil, err
+}
+
+// retries reports whether the client takes a result that asks it to come back.
+func retries(req *mcp.CallToolRequest) bool {
+	p := req.Session.InitializeParams()
+	return p != nil && p.ProtocolVersion >= "2026-07-28"
+}
+
+// failed is a tool's error: the model reads it and can do better.
+func failed(err error) (*mcp.CallToolResult, any, error) {
+	e := bridge.PublicError(err)
+	message := e.Message
+	if e.Hint != "" {
+		message += " (" + e.Hint + ")"
+	}
+	r := &mcp.CallToolResult{}
+	r.SetError(fmt.Errorf("%s: %s", e.Code, message))
+	return r, nil, nil
+}
+
+func resultOf(r bridge.Record) result {
+	out := result{Status: string(r.State), ID: string(r.Interaction.ID)}
+	resp := r.Response
+	if resp == nil {
+		return out
+	}
+	if resp.Actor != nil {
+		out.By = resp.Actor.Display()
+	}
+	out.Reason = resp.Reason
+	switch r.State {
+	case bridge.StateAnswered:
+		if r.Interaction.Kind == bridge.KindNotice {
+			out.Status = "shown"
+			return out
+		}
+		for _, q := range r.Interaction.Questions {
+			a := resp.Answers[q.ID]
+			out.Answer = a.Text
+			if q.Multiple() {
+				out.Answer = a.Values()
+			}
+		}
+	case bridge.StateApproved:
+		out.Input = resp.Input
+		out.Hint = "Do exactly what was approved, once."
+		if resp.Scope == bridge.ScopeSession {
+			out.Hint = "Approved for this session: exactly this need not be asked again."
+		}
+		if len(resp.Input) > 0 {
+			out.Hint = "A person changed the input. Do exactly that, once, and nothing else."
+		}
+	case bridge.StateDenied:
+		out.Hint = "Do not do it."
+	default:
+		out.Hint = dialect.WhyNot(r) + " This is neither a yes nor a no."
+	}
+	return out
+}
+
+// digest is of what a call asks.
+func digest(req *mcp.CallToolRequest) string {
+	sum := sha256.Sum256(append([]byte(req.Params.Name+"\x00"), req.Params.Arguments...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// callState is what a retry brings back. It proves nothing: the request it
+// names is the agent's own or is refused.
+type callState struct {
+	id    bridge.ID
+	mark  string // of what was asked
+	round int
+}
+
+// maxRounds is how often a client is asked to come back: common clients take
+// a server that never gets ready for a broken one.
+const maxRounds = 2
+
+func (c callState) String() string { return fmt.Sprintf("%s.%s.%d", c.id, c.mark, c.round) }
+
+// next is the state of the next retry; empty: there is none.
+func (c callState) next() string {
+	if c.round >= maxRounds {
+		return ""
+	}
+	c.round++
+	return c.String()
+}
+
+func parseState(s string) (callState, error) {
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 {
+		return callState{}, bridge.Errorf(bridge.CodeInvalid, "requestState: is not nod's")
+	}
+	id, err := bridge.ParseID(parts[0])
+	if err != nil {
+		return callState{}, err
+	}
+	n, err := strconv.Atoi(parts[2])
+	return callState{id: id, mark: parts[1], round: n}, err
+}

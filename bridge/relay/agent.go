@@ -1,0 +1,323 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/nodbridge/nod/bridge/dialect/acp"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+)
+
+// maxRemembered bounds what is known about an agent's tool calls.
+const maxRemembered = 1000
+
+// Agent is the Handler between an agent and its client, such as an editor:
+// what the agent asks its person is asked in chat too, and the first answer
+// counts. The zero value is not usable; see NewACP and NewCodex.
+type Agent struct {
+	asker  Asker
+	query  url.Values
+	only   bool // do not show it to the client
+	client *Side
+	server *Side
+	log    *slog.Logger
+
+	dialect string
+	methods []string
+	// note remembers what an earlier message tells about a tool call; context
+	// returns it for a request.
+	note   func(*Agent, Message)
+	enrich func(*Agent, Message) map[string]json.RawMessage
+	// closed tells the client that a request was answered elsewhere; nil: the
+	// agent itself does.
+	closed func(id json.RawMessage) any
+
+	mu       sync.Mutex
+	waiting  map[string]*waiting
+	answered map[string]bool // in chat; the client's answer, which comes too late, does not pass
+	calls    map[string]json.RawMessage
+	order    []string // of calls, oldest first
+	work     sync.WaitGroup
+}
+
+// waiting is a request of the agent that both ends may answer.
+type waiting struct {
+	cancel  context.CancelFunc
+	session string
+	shown   bool // to the client
+}
+
+// Options configures an Agent.
+type Options struct {
+	Asker Asker
+	// Query goes with every request: route, timeout, grace, batch.
+	Query url.Values
+	// OnlyChat keeps requests from the client.
+	OnlyChat       bool
+	Client, Server *Side
+	Log            *slog.Logger
+}
+
+func newAgent(o Options) *Agent {
+	return &Agent{asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log, waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: map[string]json.RawMessage{}}
+}
+
+// NewACP is for an agent that speaks the Agent Client Protocol.
+func NewACP(o Options) *Agent {
+	a := newAgent(o)
+	a.dialect, a.methods = "acp", acp.Methods
+	a.note = func(a *Agent, m Message) {
+		if m.Method != "session/update" {
+			return
+		}
+		var p struct {
+			Update json.RawMessage `json:"update"`
+		}
+		var call struct {
+			ID string `json:"toolCallId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil && json.Unmarshal(p.Update, &call) == nil && call.ID != "" {
+			a.remember(call.ID, p.Update)
+		}
+	}
+	a.enrich = func(a *Agent, m Message) map[string]json.RawMessage {
+		var p struct {
+			ToolCall struct {
+				ID string `json:"toolCallId"`
+			} `json:"toolCall"`
+		}
+		_ = json.Unmarshal(m.Params, &p) // without it there is nothing to add
+		return map[string]json.RawMessage{"toolCall": a.known(p.ToolCall.ID)}
+	}
+	a.closed = func(id json.RawMessage) any {
+		return struct {
+			Version string `json:"jsonrpc"`
+			Method  string `json:"method"`
+			Params  any    `json:"params"`
+		}{"2.0", "$/cancel_request", map[string]json.RawMessage{"requestId": id}}
+	}
+	return a
+}
+
+// NewCodex is for codex app-server.
+func NewCodex(o Options) *Agent {
+	a := newAgent(o)
+	a.dialect, a.methods = "codex", codex.Methods
+	a.note = func(a *Agent, m Message) {
+		if m.Method != "item/started" {
+			return
+		}
+		var p struct {
+			Item struct {
+				ID      string          `json:"id"`
+				Type    string          `json:"type"`
+				Changes json.RawMessage `json:"changes"`
+			} `json:"item"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil && p.Item.Type == "fileChange" {
+			a.remember(p.Item.ID, p.Item.Changes)
+		}
+	}
+	a.enrich = func(a *Agent, m Message) map[string]json.RawMessage {
+		var p struct {
+			Item string `json:"itemId"`
+		}
+		_ = json.Unmarshal(m.Params, &p) // without it there is nothing to add
+		return map[string]json.RawMessage{"changes": a.known(p.Item)}
+	}
+	return a
+}
+
+// remember merges what is told about a tool call: newer members replace older
+// ones.
+func (a *Agent) remember(id string, told json.RawMessage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was, known := a.calls[id]
+	if !known {
+		a.order = append(a.order, id)
+		if len(a.order) > maxRemembered {
+			delete(a.calls, a.order[0])
+			a.order = a.order[1:]
+		}
+	}
+	var old, more map[string]json.RawMessage
+	if known && json.Unmarshal(was, &old) == nil && json.Unmarshal(told, &more) == nil {
+		for k, v := range more {
+			old[k] = v
+		}
+		if b, err := json.Marshal(old); err == nil {
+			told = b
+		}
+	}
+	a.calls[id] = told
+}
+
+func (a *Agent) known(id string) json.RawMessage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.calls[id]
+}
+
+// FromServer implements Handler for what the agent says.
+func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
+	a.note(a, *m)
+	switch {
+	case m.Method == "$/cancel_request":
+		var p struct {
+			ID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			a.settle(p.ID)
+		}
+		return false
+	case m.Method == "serverRequest/resolved":
+		var p struct {
+			ID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			a.settle(p.ID)
+		}
+		return false
+	case !m.IsRequest() || !slices.Contains(a.methods, m.Method):
+		return false
+	}
+	var p struct {
+		Session string `json:"sessionId"`
+	}
+	_ = json.Unmarshal(m.Params, &p) // others have none
+	ctx, cancel := context.WithCancel(ctx)
+	a.mu.Lock()
+	a.waiting[string(m.ID)] = &waiting{cancel: cancel, session: p.Session, shown: !a.only}
+	a.mu.Unlock()
+	request := *m
+	a.work.Go(func() { a.ask(ctx, request) })
+	return a.only
+}
+
+// FromClient implements Handler for what the client says.
+func (a *Agent) FromClient(_ context.Context, m *Message) bool {
+	switch {
+	case m.IsResponse():
+		a.mu.Lock()
+		w, late := a.waiting[string(m.ID)], a.answered[string(m.ID)]
+		delete(a.waiting, string(m.ID))
+		delete(a.answered, string(m.ID))
+		a.mu.Unlock()
+		if w != nil {
+			w.cancel()
+		}
+		return late
+	case m.Method == "session/cancel":
+		var p struct {
+			Session string `json:"sessionId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			a.cancelTurn(p.Session)
+		}
+	}
+	return false
+}
+
+// settle ends the asking in chat for a request that needs no answer any more.
+func (a *Agent) settle(id json.RawMessage) {
+	a.mu.Lock()
+	w := a.waiting[string(id)]
+	delete(a.waiting, string(id))
+	a.mu.Unlock()
+	if w != nil {
+		w.cancel()
+	}
+}
+
+// cancelTurn answers what waits in a session as cancelled: where the client
+// was shown the request, it does so itself.
+func (a *Agent) cancelTurn(session string) {
+	a.mu.Lock()
+	var ids []string
+	for id, w := range a.waiting {
+		if w.session == session && !w.shown {
+			ids = append(ids, id)
+			w.cancel()
+			delete(a.waiting, id)
+		}
+	}
+	a.mu.Unlock()
+	for _, id := range ids {
+		a.write(a.server, response{"2.0", json.RawMessage(id), acp.Cancelled()})
+	}
+}
+
+type response struct {
+	Version string          `json:"jsonrpc,omitempty"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result"`
+}
+
+func (a *Agent) write(to *Side, v any) {
+	if err := to.Write(v); err != nil {
+		a.log.Warn("not written", "error", err)
+	}
+}
+
+// ask asks in chat, and answers the agent if it is first.
+func (a *Agent) ask(ctx context.Context, m Message) {
+	body, err := a.body(m)
+	var answer json.RawMessage
+	if err == nil {
+		answer, err = a.asker.Ask(ctx, a.dialect, a.query, body)
+	}
+	a.mu.Lock()
+	w := a.waiting[string(m.ID)]
+	first := w != nil && err == nil
+	if first {
+		delete(a.waiting, string(m.ID))
+		if w.shown {
+			a.answered[string(m.ID)] = true
+		}
+	}
+	a.mu.Unlock()
+	switch {
+	case first:
+		a.write(a.server, response{m.Version, m.ID, answer})
+		if w.shown && a.closed != nil {
+			a.write(a.client, a.closed(m.ID))
+		}
+	case ctx.Err() != nil: // answered in the client, or withdrawn by the agent
+	case err != nil && a.only:
+		a.log.Warn("not asked in chat, left to the client", "method", m.Method, "error", err)
+		a.mu.Lock()
+		if w := a.waiting[string(m.ID)]; w != nil {
+			w.shown = true
+		}
+		a.mu.Unlock()
+		if err := a.client.writeRaw(m.raw); err != nil {
+			a.log.Warn("not written", "error", err)
+		}
+	case err != nil:
+		a.log.Warn("not answered in chat, left to the client", "method", m.Method, "error", err)
+	}
+}
+
+// body is the request with what is known about it.
+func (a *Agent) body(m Message) ([]byte, error) {
+	out := map[string]json.RawMessage{"id": m.ID, "params": m.Params}
+	name, err := json.Marshal(m.Method)
+	if err != nil {
+		return nil, err
+	}
+	out["method"] = name
+	for k, v := range a.enrich(a, m) {
+		if len(v) > 0 {
+			out[k] = v
+		}
+	}
+	return json.Marshal(out)
+}
+
+// Wait returns once nothing is asked any more.
+func (a *Agent) Wait() { a.work.Wait() }

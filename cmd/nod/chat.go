@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+)
+
+// withdrawTimeout bounds a withdrawal after an agent waits no more.
+const withdrawTimeout = 3 * time.Second
+
+// elsewhere is what people read on a card that was taken back so.
+const elsewhere = "answered at the terminal"
+
+// chatClient asks people for an agent that may be answered elsewhere: what nobody
+// waits for any more is taken back.
+type chatClient struct{ *client.Client }
+
+// Ask implements relay.Asker.
+func (c chatClient) Ask(ctx context.Context, dialect string, query url.Values, body []byte) (json.RawMessage, error) {
+	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + dialect, Query: query, Body: body})
+}
+
+// Approve implements relay.Approver.
+func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Record, error) {
+	key := uuid.NewString()
+	rec, err := c.Open(ctx, r, key)
+	if err == nil {
+		rec, err = c.Wait(ctx, rec.Interaction.ID)
+	}
+	if ctx.Err() != nil {
+		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
+		defer stop()
+		if rec, err := c.Open(late, r, key); err == nil { // its key finds it
+			_, _ = c.Cancel(late, rec.Interaction.ID, elsewhere) // best effort: else it expires
+		}
+	}
+	return rec, err
+}
+
+func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMessage, error) {
+	var open []bridge.Record
+	x.Key = uuid.NewString()
+	x.Pending = func(r []bridge.Record) { open = r }
+	answer, err := c.Exchange(ctx, x)
+	if ctx.Err() == nil {
+		return answer, err
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
+	defer stop()
+	if open == nil { // it may have been opened a moment ago: its key finds it
+		found, seen := context.WithCancel(late)
+		defer seen()
+		x.Pending = func(r []bridge.Record) { open = r; seen() }
+		_, _ = c.Exchange(found, x) // it ends by seen, or there is nothing to take back
+	}
+	for _, r := range open {
+		_, _ = c.Cancel(late, r.Interaction.ID, elsewhere) // best effort: else it expires
+	}
+	return answer, err
+}

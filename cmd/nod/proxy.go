@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/relay"
+)
+
+// proxyFlags are the flags of nod proxy.
+type proxyFlags struct {
+	url, route            string
+	timeout, grace, batch time.Duration
+	only                  bool
+}
+
+func proxyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "proxy",
+		Short: "stand between an editor and its agent: what the agent asks goes to chat too",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(
+		proxyOf("acp", "an agent that speaks the Agent Client Protocol", "nod proxy acp --grace 10s -- my-agent --acp", relay.NewACP),
+		proxyOf("codex", "codex app-server", "nod proxy codex --grace 10s -- codex app-server", relay.NewCodex),
+	)
+	return cmd
+}
+
+func proxyOf(name, what, example string, handler func(relay.Options) *relay.Agent) *cobra.Command {
+	var f proxyFlags
+	cmd := &cobra.Command{
+		Use:   name + " -- AGENT [ARG...]",
+		Short: "stand before " + what,
+		Long: `Start ` + what + `, and carry its messages to
+and from the client on stdin and stdout. What the agent asks its person is shown
+in the client and in chat; the first answer counts, and closes the other.`,
+		Example: "  " + example,
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, handler) },
+	}
+	cmd.Flags().StringVar(&f.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&f.route, "route", "", "route of the daemon's config (default \"default\")")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	cmd.Flags().DurationVar(&f.grace, "grace", 0, "hold cards back so long, while you may answer in the client")
+	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
+	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client, unless chat can not be reached")
+	return cmd
+}
+
+func (f proxyFlags) query() url.Values {
+	q := url.Values{"timeout": {f.timeout.String()}}
+	for name, d := range map[string]time.Duration{"grace": f.grace, "batch": f.batch} {
+		if d > 0 {
+			q.Set(name, d.String())
+		}
+	}
+	if f.route != "" {
+		q.Set("route", f.route)
+	}
+	return q
+}
+
+func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Options) *relay.Agent) error {
+	c, err := (&connection{url: f.url}).client()
+	if err != nil {
+		return err
+	}
+	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
+		a := handler(relay.Options{Asker: chatClient{c}, Query: f.query(), OnlyChat: f.only, Client: near, Server: far, Log: log})
+		return a, a.Wait
+	})
+}
+
+// between starts a program and carries messages between it and stdin and
+// stdout until one of them ends.
+func between(cmd *cobra.Command, args []string, make func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func())) error {
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	child := exec.CommandContext(ctx, args[0], args[1:]...)
+	child.Stderr, child.WaitDelay = cmd.ErrOrStderr(), childWait
+	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	in, err := child.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := child.Start(); err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "%s can not be started", args[0])
+	}
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	near, far := relay.NewSide(cmd.InOrStdin(), cmd.OutOrStdout()), relay.NewSide(out, in)
+	h, wait := make(near, far, log)
+	err = (&relay.Relay{Client: near, Server: far, Handler: h, Log: log}).Run(ctx, func() { in.Close() })
+	in.Close()
+	cancel()
+	wait()
+	werr := child.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](werr); ok && cmd.Context().Err() == nil && exit.ExitCode() > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s ended with exit code %d\n", args[0], exit.ExitCode())
+		return exitError(exit.ExitCode())
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// childWait is how long a program may take to end once it was told to.
+const childWait = 5 * time.Second
+
+// wrapping are the flags of nod mcp --wrap.
+type wrapping struct {
+	on             bool
+	rules          relay.Rules
+	name           string
+	session, route string
+	timeout, batch time.Duration
+}
+
+func (w *wrapping) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.on, "wrap", false, "stand before the MCP server that follows --")
+	cmd.Flags().StringSliceVar(&w.rules.Allow, "allow", nil, "with --wrap: tools that run without asking, such as 'get_*'")
+	cmd.Flags().StringSliceVar(&w.rules.Deny, "deny", nil, "with --wrap: tools that never run")
+	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: what people read as the server's name (default: its program)")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
+	cmd.Flags().DurationVar(&w.batch, "batch", 0, "with --wrap: wait so long for more calls and show them in one message")
+}
+
+func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) error {
+	if len(args) == 0 {
+		return bridge.Errorf(bridge.CodeInvalid, "--wrap: no server is given").WithHint("nod mcp --wrap -- SERVER [ARG...]")
+	}
+	if err := w.rules.Check(); err != nil {
+		return err
+	}
+	if w.name == "" {
+		w.name = strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+	}
+	q := url.Values{"session": {w.session}, "timeout": {w.timeout.String()}}
+	if w.route != "" {
+		q.Set("route", w.route)
+	}
+	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
+		h := relay.NewWrap(relay.WrapOptions{
+			Approver: chatClient{c}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
+			Timeout: bridge.Duration(w.timeout), Batch: bridge.Duration(w.batch), Client: near, Server: far, Log: log,
+		})
+		return h, h.Wait
+	})
+}
