@@ -43,6 +43,7 @@ type Options struct {
 	Keys      Keyring
 	Platforms []Platform
 	Routes    map[string]Route
+	Webhooks  []Webhook
 	Log       *slog.Logger // nil: discard
 	// Node names this process in leases; empty: a random name.
 	Node string
@@ -56,6 +57,8 @@ type Engine struct {
 	keys      Keyring
 	platforms map[string]Platform
 	routes    map[string]Route
+	webhooks  []Webhook
+	hookSlots chan struct{}
 	log       *slog.Logger
 	node      string
 	standby   *standbys
@@ -63,7 +66,7 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: make(chan struct{}, hooksAtOnce), log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, p := range o.Platforms {
 		e.platforms[p.Name()] = p
 	}

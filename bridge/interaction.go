@@ -67,6 +67,9 @@ type Interaction struct {
 	Batch Duration `json:"batch,omitempty"` // 0 where it can not be shown with others
 	Join  bool     `json:"join,omitempty"`
 
+	// Webhooks are the names of those that are told the outcome.
+	Webhooks []string `json:"webhooks,omitempty"`
+
 	CancelOnDisconnect bool              `json:"cancel_on_disconnect,omitempty"`
 	Declinable         bool              `json:"declinable,omitempty"`
 	Presentation       Presentation      `json:"presentation,omitempty"`

@@ -163,7 +163,7 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders),
 		Created: now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
 		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
-		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join,
+		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join, Webhooks: e.webhooksFor(agent.Name),
 	}
 	if r.batches() {
 		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over

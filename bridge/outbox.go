@@ -56,20 +56,26 @@ func (e *Engine) work(ctx context.Context, j Job) {
 	defer renewal.Wait()
 	defer cancel()
 	renewal.Go(func() { e.keepJob(ctx, cancel, j) })
+	if err := e.do(ctx, j); err != nil {
+		e.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
+	}
+}
+
+// do does the work of a job, and notes what became of it.
+func (e *Engine) do(ctx context.Context, j Job) error {
 	var err error
-	if j.Kind == JobPost {
+	switch j.Kind {
+	case JobHook:
+		return e.tell(ctx, j)
+	case JobPost:
 		err = e.post(ctx, j)
-	} else {
+	default:
 		err = e.update(ctx, j)
 	}
 	if err == nil {
-		err = e.store.Finish(ctx, j)
-	} else {
-		err = e.failed(ctx, j, err)
+		return e.store.Finish(ctx, j)
 	}
-	if err != nil {
-		e.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
-	}
+	return e.failed(ctx, j, err)
 }
 
 // keepJob renews a job's lease until ctx ends, and stops the work once another

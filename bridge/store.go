@@ -146,6 +146,7 @@ type JobKind string
 const (
 	JobPost JobKind = "post" // show the interaction at a destination
 	JobEdit JobKind = "edit" // bring a posted message in line
+	JobHook JobKind = "hook" // tell a webhook the outcome; Destination is its index
 )
 
 // Job is leased work on one message.
@@ -166,7 +167,8 @@ type Outbox interface {
 	Claim(ctx context.Context, n int, lease time.Duration) ([]Job, error)
 	// Finish removes a job, unless it was asked for again meanwhile.
 	Finish(context.Context, Job) error
-	// Retry makes a job due again after d.
+	// Retry makes a job due again after d. An empty reason means that it was
+	// not tried.
 	Retry(ctx context.Context, j Job, d time.Duration, reason string) error
 	// Bury keeps a job that can not be done among the dead letters.
 	Bury(ctx context.Context, j Job, reason string) error

@@ -134,7 +134,9 @@ func (b *Broker) Finish(ctx context.Context, j bridge.Job) error {
 
 // Retry implements bridge.Outbox.
 func (b *Broker) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
-	b.log.Warn("delivery will be tried again", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
+	if reason != "" {
+		b.log.Warn("delivery will be tried again", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
+	}
 	return b.release(ctx, j, "retry", d.Milliseconds())
 }
 

@@ -93,7 +93,7 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any
 		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
 		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
 		bridge.MaxTimeout.Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch,
+		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, len(i.Webhooks),
 	}
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
@@ -112,7 +112,7 @@ func flag(b bool) string {
 // that the agent sent, and nothing that differs between repeats.
 func requestDigest(i bridge.Interaction) (string, error) {
 	timeout := i.Deadline.Sub(i.Created)
-	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation = "", time.Time{}, time.Time{}, nil, nil, nil
+	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation, i.Webhooks = "", time.Time{}, time.Time{}, nil, nil, nil, nil
 	raw, err := json.Marshal(i)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "interaction")

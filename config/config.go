@@ -17,17 +17,18 @@ import (
 // variable: NOD_ and its path in capitals, such as NOD_REDIS_URL; the tokens of
 // the platforms have the names that people use already.
 type Config struct {
-	Listen    string            `yaml:"listen"` // address of the API; default 127.0.0.1:8787
-	LogLevel  string            `yaml:"log_level"`
-	Redis     Redis             `yaml:"redis"`
-	TokenKey  Secret            `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
-	Slack     Slack             `yaml:"slack"`
-	Discord   Discord           `yaml:"discord"`
-	Telegram  Telegram          `yaml:"telegram"`
-	People    map[string]Person `yaml:"people"`
-	Routes    map[string]Route  `yaml:"routes"`
-	Agents    map[string]Agent  `yaml:"agents"`
-	Retention Duration          `yaml:"retention"` // of settled interactions; default 720h
+	Listen    string             `yaml:"listen"` // address of the API; default 127.0.0.1:8787
+	LogLevel  string             `yaml:"log_level"`
+	Redis     Redis              `yaml:"redis"`
+	TokenKey  Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
+	Slack     Slack              `yaml:"slack"`
+	Discord   Discord            `yaml:"discord"`
+	Telegram  Telegram           `yaml:"telegram"`
+	People    map[string]Person  `yaml:"people"`
+	Routes    map[string]Route   `yaml:"routes"`
+	Agents    map[string]Agent   `yaml:"agents"`
+	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
 }
 
 // Redis says where the state is.
@@ -90,6 +91,13 @@ type Route struct {
 type Agent struct {
 	Token  Secret   `yaml:"token"`
 	Routes []string `yaml:"routes"` // empty: all
+}
+
+// Webhook is told how requests ended.
+type Webhook struct {
+	URL    Secret   `yaml:"url"`    // a secret, as many hold a token
+	Secret Secret   `yaml:"secret"` // whsec_…; several with commas while one is rotated
+	Agents []string `yaml:"agents"` // whose requests; empty: all
 }
 
 // Secret is a text that is never printed. In YAML it is {env: NAME},
@@ -308,7 +316,25 @@ func (c Config) Check() error {
 			bad("people."+name+".telegram", "is not a numeric user id")
 		}
 	}
+	c.checkWebhooks(bad)
 	return errors.Join(errs...)
+}
+
+func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
+	for _, name := range sorted(c.Webhooks) {
+		w, path := c.Webhooks[name], "webhooks."+name
+		if !strings.HasPrefix(w.URL.Value(), "https://") && !strings.HasPrefix(w.URL.Value(), "http://") {
+			bad(path+".url", "is not an http or https address")
+		}
+		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
+			bad(path+".secret", "is not whsec_ and base64; make one with: echo whsec_$(openssl rand -base64 32)")
+		}
+		for n, a := range w.Agents {
+			if _, ok := c.Agents[a]; !ok {
+				bad(fmt.Sprintf("%s.agents[%d]", path, n), "there is no agent %q", a)
+			}
+		}
+	}
 }
 
 func (c Config) checkRoutes(bad func(path, format string, args ...any)) {

@@ -85,6 +85,7 @@ local function finish(rec, id, state, res, at, nonce)
   redis.call('ZREM', KEYS[2], id)
   redis.call('ZREM', KEYS[3], id)
   edit_all(rec, id, 100)
+  for n = 0, tonumber(redis.call('HGET', rec, 'wh') or '0') - 1 do enqueue('hook', id, n, now) end
   event(rec, id, 'interaction_response', state, res)
   local waited = wake(rec, id)
   if state == 'answered' or state == 'approved' or state == 'denied' then

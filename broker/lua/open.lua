@@ -18,7 +18,8 @@
 --      30 joins an identical one: 0 | 1 | id of one that is over by now |
 --         join: and the id of one that is pending  31 batch window in ms (0: none)
 --      32 id of that batch's first interaction ('' for not known)
---      33 how many share a batch  34.. pairs of destination index and reason: who can not be reached
+--      33 how many share a batch  34 number of webhooks
+--      35.. pairs of destination index and reason: who can not be reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing', id}, {'twin', id} for an
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
@@ -59,7 +60,7 @@ local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[9])
 local deadline = now + timeout
 redis.call('HSET', KEYS[1], 'req', ARGV[3], 'st', 'pending', 'ct', ms(now), 'dl', ms(deadline), 'tst', ARGV[5], 'to', ARGV[6],
   'nd', ARGV[9], 'ag', ARGV[10], 'se', ARGV[11], 'tc', ARGV[12], 'tu', ARGV[13], 'ri', ARGV[14], 'rev', '1',
-  'kp', ARGV[15], 'ho', ARGV[16], 'tq', ARGV[17], 'fe', ARGV[20], 'rt', ARGV[26])
+  'kp', ARGV[15], 'ho', ARGV[16], 'tq', ARGV[17], 'fe', ARGV[20], 'rt', ARGV[26], 'wh', ARGV[34])
 if ARGV[21] ~= '' then redis.call('HSET', KEYS[1], 'esc', ARGV[21], 'en', ARGV[22], 'et', ARGV[23]) end
 redis.call('PEXPIRE', KEYS[1], ms(timeout + keep))
 if ARGV[18] == '1' then redis.call('SET', KEYS[9], id .. '|' .. ARGV[2], 'PX', ms(timeout + keep)) end
@@ -69,7 +70,7 @@ if ARGV[19] == '1' then
   redis.call('PEXPIRE', KEYS[11], ms(timeout + tonumber(ARGV[28]) + keep))
 end
 local failed = {}
-for n = 34, #ARGV, 2 do
+for n = 35, #ARGV, 2 do
   failed[ARGV[n]] = true
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end

@@ -256,7 +256,7 @@ func (r *rig) sandboxMessages(s string, a asked) []string {
 	}
 	var hits []string
 	for _, text := range out {
-		if strings.Contains(text, string(a.Interaction.Session)) && strings.Contains(text, "make step") {
+		if strings.Contains(text, a.Interaction.Session) && strings.Contains(text, "make step") {
 			hits = append(hits, text)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/webhook"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/discord"
@@ -67,7 +70,11 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Log: d.log})
+	hooks, err := buildWebhooks(c)
+	if err != nil {
+		return err
+	}
+	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Log: d.log})
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
 		mux.Handle(path, h(d.engine))
@@ -212,6 +219,19 @@ func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 		routes[name] = route
 	}
 	return routes, nil
+}
+
+func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
+	var out []bridge.Webhook
+	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
+		w := c.Webhooks[name]
+		h, err := webhook.New(webhook.Options{Name: name, URL: w.URL.Value(), Secret: w.Secret.Value(), Agents: w.Agents})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, nil
 }
 
 func buildTokens(c config.Config) map[string]api.Principal {

@@ -367,7 +367,7 @@ func writeWhole(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already once it was renamed
+	defer func() { _ = os.Remove(f.Name()) }() // gone already once it was renamed
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Chmod(mode)

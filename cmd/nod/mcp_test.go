@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -305,7 +306,7 @@ func serveWrapped() {
 		b, err := json.Marshal(got)
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil, err
 	})
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil && err != io.EOF {
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -414,7 +415,7 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { say.Close(); in.Close(); _ = cmd.Wait(); hear.Close() })
+		t.Cleanup(func() { _ = say.Close(); _ = in.Close(); _ = cmd.Wait(); _ = hear.Close() })
 		return bufio.NewScanner(out), in, say, bufio.NewScanner(hear)
 	}
 	line := func(t *testing.T, s *bufio.Scanner) string {
@@ -491,4 +492,3 @@ func TestProxy(t *testing.T) {
 		}
 	})
 }
-

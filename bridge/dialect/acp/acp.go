@@ -197,7 +197,7 @@ func (c Call) permission() (dialect.Translation, error) {
 	}{{rejectOnce, bridge.DecideDeny}, {rejectAlways, bridge.DecideDenyAlways}, {allowOnce, bridge.DecideOnce}, {allowAlways, bridge.DecideAlways}} {
 		if o, ok := first[k.kind]; ok {
 			a.Decisions = append(a.Decisions, k.Decision)
-			if k.Decision.Approves() && o.Name != "" {
+			if k.Approves() && o.Name != "" {
 				a.ScopeNotes[bridge.Scope(k.Decision)] = o.Name
 			}
 		}

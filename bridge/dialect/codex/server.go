@@ -259,11 +259,10 @@ type denied struct {
 
 // legacy requests take a text with a denial, and know a time-out.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
-	tool, input, prompt := "command", p.Command, "Codex wants to run a command"+where(p.Cwd)
+	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
+	input, _ := json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before
 	if method == "applyPatchApproval" {
 		tool, input, prompt = "fileChange", p.FileChanges, "Codex wants to change files"
-	} else {
-		input, _ = json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before
 	}
 	r := approval(tool, input, prompt, p.Reason)
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession}

@@ -1,0 +1,90 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Webhook tells another system how requests ended.
+type Webhook interface {
+	Name() string
+	// Wants reports whether it is told about an agent's requests.
+	Wants(agent string) bool
+	// Send delivers one body, whose id is the same for every try.
+	// CodeNotFound: the receiver wants no more.
+	Send(ctx context.Context, id string, body []byte) error
+}
+
+// How webhooks are delivered. They never hold up what people see.
+const (
+	hooksAtOnce  = 4
+	hookBusy     = time.Second // until a place is looked for again
+	firstHookTry = 5 * time.Second
+	maxHookTry   = time.Hour
+	hookLife     = 24 * time.Hour // then a dead letter
+)
+
+// outcomeEvent is the body of a webhook.
+type outcomeEvent struct {
+	Type      string    `json:"type"` // interaction. and the state
+	Timestamp time.Time `json:"timestamp"`
+	Data      Record    `json:"data"`
+}
+
+// webhooksFor are the names of those that want to know about an agent.
+func (e *Engine) webhooksFor(agent string) []string {
+	var out []string
+	for _, w := range e.webhooks {
+		if w.Wants(agent) {
+			out = append(out, w.Name())
+		}
+	}
+	return out
+}
+
+// tell works on a webhook's job.
+func (e *Engine) tell(ctx context.Context, j Job) error {
+	select {
+	case e.hookSlots <- struct{}{}:
+		defer func() { <-e.hookSlots }()
+	default:
+		return e.store.Retry(ctx, j, hookBusy, "")
+	}
+	err := e.deliver(ctx, j)
+	switch {
+	case err == nil:
+		return e.store.Finish(ctx, j)
+	case ErrorCode(err) != CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Created) > hookLife:
+		e.log.Error("webhook given up", "id", j.Interaction, "attempt", j.Attempt, "error", err)
+		return e.store.Bury(ctx, j, err.Error())
+	}
+	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
+	if pe, ok := errors.AsType[*Error](err); ok {
+		delay = max(delay, pe.RetryAfter)
+	}
+	return e.store.Retry(ctx, j, delay, err.Error())
+}
+
+func (e *Engine) deliver(ctx context.Context, j Job) error {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err != nil {
+		return err
+	}
+	names := r.Interaction.Webhooks
+	if j.Destination >= len(names) || r.Response == nil {
+		return Errorf(CodeInternal, "job for webhook %d of %d", j.Destination, len(names))
+	}
+	for _, w := range e.webhooks {
+		if w.Name() != names[j.Destination] {
+			continue
+		}
+		body, err := json.Marshal(outcomeEvent{"interaction." + string(r.State), r.Response.At, r})
+		if err != nil {
+			return Wrap(CodeInternal, err, "webhook")
+		}
+		return w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
+	}
+	return Errorf(CodeNotFound, "webhook %s is not configured any more", names[j.Destination])
+}
