@@ -22,6 +22,16 @@ func readFile(t *testing.T, path string) string {
 	return string(raw)
 }
 
+// documents are all Markdown files, by their path in the project.
+func documents(t *testing.T, root string) []string {
+	t.Helper()
+	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
 // TestDocuments checks that what the documents name is there.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
@@ -38,7 +48,7 @@ func TestDocuments(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^)#:]+)\)`)
 	commands := regexp.MustCompile(`(?m)(?:^|[\x60(]|\./cmd/)nod ([a-z]+)([^\n\x60]*)`)
 	flag := regexp.MustCompile(` (--[a-z-]+)`)
-	for _, doc := range []string{"README.md", "CHANGELOG.md", "docs/architecture.md", "docs/sandbox.md", "docs/seeds.md", "docs/websocket.md"} {
+	for _, doc := range documents(t, root) {
 		text := readFile(t, filepath.Join(root, doc))
 		for _, m := range links.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lets bots made with other people's libraries connect to the sandbox of the
-# real binary.
+# Other people's code against the real binary: bots on the sandbox, and what
+# agents' own packages say of nod's answers.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
@@ -10,6 +10,12 @@ fi
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 (cd "$root" && go build -o "$bin/nod" ./cmd/nod)
+export NOD_BINARY="$bin/nod"
 cd "$root/platforms/sandbox/conformance"
 npm ci --no-fund --no-audit --loglevel=error
-NOD_BINARY="$bin/nod" npm test
+npm test
+# Codex generates the schema of its own requests; only its program can.
+npm install --prefix "$bin/codex" --no-save --no-fund --no-audit --loglevel=error @openai/codex@0.169.0
+cd "$root/bridge/dialect/conformance"
+npm ci --omit=optional --no-fund --no-audit --loglevel=error
+CODEX="$bin/codex/node_modules/.bin/codex" npm test

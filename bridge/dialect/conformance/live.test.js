@@ -1,0 +1,148 @@
+// Other people's clients against the real binary: a daemon, the sandbox, and
+// somebody who answers.
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Webhook } from "standardwebhooks";
+import ts from "typescript";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const agent = "token-of-the-agent-in-these-tests";
+const person = "token-of-the-person-in-these-tests";
+const secret = "whsec_" + Buffer.alloc(32, "k").toString("base64");
+const told = [];
+const stop = [];
+let dir, url;
+
+before(async () => {
+  dir = mkdtempSync(join(here, "live-"));
+  const receiver = createServer(async (req, res) => {
+    let body = "";
+    for await (const part of req) body += part;
+    told.push({ body, headers: req.headers });
+    res.end();
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  stop.push(() => receiver.close());
+  const sandbox = spawn(process.env.NOD_BINARY, ["sandbox", "--listen", "127.0.0.1:0", "--no-limits"], { stdio: ["ignore", "pipe", "inherit"] });
+  stop.push(() => sandbox.kill());
+  const [first] = await once(createInterface({ input: sandbox.stdout }), "line");
+  const base = first.split(/\s+/)[1].replace(/\/$/, "");
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address();
+  free.close();
+  await once(free, "close");
+  url = `http://127.0.0.1:${port}`;
+  writeFileSync(join(dir, "nod.yaml"), `
+listen: 127.0.0.1:${port}
+log_level: error
+telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "${base}/telegram", pacing: false}
+people: {ana: {telegram: "7001", token: ${person}}}
+routes: {default: {to: ["telegram:-1001000000001"], responders: [ana]}}
+agents: {tester: {token: ${agent}}}
+webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
+`);
+  const daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
+  stop.push(() => daemon.kill());
+  await until("the daemon is ready", async () => (await fetch(url + "/readyz").catch(() => ({}))).ok);
+});
+
+after(() => {
+  for (const f of stop) f();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function until(what, ok) {
+  for (let n = 0; n < 1000; n++) {
+    const v = await ok();
+    if (v) return v;
+    await new Promise((r) => setTimeout(r, 20));
+  }
+  throw new Error(`not in time: ${what}`);
+}
+
+async function api(token, method, path, body) {
+  const resp = await fetch(url + path, { method, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+  const answer = await resp.json();
+  assert.ok(resp.ok, JSON.stringify(answer));
+  return answer;
+}
+
+// answers waits for the request whose prompt has a text, and answers it.
+async function answers(text, reply) {
+  const found = await until(text, async () => (await api(agent, "GET", "/v1/interactions?state=pending")).items.find((r) => r.interaction.prompt.includes(text) && r.messages));
+  return api(person, "POST", `/v1/interactions/${found.interaction.id}/response`, reply);
+}
+
+const env = () => ({ ...process.env, NOD_URL: url, NOD_TOKEN: agent });
+
+for (const [name, transport] of Object.entries({
+  stdio: () => new StdioClientTransport({ command: process.env.NOD_BINARY, args: ["mcp", "--session", "judge"], env: env(), stderr: "inherit" }),
+  http: () => new StreamableHTTPClientTransport(new URL(url + "/mcp"), { requestInit: { headers: { Authorization: `Bearer ${agent}` } } }),
+})) {
+  test(`the official MCP client asks over ${name}`, async () => {
+    const client = new Client({ name: "judge", version: "1.0.0" });
+    await client.connect(transport());
+    try {
+      const { tools } = await client.listTools();
+      assert.deepEqual(tools.map((t) => t.name).sort(), ["ask_human", "check", "notify", "request_approval"]);
+      for (const t of tools) assert.ok(t.description.length > 60 && t.inputSchema.type === "object", t.name);
+      let progress = 0;
+      const call = client.callTool({ name: "ask_human", arguments: { question: `Which region, ${name}?`, options: [{ value: "eu" }, { value: "us" }] } }, undefined, { onprogress: () => progress++, resetTimeoutOnProgress: true });
+      await answers(`Which region, ${name}?`, { answers: { answer: "us" } });
+      const result = await call;
+      assert.equal(JSON.parse(result.content[0].text).answer, "us");
+      assert.ok(progress > 0, "no early progress");
+      const shown = await client.callTool({ name: "notify", arguments: { message: `Done over ${name}` } });
+      assert.equal(JSON.parse(shown.content[0].text).status, "shown");
+      const wrong = await client.callTool({ name: "request_approval", arguments: { action: " " } });
+      assert.ok(wrong.isError);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+test("the standard webhook library takes the signature", async () => {
+  const record = await api(agent, "POST", "/v1/interactions", { prompt: "Told?" });
+  await answers("Told?", { answers: { q1: "yes" } });
+  const hook = await until("the webhook", () => told.find((t) => t.body.includes(record.interaction.id)));
+  const event = new Webhook(secret).verify(hook.body, hook.headers);
+  assert.equal(event.type, "interaction.answered");
+  assert.equal(event.data.interaction.id, record.interaction.id);
+  assert.throws(() => new Webhook(secret).verify(hook.body.replace("answered", "approved"), hook.headers));
+});
+
+test("the TypeScript example asks, and its types are right", async () => {
+  const source = new URL("../../../docs/agents/examples/nod.mts", import.meta.url);
+  const program = ts.createProgram([fileURLToPath(source)], {
+    strict: true, noEmit: true, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022,
+    typeRoots: [join(here, "node_modules/@types")], types: ["node"], skipLibCheck: true, noUncheckedIndexedAccess: true,
+  });
+  assert.deepEqual(ts.getPreEmitDiagnostics(program).map((d) => ts.flattenDiagnosticMessageText(d.messageText, "\n")), []);
+  const js = join(dir, "nod.mjs");
+  writeFileSync(js, ts.transpileModule(readFileSync(source, "utf8"), { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } }).outputText);
+  const run = (...args) => promisify(execFile)(process.execPath, [js, ...args], { env: env() });
+  const asked = run("ask", "Which one, example?", "a", "b");
+  await answers("Which one, example?", { answers: { q: "b" } });
+  assert.equal((await asked).stdout.trim(), "b");
+  const refused = run("approve", "Really, example?", '{"command":"ls"}');
+  const denied = assert.rejects(refused, { code: 1 });
+  await answers("Really, example?", { decision: "deny" });
+  await denied;
+  const exchanged = promisify(execFile)(process.execPath, [js, "exchange", "ai_sdk"], { env: env() });
+  exchanged.child.stdin.end(JSON.stringify({ type: "tool-approval-request", approvalId: "a-1", toolCall: { toolCallId: "c", toolName: "exampleTool", input: {} } }));
+  await answers("exampleTool", { decision: "once" });
+  assert.deepEqual(JSON.parse((await exchanged).stdout), { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-1", approved: true }] });
+});

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// The Python example, with the Python of this machine. The TypeScript one is
+// run by the conformance tests, which have its compiler.
+func TestPythonExample(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 here")
+	}
+	r := newRig(t, rigOptions{config: only("telegram")})
+	start := func(stdin string, args ...string) func() (string, int) {
+		cmd := exec.Command(python, append([]string{"../../docs/agents/examples/nod.py"}, args...)...)
+		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken, "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Stdin = strings.NewReader(stdin)
+		var out, errs strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return func() (string, int) {
+			_ = cmd.Wait() // the exit code says it
+			if errs.Len() > 0 {
+				t.Error(errs.String())
+			}
+			return strings.TrimSpace(out.String()), cmd.ProcessState.ExitCode()
+		}
+	}
+	card := func(prompt string) asked {
+		a := asked{r: r}
+		r.eventually("the card is posted", func() bool {
+			page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+			for _, rec := range page.Items {
+				if strings.Contains(rec.Interaction.Prompt, prompt) && len(rec.Messages) > 0 {
+					a.Record = rec
+				}
+			}
+			return err == nil && a.Interaction.ID != ""
+		})
+		return a
+	}
+	end := start("", "ask", "Which region?", "eu", "us")
+	r.press("ana", card("Which region?").on("telegram"), "us")
+	if out, code := end(); out != "us" || code != 0 {
+		t.Errorf("ask: %q, exit %d", out, code)
+	}
+	end = start("", "approve", "Drop it?", `{"command": "drop"}`)
+	r.press("ana", card("Drop it?").on("telegram"), "Deny")
+	if _, code := end(); code != 1 {
+		t.Errorf("a denial exits with %d", code)
+	}
+	end = start(`{"action_requests":[{"name":"mail","args":{"to":"a"}}],"review_configs":[{"action_name":"mail","allowed_decisions":["approve","reject"]}]}`, "exchange", "langchain_hitl")
+	r.press("ana", card("mail").on("telegram"), "Allow once")
+	if out, _ := end(); out != `{"decisions": [{"type": "approve"}]}` {
+		t.Errorf("exchange: %s", out)
+	}
+}
