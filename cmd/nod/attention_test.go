@@ -24,6 +24,7 @@ func TestAttention(t *testing.T) {
 			}{
 				{"grace holds the card back", grace}, {"identical requests are asked once", twins}, {"several approvals are one message", batchOneByOne},
 				{"all of a batch at once", batchAll}, {"what does not fit a batch stands alone", notBatched},
+				{"a full batch of long ones is delivered whole", batchFull},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					sub := *r
@@ -213,6 +214,57 @@ func batchAll(r *rig, s string) {
 		}
 	}
 	all[0].closed("4 requests, all decided")
+}
+
+// batchFull is as long as a batch can be; the emulated services refuse what is
+// longer than their limits.
+func batchFull(r *rig, s string) {
+	session := "s-" + randomToken()[:8]
+	var first bridge.ID
+	for k := range bridge.MaxBatch + 1 {
+		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+		req.Session, req.Batch, req.Prompt = session, bridge.Duration(400*time.Millisecond), fmt.Sprintf("Step %d", k+1)
+		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("[*_ `line`\n", 100)+fmt.Sprintf("end%d", k+1))
+		rec, err := r.agent.Open(r.ctx, req, "")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		switch {
+		case k == 0:
+			first = rec.Interaction.ID
+		case k < bridge.MaxBatch && rec.Batch != first:
+			r.t.Fatalf("number %d is not of the batch", k+1)
+		case k == bridge.MaxBatch && rec.Batch == first:
+			r.t.Fatal("the batch is longer than it may be")
+		}
+	}
+	a := asked{r: r}
+	r.eventually("the batch is posted", func() bool {
+		var err error
+		a.Record, err = r.agent.Get(r.ctx, first)
+		return err == nil && len(a.Messages)+len(a.Failures) == 1
+	})
+	if len(a.Failures) > 0 {
+		r.t.Fatalf("it was refused: %v", a.Failures)
+	}
+	if !strings.Contains(a.text(s), "Shortened here") {
+		r.t.Errorf("the card does not say that it is shortened: %.300s", a.text(s))
+	}
+	if s != "discord" { // its file is of the same message
+		var all strings.Builder
+		for _, c := range r.sandbox.State().Slack.Channels {
+			for _, m := range c.Messages {
+				all.WriteString(sandbox.Texts(m))
+			}
+		}
+		if s == "slack" && !strings.Contains(all.String(), fmt.Sprintf("end%d", bridge.MaxBatch)) {
+			r.t.Error("the last one's text is not delivered whole")
+		}
+	}
+	r.press("ana", a.on(s), "Deny all")
+	if got := a.end(); got.State != bridge.StateDenied {
+		r.t.Errorf("it is %s", got.State)
+	}
 }
 
 func notBatched(r *rig, s string) {

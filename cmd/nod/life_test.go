@@ -573,8 +573,28 @@ func TestReplay(t *testing.T) {
 	late.Session, late.Timeout = "story", bridge.Duration(time.Second)
 	c := r.ask(late)
 	c.end()
+	var pair []bridge.ID
+	for n := range 3 { // two in one message, the third joins the second
+		req := approval()
+		req.Session, req.Batch, req.Join = "story", bridge.Duration(200*time.Millisecond), true
+		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
+		rec, err := r.agent.Open(r.ctx, req, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair = append(pair, rec.Interaction.ID)
+	}
+	for _, id := range pair[:2] {
+		r.eventually("they are posted", func() bool { rec, err := r.agent.Get(r.ctx, pair[0]); return err == nil && len(rec.Messages) == 3 })
+		if _, err := r.person.Respond(r.ctx, id, answerOnce); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.agent.Wait(r.ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
 	want := map[bridge.ID]bridge.Record{}
-	for _, id := range []bridge.ID{a.Interaction.ID, next.Interaction.ID, b.Interaction.ID, c.Interaction.ID} {
+	for _, id := range []bridge.ID{a.Interaction.ID, next.Interaction.ID, b.Interaction.ID, c.Interaction.ID, pair[0], pair[1]} {
 		r.eventually("the delivery is noted", func() bool {
 			want[id], err = r.daemons[0].engine.Get(r.ctx, id)
 			return err == nil && (!want[id].Delivered.IsZero() || !want[id].Queued.IsZero())

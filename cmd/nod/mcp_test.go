@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -44,7 +45,13 @@ func mcpTransports(t *testing.T, r *rig, session string, args ...string) map[str
 
 func mcpConnect(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, nil)
+	return mcpConnectAs(t, tr, o, "")
+}
+
+// mcpConnectAs speaks a version of the protocol; empty: the newest.
+func mcpConnectAs(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions, version string) *mcp.ClientSession {
+	t.Helper()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,25 +210,39 @@ func TestMCPReattach(t *testing.T) {
 }
 
 // A client without progress is told to check later; one of the newer
-// generation comes back by itself.
+// generation comes back by itself first.
 func TestMCPHold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("telegram")})
-	s := mcpConnect(t, mcpTransports(t, r, "hold-", "--hold", "300ms")["stdio"](), nil)
-	got, err := mcpCall(t.Context(), t, s, "ask_human", map[string]any{"question": "Anybody?", "options": []any{map[string]any{"value": "me"}}}, nil)
-	if err != nil || got.Status != "pending" || got.ID == "" {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	a := r.card("hold-stdio")
-	if string(a.Interaction.ID) != got.ID {
-		t.Errorf("asked more than once: %s and %s", got.ID, a.Interaction.ID)
-	}
-	if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Status != "pending" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	r.press("ana", a.on("telegram"), "me")
-	if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Answer != "me" {
-		t.Errorf("%+v, %v", got, err)
+	for version, holds := range map[string]int{"2025-11-25": 1, "2026-07-28": 3} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			sub := *r
+			sub.t = t
+			const hold = 300 * time.Millisecond
+			session := "hold-" + version + "-"
+			s := mcpConnectAs(t, mcpTransports(t, r, session, "--hold", hold.String())["stdio"](), nil, version)
+			args := map[string]any{"question": "Anybody?", "options": []any{map[string]any{"value": "me"}}}
+			began := time.Now()
+			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
+			if err != nil || got.Status != "pending" || got.ID == "" {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if d := time.Since(began); d < time.Duration(holds)*hold {
+				t.Errorf("it was held for %s, want %d times %s", d, holds, hold)
+			}
+			a := sub.card(session + "stdio")
+			if string(a.Interaction.ID) != got.ID {
+				t.Errorf("asked more than once: %s and %s", got.ID, a.Interaction.ID)
+			}
+			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Status != "pending" {
+				t.Errorf("%+v, %v", got, err)
+			}
+			sub.press("ana", a.on("telegram"), "me")
+			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Answer != "me" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
 	}
 }
 

@@ -12,19 +12,25 @@ import (
 // buildBatch writes several approvals as one message: each with its text and
 // its own buttons, and a row for all.
 func buildBatch(v bridge.View) (Message, error) {
-	c, items := render.NewBatch(v, false)
-	for _, limit := range []int{maxMessage, 2000, 1000, 400} {
-		m, whole := batchMessage(v, c, items, limit)
-		if measure(m.Blocks) > maxMessage {
-			continue
+	for _, short := range []bool{false, true} { // buttons take the most of it
+		c, items := render.NewBatch(v, short)
+		for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
+			m, whole := batchMessage(v, c, items, limit)
+			if measure(m.Blocks) > maxMessage {
+				continue
+			}
+			if !whole && c.Whole {
+				m.Parts = parts(c)
+			}
+			return m, nil
 		}
-		if !whole && c.Whole {
-			m.Parts = parts(c)
-		}
-		return m, nil
 	}
-	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests do not fit %d characters", len(items), maxMessage)
+	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests do not fit %d characters", len(v.Batch), maxMessage)
 }
+
+// plainest is the limit at which markup is left out too: many small spans may
+// need more room than their text.
+const plainest = 150
 
 // batchMessage gives each item at most limit characters, and reports whether
 // that was all.
@@ -39,12 +45,15 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 	for _, it := range items {
 		n := strconv.Itoa(it.Number) + "-" + id
 		text, all := clip(it.Blocks, limit)
+		if limit == plainest {
+			text, all = []render.Block{{Kind: render.Code, Text: render.Cut(render.PlainText(it.Blocks), limit, cost)}}, false
+		}
 		whole = whole && all
 		m.Blocks = append(m.Blocks, richText("body"+n, text))
 		if len(it.Decisions) == 0 || v.ReadOnly {
 			continue
 		}
-		m.Blocks = append(m.Blocks, slack.NewActionBlock("act"+n, decisions(it.View, "i"+strconv.Itoa(it.Number)+"d")...))
+		m.Blocks = append(m.Blocks, slack.NewActionBlock("act"+n, itemDecisions(it)...))
 	}
 	if c.Closed {
 		return m, whole
@@ -60,6 +69,15 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 	}
 	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, ""))
 	return m, whole
+}
+
+func itemDecisions(it render.Item) []slack.BlockElement {
+	all := decisions(it.View, "i"+strconv.Itoa(it.Number)+"d")
+	row := make([]slack.BlockElement, 0, len(all))
+	for _, n := range it.Decisions {
+		row = append(row, all[n])
+	}
+	return row
 }
 
 func forAll(v bridge.View, items []render.Item) []slack.BlockElement {

@@ -1,0 +1,35 @@
+package slackmsg_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// A full batch fits, whatever its markup is.
+func TestFullBatchFits(t *testing.T) {
+	t.Parallel()
+	for name, prompt := range map[string]string{
+		"spans": strings.Repeat("*a* ", 330), "lists": strings.Repeat("- a\n", 330), "quotes": strings.Repeat(`\"<&> `, 180), "code": "```\n" + strings.Repeat("x\n", 600) + "```",
+	} {
+		var batch []bridge.Record
+		for n := range bridge.MaxBatch {
+			i := bridge.Interaction{
+				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Prompt: prompt, Agent: "a", Session: "s", Digest: strings.Repeat("d", 64),
+				Approval: &bridge.Approval{Tool: "t", Input: []byte(`{"command":"ls"}`), Decisions: []bridge.Decision{
+					bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit,
+				}, Scopes: []bridge.Scope{bridge.ScopeAlways}, ScopeNotes: map[bridge.Scope]string{bridge.ScopeAlways: strings.Repeat("n", bridge.MaxText)}},
+			}
+			batch = append(batch, bridge.Record{Interaction: i, State: bridge.StatePending})
+		}
+		v := bridge.NewView(batch[0], 0, nil, func(bridge.Control) string { return strings.Repeat("t", bridge.TokenLength) })
+		v.Batch = batch
+		m, err := slackmsg.Build(v)
+		if err != nil || len(m.Parts) == 0 {
+			t.Errorf("%s: %d parts, %v", name, len(m.Parts), err)
+		}
+	}
+}
