@@ -32,9 +32,12 @@ type Translation struct {
 // the agent's own terminal.
 type Elsewhere struct {
 	Session string
-	// Tool and Input name the one that was; an empty Tool means all.
-	Tool  string
-	Input json.RawMessage
+	// Tool and Input name the one that was; an empty Tool means all of the
+	// turn, and with AllTurns of the session.
+	Tool     string
+	Input    json.RawMessage
+	Turn     string
+	AllTurns bool
 	// Reason is what people read on the cards.
 	Reason string
 }
@@ -43,7 +46,7 @@ type Elsewhere struct {
 func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	switch {
 	case e.Tool == "":
-		return true
+		return e.AllTurns || i.Turn == e.Turn
 	case i.Approval != nil:
 		return i.Approval.Tool == e.Tool && sameJSON(i.Approval.Input, e.Input)
 	}

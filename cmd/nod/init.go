@@ -91,6 +91,7 @@ NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its environment.`,
 				"PostToolUse":        {"*", []hookHandler{{"command", report, closingTime}}},
 				"PostToolUseFailure": {"*", []hookHandler{{"command", report, closingTime}}},
 				"Stop":               {"", []hookHandler{{"command", report, closingTime}}},
+				"SubagentStop":       {"", []hookHandler{{"command", report, closingTime}}},
 				"SessionEnd":         {"", []hookHandler{{"command", report, closingTime}}},
 			})
 		},

@@ -86,6 +86,19 @@ func TestElsewhere(t *testing.T) {
 	if !covered("Bash", `{"a":2, "b":1}`) || covered("Bash", `{"a":2}`) || covered("Write", `{"a":2,"b":1}`) {
 		t.Error("it covers the wrong ones")
 	}
+	for event, want := range map[string][2]bool{ // the main agent's and a subagent's request
+		`"Stop"`: {true, false}, `"SubagentStop","agent_id":"a1"`: {false, true}, `"SessionEnd"`: {true, true},
+	} {
+		tr, err := claudecode.Hook([]byte(`{"session_id":"s","hook_event_name":`+event+`}`), "")
+		if err != nil || tr.Elsewhere == nil {
+			t.Fatalf("%s: %+v, %v", event, tr, err)
+		}
+		for n, turn := range []string{"", "a1"} {
+			if got := tr.Elsewhere.Covers(bridge.Interaction{Session: "s", Turn: turn}); got != want[n] {
+				t.Errorf("%s of turn %q: %v", event, turn, got)
+			}
+		}
+	}
 	for _, event := range []string{"SessionStart", "Notification", "SomethingNew"} {
 		if tr, err := claudecode.Hook([]byte(`{"hook_event_name":"`+event+`"}`), ""); err != nil || len(tr.Exchanges) != 0 || tr.Elsewhere != nil {
 			t.Errorf("%s: %+v, %v", event, tr, err)

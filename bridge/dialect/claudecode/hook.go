@@ -43,6 +43,7 @@ type hookInput struct {
 	Tool        string          `json:"tool_name"`
 	Input       json.RawMessage `json:"tool_input"`
 	ToolUse     string          `json:"tool_use_id"`
+	Agent       string          `json:"agent_id"` // of a subagent; empty: the session's main one
 	Suggestions []Suggestion    `json:"permission_suggestions"`
 
 	Server  string          `json:"mcp_server_name"`
@@ -106,8 +107,10 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		return in.elicitation(u)
 	case "PostToolUse", "PostToolUseFailure":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
-	case "Stop", "StopFailure", "SessionEnd", "UserPromptSubmit":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Reason: "the session went on without an answer"}}, nil
+	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit": // of one agent; others of the session may still wait
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Agent, Reason: "the agent went on without an answer"}}, nil
+	case "SessionEnd":
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, AllTurns: true, Reason: "the session has ended"}}, nil
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
 	}
@@ -124,6 +127,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
+	r.Turn = in.Agent
 	key := ""
 	if in.ToolUse != "" { // the same call is asked once, whoever repeats it
 		key = "claude:" + in.Event + ":" + in.Session + ":" + in.ToolUse

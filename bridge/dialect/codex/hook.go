@@ -55,8 +55,8 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	case "PermissionRequest", "PreToolUse":
 	case "PostToolUse":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
-	case "Stop", "UserPromptSubmit":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Reason: "the session went on without an answer"}}, nil
+	case "Stop":
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn has ended without an answer"}}, nil
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
 	default:
