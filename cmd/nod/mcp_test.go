@@ -67,6 +67,8 @@ type mcpAnswer struct {
 
 func mcpCall(ctx context.Context, t *testing.T, s *mcp.ClientSession, tool string, args map[string]any, meta mcp.Meta) (mcpAnswer, error) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+	defer cancel()
 	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args, Meta: meta})
 	if err != nil {
 		return mcpAnswer{}, err
@@ -87,8 +89,7 @@ func TestMCP(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("slack", "telegram")})
 	for name, transport := range mcpTransports(t, r, "mcp-") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, func(t *testing.T) { // one after the other: a person has one modal open at a time
 			sub := *r
 			sub.t = t
 			var told atomic.Int32
@@ -338,8 +339,7 @@ func TestMCPWrap(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("slack")})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
+		t.Run(version, func(t *testing.T) { // one after the other: a person has one modal open at a time
 			sub := *r
 			sub.t = t
 			session := "wrap-" + version
