@@ -58,7 +58,7 @@ type Engine struct {
 	platforms map[string]Platform
 	routes    map[string]Route
 	webhooks  []Webhook
-	hookSlots chan struct{}
+	hookSlots map[string]chan struct{} // by name of the webhook
 	log       *slog.Logger
 	node      string
 	standby   *standbys
@@ -66,7 +66,10 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: make(chan struct{}, hooksAtOnce), log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, log: o.Log, node: o.Node, standby: newStandbys()}
+	for _, w := range o.Webhooks {
+		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
+	}
 	for _, p := range o.Platforms {
 		e.platforms[p.Name()] = p
 	}
@@ -114,7 +117,7 @@ func (e *Engine) remember(ctx context.Context, r Record) error {
 		return nil
 	}
 	i := r.Interaction
-	g := Grant{Agent: i.Agent, Session: i.Session, Key: i.Approval.grantKey(), Actor: *r.Response.Actor, Origin: i.ID}
+	g := Grant{Agent: i.Agent, Session: i.Session, Key: i.Approval.grantKey(), Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Covers: i.Approval.covers()}
 	switch r.Response.Scope {
 	case ScopeSession:
 		g.Expires = r.Response.At.Add(SessionGrantTTL)

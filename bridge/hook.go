@@ -19,7 +19,7 @@ type Webhook interface {
 
 // How webhooks are delivered. They never hold up what people see.
 const (
-	hooksAtOnce  = 4
+	hooksAtOnce  = 2           // to one receiver: one that hangs holds up no other
 	hookBusy     = time.Second // until a place is looked for again
 	firstHookTry = 5 * time.Second
 	maxHookTry   = time.Hour
@@ -46,14 +46,10 @@ func (e *Engine) webhooksFor(agent string) []string {
 
 // tell works on a webhook's job.
 func (e *Engine) tell(ctx context.Context, j Job) error {
-	select {
-	case e.hookSlots <- struct{}{}:
-		defer func() { <-e.hookSlots }()
-	default:
-		return e.store.Retry(ctx, j, hookBusy, "")
-	}
 	err := e.deliver(ctx, j)
 	switch {
+	case errors.Is(err, errBusy):
+		return e.store.Retry(ctx, j, hookBusy, "")
 	case err == nil:
 		return e.store.Finish(ctx, j)
 	case ErrorCode(err) != CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Created) > hookLife:
@@ -67,6 +63,9 @@ func (e *Engine) tell(ctx context.Context, j Job) error {
 	return e.store.Retry(ctx, j, delay, err.Error())
 }
 
+// errBusy tells that a receiver has enough to do.
+var errBusy = errors.New("busy")
+
 func (e *Engine) deliver(ctx context.Context, j Job) error {
 	r, err := e.store.Load(ctx, j.Interaction)
 	if err != nil {
@@ -79,6 +78,13 @@ func (e *Engine) deliver(ctx context.Context, j Job) error {
 	for _, w := range e.webhooks {
 		if w.Name() != names[j.Destination] {
 			continue
+		}
+		slots := e.hookSlots[w.Name()]
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			return errBusy
 		}
 		body, err := json.Marshal(outcomeEvent{"interaction." + string(r.State), r.Response.At, r})
 		if err != nil {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -85,12 +86,23 @@ func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 // CommandName is how people call nod in a chat.
 const CommandName = "nod"
 
-const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, or status."
+const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, status, grants to see what is allowed without asking, or revoke and the id of a grant."
+
+// maxShown bounds the grants that a chat is told.
+const maxShown = 15
 
 // Command implements Sink.
 func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
-	word := strings.ToLower(strings.TrimSpace(c.Text))
-	switch word {
+	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
+	switch word = strings.ToLower(word); word {
+	case "grants", "revoke":
+		if _, ok := e.mayMute(c.Actor, c.Actor.Platform, c.Channels); !ok {
+			return "Only those who may answer in this channel may do that.", nil
+		}
+		if word == "revoke" {
+			return e.commandRevoke(ctx, c.Actor, strings.TrimSpace(rest))
+		}
+		return e.commandGrants(ctx)
 	case "mute", "unmute":
 		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
@@ -117,4 +129,35 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 		return "You may answer here.", nil
 	}
 	return commandHelp, nil
+}
+
+// commandGrants says what is allowed without asking.
+func (e *Engine) commandGrants(ctx context.Context) (string, error) {
+	all, err := e.Grants(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "Nothing is allowed without asking.", nil
+	}
+	lines := []string{"Allowed without asking; end one with /" + CommandName + " revoke and its id:"}
+	for n, g := range all {
+		if n == maxShown {
+			lines = append(lines, "… and "+strconv.Itoa(len(all)-n)+" more: "+CommandName+" grants list shows all.")
+			break
+		}
+		lines = append(lines, g.ID()+"  "+g.Words())
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func (e *Engine) commandRevoke(ctx context.Context, by Actor, id string) (string, error) {
+	g, err := e.Revoke(ctx, "", id, by.Display())
+	if ErrorCode(err) == CodeNotFound {
+		return "There is no grant with that id. /" + CommandName + " grants lists them.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return "Revoked, it is asked again from now on: " + g.Words(), nil
 }

@@ -213,6 +213,9 @@ type Grant struct {
 	Actor   Actor     `json:"actor"`
 	Origin  ID        `json:"origin"` // the interaction in which it was given
 	Expires time.Time `json:"expires"`
+	// Tool and Covers say in words what it permits; foreign text.
+	Tool   string `json:"tool,omitempty"`
+	Covers string `json:"covers,omitempty"`
 }
 
 // Grants keeps standing yeses.
@@ -220,6 +223,10 @@ type Grants interface {
 	// Grant returns the grant that covers key in the session, if any holds.
 	Grant(ctx context.Context, agent, session, key string) (Grant, bool, error)
 	PutGrant(context.Context, Grant) error
+	// Grants lists those that hold, of an agent, or of all with an empty one.
+	Grants(ctx context.Context, agent string) ([]Grant, error)
+	// DropGrant ends a grant, and reports whether there was one.
+	DropGrant(context.Context, Grant) (bool, error)
 	// ClearSession ends every grant of the session, and what tools remember.
 	ClearSession(ctx context.Context, agent, session string) error
 	// Recall returns what a tool remembers under a key of its own; a once is

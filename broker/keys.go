@@ -24,6 +24,11 @@ func (k keys) session(p int, agent, session string) string {
 func (k keys) grants(p int, agent, session string) string {
 	return k.in(p, "g:"+agent+"/"+session)
 }
+
+// grantOwners are the agents and sessions that have grants in a partition, by
+// when the last of them ends.
+func (k keys) grantOwners(p int) string { return k.in(p, "go") }
+
 func (k keys) deadlines(p int) string { return k.in(p, "dl") }
 func (k keys) outbox(p int) string    { return k.in(p, "out") }
 func (k keys) jobs(p int) string      { return k.in(p, "jobs") }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -133,9 +134,54 @@ func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) error {
 	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSet(ctx, key, g.Key, raw)
 		p.PExpire(ctx, key, bridge.AlwaysGrantTTL)
+		p.ZAddArgs(ctx, b.keys.grantOwners(b.partition(g.Session, g.Agent)), redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: float64(g.Expires.UnixMilli()), Member: g.Agent + ownerMark + g.Session}}})
 		return nil
 	})
 	return unavailable(err)
+}
+
+// Grants implements bridge.Grants.
+func (b *Broker) Grants(ctx context.Context, agent string) ([]bridge.Grant, error) {
+	var out []bridge.Grant
+	for p := range b.partitions {
+		key := b.keys.grantOwners(p)
+		if err := b.client.ZRemRangeByScore(ctx, key, "-inf", strconv.FormatInt(time.Now().UnixMilli(), 10)).Err(); err != nil {
+			return nil, unavailable(err)
+		}
+		owners, err := b.client.ZRange(ctx, key, 0, -1).Result()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, owner := range owners {
+			who, session, _ := strings.Cut(owner, ownerMark)
+			if agent != "" && who != agent {
+				continue
+			}
+			all, err := b.client.HGetAll(ctx, b.keys.grants(p, who, session)).Result()
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			for _, raw := range all {
+				var g bridge.Grant
+				if err := json.Unmarshal([]byte(raw), &g); err != nil {
+					return nil, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
+				}
+				if time.Now().Before(g.Expires) {
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// ownerMark separates agent and session; no name holds it.
+const ownerMark = "\x00"
+
+// DropGrant implements bridge.Grants.
+func (b *Broker) DropGrant(ctx context.Context, g bridge.Grant) (bool, error) {
+	n, err := b.client.HDel(ctx, b.grantsKey(g.Agent, g.Session), g.Key).Result()
+	return n > 0, unavailable(err)
 }
 
 // ClearSession implements bridge.Grants.

@@ -128,6 +128,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/hooks/{agent}":      s.agent(s.hook),
 		"POST /v1/tools/ui.ask_user":  s.agent(s.askUser),
 
+		"GET /v1/grants":         s.anybody(s.grants),
+		"DELETE /v1/grants/{id}": s.anybody(s.revoke),
+
 		"GET /v1/events": s.anybody(s.events),
 		"GET /v1/ws":     s.anybody(s.websocket),
 

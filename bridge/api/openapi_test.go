@@ -157,6 +157,15 @@ func TestDescription(t *testing.T) {
 	call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
 	lifeCalls(call, id)
 	hookCalls(call)
+	standing := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","approval":{"tool":"t","input":{"command":"y"},"scopes":["once","always"]}}`, 201))
+	call("ana", "POST", "/v1/interactions/"+standing+"/response", `{"decision":"always"}`, 200)
+	var grants struct{ Items []struct{ ID, Words string } }
+	if err := json.Unmarshal([]byte(call("ana", "GET", "/v1/grants", "", 200)), &grants); err != nil || len(grants.Items) != 1 || !strings.Contains(grants.Items[0].Words, "may use t") {
+		t.Fatalf("grants: %+v, %v", grants, err)
+	}
+	call("agent", "GET", "/v1/grants?session=other", "", 200)
+	call("agent", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 200)
+	call("ana", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 404)
 	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
 	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
 	call("nobody", "GET", "/v1/interactions", "", 401)

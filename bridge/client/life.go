@@ -43,6 +43,30 @@ func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Complet
 	return rec, err
 }
 
+// Grant is a standing yes with the id and the words that the daemon gives it.
+type Grant struct {
+	ID string `json:"id"`
+	bridge.Grant
+	Words string `json:"words"`
+}
+
+// Grants lists the standing yeses that the caller may see, of a session or of
+// all with an empty one.
+func (c *Client) Grants(ctx context.Context, session string) ([]Grant, error) {
+	var page struct {
+		Items []Grant `json:"items"`
+	}
+	err := c.do(ctx, http.MethodGet, "/v1/grants?"+url.Values{"session": {session}}.Encode(), nil, nil, &page)
+	return page.Items, err
+}
+
+// Revoke ends a grant.
+func (c *Client) Revoke(ctx context.Context, id string) (Grant, error) {
+	var g Grant
+	err := c.do(ctx, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil, nil, &g)
+	return g, err
+}
+
 // Messages returns the late answers of a session that were not acknowledged,
 // oldest first; none is not an error.
 func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message, error) {

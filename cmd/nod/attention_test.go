@@ -109,7 +109,7 @@ func (r *rig) batch(s string, n int) []asked {
 	for k := range n {
 		wg.Go(func() {
 			req := approval(bridge.ScopeOnce, bridge.ScopeSession)
-			req.Session, req.Batch = session, bridge.Duration(400*time.Millisecond)
+			req.Session, req.Batch = session, bridge.Duration(1500*time.Millisecond)
 			req.Prompt, req.Approval.Input = fmt.Sprintf("Step %d", k+1), fmt.Appendf(nil, `{"command":"make step%d"}`, k+1)
 			rec, err := r.agent.Open(r.ctx, req, "")
 			if err != nil {
@@ -223,7 +223,7 @@ func batchFull(r *rig, s string) {
 	var first bridge.ID
 	for k := range bridge.MaxBatch + 1 {
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
-		req.Session, req.Batch, req.Prompt = session, bridge.Duration(400*time.Millisecond), fmt.Sprintf("Step %d", k+1)
+		req.Session, req.Batch, req.Prompt = session, bridge.Duration(4*time.Second), fmt.Sprintf("Step %d", k+1)
 		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("[*_ `line`\n", 100)+fmt.Sprintf("end%d", k+1))
 		rec, err := r.agent.Open(r.ctx, req, "")
 		if err != nil {

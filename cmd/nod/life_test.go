@@ -576,7 +576,7 @@ func TestReplay(t *testing.T) {
 	var pair []bridge.ID
 	for n := range 3 { // two in one message, the third joins the second
 		req := approval()
-		req.Session, req.Batch, req.Join = "story", bridge.Duration(200*time.Millisecond), true
+		req.Session, req.Batch, req.Join = "story", bridge.Duration(2*time.Second), true
 		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
 		rec, err := r.agent.Open(r.ctx, req, "")
 		if err != nil {

@@ -14,6 +14,10 @@ var subcommands = []*discordgo.ApplicationCommandOption{
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mute", Description: "Make this channel read-only for nod"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel answer again"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "status", Description: "Say whether you may answer here"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List what is allowed without asking"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "revoke", Description: "End a grant", Options: []*discordgo.ApplicationCommandOption{
+		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "Its id, as grants lists it", Required: true},
+	}},
 }
 
 // register makes the command known, once for this process; creating one that
@@ -46,6 +50,9 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in interacti
 	word := ""
 	if len(in.Data.Options) > 0 {
 		word = in.Data.Options[0].Name
+		for _, o := range in.Data.Options[0].Options {
+			word += " " + o.Value
+		}
 	}
 	channels := []string{in.ChannelID}
 	if in.Member == nil { // a direct message is configured by the user's id

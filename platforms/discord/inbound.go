@@ -48,7 +48,10 @@ type interaction struct {
 	Data struct {
 		Name    string `json:"name"` // of a command
 		Options []struct {
-			Name string `json:"name"`
+			Name    string `json:"name"`
+			Options []struct {
+				Value string `json:"value"`
+			} `json:"options"`
 		} `json:"options"`
 		CustomID   string   `json:"custom_id"`
 		Values     []string `json:"values"`

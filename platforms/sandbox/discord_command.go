@@ -35,22 +35,32 @@ func (w *discordWorld) postCommand(c *discordCall) (int, any, *discordFailure) {
 
 // command uses an application command: "/name subcommand". The caller holds mu.
 func (w *discordWorld) command(m Member, a Action) (object, *discordInteraction, error) {
-	name, sub, _ := strings.Cut(strings.TrimPrefix(a.Text, "/"), " ")
+	name, rest, _ := strings.Cut(strings.TrimPrefix(a.Text, "/"), " ")
+	sub, value, given := strings.Cut(rest, " ")
 	command, ch := w.commands[name], w.channels[a.Channel]
 	if command == nil || ch == nil {
 		return nil, nil, fmt.Errorf("discord: there is no command %q in %q", a.Text, a.Channel)
 	}
 	data := object{"id": command["id"], "name": name, "type": 1}
 	if options := list(command, "options"); len(options) > 0 {
-		known := false
+		var chosen object
 		for _, o := range options {
-			oo, _ := o.(object)
-			known = known || str(oo, "name") == sub
+			if oo, _ := o.(object); str(oo, "name") == sub {
+				chosen = oo
+			}
 		}
-		if !known {
+		if chosen == nil {
 			return nil, nil, fmt.Errorf("discord: /%s has no %q", name, sub)
 		}
-		data["options"] = []any{object{"name": sub, "type": 1, "options": []any{}}}
+		values, wanted := []any{}, list(chosen, "options")
+		if given != (len(wanted) > 0) { // one required text at most: the client sends nothing else
+			return nil, nil, fmt.Errorf("discord: /%s %s takes %d values", name, sub, len(wanted))
+		}
+		for _, o := range wanted {
+			oo, _ := o.(object)
+			values = append(values, object{"name": str(oo, "name"), "type": 3, "value": value})
+		}
+		data["options"] = []any{object{"name": sub, "type": 1, "options": values}}
 	}
 	i := w.begin(m, ch.ID, "", 2)
 	return w.payload(m, i, ch, data, nil), i, nil

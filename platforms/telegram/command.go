@@ -35,7 +35,7 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) e
 // register shows the command in people's clients. Without it everything works
 // all the same.
 func (p *Platform) register(ctx context.Context) {
-	err := p.call(ctx, "setMyCommands", tgbotapi.Params{"commands": `[{"command":"` + bridge.CommandName + `","description":"mute, unmute or status of this chat"}]`}, nil)
+	err := p.call(ctx, "setMyCommands", tgbotapi.Params{"commands": `[{"command":"` + bridge.CommandName + `","description":"mute, unmute, status, grants, or revoke and an id"}]`}, nil)
 	if err != nil && ctx.Err() == nil {
 		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/render"
+)
+
+func grantsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "grants",
+		Short: "list and revoke the standing yeses of session and always",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(grantsList(), grantsRevoke())
+	return cmd
+}
+
+func grantsList() *cobra.Command {
+	var c connection
+	var session string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list the grants that hold: an agent sees its own, people who answer see all",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			all, err := cl.Grants(cmd.Context(), session)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), all)
+			}
+			for _, g := range all {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", g.ID, render.Line(g.Words))
+			}
+			return nil
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&session, "session", "", "only those of a session")
+	return cmd
+}
+
+func grantsRevoke() *cobra.Command {
+	var c connection
+	cmd := &cobra.Command{
+		Use:     "revoke ID...",
+		Short:   "end grants: what they covered is asked again",
+		Example: "  nod grants revoke 3f2a9c01b4d7",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			for _, id := range args {
+				g, err := cl.Revoke(cmd.Context(), id)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: revoked: %s\n", render.Line(g.Words))
+			}
+			return nil
+		},
+	}
+	c.flags(cmd)
+	return cmd
+}
