@@ -65,6 +65,10 @@ func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 	}
 	for _, id := range ids {
 		r, err := e.store.Load(ctx, id)
+		if err == nil && r.Batch != "" { // it shows in another's message
+			id = r.Batch
+			r, err = e.store.Load(ctx, id)
+		}
 		if ErrorCode(err) == CodeNotFound {
 			continue
 		}
