@@ -68,7 +68,7 @@ func Build(v bridge.View) (Message, error) {
 			return m, err
 		}
 		if len(items) > 0 {
-			m.Components = rows(batch(v, items))
+			m.Components = batch(v, items)
 		}
 		if v.Record.Interaction.Declinable {
 			m.Components = append(m.Components, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
@@ -206,26 +206,35 @@ func styleOf(t render.Tone) discordgo.ButtonStyle {
 	return discordgo.SecondaryButton
 }
 
-// batch are the controls of several approvals: two of each, where more do not
-// fit, and those for all.
+// batch are the controls of several approvals: a row for each and one for all,
+// or, where there are more than rows, two buttons of each.
 func batch(v bridge.View, items []render.Item) []discordgo.MessageComponent {
-	var all, out []discordgo.MessageComponent
+	var all []discordgo.MessageComponent
 	for _, a := range render.ForAll(items) {
 		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
 	}
-	for _, per := range []int{len(bridge.BatchDecisions), 2} {
-		out = nil
-		for _, it := range items {
-			i := it.View.Record.Interaction
-			for _, n := range it.Decisions[:min(per, len(it.Decisions))] {
-				out = append(out, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
-			}
+	var each [][]discordgo.MessageComponent
+	for _, it := range items {
+		i := it.View.Record.Interaction
+		var row []discordgo.MessageComponent
+		for _, n := range it.Decisions {
+			row = append(row, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
 		}
-		if len(out)+len(all) <= maxButtons {
-			break
+		if len(row) > 0 {
+			each = append(each, row)
 		}
 	}
-	return append(out, all...)
+	var out []discordgo.MessageComponent
+	if len(each) < maxButtons/maxRow {
+		for _, row := range each {
+			out = append(out, rows(row)...)
+		}
+		return append(out, rows(all)...)
+	}
+	for _, row := range each {
+		out = append(out, row[:min(2, len(row))]...)
+	}
+	return rows(append(out, all...))
 }
 
 func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
