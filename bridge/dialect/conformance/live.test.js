@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,6 +15,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Webhook } from "standardwebhooks";
 import ts from "typescript";
+import { config, model } from "./codex.js";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const agent = "token-of-the-agent-in-these-tests";
@@ -145,4 +146,41 @@ test("the TypeScript example asks, and its types are right", async () => {
   exchanged.child.stdin.end(JSON.stringify({ type: "tool-approval-request", approvalId: "a-1", toolCall: { toolCallId: "c", toolName: "exampleTool", input: {} } }));
   await answers("exampleTool", { decision: "once" });
   assert.deepEqual(JSON.parse((await exchanged).stdout), { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-1", approved: true }] });
+});
+
+test("the real Codex runs a command once somebody allowed it", { skip: !process.env.CODEX && "no codex here" }, async () => {
+  const home = join(dir, "codex");
+  mkdirSync(home);
+  const fake = await model(`touch ${join(home, "made")}`);
+  writeFileSync(join(home, "config.toml"), config(fake.url));
+  const proxy = spawn(process.env.NOD_BINARY, ["proxy", "codex", "--only-chat", "--", process.env.CODEX, "app-server"], {
+    stdio: ["pipe", "pipe", "ignore"], env: { ...env(), CODEX_HOME: home, HOME: home },
+  });
+  const say = (m) => proxy.stdin.write(JSON.stringify(m) + "\n");
+  const turn = async (text, reply) => {
+    const heard = createInterface({ input: proxy.stdout });
+    const ended = new Promise((done) => heard.on("line", (line) => {
+      const m = JSON.parse(line);
+      if (m.id === 2) say({ method: "turn/start", id: 3, params: { threadId: m.result.thread.id, input: [{ type: "text", text }] } });
+      if (m.method === "turn/completed") done(m.params.turn.status);
+    }));
+    say({ method: "initialize", id: 1, params: { clientInfo: { name: "judge", title: "judge", version: "1" } } });
+    say({ method: "initialized" });
+    say({ method: "thread/start", id: 2, params: { cwd: dir } });
+    const answered = await answers("Codex wants to run a command", reply);
+    assert.ok(JSON.stringify(answered.interaction.approval.input).includes("touch"));
+    const offered = answered.interaction.approval.decisions;
+    assert.ok(offered.includes("once") && !offered.includes("edit") && !offered.includes("deny_reason"), String(offered));
+    const status = await ended;
+    heard.close();
+    return status;
+  };
+  try {
+    assert.equal(await turn("make it", { decision: "once" }), "completed");
+    assert.ok(existsSync(join(home, "made")));
+  } finally {
+    proxy.stdin.end();
+    proxy.kill();
+    fake.close();
+  }
 });
