@@ -86,7 +86,7 @@ func TestWebhooks(t *testing.T) {
 		a.end()
 		a.closed("Approved once")
 	}
-	if d := time.Since(began); d > 10*time.Second {
+	if d := time.Since(began); d > 14*time.Second { // less than one call to it may take
 		t.Errorf("a hanging receiver holds people up: %s", d)
 	}
 	denied := r.ask(approval(bridge.ScopeOnce))
