@@ -14,8 +14,13 @@ export NOD_BINARY="$bin/nod"
 cd "$root/platforms/sandbox/conformance"
 npm ci --no-fund --no-audit --loglevel=error
 npm test
-# Codex generates the schema of its own requests; only its program can.
-npm install --prefix "$bin/codex" --no-save --no-fund --no-audit --loglevel=error @openai/codex@0.169.0
+# Codex generates the schema of its own requests, and only its program can. It
+# is large: where it can not be had, its two tests say that they were left out.
+if npm install --prefix "$bin/codex" --no-save --no-fund --no-audit --loglevel=error @openai/codex@0.169.0; then
+  export CODEX="$bin/codex/node_modules/.bin/codex"
+else
+  echo "conformance: the Codex program could not be had" >&2
+fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
-CODEX="$bin/codex/node_modules/.bin/codex" npm test
+npm test
