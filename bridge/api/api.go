@@ -3,7 +3,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -65,9 +64,6 @@ type Options struct {
 	Doors map[string]Door
 	Log   *slog.Logger
 }
-
-// Door makes the handler of an agent's request.
-type Door func(bridge.Agent) http.Handler
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
@@ -155,25 +151,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // connection waits for an answer. A writer that knows no deadlines is a test's.
 func requestRead(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-}
-
-// through lets an agent's request through a door: read whole, and ended when
-// the daemon stops.
-func (s *Server) through(door Door) handler {
-	return func(w http.ResponseWriter, r *http.Request, p Principal) error {
-		body, err := readRaw(r)
-		if err != nil {
-			return err
-		}
-		requestRead(w)
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(s.closing, cancel)()
-		r = r.WithContext(ctx)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		door(*p.Agent).ServeHTTP(w, r)
-		return nil
-	}
 }
 
 type handler func(w http.ResponseWriter, r *http.Request, p Principal) error

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/url"
 	"sync"
 
@@ -107,7 +106,6 @@ type Handler interface {
 type Relay struct {
 	Client, Server *Side
 	Handler        Handler
-	Log            *slog.Logger
 }
 
 // Run carries messages until the client's side ends, or the server's does. The

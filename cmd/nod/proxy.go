@@ -106,7 +106,7 @@ func between(cmd *cobra.Command, args []string, make func(near, far *relay.Side,
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	near, far := relay.NewSide(cmd.InOrStdin(), cmd.OutOrStdout()), relay.NewSide(out, in)
 	h, wait := make(near, far, log)
-	err = (&relay.Relay{Client: near, Server: far, Handler: h, Log: log}).Run(ctx, func() { in.Close() })
+	err = (&relay.Relay{Client: near, Server: far, Handler: h}).Run(ctx, func() { in.Close() })
 	in.Close()
 	cancel()
 	wait()
