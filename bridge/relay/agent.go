@@ -167,15 +167,7 @@ func (a *Agent) known(id string) json.RawMessage {
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	a.note(a, *m)
 	switch {
-	case m.Method == "$/cancel_request":
-		var p struct {
-			ID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(m.Params, &p) == nil {
-			a.settle(p.ID)
-		}
-		return false
-	case m.Method == "serverRequest/resolved":
+	case m.Method == "$/cancel_request", m.Method == "serverRequest/resolved":
 		var p struct {
 			ID json.RawMessage `json:"requestId"`
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,15 +97,8 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 		return nil, err
 	}
 	c.Patience = f.patience
-	q := url.Values{"timeout": {f.timeout.String()}, "unanswered": {f.unanswered}}
-	for name, d := range map[string]time.Duration{"grace": f.grace, "batch": f.batch} {
-		if d > 0 {
-			q.Set(name, d.String())
-		}
-	}
-	if f.route != "" {
-		q.Set("route", f.route)
-	}
+	q := beside(f.route, f.timeout, f.grace, f.batch)
+	q.Set("unanswered", f.unanswered)
 	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body})
 }
 

@@ -60,15 +60,16 @@ in the client and in chat; the first answer counts, and closes the other.`,
 	return cmd
 }
 
-func (f proxyFlags) query() url.Values {
-	q := url.Values{"timeout": {f.timeout.String()}}
-	for name, d := range map[string]time.Duration{"grace": f.grace, "batch": f.batch} {
+// beside is what goes with a message of an agent's own format.
+func beside(route string, timeout, grace, batch time.Duration) url.Values {
+	q := url.Values{"timeout": {timeout.String()}}
+	for name, d := range map[string]time.Duration{"grace": grace, "batch": batch} {
 		if d > 0 {
 			q.Set(name, d.String())
 		}
 	}
-	if f.route != "" {
-		q.Set("route", f.route)
+	if route != "" {
+		q.Set("route", route)
 	}
 	return q
 }
@@ -79,7 +80,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 		return err
 	}
 	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
-		a := handler(relay.Options{Asker: chatClient{c}, Query: f.query(), OnlyChat: f.only, Client: near, Server: far, Log: log})
+		a := handler(relay.Options{Asker: chatClient{c}, Query: beside(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only, Client: near, Server: far, Log: log})
 		return a, a.Wait
 	})
 }
@@ -152,10 +153,8 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	if w.name == "" {
 		w.name = strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	}
-	q := url.Values{"session": {w.session}, "timeout": {w.timeout.String()}}
-	if w.route != "" {
-		q.Set("route", w.route)
-	}
+	q := beside(w.route, w.timeout, 0, 0)
+	q.Set("session", w.session)
 	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{
 			Approver: chatClient{c}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
