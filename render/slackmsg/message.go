@@ -116,12 +116,15 @@ func footer(i bridge.Interaction, id, digest string) slack.Block {
 }
 
 // clip keeps the start of a document; what is cut stands in full elsewhere.
+// Many tiny paragraphs weigh far more as blocks than as text: such a document
+// loses its mark-up before it loses a word.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	text := render.PlainText(doc)
-	if cost(text) <= limit {
+	whole := cost(text) <= limit
+	if whole && measure([]slack.Block{richText("", doc)}) <= 3*limit {
 		return doc, true
 	}
-	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, false
+	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 
 // parts delivers the full text.

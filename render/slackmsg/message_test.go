@@ -1,0 +1,36 @@
+package slackmsg
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestManyTinyParagraphsFit: what is short as text but heavy as blocks is shown
+// whole without its mark-up, in every state.
+func TestManyTinyParagraphsFit(t *testing.T) {
+	t.Parallel()
+	req := bridge.Request{Prompt: "x" + strings.Repeat("\n \t\nZ\n", 140), Questions: []bridge.Question{{Text: "?", Widget: bridge.WidgetText}}}
+	if err := req.Normalize(); err != nil {
+		t.Fatal(err)
+	}
+	id, err := bridge.NewID(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bridge.Interaction{ID: id, Kind: req.Kind, Prompt: req.Prompt, Questions: req.Questions, Agent: "agent", Created: time.Now(), Deadline: time.Now().Add(time.Minute)}
+	for _, state := range []bridge.State{bridge.StatePending, bridge.StateExpired} {
+		v := bridge.NewView(bridge.Record{Interaction: i, State: state, Revision: 1}, 0, nil, func(bridge.Control) string {
+			return strings.Repeat("0", bridge.TokenLength)
+		})
+		m, err := Build(v)
+		if err != nil {
+			t.Errorf("%s: %v", state, err)
+		}
+		if len(m.Parts) != 0 {
+			t.Errorf("%s: the text was cut into %d more messages", state, len(m.Parts))
+		}
+	}
+}
