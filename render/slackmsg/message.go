@@ -29,7 +29,7 @@ func Build(v bridge.View) (Message, error) {
 		return buildBatch(v)
 	}
 	c := render.NewCard(v, listed)
-	for _, limit := range []int{maxMessage, 4000, 1500, 500} {
+	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
 		if measure(m.Blocks) > maxMessage {
 			continue
