@@ -84,8 +84,7 @@ type Interaction struct {
 	Previous ID `json:"previous,omitempty"`
 	Root     ID `json:"root,omitempty"`
 
-	// Digest is the hex SHA-256 over the canonical form of what is shown:
-	// prompt, questions and approval.
+	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`
 }
 
@@ -151,6 +150,9 @@ type Approval struct {
 	// Key is the tool's own approval key, under which a session or always
 	// grant is remembered. Empty: the digest of tool and input.
 	Key string `json:"key,omitempty"`
+	// Where says where it would be done, such as a directory or a repository;
+	// a grant covers that place alone. Empty: not said.
+	Where string `json:"where,omitempty"`
 	// Scopes on offer, of once, session and always. Empty: once, and session
 	// where the interaction has a session.
 	Scopes []Scope `json:"scopes,omitempty"`

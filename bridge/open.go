@@ -174,8 +174,8 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 			return Interaction{}, err
 		}
 	}
-	if i.Digest, err = i.digest(); err != nil {
-		return Interaction{}, Wrap(CodeInternal, err, "digest")
+	if i.Digest, err = r.digest(); err != nil {
+		return Interaction{}, err
 	}
 	return i, nil
 }

@@ -2,8 +2,6 @@ package bridge
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -303,6 +301,13 @@ func (r *Request) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.input: is not valid JSON")
 		}
 		a.Input = buf.Bytes()
+		if _, err := Canonical(a.Input); err != nil {
+			e := PublicError(err)
+			return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
+		}
+	}
+	if err := checkText("approval.where", a.Where, MaxText); err != nil {
+		return err
 	}
 	if err := a.normalizeDecisions(r.Session); err != nil {
 		return err
@@ -345,31 +350,4 @@ func checkText(field, s string, maxBytes int) error {
 		}
 	}
 	return nil
-}
-
-// digest returns the hex SHA-256 over the canonical JSON of what is shown.
-func (i Interaction) digest() (string, error) {
-	shown := struct {
-		Kind      Kind       `json:"kind"`
-		Prompt    string     `json:"prompt"`
-		Questions []Question `json:"questions,omitempty"`
-		Approval  *Approval  `json:"approval,omitempty"`
-	}{i.Kind, i.Prompt, i.Questions, i.Approval}
-	raw, err := json.Marshal(shown)
-	if err != nil {
-		return "", err
-	}
-	// Through a generic tree: keys sorted, numbers as they were written.
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		return "", err
-	}
-	canonical, err := json.Marshal(tree)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:]), nil
 }

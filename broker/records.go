@@ -29,7 +29,7 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		place := i.Agent + "/" + i.Session + "/" + i.Route
 		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
 			b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
-			b.keys.in(p, "tw:"+place+"/"+i.Digest), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
+			b.keys.in(p, "tw:"+place+"/"+twinDigest(i)), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
 		reply, err := b.scripts.open.Run(ctx, b.client, keys, args...).StringSlice()
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
@@ -119,6 +119,13 @@ func requestDigest(i bridge.Interaction) (string, error) {
 	}
 	sum := sha256.Sum256(append(raw, timeout.String()...))
 	return hex.EncodeToString(sum[:16]), nil
+}
+
+// twinDigest is what identical requests have in common: what is asked, and
+// what can be answered.
+func twinDigest(i bridge.Interaction) string {
+	sum := sha256.Sum256(append(data(i.Approval), i.Digest...))
+	return hex.EncodeToString(sum[:])
 }
 
 // Load implements bridge.Records.
