@@ -89,6 +89,7 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 		if err != nil || problem != "" {
 			continue // this one does not offer it
 		}
+		r.Message = a.pressed()
 		_, won, err := e.settleOne(ctx, a.actor, rec, r)
 		if err != nil {
 			return Verdict{}, err

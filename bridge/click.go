@@ -50,12 +50,14 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 	}
 	if !a.inPlace() {
 		e.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
+		e.refuse(ctx, i, c.Actor, "out of place")
 		return a, &Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
 	n := slices.IndexFunc(i.Responders, func(r Responder) bool {
 		return r.Platform == c.Actor.Platform && r.User == c.Actor.User
 	})
 	if n < 0 {
+		e.refuse(ctx, i, c.Actor, "not a responder")
 		return a, &Verdict{Kind: VerdictForbidden, Note: noteForbidden(i)}, nil
 	}
 	a.actor.Person = i.Responders[n].Person

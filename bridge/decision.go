@@ -112,9 +112,17 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
 		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
 	}
+	if _, err := Canonical(text.Bytes()); err != nil {
+		return Response{}, "That can not be approved: " + PublicError(err).Message + ".", nil
+	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
 	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
 		r.Input = text.Bytes()
+		asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
+		var err error
+		if r.ApprovedDigest, err = asked.WithInput(r.Input).digest(); err != nil {
+			return Response{}, "", err
+		}
 	}
 	return r, "", nil
 }

@@ -44,7 +44,9 @@ type Options struct {
 	Platforms []Platform
 	Routes    map[string]Route
 	Webhooks  []Webhook
-	Log       *slog.Logger // nil: discard
+	// Signer signs receipts and seals the audit log; nil: neither is done.
+	Signer *Signer
+	Log    *slog.Logger // nil: discard
 	// Node names this process in leases; empty: a random name.
 	Node string
 }
@@ -60,13 +62,14 @@ type Engine struct {
 	webhooks  []Webhook
 	hookSlots map[string]chan struct{} // by name of the webhook
 	log       *slog.Logger
+	signer    *Signer
 	node      string
 	standby   *standbys
 }
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}
@@ -130,7 +133,13 @@ func (e *Engine) remember(ctx context.Context, r Record) error {
 }
 
 // Get returns a record.
-func (e *Engine) Get(ctx context.Context, id ID) (Record, error) { return e.store.Load(ctx, id) }
+func (e *Engine) Get(ctx context.Context, id ID) (Record, error) {
+	r, err := e.store.Load(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	return e.sealed(r)
+}
 
 // Await returns once the interaction is final. Any number of callers in any
 // process may wait for the same one; the error is ctx's when it ends first,
@@ -140,7 +149,10 @@ func (e *Engine) Await(ctx context.Context, id ID) (Record, error) {
 	if err == nil && r.Delivered.IsZero() {
 		err = e.remember(ctx, r)
 	}
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return e.sealed(r)
 }
 
 // Delivered notes that an agent has received the response. Only the first

@@ -73,6 +73,10 @@ func (e *Engine) Revoke(ctx context.Context, agent, id, by string) (Grant, error
 	if _, err := e.store.DropGrant(ctx, all[n]); err != nil {
 		return Grant{}, err
 	}
+	g := all[n]
+	if err := e.audit(ctx, AuditRevoke, Interaction{Agent: g.Agent, Session: g.Session}, Revocation{Grant: g, By: by}); err != nil {
+		e.log.Error("revocation not in the audit log", "grant", id, "error", err)
+	}
 	e.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
 	return all[n], nil
 }

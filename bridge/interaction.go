@@ -84,6 +84,11 @@ type Interaction struct {
 	Previous ID `json:"previous,omitempty"`
 	Root     ID `json:"root,omitempty"`
 
+	// Rule is the policy's rule that governs it; empty: none. Risk is the level
+	// that it gives; empty: none was given.
+	Rule string `json:"rule,omitempty"`
+	Risk string `json:"risk,omitempty"`
+
 	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`
 }
@@ -264,10 +269,23 @@ type Response struct {
 	Reason      string                `json:"reason,omitempty"` // denied, cancelled, undeliverable, granted
 	Stop        bool                  `json:"stop,omitempty"`   // denied: the agent's turn is to end
 	// Input replaces Approval.Input: a person changed it before approving.
-	Input  json.RawMessage `json:"input,omitempty"`
-	Actor  *Actor          `json:"actor,omitempty"` // nil where no human decided
-	At     time.Time       `json:"at"`
-	Digest string          `json:"digest"` // of the interaction that was shown
+	Input json.RawMessage `json:"input,omitempty"`
+	// ApprovedDigest is the digest of the request with Input.
+	ApprovedDigest string `json:"approved_digest,omitempty"`
+	Actor          *Actor `json:"actor,omitempty"` // nil where no human decided
+	// Message is the one that was pressed; nil where none was.
+	Message *MessageRef `json:"message,omitempty"`
+	At      time.Time   `json:"at"`
+	Digest  string      `json:"digest"` // of the interaction that was shown
+}
+
+// Vote is one of the decisions that an approval needs several of.
+type Vote struct {
+	Actor   Actor       `json:"actor"`
+	State   State       `json:"state"` // approved or denied
+	Reason  string      `json:"reason,omitempty"`
+	At      time.Time   `json:"at"`
+	Message *MessageRef `json:"message,omitempty"`
 }
 
 // Annotation is what came with an answer besides its value.
@@ -328,6 +346,12 @@ type Record struct {
 	Head ID `json:"head,omitempty"`
 	// Completion is what the agent made of the response; nil: it has not said.
 	Completion *Completion `json:"completion,omitempty"`
+	// Votes are the decisions so far of one that needs several, oldest first.
+	Votes []Vote `json:"votes,omitempty"`
+	// Audit is the entry of the audit log that was written with the response.
+	Audit *AuditRef `json:"audit,omitempty"`
+	// Receipt is the signed [Receipt] of the response; empty while pending.
+	Receipt string `json:"receipt,omitempty"`
 	// Revision counts changes that alter what the messages show.
 	Revision int64 `json:"revision"`
 }

@@ -53,6 +53,9 @@ func (e *Engine) SetMuted(ctx context.Context, by Actor, platform string, channe
 	if err != nil {
 		return err
 	}
+	if err := e.audit(ctx, AuditMode, Interaction{}, ChannelMode{Platform: platform, Channel: name, ReadOnly: on, By: by}); err != nil {
+		e.log.Error("channel mode not in the audit log", "platform", platform, "channel", name, "error", err)
+	}
 	e.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
 	return e.redraw(ctx, platform, name)
 }

@@ -89,7 +89,10 @@ func (e *Engine) openStored(ctx context.Context, o Opening) (Record, error) {
 	if err == nil && created {
 		e.log.Info("opened", "id", i.ID, "kind", i.Kind, "agent", i.Agent, "state", rec.State, "destinations", len(i.Destinations), "round", i.Round)
 	}
-	return rec, err
+	if err != nil {
+		return rec, err
+	}
+	return e.sealed(rec)
 }
 
 // How long an opening that has to be alone holds the session, and how long

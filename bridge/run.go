@@ -21,6 +21,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.workOutbox(ctx) })
 	wg.Go(func() { e.sweep(ctx) })
+	wg.Go(func() { e.seal(ctx) })
 	for _, p := range e.platforms {
 		wg.Go(func() { e.receive(ctx, p) })
 	}

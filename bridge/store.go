@@ -17,6 +17,7 @@ type Store interface {
 	Grants
 	Mailbox
 	Presence
+	Auditor
 }
 
 // Records keeps interactions.

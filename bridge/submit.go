@@ -129,6 +129,7 @@ func (a admitted) mergeInto(d *Draft) {
 
 // settle records the response as this actor's.
 func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, error) {
+	r.Message = a.pressed()
 	rec, won, err := e.settleOne(ctx, a.actor, a.record, r)
 	if err != nil {
 		return Verdict{}, err
@@ -138,6 +139,17 @@ func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, e
 		return e.late(ctx, a)
 	}
 	return Verdict{Kind: VerdictSettled, Note: noteRecorded(rec), View: e.shown(ctx, a, nil)}, nil
+}
+
+// pressed is the message that was; nil where the answer came without one.
+func (a admitted) pressed() *MessageRef {
+	if a.Ref != (MessageRef{}) {
+		return &a.Ref
+	}
+	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" {
+		return &ref
+	}
+	return nil
 }
 
 // late answers a click that changes nothing any more. A card that was taken
@@ -202,6 +214,7 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 		return Record{}, Errorf(CodeInvalid, "a notice asks nothing")
 	}
 	if actor.Person == "" || !slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Person == actor.Person }) {
+		e.refuse(ctx, i, actor, "not a responder")
 		return Record{}, Errorf(CodeForbidden, "you may not answer this").WithHint("who may: %s", responderNames(i))
 	}
 	for qid := range reply.Answers {
@@ -237,9 +250,9 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 // recordOf is the record that a verdict speaks of.
 func (e *Engine) recordOf(ctx context.Context, id ID, v Verdict) (Record, error) {
 	if v.View != nil && len(v.View.Batch) == 0 {
-		return v.View.Record, nil
+		return e.sealed(v.View.Record)
 	}
-	return e.store.Load(ctx, id)
+	return e.Get(ctx, id)
 }
 
 func (e *Engine) applyReply(ctx context.Context, a admitted, reply Reply) (Verdict, error) {

@@ -35,8 +35,10 @@ type Options struct {
 	// existing deployment keeps what it was started with.
 	Partitions int
 	Retention  time.Duration // of settled interactions; 0: DefaultRetention
-	Node       string        // name of this process; empty: random
-	Log        *slog.Logger  // nil: discard
+	// AuditRetention is how long the audit log is kept; 0: for ever.
+	AuditRetention time.Duration
+	Node           string       // name of this process; empty: random
+	Log            *slog.Logger // nil: discard
 }
 
 // Broker keeps interactions in Redis. It is safe for concurrent use. Close
@@ -47,11 +49,13 @@ type Broker struct {
 	scripts    scripts
 	partitions int
 	retention  time.Duration
-	node       string
-	log        *slog.Logger
-	hub        *hub
-	verifier   *verifier
-	nudge      chan struct{} // jobs were stored by this process
+	// auditRetention of 0 is for ever.
+	auditRetention time.Duration
+	node           string
+	log            *slog.Logger
+	hub            *hub
+	verifier       *verifier
+	nudge          chan struct{} // jobs were stored by this process
 }
 
 var _ bridge.Store = (*Broker)(nil)
@@ -60,7 +64,7 @@ var _ bridge.Store = (*Broker)(nil)
 // to listen for wake-ups.
 func New(ctx context.Context, o Options) (*Broker, error) {
 	b := &Broker{
-		client: o.Client, keys: keys{prefix: o.Prefix}, partitions: o.Partitions, retention: o.Retention,
+		client: o.Client, keys: keys{prefix: o.Prefix}, partitions: o.Partitions, retention: o.Retention, auditRetention: o.AuditRetention,
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
 	}
 	if b.keys.prefix == "" {
@@ -143,18 +147,22 @@ func (b *Broker) fixPartitions(ctx context.Context) error {
 // TokenKey returns the key that signs controls, made on the first start of a
 // deployment and shared by its daemons.
 func (b *Broker) TokenKey(ctx context.Context) ([]byte, error) {
-	fresh := make([]byte, bridge.MinKey)
+	return b.sharedKey(ctx, b.keys.tokenKey(), bridge.MinKey)
+}
+
+func (b *Broker) sharedKey(ctx context.Context, name string, size int) ([]byte, error) {
+	fresh := make([]byte, size)
 	rand.Read(fresh)
-	if err := b.client.SetNX(ctx, b.keys.tokenKey(), hex.EncodeToString(fresh), 0).Err(); err != nil {
+	if err := b.client.SetNX(ctx, name, hex.EncodeToString(fresh), 0).Err(); err != nil {
 		return nil, unavailable(err)
 	}
-	s, err := b.client.Get(ctx, b.keys.tokenKey()).Result()
+	s, err := b.client.Get(ctx, name).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	key, err := hex.DecodeString(s)
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "token key in redis")
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "key %s in redis", name)
 	}
 	return key, nil
 }

@@ -12,13 +12,16 @@
 //	nod:{p}:jobs          hash    the jobs
 //	nod:{p}:dead          list    jobs given up, newest first, at most 1000
 //	nod:{p}:ev            stream  events
+//	nod:{p}:au, :aus      stream  audit log, and its signed seals
+//	nod:{p}:auh           hash    how far both are
 //	nod:{p}:pend, :all    zset    ids by creation, ms
 //	nod:{p}:s:<a>/<s>     zset    ids of a session
 //	nod:{p}:d:<id>        hash    drafts
 //	nod:{p}:g:<a>/<s>     hash    grants
 //	nod:n:<key>           string  notes
 //	nod:l:<name>          string  leases
-//	nod:conf, nod:key     string  number of partitions, token key
+//	nod:conf              string  number of partitions
+//	nod:key, nod:sign     string  token key, signing key
 //	nod:wake:<node>       channel of a daemon
 //
 // # Waking

@@ -36,6 +36,9 @@ func (k keys) dead(p int) string      { return k.in(p, "dead") }
 func (k keys) events(p int) string    { return k.in(p, "ev") }
 func (k keys) nodes(p int) string     { return k.in(p, "nodes") }
 func (k keys) late(p int) string      { return k.in(p, "late") }
+func (k keys) audit(p int) string     { return k.in(p, "au") }
+func (k keys) auditHead(p int) string { return k.in(p, "auh") }
+func (k keys) seals(p int) string     { return k.in(p, "aus") }
 func (k keys) clients(p int, session string) string {
 	return k.in(p, "c:"+session)
 }
@@ -45,4 +48,5 @@ func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
 func (k keys) lease(key string) string { return k.prefix + ":l:" + key }
 func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
 func (k keys) conf() string            { return k.prefix + ":conf" }
+func (k keys) signingKey() string      { return k.prefix + ":sign" }
 func (k keys) tokenKey() string        { return k.prefix + ":key" }

@@ -275,7 +275,15 @@ func (b *Broker) Tidy(ctx context.Context) error {
 		}
 		return nil
 	})
-	return unavailable(err)
+	if err != nil || b.auditRetention == 0 {
+		return unavailable(err)
+	}
+	for n := range b.partitions {
+		if err := b.tidyAudit(ctx, n, now.Add(-b.auditRetention).UnixMilli()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TidyEvery is how often Tidy needs to run.

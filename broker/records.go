@@ -161,6 +161,9 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 			r.Members = append(r.Members, bridge.ID(member))
 		}
 	}
+	if n, err := strconv.ParseInt(f["an"], 10, 64); err == nil {
+		r.Audit = &bridge.AuditRef{Partition: id.Partition(), N: n, Link: f["al"]}
+	}
 	r.Unawaited, r.Next, r.Head = f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
 	if f["co"] != "" {
 		r.Completion = &bridge.Completion{}
@@ -212,7 +215,7 @@ func millis(s string) time.Time {
 // have in common; see lua/lib.lua.
 func (b *Broker) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
-	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p)}
+	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p)}
 }
 
 // Settle implements bridge.Records.

@@ -28,7 +28,22 @@ type Config struct {
 	Routes    map[string]Route   `yaml:"routes"`
 	Agents    map[string]Agent   `yaml:"agents"`
 	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Receipts  Receipts           `yaml:"receipts"`
+	Audit     Audit              `yaml:"audit"`
 	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
+}
+
+// Receipts says what signs them.
+type Receipts struct {
+	// Key is the seed of an Ed25519 key, 32 bytes in hex; several with commas,
+	// of which the first signs. Empty: kept in Redis, where whoever can write
+	// there can forge receipts.
+	Key Secret `yaml:"key"`
+}
+
+// Audit says how long the log of decisions and refusals is kept.
+type Audit struct {
+	Retention Duration `yaml:"retention"` // 0: for ever
 }
 
 // Redis says where the state is.
@@ -76,6 +91,7 @@ type Person struct {
 	Discord  string `yaml:"discord"`  // user id
 	Telegram string `yaml:"telegram"` // numeric user id
 	Token    Secret `yaml:"token"`    // to answer by API and command line; empty: not
+	Auditor  bool   `yaml:"auditor"`  // may read the audit log
 }
 
 // Route says where requests go and who may answer.
@@ -311,6 +327,9 @@ func (c Config) Check() error {
 		p := c.People[name]
 		if p.Token.Set() {
 			token("people."+name+".token", p.Token)
+		}
+		if p.Auditor && !p.Token.Set() {
+			bad("people."+name+".auditor", "needs a token: the audit log is read with it")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
 			bad("people."+name+".telegram", "is not a numeric user id")

@@ -91,6 +91,12 @@ func assign(f reflect.Value, s string) error {
 			return fmt.Errorf("%q is not a number", s)
 		}
 		*x = n
+	case *bool:
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return fmt.Errorf("%q is not true or false", s)
+		}
+		*x = b
 	case *Duration:
 		d, err := time.ParseDuration(s)
 		if err != nil {

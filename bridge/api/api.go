@@ -45,6 +45,8 @@ type Reader interface {
 type Principal struct {
 	Agent  *bridge.Agent
 	Person string
+	// Auditor may read the audit log.
+	Auditor bool
 }
 
 // actor is a person who answers by API.
@@ -126,6 +128,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 
 		"GET /v1/grants":         s.anybody(s.grants),
 		"DELETE /v1/grants/{id}": s.anybody(s.revoke),
+
+		"GET /v1/audit": s.person(s.audit),
+		"GET /v1/keys":  s.keys,
 
 		"GET /v1/events": s.anybody(s.events),
 		"GET /v1/ws":     s.anybody(s.websocket),

@@ -201,6 +201,9 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 	if err != nil {
 		return err
 	}
+	for _, rec := range records {
+		w.Header().Add(receiptHeader, rec.Receipt)
+	}
 	if writeAnswer(w, out) != nil || http.NewResponseController(w).Flush() != nil {
 		return nil // not delivered
 	}

@@ -59,7 +59,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Doors: map[string]api.Door{"/mcp": echo}, Tokens: map[string]api.Principal{
-		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana"},
+		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana", Auditor: true},
 	}}))
 	t.Cleanup(s.Close)
 	return s
@@ -166,6 +166,9 @@ func TestDescription(t *testing.T) {
 	call("agent", "GET", "/v1/grants?session=other", "", 200)
 	call("agent", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 200)
 	call("ana", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 404)
+	call("ana", "GET", "/v1/audit", "", 200)
+	call("agent", "GET", "/v1/audit", "", 403)
+	call("agent", "GET", "/v1/keys", "", 200)
 	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
 	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
 	call("nobody", "GET", "/v1/interactions", "", 401)

@@ -26,6 +26,9 @@ type Exchange struct {
 	// Pending is called once the message's interactions are open and wait for
 	// people; nil: nobody wants to know.
 	Pending func([]bridge.Record)
+	// Receipts is called with the receipts of the answer, before Exchange
+	// returns; its error is returned instead. Nil: nobody wants them.
+	Receipts func([]string) error
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
@@ -85,6 +88,11 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait string) (jso
 		return nil, nil, away(err)
 	}
 	if resp.StatusCode != http.StatusAccepted {
+		if x.Receipts != nil {
+			if err := x.Receipts(resp.Header.Values("Nod-Receipt")); err != nil {
+				return nil, nil, callbackError{err}
+			}
+		}
 		return bytes.TrimSpace(raw), nil, nil
 	}
 	var list bridge.List

@@ -2,7 +2,7 @@
 -- A stored job is kind|interaction|destination|attempt|fence|generation|created|leased_until.
 -- Scripts that change an interaction have these keys in common:
 -- KEYS 1 record  2 deadlines  3 pending index  4 outbox  5 jobs  6 events
---      7 nodes with waiters, by expiry  8 late answers
+--      7 nodes with waiters, by expiry  8 late answers  9 audit log  10 its head
 local T = redis.call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 
@@ -41,6 +41,20 @@ local function event(rec, id, kind, state, data)
   local f = redis.call('HMGET', rec, 'ag', 'se', 'tc', 'tu', 'ri')
   redis.call('XADD', KEYS[6], '*', 't', kind, 'i', id, 'a', f[1] or '', 's', f[2] or '', 'tc', f[3] or '', 'tu', f[4] or '',
     'ri', f[5] or '', 'st', state, 'ts', ms(now), 'd', data)
+end
+
+-- Appends to the audit log. Each entry is linked to the one before it; what is
+-- linked is the last link and the fields, each with its length before it.
+-- SHA-1 is what there is here: the seals, made outside, use SHA-256.
+local function audit(id, kind, agent, session, state, data)
+  local h = redis.call('HMGET', KEYS[10], 'n', 'l')
+  local n, at = ms(tonumber(h[1] or '0') + 1), ms(now)
+  local s = {h[2] or ''}
+  for _, f in ipairs({n, at, kind, id, agent, session, state, data}) do s[#s + 1] = #f .. ':' .. f end
+  local link = redis.sha1hex(table.concat(s, '\n'))
+  redis.call('XADD', KEYS[9], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
+  redis.call('HSET', KEYS[10], 'n', n, 'l', link)
+  return n, link
 end
 
 -- Edits of one message are one job, whatever round it shows: it has the name
@@ -87,6 +101,9 @@ local function finish(rec, id, state, res, at, nonce)
   edit_all(rec, id, 100)
   for n = 0, tonumber(redis.call('HGET', rec, 'wh') or '0') - 1 do enqueue('hook', id, n, now) end
   event(rec, id, 'interaction_response', state, res)
+  local who = redis.call('HMGET', rec, 'ag', 'se')
+  local n, link = audit(id, 'decision', who[1], who[2], state, res)
+  redis.call('HSET', rec, 'an', n, 'al', link)
   local waited = wake(rec, id)
   if state == 'answered' or state == 'approved' or state == 'denied' then
     local f = redis.call('HMGET', rec, 'q', 'ag', 'se')

@@ -84,6 +84,9 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	if err != nil {
 		return rec, err
 	}
+	if err := verified(rec, r); err != nil {
+		return rec, err
+	}
 	if a.json {
 		return rec, printJSON(cmd.OutOrStdout(), rec)
 	}

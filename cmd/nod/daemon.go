@@ -44,7 +44,8 @@ type daemon struct {
 // newDaemon wires everything. It reaches Redis, and no platform yet.
 func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
 	store, err := broker.New(ctx, broker.Options{
-		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), Log: log,
+		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention),
+		AuditRetention: time.Duration(c.Audit.Retention), Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -62,6 +63,10 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
+	signer, err := d.signer(ctx, c)
+	if err != nil {
+		return err
+	}
 	platforms, callbacks, err := buildPlatforms(c, d.store, d.log)
 	if err != nil {
 		return err
@@ -74,7 +79,7 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Log: d.log})
+	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log})
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
 		mux.Handle(path, h(d.engine))
@@ -92,15 +97,44 @@ func (d *daemon) keyring(ctx context.Context, c config.Config) (bridge.Keyring, 
 		}
 		return bridge.NewKeyring(key)
 	}
+	keys, err := hexKeys("token_key", c.TokenKey)
+	if err != nil {
+		return bridge.Keyring{}, err
+	}
+	return bridge.NewKeyring(keys...)
+}
+
+// signer is what signs receipts and seals.
+func (d *daemon) signer(ctx context.Context, c config.Config) (*bridge.Signer, error) {
+	if !c.Receipts.Key.Set() {
+		seed, err := d.store.SigningKey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return bridge.NewSigner(seed)
+	}
+	seeds, err := hexKeys("receipts.key", c.Receipts.Key)
+	if err != nil {
+		return nil, err
+	}
+	s, err := bridge.NewSigner(seeds...)
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
+	}
+	return s, nil
+}
+
+// hexKeys reads keys with commas between them.
+func hexKeys(path string, secret config.Secret) ([][]byte, error) {
 	var keys [][]byte
-	for s := range strings.SplitSeq(c.TokenKey.Value(), ",") {
+	for s := range strings.SplitSeq(secret.Value(), ",") {
 		key, err := hex.DecodeString(strings.TrimSpace(s))
 		if err != nil {
-			return bridge.Keyring{}, bridge.Errorf(bridge.CodeInvalid, "token_key: is not hex").WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is not hex", path).WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
 		}
 		keys = append(keys, key)
 	}
-	return bridge.NewKeyring(keys...)
+	return keys, nil
 }
 
 // serve runs until ctx ends, then lets calls under way finish.
@@ -241,7 +275,7 @@ func buildTokens(c config.Config) map[string]api.Principal {
 	}
 	for name, p := range c.People {
 		if p.Token.Set() {
-			tokens[p.Token.Value()] = api.Principal{Person: name}
+			tokens[p.Token.Value()] = api.Principal{Person: name, Auditor: p.Auditor}
 		}
 	}
 	return tokens

@@ -12,6 +12,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -99,7 +102,43 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 	c.Patience = f.patience
 	q := beside(f.route, f.timeout, f.grace, f.batch)
 	q.Set("unanswered", f.unanswered)
-	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body})
+	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Receipts: func(tokens []string) error {
+		return f.verify(agent, body, tokens)
+	}})
+}
+
+// verify refuses answers that are not about exactly what the hook asked.
+func (f hookFlags) verify(agent string, body []byte, tokens []string) error {
+	translate := func() (dialect.Translation, error) {
+		if agent == "codex" {
+			return codex.Hook(body, false)
+		}
+		return claudecode.Hook(body, claudecode.AskLocally)
+	}
+	t, err := translate()
+	if err != nil {
+		return mistrust(err)
+	}
+	if len(tokens) != len(t.Exchanges) {
+		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
+	}
+	for n, x := range t.Exchanges {
+		receipt, err := receiptOf(tokens[n])
+		if err == nil {
+			err = covers(receipt, x.Request)
+		}
+		if err != nil {
+			return mistrust(err)
+		}
+	}
+	return nil
+}
+
+// covers is Receipt.Covers for who does not know what was approved instead: the
+// agent reads that from the answer.
+func covers(receipt bridge.Receipt, r bridge.Request) error {
+	receipt.ApprovedDigest = ""
+	return receipt.Covers(r, nil)
 }
 
 // failed says that the daemon could not be asked, in the way that the event

@@ -1,0 +1,197 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// AuditLine is one line of an exported log: an entry, or a seal.
+type AuditLine struct {
+	AuditEntry
+	// Seal is signed; its entry is N.
+	Seal string `json:"seal,omitempty"`
+}
+
+// auditPage is how many entries are read at once.
+const auditPage = 500
+
+// ExportAudit writes the audit log as JSON lines, partition by partition, its
+// seals after its entries. What is written meanwhile may be left out.
+func (e *Engine) ExportAudit(ctx context.Context, w io.Writer) error {
+	logs, err := e.store.Audits(ctx)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for p := range logs {
+		// The seals come first, so that none vouches for more than is written.
+		seals, err := e.store.Seals(ctx, p)
+		if err != nil {
+			return err
+		}
+		cursor := ""
+		for {
+			entries, err := e.store.AuditEntries(ctx, p, cursor, auditPage)
+			if err != nil {
+				return err
+			}
+			for _, a := range entries {
+				cursor = a.Cursor
+				if err := enc.Encode(AuditLine{AuditEntry: a}); err != nil {
+					return err
+				}
+			}
+			if len(entries) < auditPage {
+				break
+			}
+		}
+		for _, s := range seals {
+			seal, err := e.PublicKeys().verifySeal(s)
+			line := AuditLine{AuditEntry: AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
+			if err != nil {
+				line.N, line.Timestamp = 0, 0 // by a key that is gone; whoever has it can still check
+			}
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// AuditReport is what a check of an exported log found.
+type AuditReport struct {
+	Entries int64 `json:"entries"`
+	Seals   int   `json:"seals"`
+	// Unsealed are entries after the last seal of their partition: they are
+	// linked, and nobody has vouched for them yet.
+	Unsealed int64 `json:"unsealed"`
+	// Problems say what was removed, changed or reordered; none: nothing.
+	Problems []string `json:"problems"`
+}
+
+func (r *AuditReport) problem(partition int, n int64, what string) {
+	r.Problems = append(r.Problems, "partition "+strconv.Itoa(partition)+", entry "+strconv.FormatInt(n, 10)+": "+what)
+}
+
+// maxAuditLine is what one line may have, in bytes.
+const maxAuditLine = 4 << 20
+
+type auditChain struct {
+	entries []AuditEntry
+	seals   []Seal
+}
+
+// VerifyAudit checks an exported log against the public keys, and receipts of
+// decisions that have to be in it. Its error is for input that can not be read
+// at all.
+func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
+	report := AuditReport{Problems: []string{}}
+	chains := map[int]*auditChain{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxAuditLine)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var l AuditLine
+		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&l); err != nil {
+			return report, Errorf(CodeInvalid, "line %d: %v", n, err)
+		}
+		c := chains[l.Partition]
+		if c == nil {
+			c = &auditChain{}
+			chains[l.Partition] = c
+		}
+		if l.Seal == "" {
+			c.entries = append(c.entries, l.AuditEntry)
+			continue
+		}
+		s, err := keys.verifySeal(l.Seal)
+		if err != nil || s.Partition != l.Partition {
+			report.problem(l.Partition, l.N, "a seal is not good: "+PublicError(errors.Join(err)).Message)
+			continue
+		}
+		c.seals = append(c.seals, s)
+	}
+	if err := lines.Err(); err != nil {
+		return report, Wrap(CodeInvalid, err, "audit log")
+	}
+	for _, p := range slices.Sorted(maps.Keys(chains)) {
+		chains[p].verify(p, &report)
+	}
+	for _, r := range receipts {
+		checkReceipt(chains, r, &report)
+	}
+	return report, nil
+}
+
+// verify checks numbers, links and seals of one partition.
+func (c *auditChain) verify(partition int, report *AuditReport) {
+	report.Entries += int64(len(c.entries))
+	report.Seals += len(c.seals)
+	slices.SortStableFunc(c.seals, func(a, b Seal) int { return int(a.N - b.N) })
+	var last Seal // as far as it is checked
+	sealed, known := int64(0), false
+	seals := c.seals
+	if len(c.entries) > 0 && c.entries[0].N > 1 { // the older ones outlived their retention
+		n := slices.IndexFunc(seals, func(s Seal) bool { return s.N == c.entries[0].N-1 })
+		if n < 0 {
+			report.problem(partition, c.entries[0].N, "nothing vouches for what was before it")
+			last = Seal{N: c.entries[0].N - 1}
+		} else {
+			last, known, seals = seals[n], true, seals[n+1:]
+		}
+	} else {
+		known = true
+	}
+	for k, a := range c.entries {
+		if a.N != last.N+1 {
+			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
+		}
+		if (k > 0 || known) && a.Link != a.link(last.Link) {
+			report.problem(partition, a.N, "was changed, or the one before it")
+		}
+		last.N, last.Link, last.Hash = a.N, a.Link, a.hash(last.Hash)
+		for len(seals) > 0 && seals[0].N <= a.N {
+			s := seals[0]
+			seals = seals[1:]
+			if s.N == a.N && known && (s.Hash != last.Hash || s.Link != last.Link) {
+				report.problem(partition, a.N, "is not what was sealed: something up to it was changed")
+			}
+			sealed = max(sealed, s.N)
+		}
+	}
+	for _, s := range seals {
+		report.problem(partition, s.N, "was sealed, and is gone: the end of the log was removed")
+	}
+	if n := int64(len(c.entries)); n > 0 {
+		report.Unsealed += min(n, last.N-sealed)
+	}
+}
+
+// checkReceipt looks for the entry that a receipt speaks of.
+func checkReceipt(chains map[int]*auditChain, r Receipt, report *AuditReport) {
+	if r.Audit == nil {
+		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": names no entry")
+		return
+	}
+	c := chains[r.Audit.Partition]
+	if c != nil {
+		n := slices.IndexFunc(c.entries, func(a AuditEntry) bool { return a.N == r.Audit.N })
+		if n >= 0 && c.entries[n].Link == r.Audit.Link && c.entries[n].ID == r.ID && c.entries[n].State == r.State {
+			return
+		}
+	}
+	report.problem(r.Audit.Partition, r.Audit.N, "is not the one that the receipt of "+string(r.ID)+" names")
+}

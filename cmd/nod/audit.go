@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+func auditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "export the log of decisions and refusals, and check that nobody touched it",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(auditExport(), auditVerify())
+	return cmd
+}
+
+func auditExport() *cobra.Command {
+	var c connection
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "print the audit log: JSON lines with the seals, or CSV to read",
+		Long: `Print the audit log. NOD_TOKEN has to be the token of a person who is an
+auditor in the daemon's config. Only JSON lines can be checked later; CSV is for
+spreadsheets.`,
+		Example: "  nod audit export > audit.jsonl\n  nod audit export --format csv > audit.csv",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "jsonl" && format != "csv" {
+				return bridge.Errorf(bridge.CodeInvalid, "--format: unknown %q", format).WithHint("use jsonl or csv")
+			}
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			if format == "jsonl" {
+				return cl.Audit(cmd.Context(), cmd.OutOrStdout())
+			}
+			var log bytes.Buffer
+			if err := cl.Audit(cmd.Context(), &log); err != nil {
+				return err
+			}
+			return auditCSV(cmd.OutOrStdout(), &log)
+		},
+	}
+	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
+	return cmd
+}
+
+// auditCSV writes the entries for spreadsheets: a cell never begins like a
+// formula.
+func auditCSV(w io.Writer, r io.Reader) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"partition", "n", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(r)
+	for {
+		raw, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var l bridge.AuditLine
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return bridge.Wrap(bridge.CodeInternal, err, "audit log")
+		}
+		if l.Seal != "" {
+			continue
+		}
+		var d struct {
+			Actor  bridge.Actor
+			By     json.RawMessage
+			Reason string
+			Why    string
+		}
+		_ = json.Unmarshal(l.Data, &d) // what has no such field leaves it empty
+		row := []string{
+			strconv.Itoa(l.Partition), strconv.FormatInt(l.N, 10), time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
+			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data),
+		}
+		for n := range row {
+			row[n] = cell(row[n])
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// cell keeps foreign text from being a formula.
+func cell(s string) string {
+	if s != "" && bytes.ContainsRune([]byte("=+-@\t\r"), rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func auditVerify() *cobra.Command {
+	var c connection
+	var keysPath string
+	var receipts []string
+	cmd := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "check that nothing in the audit log was removed, changed or reordered",
+		Long: `Check an exported audit log, or without FILE the daemon's own: that no entry was
+removed, changed or reordered, that the seals are signed with the public keys,
+and with --receipt that the entry of a receipt is there. Keys that were kept
+elsewhere than the daemon are worth more than its own. Exit code 6: it was
+tampered with.`,
+		Example: "  nod audit verify audit.jsonl --keys keys.json\n  nod audit verify audit.jsonl --keys keys.json --receipt deploy.receipt",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			log, keys, err := auditInput(cmd, &c, args, keysPath)
+			if err != nil {
+				return err
+			}
+			var have []bridge.Receipt
+			for _, path := range receipts {
+				token, err := readReceipt(cmd.InOrStdin(), []string{path})
+				if err != nil {
+					return err
+				}
+				r, err := keys.VerifyReceipt(token)
+				if err != nil {
+					return err
+				}
+				have = append(have, r)
+			}
+			report, err := bridge.VerifyAudit(bytes.NewReader(log), keys, have...)
+			if err != nil {
+				return err
+			}
+			return printReport(cmd, c.json, report)
+		},
+	}
+	c.flags(cmd)
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys; without it those of the daemon (NOD_RECEIPT_KEYS)")
+	cmd.Flags().StringSliceVar(&receipts, "receipt", nil, "file of a receipt, or of a record with one, whose entry has to be there")
+	return cmd
+}
+
+// auditInput is the log to check, and the keys to check it with.
+func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath string) (log []byte, keys bridge.JWKS, err error) {
+	var fetched bytes.Buffer
+	if len(args) > 0 {
+		log, err = argumentFile(cmd.InOrStdin(), args)
+	}
+	if err != nil || len(args) > 0 && keysPath != "" {
+		if err == nil {
+			keys, err = readKeys(keysPath)
+		}
+		return log, keys, err
+	}
+	cl, err := c.client()
+	if err != nil {
+		return nil, keys, err
+	}
+	if len(args) == 0 {
+		if err := cl.Audit(cmd.Context(), &fetched); err != nil {
+			return nil, keys, err
+		}
+		log = fetched.Bytes()
+	}
+	if keysPath != "" {
+		keys, err = readKeys(keysPath)
+	} else {
+		keys, err = cl.Keys(cmd.Context())
+	}
+	return log, keys, err
+}
+
+func printReport(cmd *cobra.Command, asJSON bool, r bridge.AuditReport) error {
+	if asJSON {
+		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range r.Problems {
+			fmt.Fprintln(cmd.OutOrStdout(), render.Line(p))
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%d entries, %d seals, %d not sealed yet\n", r.Entries, r.Seals, r.Unsealed)
+	}
+	if len(r.Problems) > 0 {
+		return bridge.Errorf(bridge.CodeForbidden, "the audit log was tampered with: %d problems", len(r.Problems))
+	}
+	return nil
+}

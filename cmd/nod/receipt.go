@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+func receiptCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "receipt",
+		Short: "check the signed receipts of decisions, without a daemon",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(receiptVerify(), receiptKeys())
+	return cmd
+}
+
+func receiptVerify() *cobra.Command {
+	var keysPath, requestPath, approvedPath string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "check a receipt with the public keys, and say what it proves",
+		Long: `Check a receipt with the public keys, without a daemon, and say what it proves.
+FILE holds the receipt, or a whole record with one as printed by --json; without
+FILE, or with -, it is read from stdin. With --request it also has to be for
+that request, byte for byte of what counts. Exit code 6: it proves nothing.`,
+		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			keys, err := readKeys(keysPath)
+			if err != nil {
+				return err
+			}
+			token, err := readReceipt(cmd.InOrStdin(), args)
+			if err != nil {
+				return err
+			}
+			r, err := keys.VerifyReceipt(token)
+			if err != nil {
+				return err
+			}
+			if requestPath != "" {
+				if err := coversFiles(r, requestPath, approvedPath); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "good: %s\n", render.Line(r.Words()))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys, from: nod receipt keys (NOD_RECEIPT_KEYS)")
+	cmd.Flags().StringVar(&requestPath, "request", "", "file of the request that it has to be for, as JSON")
+	cmd.Flags().StringVar(&approvedPath, "approved", "", "file of the input that was approved instead, as JSON; with --request")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the receipt as JSON")
+	return cmd
+}
+
+// readReceipt reads a receipt, or the one of a record.
+func readReceipt(stdin io.Reader, args []string) (string, error) {
+	raw, err := argumentFile(stdin, args)
+	if err != nil {
+		return "", err
+	}
+	var rec bridge.Record
+	if json.Unmarshal(raw, &rec) != nil {
+		return string(raw), nil
+	}
+	if rec.Receipt == "" {
+		return "", bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
+	}
+	return rec.Receipt, nil
+}
+
+// argumentFile reads the file that is named, or stdin.
+func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
+	if len(args) == 0 || args[0] == "-" {
+		return io.ReadAll(stdin)
+	}
+	raw, err := os.ReadFile(args[0])
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s", args[0])
+	}
+	return raw, nil
+}
+
+func coversFiles(r bridge.Receipt, requestPath, approvedPath string) error {
+	raw, err := os.ReadFile(requestPath)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "--request")
+	}
+	var req bridge.Request
+	if err := json.Unmarshal(raw, &req); err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "--request: %s", requestPath)
+	}
+	var approved []byte
+	if approvedPath != "" {
+		if approved, err = os.ReadFile(approvedPath); err != nil {
+			return bridge.Wrap(bridge.CodeInvalid, err, "--approved")
+		}
+	}
+	return r.Covers(req, approved)
+}
+
+func receiptKeys() *cobra.Command {
+	var c connection
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "print the daemon's public keys, to keep where receipts are checked",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			keys, err := cl.Keys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), keys)
+		},
+	}
+	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	return cmd
+}

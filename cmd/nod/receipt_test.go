@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/config"
+)
+
+// auditor lets ana read the audit log.
+func auditor(c *config.Config) {
+	ana := c.People["ana"]
+	ana.Auditor = true
+	c.People["ana"] = ana
+}
+
+// TestReceipt: the agent gets a receipt that anybody with the public key can
+// check, and any byte that is changed in it, or in what was asked, is found.
+func TestReceipt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	req := approval()
+	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+	a := r.ask(req)
+	r.press("bo", a.on("slack"), "Allow once")
+	rec := a.end()
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := keys.VerifyReceipt(rec.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt.ID != rec.Interaction.ID || receipt.State != bridge.StateApproved || receipt.Actor == nil || receipt.Actor.Person != "bo" || receipt.Actor.Platform != "slack" ||
+		receipt.Message == nil || receipt.Message.Message != a.on("slack").Message || receipt.Audit == nil || receipt.At.IsZero() {
+		t.Errorf("the receipt says %+v", receipt)
+	}
+	if err := receipt.Covers(req, nil); err != nil {
+		t.Errorf("it is not for the request: %v", err)
+	}
+	again, err := r.agent.Get(r.ctx, rec.Interaction.ID)
+	if err != nil || again.Receipt != rec.Receipt {
+		t.Errorf("a second read has another receipt: %v", err)
+	}
+	for n := range len(rec.Receipt) {
+		for _, flip := range []byte{1, 2, 4, 8, 16, 32} {
+			b := []byte(rec.Receipt)
+			b[n] ^= flip
+			if _, err := keys.VerifyReceipt(string(b)); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Fatalf("byte %d changed by %d, and nobody noticed: %v", n, flip, err)
+			}
+		}
+	}
+	other := req
+	changed := *req.Approval
+	changed.Input = bytes.Replace(changed.Input, []byte("make"), []byte("makf"), 1)
+	other.Approval = &changed
+	if err := receipt.Covers(other, nil); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("one byte of the payload is other, and it still covers it: %v", err)
+	}
+	if err := verified(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the command would run: %v", err)
+	}
+	stranger, err := bridge.NewSigner(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stranger.PublicKeys().VerifyReceipt(rec.Receipt); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("another key verifies it: %v", err)
+	}
+}
+
+// An edited input has a digest of its own in the receipt.
+func TestReceiptOfAnEdit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("discord")})
+	req := approval()
+	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+	a := r.ask(req)
+	r.typed("ana", a.on("discord"), "Edit", `{"command":"make check"}`)
+	rec := a.end()
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := keys.VerifyReceipt(rec.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := receipt.Covers(req, rec.Response.Input); err != nil {
+		t.Errorf("it does not cover the edit: %v", err)
+	}
+	for name, input := range map[string]string{"the original": "", "another": `{"command":"make chek"}`} {
+		if err := receipt.Covers(req, json.RawMessage(input)); bridge.ErrorCode(err) != bridge.CodeForbidden {
+			t.Errorf("it covers %s as well: %v", name, err)
+		}
+	}
+	a.closed("-  \"command\": \"make deploy\"", "+  \"command\": \"make check\"")
+}
+
+// TestAudit: the log has every decision and refusal, and whatever is done to
+// an entry is found.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) { only("slack")(c); auditor(c); c.Redis.Partitions = 1 }})
+	var last bridge.Record
+	for range 5 {
+		a := r.ask(approval(bridge.ScopeOnce))
+		r.press("mal", a.on("slack"), "Allow once") // no responder
+		r.press("bo", a.on("slack"), "Allow once")
+		last = a.end()
+	}
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := keys.VerifyReceipt(last.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report bridge.AuditReport
+	var log []byte
+	r.eventually("the log is sealed", func() bool {
+		log = exported(r)
+		if report, err = bridge.VerifyAudit(bytes.NewReader(log), keys, receipt); err != nil {
+			t.Fatal(err)
+		}
+		return report.Unsealed == 0 && report.Seals > 0
+	})
+	if len(report.Problems) > 0 || report.Entries != 10 || strings.Count(string(log), `"refusal"`) != 5 || strings.Count(string(log), `"decision"`) != 5 {
+		t.Fatalf("%+v\n%s", report, log)
+	}
+	ways := tampered(log)
+	for what, text := range ways {
+		got, err := bridge.VerifyAudit(strings.NewReader(text), keys, receipt)
+		if err == nil && len(got.Problems) == 0 {
+			t.Errorf("not found: %s", what)
+		}
+	}
+	if len(ways) < 30 {
+		t.Errorf("only %d ways were tried", len(ways))
+	}
+
+	// Who can write to Redis can remove and change, and is found out.
+	ids, err := r.client.XRange(r.ctx, "nod:{0}:au", "-", "+").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.client.XDel(r.ctx, "nod:{0}:au", ids[3].ID).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if report, err = bridge.VerifyAudit(bytes.NewReader(exported(r)), keys); err != nil || len(report.Problems) == 0 {
+		t.Errorf("an entry removed from Redis is not missed: %+v, %v", report, err)
+	}
+	for token, code := range map[string]bridge.Code{testAgentToken: bridge.CodeForbidden, "": bridge.CodeUnauthenticated} {
+		if err := client.New(r.daemons[0].url, token, nil).Audit(r.ctx, &bytes.Buffer{}); bridge.ErrorCode(err) != code {
+			t.Errorf("token %q reads the audit log: %v", token, err)
+		}
+	}
+}
+
+func exported(r *rig) []byte {
+	r.t.Helper()
+	var b bytes.Buffer
+	if err := r.person.Audit(r.ctx, &b); err != nil {
+		r.t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// tampered are a log's forgeries, by what was done.
+func tampered(log []byte) map[string]string {
+	lines := strings.SplitAfter(strings.TrimRight(string(log), "\n"), "\n")
+	entries := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"seal"`) })
+	out := map[string]string{
+		"nothing after an entry": strings.Join(append(slices.Clone(lines[:4]), lines[entries:]...), ""),
+		"the end, and its seals": strings.Join(lines[:entries-2], ""),
+	}
+	for n := range entries {
+		out["removed "+lines[n]] = strings.Join(slices.Delete(slices.Clone(lines), n, n+1), "")
+		if n+1 < entries {
+			swapped := slices.Clone(lines)
+			swapped[n], swapped[n+1] = swapped[n+1], swapped[n]
+			out["swapped "+lines[n]] = strings.Join(swapped, "")
+		}
+		for _, change := range [][2]string{{`"tester"`, `"tested"`}, {`"platform":"slack"`, `"platform":"slac"`}, {`"state":"approved"`, `"state":"denied"`}, {`"ts":1`, `"ts":2`}} {
+			changed := slices.Clone(lines)
+			if changed[n] = strings.Replace(lines[n], change[0], change[1], 1); changed[n] != lines[n] {
+				out["changed "+lines[n]+change[1]] = strings.Join(changed, "")
+			}
+		}
+	}
+	return out
+}
+
+// A new key signs, and what the old one signed stays good.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
+	r := newRig(t, rigOptions{config: func(c *config.Config) { only("telegram")(c); auditor(c); c.Receipts.Key = config.NewSecret(first) }})
+	decide := func() bridge.Record {
+		rec, err := r.agent.Open(r.ctx, approval(bridge.ScopeOnce), "")
+		if err == nil {
+			_, err = r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce)
+		}
+		if err == nil {
+			rec, err = r.agent.Wait(r.ctx, rec.Interaction.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	sealed := func() bool {
+		keys, err := r.agent.Keys(r.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := bridge.VerifyAudit(bytes.NewReader(exported(r)), keys)
+		if err != nil || len(report.Problems) > 0 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		return report.Unsealed == 0
+	}
+	old := decide()
+	r.eventually("the log is sealed", sealed)
+	r.daemons[0].stop()
+	r.config.Receipts.Key = config.NewSecret(second + "," + first)
+	next := r.start(listen(t))
+	r.agent, r.person = client.New(next.url, testAgentToken, nil), client.New(next.url, anaToken, nil)
+	fresh := decide()
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil || len(keys.Keys) != 2 {
+		t.Fatalf("%+v, %v", keys, err)
+	}
+	for name, rec := range map[string]bridge.Record{"old": old, "new": fresh} {
+		if _, err := keys.VerifyReceipt(rec.Receipt); err != nil {
+			t.Errorf("the %s receipt: %v", name, err)
+		}
+	}
+	if _, err := (bridge.JWKS{Keys: keys.Keys[1:]}).VerifyReceipt(fresh.Receipt); err == nil {
+		t.Error("the old key signed the new receipt")
+	}
+	r.eventually("the log is sealed again", sealed)
+}
+
+// The commands say the same, from files, with no daemon.
+func TestReceiptCommands(t *testing.T) {
+	t.Parallel()
+	signer, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	keys, err := json.Marshal(signer.PublicKeys())
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		return run(args, strings.NewReader(""), &out, &errs), out.String() + errs.String()
+	}
+	path := file("keys.json", string(keys))
+	if code, said := command("receipt", "verify", file("bad", "a.b.c"), "--keys", path); code != 6 || !strings.Contains(said, "signature") {
+		t.Errorf("%d: %s", code, said)
+	}
+	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"n\":1,\"ts\":1,\"type\":\"decision\",\"link\":\"x\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "was changed") {
+		t.Errorf("%d: %s", code, said)
+	}
+	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "no set of public keys") {
+		t.Errorf("%d: %s", code, said)
+	}
+}
