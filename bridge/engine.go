@@ -2,11 +2,8 @@ package bridge
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,6 +41,8 @@ type Options struct {
 	Platforms []Platform
 	Routes    map[string]Route
 	Webhooks  []Webhook
+	// Policy judges approvals before anybody is asked; nil: everything is asked.
+	Policy Policy
 	// Signer signs receipts and seals the audit log; nil: neither is done.
 	Signer *Signer
 	Log    *slog.Logger // nil: discard
@@ -62,6 +61,7 @@ type Engine struct {
 	webhooks  []Webhook
 	hookSlots map[string]chan struct{} // by name of the webhook
 	log       *slog.Logger
+	policy    Policy
 	signer    *Signer
 	node      string
 	standby   *standbys
@@ -69,7 +69,7 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}
@@ -83,53 +83,6 @@ func NewEngine(o Options) *Engine {
 		e.node = uuid.NewString()
 	}
 	return e
-}
-
-// grantKey is the key under which a standing yes covers the approval.
-func (a Approval) grantKey() string {
-	if a.Key != "" {
-		return a.Key
-	}
-	sum := sha256.Sum256([]byte(a.Tool + "\x00" + string(a.Input)))
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-func (e *Engine) granted(ctx context.Context, i Interaction) (*Response, error) {
-	if i.Approval == nil {
-		return nil, nil
-	}
-	g, ok, err := e.store.Grant(ctx, i.Agent, i.Session, i.Approval.grantKey())
-	if err != nil || !ok {
-		return nil, err
-	}
-	scope := ScopeAlways
-	if g.Session != "" {
-		scope = ScopeSession
-	}
-	actor := g.Actor
-	return &Response{
-		State: StateApproved, Scope: scope, Actor: &actor, At: i.Created, Digest: i.Digest,
-		Annotations: map[string]Annotation{}, Reason: "covered by the grant given in " + string(g.Origin),
-	}, nil
-}
-
-// remember stores the grant that an approval gave, if it gave one. Repeats are
-// harmless.
-func (e *Engine) remember(ctx context.Context, r Record) error {
-	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || strings.HasPrefix(r.Response.Reason, "covered by") {
-		return nil
-	}
-	i := r.Interaction
-	g := Grant{Agent: i.Agent, Session: i.Session, Key: i.Approval.grantKey(), Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Covers: i.Approval.covers()}
-	switch r.Response.Scope {
-	case ScopeSession:
-		g.Expires = r.Response.At.Add(SessionGrantTTL)
-	case ScopeAlways:
-		g.Session, g.Expires = "", r.Response.At.Add(AlwaysGrantTTL)
-	default:
-		return nil
-	}
-	return e.store.PutGrant(ctx, g)
 }
 
 // Get returns a record.

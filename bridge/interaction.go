@@ -84,10 +84,17 @@ type Interaction struct {
 	Previous ID `json:"previous,omitempty"`
 	Root     ID `json:"root,omitempty"`
 
+	// Quorum is how many people have to approve; 0 means one.
+	Quorum int `json:"quorum,omitempty"`
 	// Rule is the policy's rule that governs it; empty: none. Risk is the level
 	// that it gives; empty: none was given.
 	Rule string `json:"rule,omitempty"`
 	Risk string `json:"risk,omitempty"`
+	// GrantKey is the key under which a standing yes covers it, GrantFor how
+	// long that lasts, and Covers what it permits, in words.
+	GrantKey string   `json:"grant_key,omitempty"`
+	GrantFor Duration `json:"grant_for,omitempty"`
+	Covers   string   `json:"covers,omitempty"`
 
 	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`
@@ -273,6 +280,11 @@ type Response struct {
 	// ApprovedDigest is the digest of the request with Input.
 	ApprovedDigest string `json:"approved_digest,omitempty"`
 	Actor          *Actor `json:"actor,omitempty"` // nil where no human decided
+	// Rule of the policy that decided; empty: none did.
+	Rule string `json:"rule,omitempty"`
+	// Grant is the request in which the standing yes was given that covers this
+	// one; empty: none did.
+	Grant ID `json:"grant,omitempty"`
 	// Message is the one that was pressed; nil where none was.
 	Message *MessageRef `json:"message,omitempty"`
 	At      time.Time   `json:"at"`

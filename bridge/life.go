@@ -84,9 +84,12 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	if was.Round >= was.MaxRounds {
 		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
 	}
-	i, err := e.interaction(agent, r)
+	i, ruling, err := e.prepare(agent, r)
 	if err != nil {
 		return Record{}, err
+	}
+	if ruling.Effect == EffectDeny {
+		return Record{}, Errorf(CodeForbidden, "the policy denies it: %s", i.ruled(ruling).Reason)
 	}
 	if i.ID, err = NewID(was.ID.Partition()); err != nil {
 		return Record{}, err

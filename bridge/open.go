@@ -20,7 +20,7 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	if err := checkText("Idempotency-Key", key, 200); err != nil {
 		return Record{}, err
 	}
-	i, err := e.interaction(agent, r)
+	i, ruling, err := e.prepare(agent, r)
 	if err != nil {
 		return Record{}, err
 	}
@@ -28,8 +28,10 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 		return Record{}, err
 	}
 	o := e.opening(i, key)
-	if o.Response, err = e.granted(ctx, i); err != nil {
-		return Record{}, err
+	if o.Response = i.ruled(ruling); o.Response == nil {
+		if o.Response, err = e.granted(ctx, i); err != nil {
+			return Record{}, err
+		}
 	}
 	if o.Response == nil {
 		if err := e.findPeople(ctx, &o); err != nil {
@@ -40,6 +42,21 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 		return e.openAlone(ctx, o)
 	}
 	return e.openStored(ctx, o)
+}
+
+// prepare makes the interaction of a request, as the policy wants it.
+func (e *Engine) prepare(agent Agent, r Request) (Interaction, Ruling, error) {
+	ruling := e.judge(agent, &r)
+	i, err := e.interaction(agent, r)
+	if err != nil {
+		return i, ruling, err
+	}
+	i.Rule, i.Risk = ruling.Rule, ruling.Risk
+	i.Quorum = max(i.Quorum, ruling.Quorum)
+	if i.Approval != nil {
+		i.grantable(ruling)
+	}
+	return i, ruling, nil
 }
 
 // opening prepares what is stored, but for whom it reaches.

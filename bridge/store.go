@@ -217,13 +217,18 @@ type Grant struct {
 	// Tool and Covers say in words what it permits; foreign text.
 	Tool   string `json:"tool,omitempty"`
 	Covers string `json:"covers,omitempty"`
+	Where  string `json:"where,omitempty"`  // the one place that it covers; empty: any
+	Route  string `json:"route,omitempty"`  // on which it was given
+	Quorum int    `json:"quorum,omitempty"` // how many people gave it
 }
 
 // Grants keeps standing yeses.
 type Grants interface {
 	// Grant returns the grant that covers key in the session, if any holds.
 	Grant(ctx context.Context, agent, session, key string) (Grant, bool, error)
-	PutGrant(context.Context, Grant) error
+	// PutGrant stores a grant, and reports whether it did: each Origin gives
+	// one, once.
+	PutGrant(context.Context, Grant) (bool, error)
 	// Grants lists those that hold, of an agent, or of all with an empty one.
 	Grants(ctx context.Context, agent string) ([]Grant, error)
 	// DropGrant ends a grant, and reports whether there was one.

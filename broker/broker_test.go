@@ -11,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
@@ -516,7 +517,8 @@ func TestGrants(t *testing.T) {
 		b := newBroker(t, c, "n")
 		ctx := t.Context()
 		put := func(session, key string, ttl time.Duration) {
-			if err := b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: session, Key: key, Expires: time.Now().Add(ttl)}); err != nil {
+			origin := bridge.ID(uuid.NewString())
+			if given, err := b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: session, Key: key, Origin: origin, Expires: time.Now().Add(ttl)}); err != nil || !given {
 				t.Fatal(err)
 			}
 		}

@@ -125,19 +125,15 @@ func (b *Broker) Grant(ctx context.Context, agent, session, key string) (bridge.
 }
 
 // PutGrant implements bridge.Grants.
-func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) error {
+func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 	raw, err := json.Marshal(g)
 	if err != nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "grant")
+		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
 	}
-	key := b.grantsKey(g.Agent, g.Session)
-	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.HSet(ctx, key, g.Key, raw)
-		p.PExpire(ctx, key, bridge.AlwaysGrantTTL)
-		p.ZAddArgs(ctx, b.keys.grantOwners(b.partition(g.Session, g.Agent)), redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: float64(g.Expires.UnixMilli()), Member: g.Agent + ownerMark + g.Session}}})
-		return nil
-	})
-	return unavailable(err)
+	p := b.partition(g.Session, g.Agent)
+	given, err := b.scripts.grant.Run(ctx, b.client, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin))},
+		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
+	return given == 1, unavailable(err)
 }
 
 // Grants implements bridge.Grants.

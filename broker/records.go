@@ -113,6 +113,8 @@ func flag(b bool) string {
 func requestDigest(i bridge.Interaction) (string, error) {
 	timeout := i.Deadline.Sub(i.Created)
 	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation, i.Webhooks = "", time.Time{}, time.Time{}, nil, nil, nil, nil
+	// What a policy made of it may change, and the digest covers the rest.
+	i.Route, i.Rule, i.Risk, i.Quorum, i.GrantKey, i.GrantFor, i.Covers, i.Approval = "", "", "", 0, "", 0, "", nil
 	raw, err := json.Marshal(i)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "interaction")

@@ -119,7 +119,10 @@ func TestClusterKeys(t *testing.T) {
 		"drafts": func() error { _, _, err := b.Draft(ctx, id, 0, actor); return err },
 		"note":   func() error { _, err := b.PutNote(ctx, "k", "v", time.Minute); return err },
 		"lease":  func() error { _, err := b.Hold(ctx, "l", "me", time.Minute); return err },
-		"grant":  func() error { return b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: "s", Key: "k"}) },
+		"grant": func() error {
+			_, err := b.PutGrant(ctx, bridge.Grant{Agent: "ci", Session: "s", Key: "k"})
+			return err
+		},
 		"clear":  func() error { return b.ClearSession(ctx, "ci", "s") },
 		"list":   func() error { _, err := b.List(ctx, bridge.ListFilter{}); return err },
 		"events": func() error { _, _, err := b.Events(ctx, "", bridge.EventFilter{}); return err },

@@ -28,6 +28,8 @@ type Config struct {
 	Routes    map[string]Route   `yaml:"routes"`
 	Agents    map[string]Agent   `yaml:"agents"`
 	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
+	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
 	Receipts  Receipts           `yaml:"receipts"`
 	Audit     Audit              `yaml:"audit"`
 	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
@@ -336,6 +338,7 @@ func (c Config) Check() error {
 		}
 	}
 	c.checkWebhooks(bad)
+	c.checkPolicy(bad)
 	return errors.Join(errs...)
 }
 

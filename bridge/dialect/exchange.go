@@ -100,6 +100,9 @@ func WhyNot(r bridge.Record) string {
 	}
 	switch r.State {
 	case bridge.StateDenied:
+		if r.Response.Rule != "" {
+			return with("Denied by the policy, and no person was asked")
+		}
 		if r.Response.Actor == nil {
 			return "Nobody answered in time, and the request was set to count that as a denial. No person has denied it."
 		}

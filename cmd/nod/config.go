@@ -30,6 +30,9 @@ func configCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
 			if err == nil {
+				_, err = buildPolicy(c)
+			}
+			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
 			}
 			return err

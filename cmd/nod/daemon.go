@@ -67,6 +67,10 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
+	rules, err := buildPolicy(c)
+	if err != nil {
+		return err
+	}
 	platforms, callbacks, err := buildPlatforms(c, d.store, d.log)
 	if err != nil {
 		return err
@@ -79,7 +83,11 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	d.engine = bridge.NewEngine(bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log})
+	options := bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
+	if rules != nil {
+		options.Policy = rules
+	}
+	d.engine = bridge.NewEngine(options)
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
 		mux.Handle(path, h(d.engine))

@@ -1,0 +1,142 @@
+package bridge
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Effect is what a policy does with an approval.
+type Effect string
+
+// The effects, the mildest first.
+const (
+	EffectAllow Effect = "allow" // nobody is asked
+	EffectAsk   Effect = "ask"
+	EffectDeny  Effect = "deny" // nobody is asked, and no grant helps
+)
+
+// Act is what a policy judges.
+type Act struct {
+	Agent string
+	Tool  string
+	Input json.RawMessage
+	Where string
+}
+
+// Ruling is what a policy says about an act. Zero fields leave the request as
+// it is.
+type Ruling struct {
+	Effect Effect `json:"effect"`
+	Rule   string `json:"rule,omitempty"` // that decided; empty: none matched
+	Reason string `json:"reason,omitempty"`
+
+	Route     string    `json:"route,omitempty"`
+	Risk      string    `json:"risk,omitempty"`
+	Scopes    []Scope   `json:"scopes,omitempty"` // that may be offered
+	Timeout   Duration  `json:"timeout,omitempty"`
+	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
+	Quorum    int       `json:"quorum,omitempty"`
+	Confirm   string    `json:"confirm,omitempty"`
+	// Redact names fields of the input that people do not see.
+	Redact []string `json:"redact,omitempty"`
+	// GrantFor bounds how long a standing yes lasts.
+	GrantFor Duration `json:"grant_for,omitempty"`
+	// GrantKey makes a standing yes cover whatever the rule matches, in the
+	// words of Covers; empty: the request's own key.
+	GrantKey string `json:"grant_key,omitempty"`
+	Covers   string `json:"covers,omitempty"`
+}
+
+// Policy judges acts before any human is disturbed. It is safe for concurrent
+// use.
+type Policy interface {
+	Judge(Act) Ruling
+}
+
+// judge applies the policy to a request for an approval.
+func (e *Engine) judge(agent Agent, r *Request) Ruling {
+	if r.Approval == nil || e.policy == nil {
+		return Ruling{Effect: EffectAsk}
+	}
+	a := *r.Approval
+	ruling := e.policy.Judge(Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where})
+	if ruling.Effect != EffectAsk {
+		return ruling
+	}
+	if ruling.Route != "" {
+		r.Route = ruling.Route
+	}
+	if ruling.Timeout != 0 {
+		r.Timeout = ruling.Timeout
+	}
+	if ruling.OnTimeout != "" {
+		r.OnTimeout = ruling.OnTimeout
+	}
+	if len(ruling.Scopes) > 0 {
+		a.limit(ruling.Scopes)
+	}
+	if ruling.Confirm != "" {
+		a.Confirm = ruling.Confirm
+	}
+	if a.Confirm != "" || len(ruling.Redact) > 0 {
+		a.withoutEdit()
+	}
+	r.Approval = &a
+	return ruling
+}
+
+// limit keeps of what is on offer what the scopes allow; once is always left.
+func (a *Approval) limit(scopes []Scope) {
+	keep := func(s Scope) bool { return s == ScopeOnce || slices.Contains(scopes, s) }
+	if a.Scopes = slices.DeleteFunc(slices.Clone(a.Scopes), func(s Scope) bool { return !keep(s) }); len(a.Scopes) == 0 {
+		a.Scopes = []Scope{ScopeOnce}
+	}
+	if len(a.Decisions) == 0 {
+		return
+	}
+	a.Decisions = slices.DeleteFunc(slices.Clone(a.Decisions), func(d Decision) bool {
+		return scopeOrder(Scope(d)) >= 0 && !keep(Scope(d))
+	})
+	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
+		a.Decisions = append(a.Decisions, DecideOnce)
+	}
+}
+
+// withoutEdit takes the edit back: what is confirmed or hidden can not be
+// edited.
+func (a *Approval) withoutEdit() {
+	if !slices.Contains(a.Decisions, DecideEdit) {
+		return
+	}
+	a.Decisions = slices.DeleteFunc(slices.Clone(a.Decisions), func(d Decision) bool { return d == DecideEdit })
+	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
+		a.Decisions = append(a.Decisions, DecideOnce)
+		a.Scopes = append(a.Scopes, ScopeOnce)
+	}
+}
+
+// ruled is the response of a policy that asks nobody; nil: people are asked.
+func (i Interaction) ruled(r Ruling) *Response {
+	resp := &Response{Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
+	switch r.Effect {
+	case EffectAllow:
+		resp.State, resp.Scope = StateApproved, ScopeOnce
+	case EffectDeny:
+		resp.State = StateDenied
+	default:
+		return nil
+	}
+	if resp.Reason == "" {
+		resp.Reason = "by the rule " + r.Rule
+	}
+	return resp
+}
+
+// grantTTL is how long a standing yes lasts.
+func (r Ruling) grantTTL(longest time.Duration) time.Duration {
+	if d := time.Duration(r.GrantFor); d > 0 {
+		return min(d, longest)
+	}
+	return longest
+}
