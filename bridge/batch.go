@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // BatchDecisions are what can be decided for all of a batch at once. Their
@@ -81,8 +80,11 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	done, lost := 0, 0
 	for _, rec := range batch {
 		i := rec.Interaction
-		mine := slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Platform == a.Actor.Platform && r.User == a.Actor.User })
-		if rec.State.Final() || !mine {
+		_, why, err := e.eligible(ctx, i, a.Actor)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if rec.State.Final() || why != "" {
 			continue
 		}
 		r, problem, err := i.decide(d, Given{})
@@ -90,11 +92,11 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 			continue // this one does not offer it
 		}
 		r.Message = a.pressed()
-		_, won, err := e.settleOne(ctx, a.actor, rec, r)
+		_, result, err := e.settleOne(ctx, a.actor, rec, r)
 		if err != nil {
 			return Verdict{}, err
 		}
-		if won {
+		if result == BallotDecided {
 			done++
 		} else {
 			lost++
@@ -110,20 +112,29 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	return Verdict{Kind: VerdictSettled, Note: note, View: e.shown(ctx, a, nil)}, nil
 }
 
-// settleOne records a response as an actor's, with the grant that it gives.
-func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Response) (Record, bool, error) {
+// settleOne records a response as an actor's: it decides, with the grant that
+// it gives, or is counted.
+func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Response) (Record, BallotResult, error) {
 	i := rec.Interaction
-	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
-	if r.Annotations == nil {
-		r.Annotations = map[string]Annotation{}
+	r = stamped(actor, i, r)
+	var got Record
+	var err error
+	result := BallotLate
+	if i.Kind == KindApproval && i.counted() {
+		got, result, err = e.vote(ctx, actor, rec, r)
+	} else {
+		var won bool
+		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(actor, r)})
+		if won {
+			result = BallotDecided
+		}
 	}
-	got, won, err := e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(actor, r)})
-	if err != nil || !won {
-		return got, won, err
+	if err != nil || result != BallotDecided {
+		return got, result, err
 	}
 	e.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
 	if err := e.remember(ctx, got); err != nil {
 		e.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
 	}
-	return got, true, nil
+	return got, result, nil
 }

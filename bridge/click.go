@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"slices"
 )
 
 // admitted is a click that passed the checks every click must pass.
@@ -53,14 +52,21 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 		e.refuse(ctx, i, c.Actor, "out of place")
 		return a, &Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
-	n := slices.IndexFunc(i.Responders, func(r Responder) bool {
-		return r.Platform == c.Actor.Platform && r.User == c.Actor.User
-	})
-	if n < 0 {
-		e.refuse(ctx, i, c.Actor, "not a responder")
-		return a, &Verdict{Kind: VerdictForbidden, Note: noteForbidden(i)}, nil
+	var why string
+	if a.actor, why, err = e.eligible(ctx, i, c.Actor); err != nil {
+		e.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
+		return a, nil, err
 	}
-	a.actor.Person = i.Responders[n].Person
+	if why != "" {
+		e.refuse(ctx, i, a.actor, why)
+		note := noteWhy(i, why)
+		if e.linking && a.actor.Person == "" {
+			if note, err = e.offerLink(ctx, c); err != nil {
+				return a, nil, err
+			}
+		}
+		return a, &Verdict{Kind: VerdictForbidden, Note: note}, nil
+	}
 	if !a.resolve() {
 		return a, &Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}

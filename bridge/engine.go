@@ -22,6 +22,17 @@ const DefaultRoute = "default"
 type Route struct {
 	Destinations []Destination
 	Responders   []Responder
+	// Groups may answer as well; who is in them is looked up when they do.
+	Groups []string
+	// Quorum is how many people have to approve; 0 means one.
+	Quorum int
+	// Must are people, and groups with GroupMark, of whom one each has to be
+	// among them.
+	Must []string
+	// DenyCounts tells that one denial does not end it.
+	DenyCounts bool
+	// AllowSelf lets the human behind the agent answer.
+	AllowSelf bool
 	// EscalateTo names the route that is asked next under OnTimeoutEscalate;
 	// empty: none.
 	EscalateTo string
@@ -32,6 +43,8 @@ type Agent struct {
 	Name string
 	// Routes the agent may use; empty: all.
 	Routes []string
+	// Owners are the humans behind the agent.
+	Owners []string
 }
 
 // Options configures an Engine.
@@ -41,6 +54,10 @@ type Options struct {
 	Platforms []Platform
 	Routes    map[string]Route
 	Webhooks  []Webhook
+	// Directory knows people; nil: the responders of routes are all there are.
+	Directory Directory
+	// Linking offers unknown accounts to be linked to a person.
+	Linking bool
 	// Policy judges approvals before anybody is asked; nil: everything is asked.
 	Policy Policy
 	// Signer signs receipts and seals the audit log; nil: neither is done.
@@ -61,6 +78,8 @@ type Engine struct {
 	webhooks  []Webhook
 	hookSlots map[string]chan struct{} // by name of the webhook
 	log       *slog.Logger
+	directory Directory
+	linking   bool
 	policy    Policy
 	signer    *Signer
 	node      string
@@ -69,7 +88,7 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, linking: o.Linking, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}

@@ -21,6 +21,7 @@ const (
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the interaction that does
 	EventJoined     EventType = "joined"     // an identical request waits for the same answer; no Data
 	EventBatched    EventType = "batched"    // shown in the message of another; Data is that one's ID
+	EventVoted      EventType = "voted"      // one of several decisions that are needed; Data is a Vote
 	EventCompleted  EventType = "completed"  // the agent's tool is done; Data is a Completion
 )
 

@@ -53,8 +53,20 @@ type Interaction struct {
 
 	Route        string        `json:"route,omitempty"`
 	Destinations []Destination `json:"destinations"`
-	// Responders may answer. Empty means nobody may.
+	// Responders may answer, and whoever is in one of the Groups when they do.
+	// Both empty means nobody may.
 	Responders []Responder `json:"responders"`
+	Groups     []string    `json:"groups,omitempty"`
+	// Must are people, and groups with GroupMark, of whom one each has to be
+	// among those who approve.
+	Must []string `json:"must,omitempty"`
+	// Requesters are the people behind the agent, who may not answer.
+	Requesters []string `json:"requesters,omitempty"`
+	// Requester is who the agent says it works for.
+	Requester string `json:"requester,omitempty"`
+	// DenyCounts tells that one denial does not end it: as many are needed as
+	// to approve.
+	DenyCounts bool `json:"deny_counts,omitempty"`
 
 	Created   time.Time `json:"created"`
 	Deadline  time.Time `json:"deadline"`
@@ -213,6 +225,7 @@ type Escalation struct {
 	Route        string        `json:"route"`
 	Destinations []Destination `json:"destinations"`
 	Responders   []Responder   `json:"responders"`
+	Groups       []string      `json:"groups,omitempty"`
 }
 
 // Presentation says where the card stands among the session's messages.
@@ -298,6 +311,8 @@ type Vote struct {
 	Reason  string      `json:"reason,omitempty"`
 	At      time.Time   `json:"at"`
 	Message *MessageRef `json:"message,omitempty"`
+	// Covers are the indexes of Interaction.Must that the voter satisfied.
+	Covers []int `json:"covers,omitempty"`
 }
 
 // Annotation is what came with an answer besides its value.

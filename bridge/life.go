@@ -95,7 +95,8 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 		return Record{}, err
 	}
 	// The messages are where they are, whatever the route has become.
-	i.Destinations, i.Responders, i.Escalation = was.Destinations, was.Responders, was.Escalation
+	i.Destinations, i.Responders, i.Groups, i.Escalation = was.Destinations, was.Responders, was.Groups, was.Escalation
+	i.Requesters, i.Requester = was.Requesters, was.Requester
 	if !before.Escalated.IsZero() {
 		i.Escalation = nil
 		if i.OnTimeout == OnTimeoutEscalate {
@@ -299,6 +300,9 @@ func (e *Engine) frontEnds(ctx context.Context, session string) (bool, error) {
 func (e *Engine) Responds(person string) bool {
 	for _, route := range e.routes {
 		if slices.ContainsFunc(route.Responders, func(r Responder) bool { return r.Person == person }) {
+			return true
+		}
+		if in, err := e.memberOfAny(context.Background(), route.Groups, Actor{Platform: PlatformAPI, User: person, Person: person}); err == nil && in {
 			return true
 		}
 	}

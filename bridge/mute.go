@@ -19,32 +19,35 @@ func (e *Engine) muted(ctx context.Context, d Destination) (bool, error) {
 
 // mayMute finds the configured channel in which the person may answer, by the
 // names that it may have.
-func (e *Engine) mayMute(a Actor, platform string, channels []string) (string, bool) {
+func (e *Engine) mayMute(ctx context.Context, a Actor, platform string, channels []string) (string, bool, error) {
 	for _, route := range e.routes {
-		if !slices.ContainsFunc(route.Responders, func(r Responder) bool {
-			return r.Platform == a.Platform && r.User == a.User || a.Person != "" && r.Person == a.Person
-		}) {
+		n := slices.IndexFunc(route.Destinations, func(d Destination) bool { return d.Platform == platform && slices.Contains(channels, d.Channel) })
+		if n < 0 {
 			continue
 		}
-		for _, d := range route.Destinations {
-			if d.Platform == platform && slices.Contains(channels, d.Channel) {
-				return d.Channel, true
-			}
+		_, why, err := e.eligible(ctx, Interaction{Responders: route.Responders, Groups: route.Groups}, a)
+		if err != nil {
+			return "", false, err
+		}
+		if why == "" {
+			return route.Destinations[n].Channel, true, nil
 		}
 	}
-	return "", false
+	return "", false, nil
 }
 
 // SetMuted makes a channel read-only, or lets it answer again: cards in it are
 // redrawn without their controls, or with them. Only who may answer in the
 // channel may do that; others get CodeForbidden.
 func (e *Engine) SetMuted(ctx context.Context, by Actor, platform string, channels []string, on bool) error {
-	name, ok := e.mayMute(by, platform, channels)
+	name, ok, err := e.mayMute(ctx, by, platform, channels)
+	if err != nil {
+		return err
+	}
 	if !ok {
 		return Errorf(CodeForbidden, "you may not change this channel").WithHint("only those who may answer in it may")
 	}
 	key := muteKey(platform, name)
-	var err error
 	if on {
 		_, err = e.store.PutNote(ctx, key, by.Display()+" "+time.Now().UTC().Format(time.RFC3339), 0)
 	} else {
@@ -93,7 +96,7 @@ func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 // CommandName is how people call nod in a chat.
 const CommandName = "nod"
 
-const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, status, grants to see what is allowed without asking, or revoke and the id of a grant."
+const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, status, grants to see what is allowed without asking, revoke and the id of a grant, or link and the code of an account that I do not know."
 
 // maxShown bounds the grants that a chat is told.
 const maxShown = 15
@@ -102,9 +105,11 @@ const maxShown = 15
 func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
+	case "link":
+		return e.commandLink(ctx, c.Actor, rest)
 	case "grants", "revoke":
-		if _, ok := e.mayMute(c.Actor, c.Actor.Platform, c.Channels); !ok {
-			return "Only those who may answer in this channel may do that.", nil
+		if _, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
+			return "Only those who may answer in this channel may do that.", err
 		}
 		if word == "revoke" {
 			return e.commandRevoke(ctx, c.Actor, strings.TrimSpace(rest))
@@ -122,9 +127,9 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 		}
 		return "This channel can answer again.", nil
 	case "status":
-		name, ok := e.mayMute(c.Actor, c.Actor.Platform, c.Channels)
-		if !ok {
-			return "You may not answer in this channel.", nil
+		name, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+		if err != nil || !ok {
+			return "You may not answer in this channel.", err
 		}
 		muted, err := e.muted(ctx, Destination{Platform: c.Actor.Platform, Channel: name})
 		if err != nil {
@@ -136,6 +141,23 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 		return "You may answer here.", nil
 	}
 	return commandHelp, nil
+}
+
+// commandLink links an account to whoever enters its code.
+func (e *Engine) commandLink(ctx context.Context, by Actor, rest string) (string, error) {
+	code, yes, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if e.directory == nil || !e.linking {
+		return "Accounts are not linked here.", nil
+	}
+	var err error
+	if by.Person, err = e.directory.Identify(ctx, by); err != nil {
+		return "", err
+	}
+	said, err := e.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
+	if c := ErrorCode(err); c == CodeNotFound || c == CodeForbidden {
+		return PublicError(err).Message, nil
+	}
+	return said, err
 }
 
 // commandGrants says what is allowed without asking.

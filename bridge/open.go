@@ -53,6 +53,10 @@ func (e *Engine) prepare(agent Agent, r Request) (Interaction, Ruling, error) {
 	}
 	i.Rule, i.Risk = ruling.Rule, ruling.Risk
 	i.Quorum = max(i.Quorum, ruling.Quorum)
+	if i.counted() {
+		i.Batch = 0 // each shows who has approved
+		i.Approval.withoutEdit()
+	}
 	if i.Approval != nil {
 		i.grantable(ruling)
 	}
@@ -68,6 +72,7 @@ func (e *Engine) opening(i Interaction, key string) Opening {
 		next := i
 		next.Destinations = append(slices.Clone(i.Destinations), missing(i.Destinations, i.Escalation.Destinations)...)
 		next.Responders = append(slices.Clone(i.Responders), missing(i.Responders, i.Escalation.Responders)...)
+		next.Groups = append(slices.Clone(i.Groups), missing(i.Groups, i.Escalation.Groups)...)
 		next.Deadline = i.Deadline.Add(i.Deadline.Sub(i.Created))
 		o.Escalated = &next
 	}
@@ -170,7 +175,7 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 	if !ok {
 		return Interaction{}, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", strings.Join(slices.Sorted(maps.Keys(e.routes)), ", "))
 	}
-	if len(route.Responders) == 0 {
+	if len(route.Responders)+len(route.Groups) == 0 {
 		return Interaction{}, Errorf(CodeForbidden, "route: nobody may answer on %q", name).WithHint("name responders for the route in the config")
 	}
 	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
@@ -180,10 +185,20 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 	i := Interaction{
 		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
 		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
-		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders),
-		Created: now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
+		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups),
+		Requester: r.Requester,
+		Created:   now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
 		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
 		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join, Webhooks: e.webhooksFor(agent.Name),
+	}
+	if !route.AllowSelf {
+		i.Requesters = slices.Clone(agent.Owners)
+		if r.Requester != "" && !slices.Contains(i.Requesters, r.Requester) {
+			i.Requesters = append(i.Requesters, r.Requester)
+		}
+	}
+	if r.Kind == KindApproval {
+		i.Quorum, i.Must, i.DenyCounts = route.Quorum, slices.Clone(route.Must), route.DenyCounts
 	}
 	if r.batches() {
 		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
@@ -209,7 +224,7 @@ func (e *Engine) escalation(name string, route Route) (*Escalation, error) {
 	if n := len(route.Destinations) + len(next.Destinations); n > MaxDestinations {
 		return nil, Errorf(CodeInvalid, "route: %q and %q have %d destinations together, more than %d", name, route.EscalateTo, n, MaxDestinations)
 	}
-	return &Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders}, nil
+	return &Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders, Groups: next.Groups}, nil
 }
 
 // reach asks every destination whether it can show the interaction. The error

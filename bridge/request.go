@@ -51,6 +51,10 @@ type Request struct {
 	// ToolName is the tool that asks; of an approval, empty means its tool.
 	ToolName string `json:"tool_name,omitempty"`
 
+	// Requester is the person of the config that the agent works for, who may
+	// not answer then unless the route says so; empty: not said.
+	Requester string `json:"requester,omitempty"`
+
 	Route     string    `json:"route,omitempty"`   // empty: the route named default
 	Timeout   Duration  `json:"timeout,omitempty"` // 0: DefaultTimeout
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
@@ -122,7 +126,7 @@ func (r *Request) Normalize() error {
 	for _, f := range []struct {
 		name, text string
 		max        int
-	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"response_id", c.ResponseID, 200}, {"tool_name", c.ToolName, 200}, {"route", c.Route, 100}, {"error", c.Error, MaxText}} {
+	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"response_id", c.ResponseID, 200}, {"tool_name", c.ToolName, 200}, {"route", c.Route, 100}, {"requester", c.Requester, 100}, {"error", c.Error, MaxText}} {
 		if err := checkText(f.name, f.text, f.max); err != nil {
 			return err
 		}

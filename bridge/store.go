@@ -18,6 +18,7 @@ type Store interface {
 	Mailbox
 	Presence
 	Auditor
+	Linker
 }
 
 // Records keeps interactions.
@@ -38,6 +39,9 @@ type Records interface {
 	// and whether this very settlement ended it; a repeated settlement with
 	// the winner's nonce is the winner.
 	Settle(context.Context, Settlement) (Record, bool, error)
+	// Vote counts a decision of one that needs several, and ends it with the
+	// last that is needed.
+	Vote(context.Context, Ballot) (Record, BallotResult, error)
 	// Mark stores what happened to an interaction without ending it.
 	Mark(context.Context, ID, Mark) (Record, error)
 	// Await returns once the interaction is over, or ctx's error.

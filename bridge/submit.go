@@ -130,13 +130,16 @@ func (a admitted) mergeInto(d *Draft) {
 // settle records the response as this actor's.
 func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, error) {
 	r.Message = a.pressed()
-	rec, won, err := e.settleOne(ctx, a.actor, a.record, r)
+	rec, result, err := e.settleOne(ctx, a.actor, a.record, r)
 	if err != nil {
 		return Verdict{}, err
 	}
 	a.record = rec
-	if !won {
+	switch result {
+	case BallotLate:
 		return e.late(ctx, a)
+	case BallotRepeat:
+		return Verdict{Kind: VerdictForbidden, Note: noteVotedBefore}, nil
 	}
 	return Verdict{Kind: VerdictSettled, Note: noteRecorded(rec), View: e.shown(ctx, a, nil)}, nil
 }
@@ -213,9 +216,13 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	if i.Kind == KindNotice {
 		return Record{}, Errorf(CodeInvalid, "a notice asks nothing")
 	}
-	if actor.Person == "" || !slices.ContainsFunc(i.Responders, func(r Responder) bool { return r.Person == actor.Person }) {
-		e.refuse(ctx, i, actor, "not a responder")
-		return Record{}, Errorf(CodeForbidden, "you may not answer this").WithHint("who may: %s", responderNames(i))
+	_, why, err := e.eligible(ctx, i, actor)
+	if err != nil {
+		return Record{}, err
+	}
+	if actor.Person == "" || why != "" {
+		e.refuse(ctx, i, actor, why)
+		return Record{}, Errorf(CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
 	}
 	for qid := range reply.Answers {
 		if !slices.ContainsFunc(i.Questions, func(q Question) bool { return q.ID == qid }) {
@@ -237,6 +244,8 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 		return Record{}, err
 	case v.Kind == VerdictInvalid:
 		return Record{}, Errorf(CodeInvalid, "answers: %s", v.Note)
+	case v.Kind == VerdictForbidden:
+		return Record{}, Errorf(CodeForbidden, "%s", v.Note)
 	case v.Kind == VerdictLate:
 		got, err := e.recordOf(ctx, id, v)
 		if err != nil {

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -20,20 +19,6 @@ const (
 	NoteNotDone = "That could not be done just now, please try again."
 )
 
-func responderNames(i Interaction) string {
-	var names []string
-	for _, r := range i.Responders {
-		name := r.Person
-		if name == "" {
-			name = r.User
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 func noteForbidden(i Interaction) string {
 	return "You may not answer this one. Nothing was recorded. Asked: " + responderNames(i) + "."
 }
@@ -42,7 +27,12 @@ func noteNotYours(a Actor) string {
 	return "The card showed the choice of " + a.Display() + ". It shows yours now: check it and press again."
 }
 
-func noteRecorded(r Record) string { return "Recorded: " + r.Outcome() + "." }
+func noteRecorded(r Record) string {
+	if !r.State.Final() {
+		return noteVoted(r)
+	}
+	return "Recorded: " + r.Outcome() + "."
+}
 
 func noteLate(r Record, actor Actor) string {
 	if r.Response == nil {

@@ -20,6 +20,7 @@
 //	nod:{p}:g:<a>/<s>     hash    grants
 //	nod:n:<key>           string  notes
 //	nod:l:<name>          string  leases
+//	nod:links             hash    accounts that people linked
 //	nod:conf              string  number of partitions
 //	nod:key, nod:sign     string  token key, signing key
 //	nod:wake:<node>       channel of a daemon

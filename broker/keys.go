@@ -48,5 +48,6 @@ func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
 func (k keys) lease(key string) string { return k.prefix + ":l:" + key }
 func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
 func (k keys) conf() string            { return k.prefix + ":conf" }
+func (k keys) links() string           { return k.prefix + ":links" }
 func (k keys) signingKey() string      { return k.prefix + ":sign" }
 func (k keys) tokenKey() string        { return k.prefix + ":key" }

@@ -163,6 +163,10 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 			r.Members = append(r.Members, bridge.ID(member))
 		}
 	}
+	var err error
+	if r.Votes, err = decodeVotes(id, f["vs"]); err != nil {
+		return r, err
+	}
 	if n, err := strconv.ParseInt(f["an"], 10, 64); err == nil {
 		r.Audit = &bridge.AuditRef{Partition: id.Partition(), N: n, Link: f["al"]}
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	Routes    map[string]Route   `yaml:"routes"`
 	Agents    map[string]Agent   `yaml:"agents"`
 	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Groups    map[string]Group   `yaml:"groups"`
+	Identity  Identity           `yaml:"identity"`
 	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
 	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
 	Receipts  Receipts           `yaml:"receipts"`
@@ -92,6 +94,7 @@ type Person struct {
 	Slack    string `yaml:"slack"`    // member id, U…
 	Discord  string `yaml:"discord"`  // user id
 	Telegram string `yaml:"telegram"` // numeric user id
+	Email    string `yaml:"email"`    // for identity.email, and schedules that name people by it
 	Token    Secret `yaml:"token"`    // to answer by API and command line; empty: not
 	Auditor  bool   `yaml:"auditor"`  // may read the audit log
 }
@@ -99,7 +102,16 @@ type Person struct {
 // Route says where requests go and who may answer.
 type Route struct {
 	To         []string `yaml:"to"`         // platform:channel, or platform:channel/thread
-	Responders []string `yaml:"responders"` // names of people
+	Responders []string `yaml:"responders"` // names of people, and of groups as @name
+	// Quorum is how many people have to approve; 0 means one.
+	Quorum int `yaml:"quorum"`
+	// Must are people or @groups, of whom one each has to be among them.
+	Must []string `yaml:"must"`
+	// Deny is ends (the default), or counts: as many denials are needed as
+	// approvals.
+	Deny string `yaml:"deny"`
+	// AllowSelf lets the human behind the agent answer.
+	AllowSelf bool `yaml:"allow_self"`
 	// EscalateTo names the route that is asked as well when nobody answered in
 	// time and the request says escalate; empty: none.
 	EscalateTo string `yaml:"escalate_to"`
@@ -109,6 +121,8 @@ type Route struct {
 type Agent struct {
 	Token  Secret   `yaml:"token"`
 	Routes []string `yaml:"routes"` // empty: all
+	// Owners are the people behind the agent, who do not approve what it asks.
+	Owners []string `yaml:"owners"`
 }
 
 // Webhook is told how requests ended.
@@ -319,6 +333,11 @@ func (c Config) Check() error {
 	}
 	for _, name := range sorted(c.Agents) {
 		token("agents."+name+".token", c.Agents[name].Token)
+		for n, who := range c.Agents[name].Owners {
+			if _, ok := c.People[who]; !ok {
+				bad(fmt.Sprintf("agents.%s.owners[%d]", name, n), "there is no person %q", who)
+			}
+		}
 		for n, r := range c.Agents[name].Routes {
 			if _, ok := c.Routes[r]; !ok {
 				bad(fmt.Sprintf("agents.%s.routes[%d]", name, n), "there is no route %q", r)
@@ -339,6 +358,7 @@ func (c Config) Check() error {
 	}
 	c.checkWebhooks(bad)
 	c.checkPolicy(bad)
+	c.checkGroups(bad)
 	return errors.Join(errs...)
 }
 
@@ -381,10 +401,13 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 				bad(fmt.Sprintf("%s.to[%d]", path, n), "%s has no bot_token", t.Platform)
 			}
 		}
-		for n, who := range r.Responders {
-			if _, ok := c.People[who]; !ok {
-				bad(fmt.Sprintf("%s.responders[%d]", path, n), "there is no person %q", who)
-			}
+		c.checkNames(bad, path+".responders", r.Responders)
+		c.checkNames(bad, path+".must", r.Must)
+		if r.Quorum < 0 || r.Quorum > maxQuorum {
+			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)
+		}
+		if !slices.Contains([]string{"", "ends", "counts"}, r.Deny) {
+			bad(path+".deny", "%q is not ends or counts", r.Deny)
 		}
 	}
 }

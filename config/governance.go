@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -61,6 +62,57 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	}
 	*w = list
 	return nil
+}
+
+// Group is who belongs together; whoever is in one of its parts is in it.
+type Group struct {
+	People Words `yaml:"people"`
+	// Slack is a user group's id, Discord GUILD/ROLE, Telegram a chat whose
+	// administrators are meant.
+	Slack    string `yaml:"slack"`
+	Discord  string `yaml:"discord"`
+	Telegram string `yaml:"telegram"`
+}
+
+// Identity says how accounts are recognised that the config does not name.
+type Identity struct {
+	// Email trusts the confirmed address that Slack has of an account.
+	Email bool `yaml:"email"`
+	// Linking offers unknown accounts a code that their person enters where
+	// nod knows them.
+	Linking bool `yaml:"linking"`
+	// Remembered is how long a service's word on groups counts; default 20s.
+	Remembered Duration `yaml:"remembered"`
+}
+
+func (c Config) checkGroups(bad func(path, format string, args ...any)) {
+	for _, name := range sorted(c.Groups) {
+		g, path := c.Groups[name], "groups."+name
+		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" {
+			bad(path, "nobody can be in it")
+		}
+		for n, who := range g.People {
+			if _, ok := c.People[who]; !ok {
+				bad(fmt.Sprintf("%s.people[%d]", path, n), "there is no person %q", who)
+			}
+		}
+		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
+			bad(path+".discord", "%q is not GUILD/ROLE", g.Discord)
+		}
+	}
+}
+
+// checkNames checks a list of people and @groups.
+func (c Config) checkNames(bad func(path, format string, args ...any), path string, names []string) {
+	for n, who := range names {
+		group, isGroup := strings.CutPrefix(who, "@")
+		if _, ok := c.Groups[group]; isGroup && !ok {
+			bad(fmt.Sprintf("%s[%d]", path, n), "there is no group %q", group)
+		}
+		if _, ok := c.People[who]; !isGroup && !ok {
+			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
+		}
+	}
 }
 
 // maxQuorum bounds how many people one thing may need.

@@ -45,6 +45,9 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		c.Closed, c.Closing, c.Whole = true, nil, true // it has no other state that people would see
 	}
 	c.Icon, c.Headline = headline(r)
+	if i.Risk != "" {
+		c.Headline += " · " + Line(i.Risk) + " risk"
+	}
 	fields := i.Fields()
 	if len(fields) == 1 && fields[0].Header != "" {
 		c.Headline += " · " + Line(fields[0].Header)

@@ -111,6 +111,9 @@ func closing(r bridge.Record) []Block {
 	} else {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: head + " at "}, when}})
 	}
+	if len(r.Votes) > 1 {
+		out = append(out, Para(votes(r)))
+	}
 	if s := r.Summary(); s != "" {
 		out = append([]Block{Para(Clean(s))}, out...)
 	}
@@ -130,6 +133,18 @@ func closing(r bridge.Record) []Block {
 		}
 	}
 	return out
+}
+
+// votes names everybody who had a part in it.
+func votes(r bridge.Record) string {
+	var s []string
+	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
+		s = append(s, "Approved by "+Line(strings.Join(by, ", ")))
+	}
+	if by := r.Voters(bridge.StateDenied); len(by) > 0 {
+		s = append(s, "denied by "+Line(strings.Join(by, ", ")))
+	}
+	return strings.Join(s, "; ") + "."
 }
 
 // delivery says whether the agent knows.
@@ -169,10 +184,33 @@ func Notes(v bridge.View) []string {
 	if n := v.Record.Joined; n > 0 && len(v.Batch) == 0 {
 		notes = append(notes, "🔗 "+strconv.Itoa(n+1)+" identical requests wait for this one answer.")
 	}
+	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
+		notes = append(notes, s)
+	}
 	if v.ReadOnly {
 		notes = append(notes, NoteReadOnly)
 	}
 	return notes
+}
+
+// counted says who has voted on a request that needs several, and who is
+// missing; empty where one is enough.
+func counted(r bridge.Record) string {
+	i := r.Interaction
+	if i.Quorum < 2 && len(i.Must) == 0 && !i.DenyCounts {
+		return ""
+	}
+	s := "👥 " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(max(i.Quorum, 1)) + " have approved"
+	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
+		s += ": " + Line(strings.Join(by, ", "))
+	}
+	if m := r.Missing(); m != "" {
+		s += ". Still needed: " + Line(m)
+	}
+	if by := r.Voters(bridge.StateDenied); len(by) > 0 {
+		s += ". Denied by " + Line(strings.Join(by, ", "))
+	}
+	return s + "."
 }
 
 // notice is the line of a push notification: it names who, what and, once
@@ -208,6 +246,12 @@ func from(i bridge.Interaction) string {
 	}
 	if tool != "" {
 		s = append(s, "tool "+Line(tool))
+	}
+	if i.Approval != nil && i.Approval.Where != "" {
+		s = append(s, "in "+Line(i.Approval.Where))
+	}
+	if i.Requester != "" {
+		s = append(s, "for "+Line(i.Requester))
 	}
 	if i.Round > 1 {
 		s = append(s, "round "+strconv.Itoa(i.Round))

@@ -129,6 +129,10 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/grants":         s.anybody(s.grants),
 		"DELETE /v1/grants/{id}": s.anybody(s.revoke),
 
+		"POST /v1/links":                   s.person(s.link),
+		"GET /v1/links":                    s.person(s.links),
+		"DELETE /v1/links/{platform}/{id}": s.person(s.unlink),
+
 		"GET /v1/audit": s.person(s.audit),
 		"GET /v1/keys":  s.keys,
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -37,4 +38,24 @@ func (c *Client) Audit(ctx context.Context, w io.Writer) error {
 		return bridge.Errorf(bridge.CodeUnavailable, "the audit log was cut short").WithHint("the daemon's log says why")
 	}
 	return nil
+}
+
+// Link makes the account that a code was given to the person's whose token the
+// client has, and returns what happened; without confirm, what would.
+func (c *Client) Link(ctx context.Context, code string, confirm bool) (string, error) {
+	var out struct{ Said string }
+	err := c.do(ctx, http.MethodPost, "/v1/links", nil, map[string]any{"code": code, "confirm": confirm}, &out)
+	return out.Said, err
+}
+
+// Links lists the accounts that are linked to the person.
+func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
+	var out struct{ Items []bridge.Link }
+	err := c.do(ctx, http.MethodGet, "/v1/links", nil, nil, &out)
+	return out.Items, err
+}
+
+// Unlink forgets a link.
+func (c *Client) Unlink(ctx context.Context, platform, user string) error {
+	return c.do(ctx, http.MethodDelete, "/v1/links/"+url.PathEscape(platform)+"/"+url.PathEscape(user), nil, nil, nil)
 }

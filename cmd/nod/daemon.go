@@ -83,7 +83,8 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	options := bridge.Options{Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
+	people := buildDirectory(c, platforms, d.store)
+	options := bridge.Options{Directory: people, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -238,7 +239,7 @@ func buildPlatforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]
 func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
-		route := bridge.Route{EscalateTo: r.EscalateTo}
+		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf}
 		for _, s := range r.To {
 			t, err := config.ParseTarget(s)
 			if err != nil {
@@ -247,6 +248,10 @@ func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 			route.Destinations = append(route.Destinations, bridge.Destination{Platform: t.Platform, Channel: t.Channel, Thread: t.Thread})
 		}
 		for _, who := range r.Responders {
+			if group, ok := strings.CutPrefix(who, bridge.GroupMark); ok {
+				route.Groups = append(route.Groups, group)
+				continue
+			}
 			known := false
 			for _, p := range c.Platforms() {
 				if id := c.People[who].Account(p); id != "" {
@@ -254,8 +259,8 @@ func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 					known = true
 				}
 			}
-			if c.People[who].Token.Set() && !known {
-				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: "api", User: who})
+			if !known { // by token, or by an account that is linked
+				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: bridge.PlatformAPI, User: who})
 			}
 		}
 		routes[name] = route
@@ -279,7 +284,7 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 func buildTokens(c config.Config) map[string]api.Principal {
 	tokens := map[string]api.Principal{}
 	for name, a := range c.Agents {
-		tokens[a.Token.Value()] = api.Principal{Agent: &bridge.Agent{Name: name, Routes: a.Routes}}
+		tokens[a.Token.Value()] = api.Principal{Agent: &bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners}}
 	}
 	for name, p := range c.People {
 		if p.Token.Set() {

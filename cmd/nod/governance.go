@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 )
@@ -37,4 +39,34 @@ func buildPolicy(c config.Config) (*policy.Policy, error) {
 		return nil, nil
 	}
 	return p, nil
+}
+
+// buildDirectory is who people are, and who is in groups.
+func buildDirectory(c config.Config, platforms []bridge.Platform, links directory.Links) *directory.Directory {
+	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: time.Duration(c.Identity.Remembered)}
+	for name, p := range c.People {
+		person := directory.Person{Accounts: map[string]string{}, Email: p.Email}
+		for _, platform := range c.Platforms() {
+			if id := p.Account(platform); id != "" {
+				person.Accounts[platform] = id
+			}
+		}
+		o.People[name] = person
+	}
+	for name, g := range c.Groups {
+		of := map[string]string{}
+		for platform, group := range map[string]string{config.PlatformSlack: g.Slack, config.PlatformDiscord: g.Discord, config.PlatformTelegram: g.Telegram} {
+			if group != "" {
+				of[platform] = group
+			}
+		}
+		o.Groups[name] = directory.Group{People: g.People, Of: of}
+	}
+	if c.Identity.Linking {
+		o.Links = links
+	}
+	if c.Identity.Email {
+		o.Emails = []string{config.PlatformSlack}
+	}
+	return directory.New(o)
 }

@@ -130,6 +130,7 @@ func (w *discordWorld) routes() http.Handler {
 	handle("PUT /applications/{app}/commands", true, w.putCommands)
 	handle("PUT /applications/{app}/guilds/{guild}/commands", true, w.putCommands)
 	handle("POST /users/@me/channels", true, w.createDM)
+	handle("GET /guilds/{guild}/members/{user}", true, w.getGuildMember)
 	handle("GET /channels/{channel}", true, w.getChannel)
 	handle("GET /channels/{channel}/messages", true, w.getMessages)
 	handle("POST /channels/{channel}/messages", true, w.createMessage)

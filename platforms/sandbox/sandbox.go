@@ -75,7 +75,8 @@ type Sandbox struct {
 	mu       sync.Mutex // guards everything below
 	seq      int64
 	revision int64
-	changed  chan struct{} // closed and replaced at each change
+	groups   map[string][]string // keys of members, by service and group
+	changed  chan struct{}       // closed and replaced at each change
 	faults   []*Fault
 	limits   limiter
 	slack    *slackWorld
@@ -87,7 +88,7 @@ type Sandbox struct {
 // New returns a sandbox with one channel, chat or guild on each service.
 func New(o Options) *Sandbox {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Sandbox{opts: o, log: o.Log, members: SampleMembers(), ctx: ctx, stop: stop, changed: make(chan struct{}), client: &http.Client{Timeout: 10 * time.Second}}
+	s := &Sandbox{opts: o, log: o.Log, members: SampleMembers(), ctx: ctx, stop: stop, groups: map[string][]string{}, changed: make(chan struct{}), client: &http.Client{Timeout: 10 * time.Second}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

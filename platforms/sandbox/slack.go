@@ -98,6 +98,7 @@ func slackMethods() map[string]slackMethod {
 		"conversations.open":    {"bot", 50. / 60, 50, (*slackWorld).conversationOpen},
 		"conversations.history": {"bot", 50. / 60, 50, (*slackWorld).history},
 		"users.info":            {"bot", 100. / 60, 100, (*slackWorld).usersInfo},
+		"usergroups.users.list": {"bot", 20. / 60, 20, (*slackWorld).userGroup},
 	}
 }
 
@@ -235,7 +236,8 @@ func (w *slackWorld) history(_ *http.Request, a object) object {
 func (w *slackWorld) usersInfo(_ *http.Request, a object) object {
 	for _, m := range w.s.members {
 		if m.Slack == str(a, "user") {
-			return object{"user": object{"id": m.Slack, "name": m.Key, "real_name": m.Name, "team_id": "T0SANDBOX"}}
+			return object{"user": object{"id": m.Slack, "name": m.Key, "real_name": m.Name, "team_id": "T0SANDBOX", "is_email_confirmed": true,
+				"profile": object{"real_name": m.Name, "email": m.Key + "@example.com"}}}
 		}
 	}
 	return slackError("user_not_found")

@@ -329,7 +329,7 @@ func (w *telegramWorld) getChatMember(_ *http.Request, a telegramArgs) (any, *te
 	}
 	for _, m := range w.s.members {
 		if m.Telegram == a.number("user_id") {
-			return object{"status": "member", "user": telegramUser(m)}, nil
+			return object{"status": w.telegramStatus(a.number("chat_id"), m), "user": telegramUser(m)}, nil
 		}
 	}
 	return nil, badRequest("user not found")

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// link makes the account that a code was given to the caller's.
+func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var body struct {
+		Code    string `json:"code"`
+		Confirm bool   `json:"confirm"`
+	}
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	said, err := s.engine.Link(r.Context(), p.actor(), body.Code, body.Confirm)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, map[string]any{"said": said, "linked": body.Confirm})
+}
+
+func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) error {
+	all, err := s.engine.Links(r.Context())
+	if err != nil {
+		return err
+	}
+	mine := []bridge.Link{}
+	for _, l := range all {
+		if p.Auditor || l.Person == p.Person {
+			mine = append(mine, l)
+		}
+	}
+	return write(w, http.StatusOK, map[string]any{"items": mine})
+}
+
+// unlink forgets a link: one's own, or as an auditor any.
+func (s *Server) unlink(w http.ResponseWriter, r *http.Request, p Principal) error {
+	platform, user := r.PathValue("platform"), r.PathValue("id")
+	all, err := s.engine.Links(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if l.Platform != platform || l.User != user || !p.Auditor && l.Person != p.Person {
+			continue
+		}
+		if err := s.engine.Unlink(r.Context(), p.actor(), platform, user); err != nil {
+			return err
+		}
+		return write(w, http.StatusOK, l)
+	}
+	return bridge.Errorf(bridge.CodeNotFound, "no account %s/%s is linked to you", platform, user)
+}

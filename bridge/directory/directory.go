@@ -1,0 +1,250 @@
+// Package directory knows who people are: their accounts from the config,
+// from links that they made, and from e-mail addresses that a service vouches
+// for; and who is in a group, asked of the services when it matters, and
+// remembered for a moment.
+package directory
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Remembered is how long an answer of a service counts.
+const Remembered = 20 * time.Second
+
+// patience bounds a question to a service: who pressed waits, and services
+// give up on a press after three seconds.
+const patience = 2 * time.Second
+
+// maxRemembered bounds how many answers are kept.
+const maxRemembered = 10_000
+
+// Person is a human.
+type Person struct {
+	Accounts map[string]string // user ids by platform
+	Email    string
+}
+
+// Group is who belongs together; whoever is in one of its parts is in it.
+type Group struct {
+	People []string
+	// Of are groups of a service, by platform, in the service's own form.
+	Of map[string]string
+	// OnCall names a schedule; empty: none.
+	OnCall string
+}
+
+// Scheduler knows who is on call.
+type Scheduler interface {
+	// OnCall returns the people of a schedule now, and CodeUnavailable where
+	// that is not known.
+	OnCall(ctx context.Context, schedule string) ([]string, error)
+}
+
+// Links keeps the accounts that people linked.
+type Links interface {
+	Linked(ctx context.Context, platform, user string) (string, error)
+}
+
+// Options configures a Directory.
+type Options struct {
+	People    map[string]Person
+	Groups    map[string]Group
+	Platforms []bridge.Platform
+	Schedules Scheduler // nil: none
+	Links     Links     // nil: nobody links accounts
+	// Emails are the platforms whose addresses count as proof.
+	Emails []string
+	// Remembered is how long answers count; 0: the constant of that name.
+	Remembered time.Duration
+}
+
+// Directory implements bridge.Directory. It is safe for concurrent use.
+type Directory struct {
+	o         Options
+	platforms map[string]bridge.Platform
+
+	mu   sync.Mutex
+	kept map[string]kept
+}
+
+type kept struct {
+	yes   bool
+	text  string
+	until time.Time
+}
+
+var _ bridge.Directory = (*Directory)(nil)
+
+// New returns a directory.
+func New(o Options) *Directory {
+	if o.Remembered == 0 {
+		o.Remembered = Remembered
+	}
+	d := &Directory{o: o, platforms: map[string]bridge.Platform{}, kept: map[string]kept{}}
+	for _, p := range o.Platforms {
+		d.platforms[p.Name()] = p
+	}
+	return d
+}
+
+// Identify implements bridge.Directory.
+func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error) {
+	if a.Platform == bridge.PlatformAPI {
+		return a.Person, nil
+	}
+	for name, p := range d.o.People {
+		if id := p.Accounts[a.Platform]; id != "" && id == a.User {
+			return name, nil
+		}
+	}
+	if d.o.Links != nil {
+		name, err := d.o.Links.Linked(ctx, a.Platform, a.User)
+		if err != nil {
+			return "", err
+		}
+		if _, known := d.o.People[name]; known {
+			return name, nil
+		}
+	}
+	return d.byEmail(ctx, a)
+}
+
+// byEmail finds the person whose address the service has for an account.
+func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
+	m, ok := d.platforms[a.Platform].(bridge.Mailer)
+	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
+		return "", nil
+	}
+	got, err := d.remember("mail "+a.Platform+" "+a.User, func() (kept, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		mail, err := m.Email(ctx, a.User)
+		return kept{text: mail}, err
+	})
+	if err != nil || got.text == "" {
+		return "", err
+	}
+	for name, p := range d.o.People {
+		if p.Email != "" && strings.EqualFold(p.Email, got.text) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// Accounts implements bridge.Directory.
+func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Responder, error) {
+	var out []bridge.Responder
+	for platform, user := range d.o.People[person].Accounts {
+		out = append(out, bridge.Responder{Person: person, Platform: platform, User: user})
+	}
+	slices.SortFunc(out, func(a, b bridge.Responder) int { return strings.Compare(a.Platform, b.Platform) })
+	return out, nil
+}
+
+// OnCall returns the people that a group consists of now, as far as they are
+// people of the config: its own, and who is on call.
+func (d *Directory) OnCall(ctx context.Context, group string) ([]string, error) {
+	g, ok := d.o.Groups[group]
+	if !ok {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no group %q", group)
+	}
+	people := slices.Clone(g.People)
+	if g.OnCall == "" {
+		return people, nil
+	}
+	now, err := d.schedule(ctx, g.OnCall)
+	return append(people, now...), err
+}
+
+func (d *Directory) schedule(ctx context.Context, name string) ([]string, error) {
+	if d.o.Schedules == nil {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "there is no schedule %q", name)
+	}
+	got, err := d.remember("call "+name, func() (kept, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		people, err := d.o.Schedules.OnCall(ctx, name)
+		return kept{text: strings.Join(people, "\n")}, err
+	})
+	if err != nil || got.text == "" {
+		return nil, err
+	}
+	return strings.Split(got.text, "\n"), nil
+}
+
+// Member implements bridge.Directory.
+func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) (bool, error) {
+	g, ok := d.o.Groups[group]
+	if !ok {
+		return false, nil // it was taken out of the config
+	}
+	if who.Person != "" && slices.Contains(g.People, who.Person) {
+		return true, nil
+	}
+	if g.OnCall != "" && who.Person != "" {
+		people, err := d.schedule(ctx, g.OnCall)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(people, who.Person) {
+			return true, nil
+		}
+	}
+	for platform, name := range g.Of {
+		user := who.User
+		if who.Platform != platform {
+			user = d.o.People[who.Person].Accounts[platform]
+		}
+		if user == "" {
+			continue
+		}
+		if in, err := d.belongs(ctx, platform, name, user); err != nil || in {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+func (d *Directory) belongs(ctx context.Context, platform, group, user string) (bool, error) {
+	p, ok := d.platforms[platform].(bridge.Grouper)
+	if !ok {
+		return false, bridge.Errorf(bridge.CodeUnavailable, "%s knows no groups", platform)
+	}
+	got, err := d.remember("in "+platform+" "+group+" "+user, func() (kept, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		in, err := p.Belongs(ctx, group, user)
+		return kept{yes: in}, err
+	})
+	return got.yes, err
+}
+
+// remember returns what was asked a moment ago, or asks. An error is never
+// remembered, and nothing older stands in for it.
+func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error) {
+	d.mu.Lock()
+	k, ok := d.kept[key]
+	d.mu.Unlock()
+	if ok && time.Now().Before(k.until) {
+		return k, nil
+	}
+	k, err := ask()
+	if err != nil {
+		return kept{}, err
+	}
+	k.until = time.Now().Add(d.o.Remembered)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.kept) >= maxRemembered {
+		clear(d.kept)
+	}
+	d.kept[key] = k
+	return k, nil
+}

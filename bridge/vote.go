@@ -1,0 +1,125 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// counted reports whether decisions are counted: several people have to
+// approve, or certain ones, or one denial does not end it.
+func (i Interaction) counted() bool { return i.needs() > 1 || len(i.Must) > 0 || i.DenyCounts }
+
+// Ballot is a vote on an interaction that needs several.
+type Ballot struct {
+	ID   ID
+	Vote Vote
+	// Covers are the indexes of Interaction.Must that the voter satisfies.
+	Covers []int
+	// Response stands if this vote decides.
+	Response Response
+	Nonce    string
+}
+
+// BallotResult is what became of a ballot.
+type BallotResult string
+
+// The results.
+const (
+	BallotDecided BallotResult = "decided" // this vote was the last that was needed
+	BallotCounted BallotResult = "counted"
+	BallotRepeat  BallotResult = "repeat" // the person had voted so before
+	BallotLate    BallotResult = "late"   // it was decided before
+)
+
+// ballot makes the vote of an actor with a response.
+func (e *Engine) ballot(ctx context.Context, i Interaction, actor Actor, r Response) (Ballot, error) {
+	b := Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: Vote{Actor: actor, State: r.State, Reason: r.Reason, At: r.At, Message: r.Message}}
+	for n, must := range i.Must {
+		group, isGroup := strings.CutPrefix(must, GroupMark)
+		in := must == actor.Person
+		if isGroup && e.directory != nil {
+			var err error
+			if in, err = e.directory.Member(ctx, group, actor); err != nil {
+				return b, err
+			}
+		}
+		if in {
+			b.Covers = append(b.Covers, n)
+		}
+	}
+	return b, nil
+}
+
+// vote counts a decision. It returns the record as it is then.
+func (e *Engine) vote(ctx context.Context, actor Actor, rec Record, r Response) (Record, BallotResult, error) {
+	i := rec.Interaction
+	b, err := e.ballot(ctx, i, actor, r)
+	if err != nil {
+		return rec, "", err
+	}
+	got, result, err := e.store.Vote(ctx, b)
+	if err != nil {
+		return got, result, err
+	}
+	e.log.Info("voted", "id", i.ID, "vote", r.State, "result", result, "platform", actor.Platform, "user", actor.User)
+	return got, result, nil
+}
+
+// Approvals counts the people who have approved so far.
+func (r Record) Approvals() int {
+	n := 0
+	for _, v := range r.Votes {
+		if v.State == StateApproved {
+			n++
+		}
+	}
+	return n
+}
+
+// Missing says who has to approve yet; empty: nothing is missing.
+func (r Record) Missing() string {
+	i := r.Interaction
+	var s []string
+	if left := i.needs() - r.Approvals(); left > 0 {
+		s = append(s, strconv.Itoa(left)+" more")
+	}
+	for n, must := range i.Must {
+		if !slices.ContainsFunc(r.Votes, func(v Vote) bool { return v.State == StateApproved && slices.Contains(v.Covers, n) }) {
+			s = append(s, must)
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
+// Voters names who has voted so.
+func (r Record) Voters(s State) []string {
+	var names []string
+	for _, v := range r.Votes {
+		if v.State == s {
+			names = append(names, v.Actor.Display())
+		}
+	}
+	return names
+}
+
+func noteVoted(r Record) string {
+	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.needs()) + " have approved"
+	if m := r.Missing(); m != "" {
+		s += "; still needed: " + m
+	}
+	return s + "."
+}
+
+const noteVotedBefore = "Your vote is recorded already; somebody else has to answer too."
+
+// stamped is a response as an actor's.
+func stamped(actor Actor, i Interaction, r Response) Response {
+	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
+	if r.Annotations == nil {
+		r.Annotations = map[string]Annotation{}
+	}
+	return r
+}

@@ -1,0 +1,62 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Linked implements bridge.Linker.
+func (b *Broker) Linked(ctx context.Context, platform, user string) (string, error) {
+	raw, err := b.client.HGet(ctx, b.keys.links(), platform+"/"+user).Result()
+	if errors.Is(err, redis.Nil) {
+		return "", nil
+	}
+	if err != nil {
+		return "", unavailable(err)
+	}
+	l, err := decodeLink(raw)
+	return l.Person, err
+}
+
+func decodeLink(raw string) (bridge.Link, error) {
+	var l bridge.Link
+	if err := json.Unmarshal([]byte(raw), &l); err != nil {
+		return l, bridge.Wrap(bridge.CodeInternal, err, "stored link")
+	}
+	return l, nil
+}
+
+// PutLink implements bridge.Linker.
+func (b *Broker) PutLink(ctx context.Context, l bridge.Link) error {
+	return unavailable(b.client.HSet(ctx, b.keys.links(), l.Platform+"/"+l.User, data(l)).Err())
+}
+
+// DropLink implements bridge.Linker.
+func (b *Broker) DropLink(ctx context.Context, platform, user string) (bool, error) {
+	n, err := b.client.HDel(ctx, b.keys.links(), platform+"/"+user).Result()
+	return n > 0, unavailable(err)
+}
+
+// Links implements bridge.Linker.
+func (b *Broker) Links(ctx context.Context) ([]bridge.Link, error) {
+	all, err := b.client.HGetAll(ctx, b.keys.links()).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]bridge.Link, 0, len(all))
+	for _, account := range slices.Sorted(maps.Keys(all)) {
+		l, err := decodeLink(all[account])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}

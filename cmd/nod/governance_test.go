@@ -1,0 +1,432 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// route changes the default route of a rig.
+func route(change func(*config.Route)) func(*config.Config) {
+	return func(c *config.Config) {
+		r := c.Routes[bridge.DefaultRoute]
+		change(&r)
+		c.Routes[bridge.DefaultRoute] = r
+	}
+}
+
+// stillPending fails the test unless nothing is decided.
+func (a asked) stillPending() bridge.Record {
+	a.r.t.Helper()
+	rec, err := a.r.daemons[0].engine.Get(a.r.ctx, a.Interaction.ID)
+	if err != nil || rec.State != bridge.StatePending {
+		a.r.t.Fatalf("state %s, %v; want pending", rec.State, err)
+	}
+	return rec
+}
+
+// TestQuorum: as many people as the route says have to approve, on whatever
+// platforms; two accounts of one person count once, and one denial ends it.
+func TestQuorum(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{daemons: 2, config: route(func(r *config.Route) { r.Quorum = 2 })})
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.press("ana", a.on("slack"), "Allow once")
+	r.eventually("the card says who has approved", func() bool {
+		return strings.Contains(a.text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.text("telegram"), "Still needed: 1 more")
+	})
+	// The same person with another account.
+	r.told("ana", "telegram", r.press("ana", a.on("telegram"), "Allow once"), "recorded already")
+	reaction := r.press("ana", a.on("discord"), "Allow once")
+	r.told("ana", "discord", reaction, "recorded already")
+	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, answerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("ana approves again by API: %v", err)
+	}
+	if rec := a.stillPending(); len(rec.Votes) != 1 {
+		t.Fatalf("votes: %+v", rec.Votes)
+	}
+	r.press("bo", a.on("telegram"), "Allow once")
+	rec := a.end()
+	if rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
+		t.Fatalf("%s, votes %+v", rec.State, rec.Votes)
+	}
+	a.closed("Approved by ana, bo")
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt, err := keys.VerifyReceipt(rec.Receipt); err != nil || len(receipt.Votes) != 2 || receipt.Votes[0].Actor.Person != "ana" || receipt.Votes[1].Actor.Platform != "telegram" {
+		t.Errorf("the receipt's votes: %+v, %v", receipt.Votes, err)
+	}
+
+	b := r.ask(approval(bridge.ScopeOnce))
+	r.press("ana", b.on("discord"), "Allow once")
+	r.press("bo", b.on("slack"), "Deny")
+	if rec := b.end(); rec.State != bridge.StateDenied {
+		t.Errorf("one denial, and it is %s", rec.State)
+	}
+}
+
+// A denial counts as one voice where the route says so, a vote can be changed,
+// and whoever must be among them is waited for.
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("telegram")(c)
+		c.Groups = map[string]config.Group{"security": {People: config.Words{"cy"}}}
+		route(func(r *config.Route) { r.Quorum, r.Deny, r.Must = 2, "counts", []string{"@security"} })(c)
+	}})
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.press("ana", a.on("telegram"), "Deny")
+	r.eventually("the denial is shown", func() bool { return strings.Contains(a.text("telegram"), "Denied by ana") })
+	r.press("bo", a.on("telegram"), "Allow once")
+	r.press("ana", a.on("telegram"), "Allow once") // she was convinced
+	if rec := a.stillPending(); rec.Approvals() != 2 || rec.Missing() != "@security" {
+		t.Fatalf("%d approvals, missing %q", rec.Approvals(), rec.Missing())
+	}
+	r.press("cy", a.on("telegram"), "Allow once")
+	if rec := a.end(); rec.State != bridge.StateApproved || rec.Approvals() != 3 {
+		t.Errorf("%s by %v", rec.State, rec.Voters(bridge.StateApproved))
+	}
+	b := r.ask(approval(bridge.ScopeOnce))
+	r.press("ana", b.on("telegram"), "Deny")
+	b.stillPending()
+	r.press("bo", b.on("telegram"), "Deny")
+	if rec := b.end(); rec.State != bridge.StateDenied {
+		t.Errorf("two denials, and it is %s", rec.State)
+	}
+}
+
+// TestVotesRace: many people on three platforms at once; the decision is made
+// once, by exactly as many as it takes.
+func TestVotesRace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{daemons: 2, config: route(func(r *config.Route) { r.Quorum = 3 })})
+	a := r.ask(approval(bridge.ScopeOnce))
+	done := make(chan error, 9)
+	for _, who := range []string{"ana", "bo", "cy"} {
+		for _, service := range services {
+			go func() {
+				_, err := r.sandbox.Person(who).Press(r.ctx, a.on(service), "Allow once")
+				done <- err
+			}()
+		}
+	}
+	for range 9 {
+		<-done // a press on a card that closed meanwhile fails, as it should
+	}
+	rec := a.end()
+	if rec.State != bridge.StateApproved || len(rec.Votes) != 3 {
+		t.Errorf("%s, votes %+v", rec.State, rec.Votes)
+	}
+}
+
+// TestSelfApproval: the human behind the agent does not approve what it asks,
+// with no account and no token, unless the route says so.
+func TestSelfApproval(t *testing.T) {
+	t.Parallel()
+	owned := func(c *config.Config) {
+		agent := c.Agents["tester"]
+		agent.Owners = []string{"ana"}
+		c.Agents["tester"] = agent
+	}
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		owned(c)
+		allowed := c.Routes[bridge.DefaultRoute]
+		allowed.AllowSelf = true
+		c.Routes["trusting"] = allowed
+	}})
+	a := r.ask(approval(bridge.ScopeOnce))
+	for _, service := range services {
+		r.told("ana", service, r.press("ana", a.on(service), "Allow once"), "your own request")
+	}
+	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, answerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("ana approves her own by API: %v", err)
+	}
+	a.stillPending()
+	r.press("bo", a.on("discord"), "Allow once")
+	if rec := a.end(); rec.Response.Actor.Person != "bo" {
+		t.Errorf("%+v", rec.Response)
+	}
+	req := approval(bridge.ScopeOnce)
+	req.Requester = "bo" // the agent says for whom it works
+	b := r.ask(req)
+	r.told("bo", "telegram", r.press("bo", b.on("telegram"), "Allow once"), "your own request")
+	r.press("cy", b.on("slack"), "Allow once")
+	b.end()
+	req = approval(bridge.ScopeOnce)
+	req.Route = "trusting"
+	d := r.ask(req)
+	r.press("ana", d.on("slack"), "Allow once")
+	if rec := d.end(); rec.Response.Actor.Person != "ana" {
+		t.Errorf("%+v", rec.Response)
+	}
+}
+
+// TestGroupChange: who is in a group counts when they press, and not when the
+// card was posted; a service that does not say lets nobody in.
+func TestGroupChange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		c.Identity.Remembered = config.Duration(time.Millisecond)
+		c.Groups = map[string]config.Group{"sre": {Slack: sandbox.SlackUserGroup, Discord: sandbox.DiscordGuild + "/" + sandbox.DiscordRole, Telegram: fmt.Sprint(sandbox.TelegramChat)}}
+		route(func(r *config.Route) { r.Responders = []string{"@sre"} })(c)
+	}})
+	groups := map[string]string{"slack": sandbox.SlackUserGroup, "discord": sandbox.DiscordRole, "telegram": fmt.Sprint(sandbox.TelegramChat)}
+	for _, service := range services {
+		r.sandbox.SetGroup(service, groups[service], "mal")
+		a := r.ask(approval(bridge.ScopeOnce))
+		r.sandbox.SetGroup(service, groups[service], "bo")
+		r.told("mal", service, r.press("mal", a.on(service), "Allow once"), "may not answer")
+		a.stillPending()
+		// bo's other accounts are his: the group of one service is enough.
+		other := services[(len(service)+1)%len(services)]
+		r.press("bo", a.on(other), "Allow once")
+		if rec := a.end(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "bo" {
+			t.Errorf("%s: %+v", service, rec.Response)
+		}
+		r.sandbox.SetGroup(service, groups[service])
+	}
+	r.sandbox.SetGroup("slack", groups["slack"], "bo")
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.sandbox.AddFault(sandbox.Fault{Service: "slack", Method: "usergroups.users.list", Kind: "error", Status: 503})
+	r.told("bo", "slack", r.press("bo", a.on("slack"), "Allow once"), "Not recorded")
+	a.stillPending()
+	r.sandbox.ClearFaults()
+	r.press("bo", a.on("slack"), "Allow once")
+	if rec := a.end(); rec.State != bridge.StateApproved {
+		t.Error(rec.State)
+	}
+}
+
+// A person who was taken out of the config may not answer what was asked
+// before.
+func TestRemovedPerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.daemons[0].stop()
+	delete(r.config.People, "cy")
+	route(func(r *config.Route) { r.Responders = []string{"ana", "bo"} })(&r.config)
+	next := r.start(listen(t))
+	r.agent = client.New(next.url, testAgentToken, nil)
+	r.daemons = r.daemons[1:]
+	r.connected()
+	r.told("cy", "slack", r.press("cy", a.on("slack"), "Allow once"), "may not answer")
+	a.stillPending()
+}
+
+// TestLinking: an account that nobody knows gets a code; its person enters it
+// where nod knows them, and what was pressed counts then.
+func TestLinking(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		c.Identity.Linking = true
+		delete(c.People, "mal")
+		bo := c.People["bo"]
+		bo.Discord = "" // nod knows him on the others
+		c.People["bo"] = bo
+		route(func(r *config.Route) { r.Quorum = 2 })(c)
+	}})
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.press("bo", a.on("discord"), "Allow once")
+	var note string
+	r.eventually("bo gets a code", func() bool {
+		notes := r.sandbox.Person("bo").Notes("discord")
+		if len(notes) > 0 {
+			note = notes[len(notes)-1]
+		}
+		return strings.Contains(note, "/nod link ")
+	})
+	code := strings.Fields(strings.SplitAfter(note, "/nod link ")[1])[0]
+	if answer := said(r, "mal", "link "+code+" yes"); !strings.Contains(answer, "nobody of the config") {
+		t.Errorf("mal enters the code: %q", answer)
+	}
+	if answer := said(r, "bo", "link "+code); !strings.Contains(answer, "answers as you, bo") {
+		t.Errorf("before it is confirmed: %q", answer)
+	}
+	a.stillPending()
+	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "Linked: ") || !strings.Contains(answer, "1 of 2") {
+		t.Errorf("confirmed: %q", answer)
+	}
+	if rec := a.stillPending(); len(rec.Votes) != 1 || rec.Votes[0].Actor.Person != "bo" || rec.Votes[0].Actor.Platform != "discord" {
+		t.Fatalf("%+v", rec.Votes)
+	}
+	// He is one person now, with three accounts.
+	r.told("bo", "telegram", r.press("bo", a.on("telegram"), "Allow once"), "recorded already")
+	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "no such code") {
+		t.Errorf("a code is good twice: %q", answer)
+	}
+	r.press("ana", a.on("slack"), "Allow once")
+	a.end()
+}
+
+// said is what nod answers to a command in Slack.
+func said(r *rig, who, words string) string {
+	r.t.Helper()
+	before := len(r.sandbox.Person(who).Notes("slack"))
+	_, err := r.sandbox.Person(who).Command(r.ctx, "slack", sandbox.SlackChannel, "/nod "+words)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var notes []string
+	r.eventually("the command is answered", func() bool {
+		notes = r.sandbox.Person(who).Notes("slack")
+		return len(notes) > before
+	})
+	return notes[len(notes)-1]
+}
+
+// An account is recognised by the address that Slack vouches for.
+func TestEmail(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{true, false} {
+		r := newRig(t, rigOptions{config: func(c *config.Config) {
+			only("slack")(c)
+			c.Identity.Email = on
+			bo := c.People["bo"]
+			bo.Slack, bo.Email = "", "Bo@Example.com"
+			c.People["bo"] = bo
+		}})
+		a := r.ask(approval(bridge.ScopeOnce))
+		reaction := r.press("bo", a.on("slack"), "Allow once")
+		if !on {
+			r.told("bo", "slack", reaction, "may not answer")
+			a.stillPending()
+			continue
+		}
+		if rec := a.end(); rec.Response.Actor.Person != "bo" {
+			t.Errorf("%+v", rec.Response.Actor)
+		}
+	}
+}
+
+func policyConfig(c *config.Config) {
+	c.Risks = []config.Risk{{Name: "high"}, {Name: "critical", Quorum: 2, Confirm: "yes, production"}}
+	c.Policy = []config.Rule{
+		{Name: "never", Command: config.Words{"rm -rf *"}, Then: "deny", Reason: "nobody deletes trees"},
+		{Name: "look", Command: config.Words{"ls *"}, Then: "allow"},
+		{Name: "prod", Command: config.Words{"kubectl delete *"}, Then: "ask", Risk: "critical"},
+		{Name: "push", Command: config.Words{"git push *"}, Then: "ask", Grant: "rule", Scopes: config.Words{"once", "session"}, GrantFor: config.Duration(time.Hour)},
+	}
+}
+
+func command(s, session string, scopes ...bridge.Scope) bridge.Request {
+	r := approval(scopes...)
+	r.Session = session
+	r.Approval.Input = []byte(fmt.Sprintf(`{"command":%q}`, s))
+	return r
+}
+
+// TestPolicy: what the rules allow or deny disturbs nobody, deny beats grants,
+// and the worst needs two people who type.
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: policyConfig})
+	open := func(s string) bridge.Record {
+		rec, err := r.agent.Open(r.ctx, command(s, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	if rec := open("ls -la"); rec.State != bridge.StateApproved || rec.Response.Rule != "look" || rec.Response.Actor != nil || len(rec.Messages) != 0 || rec.Receipt == "" {
+		t.Errorf("allowed: %+v", rec)
+	}
+	if rec := open("cd /; rm -rf tmp"); rec.State != bridge.StateDenied || rec.Response.Reason != "nobody deletes trees" {
+		t.Errorf("denied: %+v", rec)
+	}
+	// A grant from a time before the rule helps nothing.
+	if _, err := r.daemons[0].store.PutGrant(r.ctx, bridge.Grant{Agent: "tester", Key: open("make x").Interaction.GrantKey, Origin: "o1", Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if rec := open("make x"); rec.State != bridge.StateApproved || rec.Response.Grant != "o1" {
+		t.Fatalf("the grant does not cover: %+v", rec)
+	}
+	denied := open("rm -rf y")
+	if _, err := r.daemons[0].store.PutGrant(r.ctx, bridge.Grant{Agent: "tester", Key: denied.Interaction.GrantKey, Origin: "o2", Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if rec := open("rm -rf y"); rec.State != bridge.StateDenied {
+		t.Errorf("a grant beats a deny: %+v", rec)
+	}
+	if a, denial := r.sandbox.State(), "rm -rf"; strings.Contains(fmt.Sprint(a), denial) {
+		t.Error("people saw what the policy had decided")
+	}
+
+	a := r.ask(command("kubectl delete ns prod", "s", bridge.ScopeOnce))
+	if !strings.Contains(a.text("slack"), "critical risk") {
+		t.Errorf("the card does not show the risk: %s", a.text("slack"))
+	}
+	r.typed("ana", a.on("slack"), "Allow once", "yes, production")
+	rec := a.stillPending()
+	if rec.Approvals() != 1 {
+		t.Fatalf("%+v", rec.Votes)
+	}
+	reaction := r.typed("bo", a.on("discord"), "Allow once", "yes")
+	r.told("bo", "discord", reaction, "Type exactly")
+	a.stillPending()
+	r.typed("cy", a.on("telegram"), "Allow once", "yes, production")
+	if rec := a.end(); rec.State != bridge.StateApproved || rec.Interaction.Risk != "critical" || rec.Interaction.Rule != "prod" {
+		t.Errorf("%+v", rec)
+	}
+}
+
+// TestGrantByRule: a grant covers what the rule matches, in the same place and
+// for as long as the rule says; it releases what waits, and does not come back
+// once it was revoked.
+func TestGrantByRule(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) { only("slack")(c); policyConfig(c); auditor(c) }})
+	in := func(s, where string) bridge.Request {
+		req := command(s, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+		req.Approval.Where = where
+		return req
+	}
+	first, twin, elsewhere := r.ask(in("git push origin main", "/repo")), r.ask(in("git push origin dev", "/repo")), r.ask(in("git push", "/other"))
+	if strings.Contains(fmt.Sprint(first.controls("slack")), "Always") {
+		t.Error("the card offers what the rule does not")
+	}
+	r.press("ana", first.on("slack"), "session")
+	rec := first.end()
+	if rec := twin.end(); rec.State != bridge.StateApproved || rec.Response.Grant != first.Interaction.ID {
+		t.Errorf("the twin was not released: %+v", rec.Response)
+	}
+	elsewhere.stillPending()
+	grants, err := r.agent.Grants(r.ctx, "")
+	if err != nil || len(grants) != 1 {
+		t.Fatalf("%+v, %v", grants, err)
+	}
+	if w := grants[0].Words; !strings.Contains(w, "`git push *`") || !strings.Contains(w, "in /repo") || !strings.Contains(w, "by ana") || time.Until(grants[0].Expires) > time.Hour {
+		t.Errorf("the grant in words: %s until %s", w, grants[0].Expires)
+	}
+	covered, err := r.agent.Open(r.ctx, in("git push --force", "/repo"), "")
+	if err != nil || covered.State != bridge.StateApproved {
+		t.Fatalf("%+v, %v", covered, err)
+	}
+	// What comes beside it is not covered.
+	if rec, err := r.agent.Open(r.ctx, in("git push; make clean", "/repo"), ""); err != nil || rec.State != bridge.StatePending {
+		t.Errorf("more than the grant is covered: %+v, %v", rec.Response, err)
+	}
+	if _, err := r.person.Revoke(r.ctx, grants[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever still waits for the answer that gave it does not bring it back.
+	if _, err := r.daemons[0].engine.Await(r.ctx, rec.Interaction.ID); err != nil {
+		t.Fatal(err)
+	}
+	after := r.ask(in("git push --tags", "/repo"))
+	after.stillPending()
+	log := string(exported(r))
+	for _, entry := range []string{`"type":"grant"`, `"type":"revoke"`} {
+		if strings.Count(log, entry) != 1 {
+			t.Errorf("%d entries %s in the audit log", strings.Count(log, entry), entry)
+		}
+	}
+}

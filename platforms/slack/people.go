@@ -1,0 +1,36 @@
+package slack
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+var (
+	_ bridge.Grouper = (*Platform)(nil)
+	_ bridge.Mailer  = (*Platform)(nil)
+)
+
+// Belongs implements bridge.Grouper: a group is a user group's id. It needs
+// the scope usergroups:read.
+func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
+	members, err := p.api.GetUserGroupMembersContext(ctx, group)
+	if err != nil {
+		return false, bridge.Wrap(bridge.CodeUnavailable, err, "slack: user group %s", group).WithHint("the app needs the scope usergroups:read")
+	}
+	return slices.Contains(members, user), nil
+}
+
+// Email implements bridge.Mailer. It needs the scope users:read.email.
+func (p *Platform) Email(ctx context.Context, user string) (string, error) {
+	u, err := p.api.GetUserInfoContext(ctx, user)
+	if err != nil {
+		return "", bridge.Wrap(bridge.CodeUnavailable, err, "slack: e-mail of %s", user).WithHint("the app needs the scopes users:read and users:read.email")
+	}
+	// Guests from elsewhere, and addresses that nobody confirmed, prove nothing.
+	if u.Deleted || u.IsBot || u.IsStranger || !u.IsEmailConfirmed {
+		return "", nil
+	}
+	return u.Profile.Email, nil
+}
