@@ -62,6 +62,9 @@ func (e *Engine) shown(ctx context.Context, a admitted, d *Draft) *View {
 		e.log.Warn("batch not read, its message is drawn by its edit", "id", a.record.Interaction.ID, "error", err)
 		return nil
 	}
+	for n := range batch {
+		batch[n] = e.forPeople(batch[n])
+	}
 	v.Record, v.Batch = batch[0], batch
 	return &v
 }

@@ -18,7 +18,7 @@ type admitted struct {
 }
 
 func (a admitted) view(e *Engine, d *Draft) View {
-	return NewView(a.record, a.control.Destination, d, e.keys.Sign)
+	return NewView(e.forPeople(a.record), a.control.Destination, d, e.keys.Sign)
 }
 
 // admit checks token, place and person. A verdict other than nil is the

@@ -56,6 +56,9 @@ type Options struct {
 	Webhooks  []Webhook
 	// Directory knows people; nil: the responders of routes are all there are.
 	Directory Directory
+	// Redactor hides credentials before anything leaves the process; nil: none
+	// are hidden.
+	Redactor Redactor
 	// Linking offers unknown accounts to be linked to a person.
 	Linking bool
 	// Policy judges approvals before anybody is asked; nil: everything is asked.
@@ -79,6 +82,7 @@ type Engine struct {
 	hookSlots map[string]chan struct{} // by name of the webhook
 	log       *slog.Logger
 	directory Directory
+	redactor  Redactor
 	linking   bool
 	policy    Policy
 	signer    *Signer
@@ -88,7 +92,7 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, linking: o.Linking, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}
@@ -148,7 +152,7 @@ func (e *Engine) Cancel(ctx context.Context, id ID, reason string) (Record, erro
 		return r, err
 	}
 	r, _, err = e.store.Settle(ctx, Settlement{ID: id, Cause: CauseCancel, Nonce: "cancel", Response: Response{
-		State: StateCancelled, Reason: reason, Annotations: map[string]Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
+		State: StateCancelled, Reason: e.veilText(reason), Annotations: map[string]Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
 	}})
 	return r, err
 }

@@ -18,10 +18,15 @@ const maxCovers = 200
 func (a Approval) grantKey() string {
 	key := a.Key
 	if key == "" {
-		sum := sha256.Sum256([]byte(a.Tool + "\x00" + string(a.Input)))
-		key = "sha256:" + hex.EncodeToString(sum[:])
+		key = hashed(a.Tool + "\x00" + string(a.Input))
 	}
 	return key
+}
+
+// hashed stands for a key that can not be kept as it is.
+func hashed(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // inPlace binds a grant's key to where it is used.
@@ -55,7 +60,7 @@ func (i *Interaction) grantable(r Ruling) {
 	a := i.Approval
 	i.GrantKey, i.Covers, i.GrantFor = r.GrantKey, r.Covers, r.GrantFor
 	if i.GrantKey == "" {
-		i.GrantKey, i.Covers = a.grantKey(), a.covers()
+		i.GrantKey = a.grantKey()
 	}
 	i.GrantKey = inPlace(i.GrantKey, a.Where)
 }

@@ -108,6 +108,10 @@ type Interaction struct {
 	GrantFor Duration `json:"grant_for,omitempty"`
 	Covers   string   `json:"covers,omitempty"`
 
+	// Redacted counts the places where credentials are hidden; the digest was
+	// made before.
+	Redacted int `json:"redacted,omitempty"`
+
 	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`
 }

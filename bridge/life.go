@@ -159,6 +159,7 @@ func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, m
 // Complete notes what the agent's tool made of a response; people see it below
 // their answer. Only the first note counts. CodeConflict while it is pending.
 func (e *Engine) Complete(ctx context.Context, id ID, c Completion) (Record, error) {
+	c.Result, c.Error = e.veilText(c.Result), e.veilText(c.Error)
 	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
 		if err := checkText(f.name, f.text, MaxPrompt); err != nil {
 			return Record{}, err

@@ -60,7 +60,11 @@ func (e *Engine) prepare(agent Agent, r Request) (Interaction, Ruling, error) {
 	if i.Approval != nil {
 		i.grantable(ruling)
 	}
-	return i, ruling, nil
+	err = e.veil(&i, ruling.Redact)
+	if i.Approval != nil && i.Covers == "" {
+		i.Covers = i.Approval.covers() // of what people see
+	}
+	return i, ruling, err
 }
 
 // opening prepares what is stored, but for whom it reaches.

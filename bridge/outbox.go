@@ -274,8 +274,10 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 
 // view is how a destination sees a record, and those that share its message.
 func (e *Engine) view(ctx context.Context, r Record, batch []Record, destination int) (View, error) {
-	v := NewView(r, destination, nil, e.keys.Sign)
-	v.Batch = batch
+	v := NewView(e.forPeople(r), destination, nil, e.keys.Sign)
+	for _, member := range batch {
+		v.Batch = append(v.Batch, e.forPeople(member))
+	}
 	if r.State.Final() && !pendingOf(batch) {
 		return v, nil
 	}

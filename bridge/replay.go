@@ -1,6 +1,9 @@
 package bridge
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Replay rebuilds interactions from their events. The zero value is ready.
 type Replay struct {
@@ -93,6 +96,12 @@ func (r *Record) apply(e Event) error {
 			return err
 		}
 		r.Escalated, r.Interaction.Created = e.Timestamp, created
+	case EventVoted:
+		var v Vote
+		if err := json.Unmarshal(e.Data, &v); err != nil {
+			return err
+		}
+		r.Votes = append(slices.DeleteFunc(r.Votes, func(was Vote) bool { return was.Actor.Same(v.Actor) }), v)
 	case EventReprompted:
 		return json.Unmarshal(e.Data, &r.Next)
 	case EventCompleted:

@@ -247,19 +247,11 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	case v.Kind == VerdictForbidden:
 		return Record{}, Errorf(CodeForbidden, "%s", v.Note)
 	case v.Kind == VerdictLate:
-		got, err := e.recordOf(ctx, id, v)
+		got, err := e.Get(ctx, id)
 		if err != nil {
 			return Record{}, err
 		}
 		return got, Errorf(CodeConflict, "%s", v.Note)
-	}
-	return e.recordOf(ctx, id, v)
-}
-
-// recordOf is the record that a verdict speaks of.
-func (e *Engine) recordOf(ctx context.Context, id ID, v Verdict) (Record, error) {
-	if v.View != nil && len(v.View.Batch) == 0 {
-		return e.sealed(v.View.Record)
 	}
 	return e.Get(ctx, id)
 }

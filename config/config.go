@@ -30,6 +30,7 @@ type Config struct {
 	Webhooks  map[string]Webhook `yaml:"webhooks"`
 	Groups    map[string]Group   `yaml:"groups"`
 	Identity  Identity           `yaml:"identity"`
+	Redact    Redact             `yaml:"redact"`
 	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
 	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
 	Receipts  Receipts           `yaml:"receipts"`

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -98,6 +99,44 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 		}
 		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
 			bad(path+".discord", "%q is not GUILD/ROLE", g.Discord)
+		}
+	}
+}
+
+// Redact says what is hidden besides the known shapes of credentials.
+type Redact struct {
+	Patterns Words `yaml:"patterns"` // RE2; all that matches is hidden
+}
+
+// Secrets are the values of every secret of the config.
+func (c Config) Secrets() []string {
+	var out []string
+	collect(reflect.ValueOf(c), &out)
+	return out
+}
+
+func collect(v reflect.Value, out *[]string) {
+	switch {
+	case v.Type() == reflect.TypeFor[Secret]():
+		if s := v.Interface().(Secret); s.Set() {
+			*out = append(*out, s.Value())
+			for part := range strings.SplitSeq(s.Value(), ",") {
+				*out = append(*out, strings.TrimSpace(part))
+			}
+		}
+	case v.Kind() == reflect.Struct:
+		for n := range v.NumField() {
+			if v.Type().Field(n).IsExported() {
+				collect(v.Field(n), out)
+			}
+		}
+	case v.Kind() == reflect.Map:
+		for _, k := range v.MapKeys() {
+			collect(v.MapIndex(k), out)
+		}
+	case v.Kind() == reflect.Slice:
+		for n := range v.Len() {
+			collect(v.Index(n), out)
 		}
 	}
 }

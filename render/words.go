@@ -184,6 +184,9 @@ func Notes(v bridge.View) []string {
 	if n := v.Record.Joined; n > 0 && len(v.Batch) == 0 {
 		notes = append(notes, "🔗 "+strconv.Itoa(n+1)+" identical requests wait for this one answer.")
 	}
+	if n := v.Record.Interaction.Redacted; n > 0 && len(v.Batch) == 0 {
+		notes = append(notes, "🔒 "+strconv.Itoa(n)+" places hide what looks like a credential. The digest covers what the agent sent.")
+	}
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)
 	}

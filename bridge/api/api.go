@@ -64,7 +64,9 @@ type Options struct {
 	Closing context.Context
 	// Doors are further front doors for agents, by path.
 	Doors map[string]Door
-	Log   *slog.Logger
+	// Redact hides credentials in what errors repeat; nil: nothing is hidden.
+	Redact func(string) string
+	Log    *slog.Logger
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
@@ -74,6 +76,7 @@ type Server struct {
 	tokens  map[[sha256.Size]byte]Principal
 	closing context.Context
 	log     *slog.Logger
+	redact  func(string) string
 	mux     *http.ServeMux
 }
 
@@ -86,6 +89,9 @@ func New(o Options) *Server {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.redact = o.Redact; s.redact == nil {
+		s.redact = func(text string) string { return text }
 	}
 	if s.closing == nil {
 		s.closing = context.Background()
@@ -206,7 +212,9 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	fail(w, bridge.PublicError(err))
+	e := bridge.PublicError(err)
+	e.Message, e.Hint = s.redact(e.Message), s.redact(e.Hint)
+	fail(w, e)
 }
 
 // errorBody is the body of every error.

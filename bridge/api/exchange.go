@@ -191,7 +191,7 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 			return err
 		}
 		records[n] = rec
-		a, err := t.Exchanges[n].Answer(rec)
+		a, err := t.Exchanges[n].Answer(asSent(rec, t.Exchanges[n].Request))
 		if err != nil {
 			return ended(err)
 		}
@@ -211,6 +211,17 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 		s.noteDelivered(r.Context(), rec)
 	}
 	return nil
+}
+
+// asSent is a record with the input that its agent sent, where credentials in
+// it were hidden from everybody else.
+func asSent(rec bridge.Record, r bridge.Request) bridge.Record {
+	if rec.Interaction.Redacted > 0 && rec.Interaction.Approval != nil && r.Approval != nil {
+		a := *rec.Interaction.Approval
+		a.Input = r.Approval.Input
+		rec.Interaction.Approval = &a
+	}
+	return rec
 }
 
 // joined is the answer to a whole message.

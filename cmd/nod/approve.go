@@ -53,7 +53,7 @@ func approveCommand() *cobra.Command {
 				return err
 			}
 			if editable && rec.State == bridge.StateApproved && !a.json {
-				approved := rec.Interaction.Approval.Input
+				approved := r.Approval.Input
 				if len(rec.Response.Input) > 0 {
 					approved = rec.Response.Input
 				}

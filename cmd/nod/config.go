@@ -33,6 +33,9 @@ func configCommand() *cobra.Command {
 				_, err = buildPolicy(c)
 			}
 			if err == nil {
+				_, err = buildRedactor(c)
+			}
+			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
 			}
 			return err

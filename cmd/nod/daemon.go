@@ -83,8 +83,12 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
+	hide, err := buildRedactor(c)
+	if err != nil {
+		return err
+	}
 	people := buildDirectory(c, platforms, d.store)
-	options := bridge.Options{Directory: people, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
+	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -93,7 +97,7 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 	for path, h := range callbacks {
 		mux.Handle(path, h(d.engine))
 	}
-	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log, Doors: map[string]api.Door{"/mcp": d.mcpDoor}}))
+	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": d.mcpDoor}}))
 	d.handler = mux
 	return nil
 }

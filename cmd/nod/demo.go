@@ -38,7 +38,7 @@ code says whether every round trip came back right.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.DiscardHandler)
 			if verbose {
-				log = newLog(cmd.ErrOrStderr(), "info", false)
+				log = newLog(cmd.ErrOrStderr(), "info", false, plainRedactor())
 			}
 			return withStage(cmd.Context(), listen, log, func(ctx context.Context, st *stage) error {
 				if autoplay {

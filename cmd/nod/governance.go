@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -69,4 +70,19 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 		o.Emails = []string{config.PlatformSlack}
 	}
 	return directory.New(o)
+}
+
+// buildRedactor hides credentials, among them the config's own.
+func buildRedactor(c config.Config) (*redact.Redactor, error) {
+	r, err := redact.New(c.Redact.Patterns, c.Secrets())
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "config: redact.patterns")
+	}
+	return r, nil
+}
+
+// plainRedactor hides the known shapes of credentials.
+func plainRedactor() *redact.Redactor {
+	r, _ := redact.New(nil, nil) // without patterns there is nothing to refuse
+	return r
 }

@@ -33,7 +33,7 @@ It is for this machine only: whoever reaches it can act as anybody.`,
 			if err != nil {
 				return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", listen)
 			}
-			s := sandbox.New(sandbox.Options{NoLimits: noLimits, Log: newLog(cmd.ErrOrStderr(), "info", false)})
+			s := sandbox.New(sandbox.Options{NoLimits: noLimits, Log: newLog(cmd.ErrOrStderr(), "info", false, plainRedactor())})
 			describeSandbox(cmd.OutOrStdout(), "http://"+l.Addr().String())
 			return serveSandbox(cmd.Context(), s, l, nil)
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -33,7 +34,12 @@ stays pending.`,
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "config")
 			}
-			log := newLog(cmd.ErrOrStderr(), c.LogLevel, logJSON)
+			noCoreDumps()
+			hide, err := buildRedactor(c)
+			if err != nil {
+				return err
+			}
+			log := newLog(cmd.ErrOrStderr(), c.LogLevel, logJSON, hide)
 			client, stop, err := openRedis(c.Redis, dev, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -65,13 +71,22 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 }
 
 // newLog writes to w: times, levels and key=value, with no foreign text
-// unescaped.
-func newLog(w io.Writer, level string, asJSON bool) *slog.Logger {
+// unescaped and no credential.
+func newLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelInfo
 	}
-	o := &slog.HandlerOptions{Level: l}
+	o := &slog.HandlerOptions{Level: l, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if k := a.Value.Kind(); k != slog.KindString && k != slog.KindAny || a.Key == slog.LevelKey {
+			return a
+		}
+		text := fmt.Sprint(a.Value.Any())
+		if safe := hide.Redact(text); safe != text {
+			a.Value = slog.StringValue(safe)
+		}
+		return a
+	}}
 	if asJSON {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}

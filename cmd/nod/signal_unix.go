@@ -14,3 +14,9 @@ func signalled(s *os.ProcessState) int {
 	}
 	return 1
 }
+
+// noCoreDumps keeps what is in memory out of files that a crash would leave.
+func noCoreDumps() {
+	// Best effort: where the limit can not be lowered, the system's own stands.
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// secrets are what an agent could send by mistake; none was ever valid.
+var secrets = map[string]string{
+	"aws": "AKIA" + "IOSFODNN7EXAMPLE", "github": "ghp_" + strings.Repeat("a1B2", 9), "anthropic": "sk-ant-" + strings.Repeat("Qw1-", 20),
+	"jwt": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N", "pattern": "ACME-12345678",
+}
+
+// stored is everything that Redis holds, as text.
+func stored(r *rig) string {
+	r.t.Helper()
+	var b strings.Builder
+	keys, err := r.client.Keys(r.ctx, "*").Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, k := range keys {
+		kind, err := r.client.Type(r.ctx, k).Result()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		var v any
+		switch kind {
+		case "string":
+			v, err = r.client.Get(r.ctx, k).Result()
+		case "hash":
+			v, err = r.client.HGetAll(r.ctx, k).Result()
+		case "zset":
+			v, err = r.client.ZRange(r.ctx, k, 0, -1).Result()
+		case "list":
+			v, err = r.client.LRange(r.ctx, k, 0, -1).Result()
+		case "stream":
+			v, err = r.client.XRange(r.ctx, k, "-", "+").Result()
+		}
+		if err != nil {
+			r.t.Logf("%s: %v", k, err) // it ended meanwhile
+		}
+		fmt.Fprintln(&b, k, v)
+	}
+	return b.String()
+}
+
+// TestNoSecretLeaves: whatever an agent puts a credential into, no card, no
+// notification, no key of Redis, no event and no webhook shows it; the digest
+// is that of what was sent, and the agent gets back what it sent.
+func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		c.Redact.Patterns = config.Words{`ACME-\d{8}`}
+		c.Policy = []config.Rule{{Name: "hide", Tools: config.Words{"hide"}, Then: "ask", Redact: config.Words{"user.phone"}}}
+	}})
+	for name, secret := range secrets {
+		asks := map[string]bridge.Request{
+			"prompt":  {Prompt: "Use " + secret + "?"},
+			"command": command("export KEY="+secret+" && make", "s-"+name, bridge.ScopeOnce, bridge.ScopeSession),
+			"key":     {Prompt: "May I?", Session: "k-" + name, Approval: &bridge.Approval{Tool: "t", Key: "run " + secret, Input: []byte(`{"a":1}`), Scopes: []bridge.Scope{bridge.ScopeSession}}},
+			"field":   {Prompt: "May I?", Approval: &bridge.Approval{Tool: "t", Input: []byte(fmt.Sprintf(`{"deep":[{"x %s":"y","z":%q}]}`, secret, secret))}},
+			"options": {Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "a", Label: secret, Description: "is " + secret, Preview: secret}, {Value: "b"}}}}},
+			"plan":    {Prompt: "Plan", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "1. export " + secret}}},
+		}
+		for where, req := range asks {
+			a := r.ask(req)
+			digest, err := req.Digest()
+			if err != nil || a.Interaction.Digest != digest {
+				t.Errorf("%s in %s: the digest is another: %v", name, where, err)
+			}
+			if a.Interaction.Redacted == 0 {
+				t.Errorf("%s in %s is not noticed", name, where)
+			}
+			for _, service := range services {
+				if !strings.Contains(a.text(service), "redacted") && where != "key" && where != "options" {
+					t.Errorf("%s in %s: the card on %s does not say that something is hidden: %s", name, where, service, a.text(service))
+				}
+			}
+			if req.Approval != nil {
+				if _, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{Decision: a.Interaction.Decisions()[0], Reason: ""}); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := r.agent.Complete(r.ctx, a.Interaction.ID, bridge.Completion{Result: "it was " + secret}); err != nil && req.Approval != nil {
+				t.Error(err)
+			}
+			if _, err := r.agent.Cancel(r.ctx, a.Interaction.ID, "because of "+secret); err != nil {
+				t.Error(err)
+			}
+		}
+		// What has to come back byte for byte is refused, without being repeated.
+		for field, req := range map[string]bridge.Request{
+			"session": {Prompt: "x", Session: secret}, "options.value": {Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: options(secret)}}},
+			"initial": {Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)}},
+		} {
+			if _, err := r.agent.Open(r.ctx, req, ""); bridge.ErrorCode(err) != bridge.CodeInvalid || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), field) {
+				t.Errorf("%s in %s: %v", name, field, err)
+			}
+		}
+		if _, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "x", Route: secret}, ""); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("an error repeats %s: %v", name, err)
+		}
+	}
+	hidden := r.ask(bridge.Request{Prompt: "x", Approval: &bridge.Approval{Tool: "hide", Input: []byte(`{"user":{"phone":"555-0100","name":"Zoe"}}`)}})
+	if text := hidden.text("slack"); strings.Contains(text, "555-0100") || !strings.Contains(text, "Zoe") {
+		t.Errorf("the rule's field is not hidden: %s", text)
+	}
+	chats, err := json.Marshal(r.sandbox.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"the chats show": string(chats), "redis holds": stored(r)} {
+		for name, secret := range secrets {
+			if n := strings.Index(text, secret); n >= 0 {
+				t.Errorf("%s %s: …%s", what, name, text[max(0, n-200):n+len(secret)])
+			}
+		}
+		if strings.Contains(text, "555-0100") {
+			t.Errorf("%s the field that is to be hidden", what)
+		}
+	}
+}
+
+// An agent's own format gets the input back that it sent.
+func TestRedactedInputComesBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	secret := secrets["github"]
+	input := fmt.Sprintf(`{"command":"curl -H 'Authorization: Bearer %s' x"}`, secret)
+	body := `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":` + input + `}`
+	h := startHook(t, r.daemons[0].url, "claude", body)
+	a := r.card("s")
+	r.press("ana", a.on("slack"), "Allow once")
+	if said := h.exit(t, 0); !strings.Contains(said, `"allow"`) || strings.Contains(said, "redacted") || strings.Contains(a.text("slack"), secret) {
+		t.Errorf("the agent gets %s", said)
+	}
+}
+
+// TestLogHidesSecrets: neither the config's own values nor what looks like a
+// credential reaches the log.
+func TestLogHidesSecrets(t *testing.T) {
+	t.Parallel()
+	c := config.Config{}
+	c.Slack.BotToken, c.TokenKey = config.NewSecret("a-very-own-token"), config.NewSecret("0a0b0c0d,1a1b1c1d")
+	c.Agents = map[string]config.Agent{"ci": {Token: config.NewSecret("the-token-of-the-agent")}}
+	hide, err := buildRedactor(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asJSON := range []bool{false, true} {
+		var b bytes.Buffer
+		log := newLog(&b, "debug", asJSON, hide)
+		values := append(c.Secrets(), "AKIA"+"IOSFODNN7EXAMPLE")
+		for _, s := range values {
+			log.Info("found "+s, "text", s, "error", errors.New("refused: "+s), "list", []string{"x", s}, "map", map[string]string{"k": s})
+			log.With("always", s).WithGroup("g").Warn("x", "y", s)
+		}
+		for _, s := range values {
+			if strings.Contains(b.String(), s) {
+				t.Errorf("%q is in the log: %s", s, b.String())
+			}
+		}
+		if len(values) < 6 || !strings.Contains(b.String(), "level") {
+			t.Errorf("%d values; %s", len(values), b.String())
+		}
+	}
+}
