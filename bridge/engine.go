@@ -43,6 +43,12 @@ type Agent struct {
 	Name string
 	// Routes the agent may use; empty: all.
 	Routes []string
+	// Kinds it may send, and scopes that it may offer; empty: all.
+	Kinds  []Kind
+	Scopes []Scope
+	// PerMinute bounds its requests, MaxPending those that wait at once, and
+	// MaxBytes the size of one; 0: no bound.
+	PerMinute, MaxPending, MaxBytes int
 	// Owners are the humans behind the agent.
 	Owners []string
 }

@@ -84,6 +84,9 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	if was.Round >= was.MaxRounds {
 		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
 	}
+	if err := e.permit(ctx, agent, &r); err != nil {
+		return Record{}, err
+	}
 	i, ruling, err := e.prepare(agent, r)
 	if err != nil {
 		return Record{}, err

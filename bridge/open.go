@@ -20,6 +20,9 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	if err := checkText("Idempotency-Key", key, 200); err != nil {
 		return Record{}, err
 	}
+	if err := e.permit(ctx, agent, &r); err != nil {
+		return Record{}, err
+	}
 	i, ruling, err := e.prepare(agent, r)
 	if err != nil {
 		return Record{}, err

@@ -19,6 +19,7 @@ type Store interface {
 	Presence
 	Auditor
 	Linker
+	Limits
 }
 
 // Records keeps interactions.

@@ -12,6 +12,8 @@
 //	nod:{p}:jobs          hash    the jobs
 //	nod:{p}:dead          list    jobs given up, newest first, at most 1000
 //	nod:{p}:ev            stream  events
+//	nod:{p}:open          hash    pending requests by agent
+//	nod:r:<agent>:<min>   string  requests of an agent in a minute
 //	nod:{p}:au, :aus      stream  audit log, and its signed seals
 //	nod:{p}:auh           hash    how far both are
 //	nod:{p}:pend, :all    zset    ids by creation, ms

@@ -39,6 +39,7 @@ func (k keys) late(p int) string      { return k.in(p, "late") }
 func (k keys) audit(p int) string     { return k.in(p, "au") }
 func (k keys) auditHead(p int) string { return k.in(p, "auh") }
 func (k keys) seals(p int) string     { return k.in(p, "aus") }
+func (k keys) open(p int) string      { return k.in(p, "open") }
 func (k keys) clients(p int, session string) string {
 	return k.in(p, "c:"+session)
 }
@@ -48,6 +49,9 @@ func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
 func (k keys) lease(key string) string { return k.prefix + ":l:" + key }
 func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
 func (k keys) conf() string            { return k.prefix + ":conf" }
-func (k keys) links() string           { return k.prefix + ":links" }
-func (k keys) signingKey() string      { return k.prefix + ":sign" }
-func (k keys) tokenKey() string        { return k.prefix + ":key" }
+func (k keys) rate(agent string, minute int64) string {
+	return k.prefix + ":r:" + agent + ":" + strconv.FormatInt(minute, 10)
+}
+func (k keys) links() string      { return k.prefix + ":links" }
+func (k keys) signingKey() string { return k.prefix + ":sign" }
+func (k keys) tokenKey() string   { return k.prefix + ":key" }

@@ -221,7 +221,7 @@ func millis(s string) time.Time {
 // have in common; see lua/lib.lua.
 func (b *Broker) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
-	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p)}
+	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p)}
 }
 
 // Settle implements bridge.Records.

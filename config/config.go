@@ -97,7 +97,9 @@ type Person struct {
 	Telegram string `yaml:"telegram"` // numeric user id
 	Email    string `yaml:"email"`    // for identity.email, and schedules that name people by it
 	Token    Secret `yaml:"token"`    // to answer by API and command line; empty: not
-	Auditor  bool   `yaml:"auditor"`  // may read the audit log
+	// TokenHashes are as those of an agent.
+	TokenHashes Words `yaml:"token_hashes"`
+	Auditor     bool  `yaml:"auditor"` // may read the audit log
 }
 
 // Route says where requests go and who may answer.
@@ -120,8 +122,20 @@ type Route struct {
 
 // Agent may ask.
 type Agent struct {
-	Token  Secret   `yaml:"token"`
-	Routes []string `yaml:"routes"` // empty: all
+	Token Secret `yaml:"token"`
+	// TokenHashes are sha256: and the hash of a token, instead of the token or
+	// besides it: nod token makes both. Several are good while one is replaced.
+	TokenHashes Words    `yaml:"token_hashes"`
+	Routes      []string `yaml:"routes"` // empty: all
+	// Kinds are ask, approval and notice; Scopes are once, session and always;
+	// empty: all.
+	Kinds  Words `yaml:"kinds"`
+	Scopes Words `yaml:"scopes"`
+	// PerMinute bounds requests, MaxPending those that wait at once, MaxBytes
+	// the size of one; 0: no bound.
+	PerMinute  int `yaml:"per_minute"`
+	MaxPending int `yaml:"max_pending"`
+	MaxBytes   int `yaml:"max_bytes"`
 	// Owners are the people behind the agent, who do not approve what it asks.
 	Owners []string `yaml:"owners"`
 }
@@ -333,7 +347,10 @@ func (c Config) Check() error {
 		seen[s.Value()] = path
 	}
 	for _, name := range sorted(c.Agents) {
-		token("agents."+name+".token", c.Agents[name].Token)
+		c.checkAgent(bad, name)
+		if c.Agents[name].Token.Set() || len(c.Agents[name].TokenHashes) == 0 {
+			token("agents."+name+".token", c.Agents[name].Token)
+		}
 		for n, who := range c.Agents[name].Owners {
 			if _, ok := c.People[who]; !ok {
 				bad(fmt.Sprintf("agents.%s.owners[%d]", name, n), "there is no person %q", who)
@@ -350,7 +367,12 @@ func (c Config) Check() error {
 		if p.Token.Set() {
 			token("people."+name+".token", p.Token)
 		}
-		if p.Auditor && !p.Token.Set() {
+		for n, h := range p.TokenHashes {
+			if !validHash(h) {
+				bad(fmt.Sprintf("people.%s.token_hashes[%d]", name, n), "is not sha256: and 64 hex digits; make one with: nod token")
+			}
+		}
+		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
 			bad("people."+name+".auditor", "needs a token: the audit log is read with it")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {

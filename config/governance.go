@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
@@ -63,6 +65,46 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	}
 	*w = list
 	return nil
+}
+
+// HashPrefix begins the hash of a token.
+const HashPrefix = "sha256:"
+
+// HashToken is what the config holds of a token instead of it. Tokens are
+// random, so that one round of SHA-256 is enough.
+func HashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return HashPrefix + hex.EncodeToString(sum[:])
+}
+
+func validHash(s string) bool {
+	digits, ok := strings.CutPrefix(s, HashPrefix)
+	raw, err := hex.DecodeString(digits)
+	return ok && err == nil && len(raw) == sha256.Size
+}
+
+func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
+	a, path := c.Agents[name], "agents."+name
+	for n, h := range a.TokenHashes {
+		if !validHash(h) {
+			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "is not sha256: and 64 hex digits; make one with: nod token")
+		}
+	}
+	for n, k := range a.Kinds {
+		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
+			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "%q is not ask, approval or notice", k)
+		}
+	}
+	for n, s := range a.Scopes {
+		if !slices.Contains([]string{"once", "session", "always"}, s) {
+			bad(fmt.Sprintf("%s.scopes[%d]", path, n), "%q is not once, session or always", s)
+		}
+	}
+	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending, "max_bytes": a.MaxBytes} {
+		if n < 0 {
+			bad(path+"."+field, "%d is less than 0", n)
+		}
+	}
 }
 
 // Group is who belongs together; whoever is in one of its parts is in it.

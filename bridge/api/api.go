@@ -6,10 +6,12 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -58,7 +60,8 @@ func (p Principal) actor() bridge.Actor {
 type Options struct {
 	Engine *bridge.Engine
 	Reader Reader
-	// Tokens maps bearer tokens to who they belong to. Empty: nobody may call.
+	// Tokens says whose a bearer token is, by its SHA-256 in hex. Empty: nobody
+	// may call.
 	Tokens map[string]Principal
 	// Closing ends long waits, so that a stop does not take as long as they do.
 	Closing context.Context
@@ -73,7 +76,7 @@ type Options struct {
 type Server struct {
 	engine  *bridge.Engine
 	reader  Reader
-	tokens  map[[sha256.Size]byte]Principal
+	tokens  map[string]Principal
 	closing context.Context
 	log     *slog.Logger
 	redact  func(string) string
@@ -82,11 +85,7 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{engine: o.Engine, reader: o.Reader, tokens: map[[sha256.Size]byte]Principal{}, closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
-	for t, p := range o.Tokens {
-		// Looked up by hash: how long that takes says nothing about a token.
-		s.tokens[sha256.Sum256([]byte(t))] = p
-	}
+	s := &Server{engine: o.Engine, reader: o.Reader, tokens: maps.Clone(o.Tokens), closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -174,7 +173,9 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		tokenFromProtocol(r)
 		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		p, ok := s.tokens[sha256.Sum256([]byte(token))]
+		// Looked up by hash: how long that takes says nothing about a token.
+		sum := sha256.Sum256([]byte(token))
+		p, ok := s.tokens[hex.EncodeToString(sum[:])]
 		if !ok || !strings.EqualFold(kind, "bearer") {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
 			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))

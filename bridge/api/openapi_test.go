@@ -3,6 +3,8 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,10 +61,15 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Doors: map[string]api.Door{"/mcp": echo}, Tokens: map[string]api.Principal{
-		"agent": {Agent: &bridge.Agent{Name: "ci"}}, "other": {Agent: &bridge.Agent{Name: "cd"}}, "ana": {Person: "ana", Auditor: true},
+		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
 }
 
 func description(t *testing.T) (*openapi3.T, routers.Router) {

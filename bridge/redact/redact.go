@@ -30,6 +30,7 @@ var shapes = []string{
 	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,                                                       // JSON Web Tokens
 	`\bnpm_[A-Za-z0-9]{36}\b`, `\bpypi-[A-Za-z0-9_-]{40,}`, `\brubygems_[a-f0-9]{48}\b`, `\bdckr_pat_[A-Za-z0-9_-]{20,}`, // registries
 	`\bdop_v1_[a-f0-9]{64}\b`, `\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, `\bhf_[A-Za-z0-9]{30,}`, `\bhv[sbr]\.[A-Za-z0-9_-]{20,}`,
+	`\bnod_[A-Za-z0-9_-]{40,}`, // nod's own
 	`\bAGE-SECRET-KEY-1[0-9A-Z]{50,}`, `\bwhsec_[A-Za-z0-9+/=_-]{24,}`, `\blin_api_[A-Za-z0-9]{30,}`, `\bntn_[A-Za-z0-9]{40,}`, `\bdapi[a-f0-9]{32}\b`, `\bshp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}\b`,
 	`(?P<keep>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@'"]*:)[^\s/@'"]+@`,                                             // passwords in addresses
 	`(?P<keep>(?i:\bauthorization["']?\s*[:=]\s*["']?(?:basic|bearer|token|digest)?\s*))[A-Za-z0-9._~+/=-]{6,}`, // headers

@@ -3,6 +3,7 @@
 -- Scripts that change an interaction have these keys in common:
 -- KEYS 1 record  2 deadlines  3 pending index  4 outbox  5 jobs  6 events
 --      7 nodes with waiters, by expiry  8 late answers  9 audit log  10 its head
+--      11 pending requests by agent
 local T = redis.call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 
@@ -98,6 +99,8 @@ local function finish(rec, id, state, res, at, nonce)
   redis.call('HINCRBY', rec, 'rev', 1)
   redis.call('ZREM', KEYS[2], id)
   redis.call('ZREM', KEYS[3], id)
+  local agent = redis.call('HGET', rec, 'ag')
+  if redis.call('HINCRBY', KEYS[11], agent, -1) <= 0 then redis.call('HDEL', KEYS[11], agent) end
   edit_all(rec, id, 100)
   for n = 0, tonumber(redis.call('HGET', rec, 'wh') or '0') - 1 do enqueue('hook', id, n, now) end
   event(rec, id, 'interaction_response', state, res)

@@ -1,6 +1,6 @@
 -- Notes what happened to an interaction without ending it, except that the
 -- last destination to fail makes it undeliverable.
--- KEYS 1-10 as in lib.lua
+-- KEYS 1-11 as in lib.lua
 -- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|redraw
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left

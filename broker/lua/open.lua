@@ -1,9 +1,9 @@
 -- Stores a new interaction with its deadline, posting jobs and event. One that
 -- asks again takes over the messages of the interaction before it.
--- KEYS 1-10 as in lib.lua  11 idempotency key  12 index of all  13 index of the
---      session  14 record of the interaction before  15 record of the first
---      16 the identical request that is pending  17 batch that is open
---      18 record of that batch's first interaction
+-- KEYS 1-11 as in lib.lua  12 idempotency key  13 index of all  14 index of the
+--      session  15 record of the interaction before  16 record of the first
+--      17 the identical request that is pending  18 batch that is open
+--      19 record of that batch's first interaction
 -- ARGV 1 id  2 digest of the whole request  3 interaction  4 timeout in ms
 --      5 state after the timeout  6 response after the timeout
 --      7 state now  8 response now ('' while pending)  9 number of destinations
@@ -24,7 +24,7 @@
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
 if ARGV[18] == '1' then
-  local seen = redis.call('GET', KEYS[11])
+  local seen = redis.call('GET', KEYS[12])
   if seen then
     local id, digest = string.match(seen, '^(.-)|(.*)$')
     if digest ~= ARGV[2] then return {'conflict', id} end
@@ -33,22 +33,22 @@ if ARGV[18] == '1' then
 end
 local prev = ARGV[24]
 if prev ~= '' then
-  at_deadline(KEYS[14], prev)
-  local f = redis.call('HMGET', KEYS[14], 'st', 'nx')
+  at_deadline(KEYS[15], prev)
+  local f = redis.call('HMGET', KEYS[15], 'st', 'nx')
   if not f[1] then return {'missing', prev} end
   if f[2] then return {'taken', f[2]} end
 end
 if ARGV[30] ~= '0' then
-  local twin = redis.call('GET', KEYS[16])
+  local twin = redis.call('GET', KEYS[17])
   if twin and twin ~= ARGV[30] then
     if ARGV[30] ~= 'join:' .. twin then return {'twin', twin} end
-    if ARGV[18] == '1' then redis.call('SET', KEYS[11], twin .. '|' .. ARGV[2], 'PX', ms(tonumber(ARGV[4]) + tonumber(ARGV[15]))) end
+    if ARGV[18] == '1' then redis.call('SET', KEYS[12], twin .. '|' .. ARGV[2], 'PX', ms(tonumber(ARGV[4]) + tonumber(ARGV[15]))) end
     return {'joined', twin}
   end
 end
 local window, first = tonumber(ARGV[31]), nil
 if window > 0 then
-  local open = redis.call('LRANGE', KEYS[17], 0, -1)
+  local open = redis.call('LRANGE', KEYS[18], 0, -1)
   if open[1] and #open < tonumber(ARGV[33]) then
     if open[1] ~= ARGV[32] then return {'batch', open[1]} end
     first = open[1]
@@ -63,11 +63,11 @@ redis.call('HSET', KEYS[1], 'req', ARGV[3], 'st', 'pending', 'ct', ms(now), 'dl'
   'kp', ARGV[15], 'ho', ARGV[16], 'tq', ARGV[17], 'fe', ARGV[20], 'rt', ARGV[26], 'wh', ARGV[34])
 if ARGV[21] ~= '' then redis.call('HSET', KEYS[1], 'esc', ARGV[21], 'en', ARGV[22], 'et', ARGV[23]) end
 redis.call('PEXPIRE', KEYS[1], ms(timeout + keep))
-if ARGV[18] == '1' then redis.call('SET', KEYS[11], id .. '|' .. ARGV[2], 'PX', ms(timeout + keep)) end
-redis.call('ZADD', KEYS[12], ms(now), id)
+if ARGV[18] == '1' then redis.call('SET', KEYS[12], id .. '|' .. ARGV[2], 'PX', ms(timeout + keep)) end
+redis.call('ZADD', KEYS[13], ms(now), id)
 if ARGV[19] == '1' then
-  redis.call('ZADD', KEYS[13], ms(now), id)
-  redis.call('PEXPIRE', KEYS[13], ms(timeout + tonumber(ARGV[28]) + keep))
+  redis.call('ZADD', KEYS[14], ms(now), id)
+  redis.call('PEXPIRE', KEYS[14], ms(timeout + tonumber(ARGV[28]) + keep))
 end
 local failed = {}
 for n = 35, #ARGV, 2 do
@@ -75,42 +75,43 @@ for n = 35, #ARGV, 2 do
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end
 if prev ~= '' then
-  redis.call('HSET', KEYS[14], 'nx', id)
-  redis.call('HSET', KEYS[15], 'hd', id)
-  redis.call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[28]) + keep)) -- it leads to whatever round its messages show
+  redis.call('HSET', KEYS[15], 'nx', id)
+  redis.call('HSET', KEYS[16], 'hd', id)
+  redis.call('PEXPIRE', KEYS[16], ms(timeout + tonumber(ARGV[28]) + keep)) -- it leads to whatever round its messages show
   for d = 0, nd - 1 do
-    local m = redis.call('HGET', KEYS[14], 'm' .. d)
+    local m = redis.call('HGET', KEYS[15], 'm' .. d)
     if m then
       redis.call('HSET', KEYS[1], 'm' .. d, m)
       redis.call('HDEL', KEYS[1], 'f' .. d)
     end
   end
-  if redis.call('HGET', KEYS[14], 'st') == 'pending' then finish(KEYS[14], prev, 'superseded', ARGV[25], now, 'reprompt') end
-  event(KEYS[14], prev, 'reprompted', redis.call('HGET', KEYS[14], 'st'), '"' .. id .. '"')
+  if redis.call('HGET', KEYS[15], 'st') == 'pending' then finish(KEYS[15], prev, 'superseded', ARGV[25], now, 'reprompt') end
+  event(KEYS[15], prev, 'reprompted', redis.call('HGET', KEYS[15], 'st'), '"' .. id .. '"')
 end
 event(KEYS[1], id, 'interaction_request', 'pending', ARGV[3])
+redis.call('HINCRBY', KEYS[11], ARGV[10], 1)
 if ARGV[7] ~= 'pending' then
   finish(KEYS[1], id, ARGV[7], ARGV[8], now, 'open')
   return {'new', id}
 end
 redis.call('ZADD', KEYS[2], ms(deadline), id)
 redis.call('ZADD', KEYS[3], ms(now), id)
-if ARGV[30] ~= '0' then redis.call('SET', KEYS[16], id, 'PX', ms(timeout)) end
+if ARGV[30] ~= '0' then redis.call('SET', KEYS[17], id, 'PX', ms(timeout)) end
 local due = now + tonumber(ARGV[29])
 if first then
-  redis.call('RPUSH', KEYS[17], id)
+  redis.call('RPUSH', KEYS[18], id)
   redis.call('HSET', KEYS[1], 'b', first)
-  redis.call('HSET', KEYS[18], 'bm', redis.call('HGET', KEYS[18], 'bm') .. ',' .. id)
-  redis.call('HINCRBY', KEYS[18], 'rev', 1)
+  redis.call('HSET', KEYS[19], 'bm', redis.call('HGET', KEYS[19], 'bm') .. ',' .. id)
+  redis.call('HINCRBY', KEYS[19], 'rev', 1)
   event(KEYS[1], id, 'batched', 'pending', '"' .. first .. '"')
-  edit_all(KEYS[18], first, 0) -- where it is shown already
+  edit_all(KEYS[19], first, 0) -- where it is shown already
   return {'new', id}
 end
 if window > 0 then
   due = due + window + 50 -- the list of the batch is closed by then
-  redis.call('DEL', KEYS[17])
-  redis.call('RPUSH', KEYS[17], id)
-  redis.call('PEXPIRE', KEYS[17], ARGV[31])
+  redis.call('DEL', KEYS[18])
+  redis.call('RPUSH', KEYS[18], id)
+  redis.call('PEXPIRE', KEYS[18], ARGV[31])
   redis.call('HSET', KEYS[1], 'bm', id)
 end
 for d = 0, nd - 1 do

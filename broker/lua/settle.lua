@@ -1,5 +1,5 @@
 -- Ends a pending interaction; the first caller wins.
--- KEYS 1-10 as in lib.lua
+-- KEYS 1-11 as in lib.lua
 -- ARGV 1 id  2 cause: answer|timeout|cancel  3 state  4 response  5 nonce
 -- returns 'missing' | 'early' (a time-out that ends nothing now) | 'won' | 'lost'
 local f = redis.call('HMGET', KEYS[1], 'st', 'n')

@@ -1,6 +1,6 @@
 -- Counts one person's vote on an approval that needs several; the one that
 -- completes what is needed ends it.
--- KEYS 1-10 as in lib.lua
+-- KEYS 1-11 as in lib.lua
 -- ARGV 1 id  2 person  3 approved|denied  4 vote  5 indexes of those who must, that
 --      this one satisfies (',' after each)  6 approvals needed  7 number of those who must
 --      8 a denial ends it (0|1)  9 response if this vote decides  10 nonce

@@ -285,19 +285,6 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 	return out, nil
 }
 
-func buildTokens(c config.Config) map[string]api.Principal {
-	tokens := map[string]api.Principal{}
-	for name, a := range c.Agents {
-		tokens[a.Token.Value()] = api.Principal{Agent: &bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners}}
-	}
-	for name, p := range c.People {
-		if p.Token.Set() {
-			tokens[p.Token.Value()] = api.Principal{Person: name, Auditor: p.Auditor}
-		}
-	}
-	return tokens
-}
-
 // redisClient connects to what the config names.
 func redisClient(c config.Redis) (redis.UniversalClient, error) {
 	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value()}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/redact"
@@ -85,4 +88,31 @@ func buildRedactor(c config.Config) (*redact.Redactor, error) {
 func plainRedactor() *redact.Redactor {
 	r, _ := redact.New(nil, nil) // without patterns there is nothing to refuse
 	return r
+}
+
+// buildTokens says by hash whose a token is.
+func buildTokens(c config.Config) map[string]api.Principal {
+	tokens := map[string]api.Principal{}
+	add := func(token config.Secret, hashes []string, p api.Principal) {
+		if token.Set() {
+			hashes = append(slices.Clone(hashes), config.HashToken(token.Value()))
+		}
+		for _, h := range hashes {
+			tokens[strings.ToLower(strings.TrimPrefix(h, config.HashPrefix))] = p
+		}
+	}
+	for name, a := range c.Agents {
+		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending, MaxBytes: a.MaxBytes}
+		for _, k := range a.Kinds {
+			agent.Kinds = append(agent.Kinds, bridge.Kind(k))
+		}
+		for _, s := range a.Scopes {
+			agent.Scopes = append(agent.Scopes, bridge.Scope(s))
+		}
+		add(a.Token, a.TokenHashes, api.Principal{Agent: &agent})
+	}
+	for name, p := range c.People {
+		add(p.Token, p.TokenHashes, api.Principal{Person: name, Auditor: p.Auditor})
+	}
+	return tokens
 }

@@ -430,3 +430,65 @@ func TestGrantByRule(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentLimits: an agent asks what it may, as often as it may, with a token
+// of which the config knows the hash.
+func TestAgentLimits(t *testing.T) {
+	t.Parallel()
+	fresh := "nod_" + strings.Repeat("x", 43)
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		c.Agents["bounded"] = config.Agent{
+			TokenHashes: config.Words{config.HashToken("old-token-that-still-counts"), config.HashToken(fresh)},
+			Kinds:       config.Words{"approval"}, Scopes: config.Words{"once", "session"}, PerMinute: 5, MaxPending: 2, MaxBytes: 2000,
+		}
+	}})
+	for token, code := range map[string]bridge.Code{fresh: "", "old-token-that-still-counts": "", config.HashToken(fresh): bridge.CodeUnauthenticated, "nod_other": bridge.CodeUnauthenticated} {
+		if _, err := client.New(r.daemons[0].url, token, nil).List(r.ctx, bridge.ListFilter{}); err != nil && bridge.ErrorCode(err) != code || err == nil && code != "" {
+			t.Errorf("token %s: %v", token, err)
+		}
+	}
+	tokens := buildTokens(r.config)
+	agent := *tokens[strings.TrimPrefix(config.HashToken(fresh), config.HashPrefix)].Agent
+	open := func(req bridge.Request) (bridge.Record, error) { return r.daemons[0].engine.Open(r.ctx, agent, req, "") }
+	if _, err := open(bridge.Request{Prompt: "x"}); bridge.ErrorCode(err) != bridge.CodeForbidden || !strings.Contains(err.Error(), "kind") {
+		t.Errorf("an ask: %v", err)
+	}
+	if _, err := open(bridge.Request{Prompt: strings.Repeat("x", 2000), Approval: &bridge.Approval{Tool: "t"}}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("a large one: %v", err)
+	}
+	var pending []bridge.Record
+	for range 2 {
+		rec, err := open(approval(bridge.ScopeOnce, bridge.ScopeAlways))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := rec.Interaction.Approval.Scopes; len(s) != 1 || s[0] != bridge.ScopeOnce {
+			t.Errorf("it offers %v", s)
+		}
+		pending = append(pending, rec)
+	}
+	if _, err := open(approval(bridge.ScopeOnce)); bridge.ErrorCode(err) != bridge.CodeRateLimited || !strings.Contains(err.Error(), "pending") {
+		t.Errorf("a third that waits: %v", err)
+	}
+	if _, err := r.daemons[0].engine.Cancel(r.ctx, pending[0].Interaction.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for n := 0; err == nil; n++ {
+		var rec bridge.Record
+		if rec, err = open(approval(bridge.ScopeOnce)); err == nil {
+			_, cancelled := r.daemons[0].engine.Cancel(r.ctx, rec.Interaction.ID, "")
+			if cancelled != nil || n > 12 { // twice the limit, should a minute begin meanwhile
+				t.Fatalf("%d requests, %v", n, cancelled)
+			}
+		}
+	}
+	if bridge.ErrorCode(err) != bridge.CodeRateLimited || bridge.PublicError(err).RetryAfter == 0 {
+		t.Errorf("too many a minute: %v", err)
+	}
+	// Nobody else reads what it was answered.
+	if _, err := r.agent.Get(r.ctx, pending[0].Interaction.ID); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("another agent reads its answer: %v", err)
+	}
+}

@@ -1,0 +1,45 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Count implements bridge.Limits.
+func (b *Broker) Count(ctx context.Context, agent string, at time.Time) (int, error) {
+	key := b.keys.rate(agent, at.Unix()/60)
+	var n *redis.IntCmd
+	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		n = p.Incr(ctx, key)
+		p.Expire(ctx, key, 2*time.Minute)
+		return nil
+	})
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return int(n.Val()), nil
+}
+
+// PendingOf implements bridge.Limits.
+func (b *Broker) PendingOf(ctx context.Context, agent string) (int, error) {
+	counts := make([]*redis.StringCmd, b.partitions)
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range counts {
+			counts[n] = p.HGet(ctx, b.keys.open(n), agent)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return 0, unavailable(err)
+	}
+	sum := 0
+	for _, c := range counts {
+		n, _ := strconv.Atoi(c.Val()) // absent where there is none
+		sum += n
+	}
+	return sum, nil
+}

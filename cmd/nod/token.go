@@ -1,0 +1,36 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/config"
+)
+
+func tokenCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "make a token for an agent or a person, and the hash that the config holds of it",
+		Long: `Make a random token, and the hash of it. Give the token to the agent, as
+NOD_TOKEN, and put the hash into token_hashes of the daemon's config: then
+nobody who reads the config can ask as that agent. To replace a token, add the
+new hash, hand the new token out, and remove the old hash.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			raw := make([]byte, 32)
+			rand.Read(raw)
+			token := "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"token": token, "hash": config.HashToken(token)})
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", token, config.HashToken(token))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print both as JSON")
+	return cmd
+}
