@@ -22,6 +22,7 @@ const (
 	AuditGrant    AuditType = "grant"    // a standing yes was given; Data is the Grant
 	AuditRevoke   AuditType = "revoke"   // a standing yes was ended; Data is a Revocation
 	AuditLink     AuditType = "link"     // an account was linked to a person; Data is a Link
+	AuditHandOver AuditType = "handover" // another person was asked by one who was; Data is a HandOver
 	AuditMode     AuditType = "mode"     // a channel was made read-only or let answer; Data is a ChannelMode
 )
 

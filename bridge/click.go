@@ -174,6 +174,15 @@ func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
 		return orZero(v), err
 	}
 	i := a.record.Interaction
+	if s := a.control.Action; s == ActionSnooze || s == ActionHandOver {
+		switch {
+		case a.record.State.Final():
+			return e.late(ctx, a)
+		case s == ActionSnooze:
+			return e.snooze(ctx, a)
+		}
+		return e.handOver(ctx, a)
+	}
 	if i.Kind == KindApproval && a.control.Action == ActionAll {
 		return e.decideAll(ctx, a)
 	}

@@ -31,6 +31,14 @@ type Route struct {
 	Must []string
 	// DenyCounts tells that one denial does not end it.
 	DenyCounts bool
+	// Steps are done while nobody answers, but for Quiet hours; Route names the
+	// route of a step, which is resolved when a request is opened.
+	Steps []Step
+	Quiet *Quiet
+	// Snooze offers to be reminded so much later, HandOver to ask one of these
+	// people; empty: not.
+	Snooze   time.Duration
+	HandOver []string
 	// AllowSelf lets the human behind the agent answer.
 	AllowSelf bool
 	// EscalateTo names the route that is asked next under OnTimeoutEscalate;

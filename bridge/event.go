@@ -17,6 +17,8 @@ const (
 	EventDelivered EventType = "delivered"            // an agent received the response; no Data
 
 	EventEscalated  EventType = "escalated"  // more people are asked; Data is the Interaction
+	EventWidened    EventType = "widened"    // others are asked as well, before the deadline; Data is the Interaction
+	EventReminded   EventType = "reminded"   // people are mentioned; no Data
 	EventQueued     EventType = "queued"     // the agent was told that the answer comes later; no Data
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the interaction that does
 	EventJoined     EventType = "joined"     // an identical request waits for the same answer; no Data

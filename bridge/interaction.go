@@ -75,6 +75,17 @@ type Interaction struct {
 	// Escalation is who is asked next under OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
 
+	// Steps are done one after another while nobody answers, but for Quiet
+	// hours.
+	Steps []Step `json:"steps,omitempty"`
+	Quiet *Quiet `json:"quiet,omitempty"`
+	// Called are those who were asked as well meanwhile.
+	Called []string `json:"called,omitempty"`
+	// Snooze is how much later people can be reminded, and HandOver to whom it
+	// can be handed over; empty: not.
+	Snooze   Duration `json:"snooze,omitempty"`
+	HandOver []string `json:"hand_over,omitempty"`
+
 	Grace Duration `json:"grace,omitempty"`
 	Batch Duration `json:"batch,omitempty"` // 0 where it can not be shown with others
 	Join  bool     `json:"join,omitempty"`
@@ -364,6 +375,11 @@ type Record struct {
 	Queued time.Time `json:"queued,omitzero"`
 	// Escalated is when more people were asked; zero: they were not.
 	Escalated time.Time `json:"escalated,omitzero"`
+	// Step is the next of the interaction's steps, Amended counts changes of
+	// who is asked, and Reminders are those that were sent or will be.
+	Step      int        `json:"step,omitempty"`
+	Amended   int        `json:"amended,omitempty"`
+	Reminders []Reminder `json:"reminders,omitempty"`
 	// Joined counts the identical requests that wait for the same answer.
 	Joined int `json:"joined,omitempty"`
 	// Batch is the interaction whose messages show this one too; empty: it has

@@ -99,7 +99,7 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	}
 	// The messages are where they are, whatever the route has become.
 	i.Destinations, i.Responders, i.Groups, i.Escalation = was.Destinations, was.Responders, was.Groups, was.Escalation
-	i.Requesters, i.Requester = was.Requesters, was.Requester
+	i.Requesters, i.Requester, i.Called = was.Requesters, was.Requester, was.Called
 	if !before.Escalated.IsZero() {
 		i.Escalation = nil
 		if i.OnTimeout == OnTimeoutEscalate {

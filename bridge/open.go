@@ -188,6 +188,7 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
 		return Interaction{}, Errorf(CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, MaxDestinations)
 	}
+	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := Interaction{
 		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
@@ -207,10 +208,15 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 	if r.Kind == KindApproval {
 		i.Quorum, i.Must, i.DenyCounts = route.Quorum, slices.Clone(route.Must), route.DenyCounts
 	}
-	if r.batches() {
+	if r.Kind != KindNotice {
+		i.Quiet, i.Snooze, i.HandOver = route.Quiet, Duration(route.Snooze), slices.Clone(route.HandOver)
+		if i.Steps, err = e.steps(route); err != nil {
+			return Interaction{}, err
+		}
+	}
+	if r.batches() && len(i.Steps) == 0 {
 		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
 	}
-	var err error
 	if r.OnTimeout == OnTimeoutEscalate {
 		if i.Escalation, err = e.escalation(name, route); err != nil {
 			return Interaction{}, err
@@ -220,6 +226,24 @@ func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
 		return Interaction{}, err
 	}
 	return i, nil
+}
+
+// steps are those of a route as they are now: what becomes of the config later
+// does not change them.
+func (e *Engine) steps(route Route) ([]Step, error) {
+	out := slices.Clone(route.Steps)
+	places := len(route.Destinations)
+	for n := range out {
+		if out[n].Route == "" {
+			continue
+		}
+		next, ok := e.routes[out[n].Route]
+		if places += len(next.Destinations); !ok || places > MaxDestinations {
+			return nil, Errorf(CodeInvalid, "route: step %d can not go to %q", n+1, out[n].Route)
+		}
+		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
+	}
+	return out, nil
 }
 
 // escalation is who the route asks next.

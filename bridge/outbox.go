@@ -67,6 +67,13 @@ func (e *Engine) do(ctx context.Context, j Job) error {
 	switch j.Kind {
 	case JobHook:
 		return e.tell(ctx, j)
+	case JobStep:
+		if err = e.step(ctx, j); err == nil {
+			return nil
+		}
+		return e.failed(ctx, j, err)
+	case JobRemind:
+		err = e.remind(ctx, j)
 	case JobPost:
 		err = e.post(ctx, j)
 	default:

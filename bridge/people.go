@@ -15,6 +15,9 @@ type Directory interface {
 	Identify(context.Context, Actor) (string, error)
 	// Member reports whether somebody is in a group.
 	Member(ctx context.Context, group string, who Actor) (bool, error)
+	// Now are the people whom a group names at this moment, as far as they are
+	// known: its own, and who is on call.
+	Now(ctx context.Context, group string) ([]string, error)
 	// Accounts are those of a person; none for one who is not known.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
 }

@@ -130,6 +130,7 @@ const (
 	VerdictLate      VerdictKind = "late"      // somebody else or the clock decided before
 	VerdictForbidden VerdictKind = "forbidden" // this person may not answer
 	VerdictInvalid   VerdictKind = "invalid"   // Problems says what to correct
+	VerdictNoted     VerdictKind = "noted"     // something else than an answer was done; Note says what
 	VerdictUnknown   VerdictKind = "unknown"   // no such interaction, or a forged control
 )
 

@@ -102,6 +102,12 @@ func (r *Record) apply(e Event) error {
 			return err
 		}
 		r.Votes = append(slices.DeleteFunc(r.Votes, func(was Vote) bool { return was.Actor.Same(v.Actor) }), v)
+	case EventWidened:
+		created, deadline := r.Interaction.Created, r.Interaction.Deadline
+		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
+			return err
+		}
+		r.Interaction.Created, r.Interaction.Deadline = created, deadline
 	case EventReprompted:
 		return json.Unmarshal(e.Data, &r.Next)
 	case EventCompleted:

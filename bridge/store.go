@@ -103,6 +103,7 @@ type Mark struct {
 	Queued    time.Duration // how long it stays open now; above 0
 	Completed *Completion
 	Joined    bool // an identical request waits for the same answer
+	Amended   *Amendment
 	Redraw    *int // destination whose message has to be drawn anew
 }
 
@@ -150,9 +151,11 @@ type JobKind string
 
 // The jobs.
 const (
-	JobPost JobKind = "post" // show the interaction at a destination
-	JobEdit JobKind = "edit" // bring a posted message in line
-	JobHook JobKind = "hook" // tell a webhook the outcome; Destination is its index
+	JobPost   JobKind = "post"   // show the interaction at a destination
+	JobEdit   JobKind = "edit"   // bring a posted message in line
+	JobStep   JobKind = "step"   // the next step of an escalation; Destination is its index
+	JobRemind JobKind = "remind" // mention people; Destination is the index of the reminder
+	JobHook   JobKind = "hook"   // tell a webhook the outcome; Destination is its index
 )
 
 // Job is leased work on one message.

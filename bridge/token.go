@@ -23,8 +23,10 @@ const (
 	ActionStep   Action = 6 // show the question named by Question
 	ActionPage   Action = 7 // show the page of options numbered by Option
 
-	ActionDecline Action = 8 // end an ask without an answer
-	ActionAll     Action = 9 // decide all that is pending of a batch; Option is an index into BatchDecisions
+	ActionDecline  Action = 8  // end an ask without an answer
+	ActionSnooze   Action = 10 // remind whoever pressed, later
+	ActionHandOver Action = 11 // ask the person numbered by Option as well
+	ActionAll      Action = 9  // decide all that is pending of a batch; Option is an index into BatchDecisions
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.

@@ -93,12 +93,20 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any
 		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
 		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
 		bridge.MaxTimeout.Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, len(i.Webhooks),
+		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, len(i.Webhooks), firstStep(i),
 	}
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
 	}
 	return args, nil
+}
+
+// firstStep is how long the first step of an escalation waits, in ms.
+func firstStep(i bridge.Interaction) string {
+	if len(i.Steps) == 0 {
+		return ""
+	}
+	return strconv.FormatInt(time.Duration(i.Steps[0].After).Milliseconds(), 10)
 }
 
 func flag(b bool) string {
@@ -114,6 +122,7 @@ func requestDigest(i bridge.Interaction) (string, error) {
 	timeout := i.Deadline.Sub(i.Created)
 	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation, i.Webhooks = "", time.Time{}, time.Time{}, nil, nil, nil, nil
 	// What a policy made of it may change, and the digest covers the rest.
+	i.Steps, i.Quiet, i.Snooze, i.HandOver, i.Groups, i.Must, i.Requesters = nil, nil, 0, nil, nil, nil, nil
 	i.Route, i.Rule, i.Risk, i.Quorum, i.GrantKey, i.GrantFor, i.Covers, i.Approval = "", "", "", 0, "", 0, "", nil
 	raw, err := json.Marshal(i)
 	if err != nil {
@@ -157,6 +166,11 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 		}
 	}
 	r.Joined, _ = strconv.Atoi(f["jn"]) // likewise
+	r.Step, _ = strconv.Atoi(f["sp"])
+	r.Amended, _ = strconv.Atoi(f["av"])
+	if n, err := strconv.Atoi(f["rn"]); err == nil && n > 0 {
+		r.Reminders = make([]bridge.Reminder, n)
+	}
 	r.Batch = bridge.ID(f["b"])
 	if ids := strings.Split(f["bm"], ","); len(ids) > 1 {
 		for _, member := range ids {
@@ -202,6 +216,13 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 				r.Messages = map[int]bridge.MessageRef{}
 			}
 			r.Messages[n] = ref
+		case 'r':
+			if n >= len(r.Reminders) {
+				continue
+			}
+			if err := json.Unmarshal([]byte(v), &r.Reminders[n]); err != nil {
+				return r, bridge.Wrap(bridge.CodeInternal, err, "stored reminder of %s", id)
+			}
 		case 'f':
 			if r.Failures == nil {
 				r.Failures = map[int]string{}
@@ -269,6 +290,8 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		args = []any{"completed", data(m.Completed)}
 	case m.Joined:
 		args = []any{"joined"}
+	case m.Amended != nil:
+		args = amendArgs(m.Amended)
 	case m.Redraw != nil:
 		args = []any{"redraw", *m.Redraw}
 	default:
@@ -283,10 +306,25 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	}
 	b.poke()
 	r, err := b.Load(ctx, id)
+	if err == nil && reply == "changed" {
+		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed meanwhile", id)
+	}
 	if err == nil && reply == "final" {
 		err = bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, r.State)
 	}
 	return r, err
+}
+
+func amendArgs(a *bridge.Amendment) []any {
+	escalated := []byte{}
+	if a.Escalated != nil {
+		escalated = data(a.Escalated)
+	}
+	args := []any{"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step, max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds()}
+	for _, m := range a.Reminders {
+		args = append(args, data(m))
+	}
+	return args
 }
 
 // data is v as JSON; v is one of our own plain structs, which always marshal.

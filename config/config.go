@@ -30,6 +30,7 @@ type Config struct {
 	Webhooks  map[string]Webhook `yaml:"webhooks"`
 	Groups    map[string]Group   `yaml:"groups"`
 	Identity  Identity           `yaml:"identity"`
+	OnCall    map[string]OnCall  `yaml:"oncall"` // schedules
 	Redact    Redact             `yaml:"redact"`
 	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
 	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
@@ -95,8 +96,10 @@ type Person struct {
 	Slack    string `yaml:"slack"`    // member id, U…
 	Discord  string `yaml:"discord"`  // user id
 	Telegram string `yaml:"telegram"` // numeric user id
-	Email    string `yaml:"email"`    // for identity.email, and schedules that name people by it
-	Token    Secret `yaml:"token"`    // to answer by API and command line; empty: not
+	// IDs are the person's ids in schedules, by their kind: pagerduty: PABC123.
+	IDs   map[string]string `yaml:"ids"`
+	Email string            `yaml:"email"` // for identity.email, and schedules that name people by it
+	Token Secret            `yaml:"token"` // to answer by API and command line; empty: not
 	// TokenHashes are as those of an agent.
 	TokenHashes Words `yaml:"token_hashes"`
 	Auditor     bool  `yaml:"auditor"` // may read the audit log
@@ -113,6 +116,14 @@ type Route struct {
 	// Deny is ends (the default), or counts: as many denials are needed as
 	// approvals.
 	Deny string `yaml:"deny"`
+	// Escalation is done step by step while nobody answers, and waits in Quiet
+	// hours.
+	Escalation []Step `yaml:"escalation"`
+	Quiet      *Quiet `yaml:"quiet"`
+	// Snooze offers to be reminded so much later, HandOver to ask one of these
+	// people (at most 4).
+	Snooze   Duration `yaml:"snooze"`
+	HandOver Words    `yaml:"hand_over"`
 	// AllowSelf lets the human behind the agent answer.
 	AllowSelf bool `yaml:"allow_self"`
 	// EscalateTo names the route that is asked as well when nobody answered in
@@ -382,6 +393,7 @@ func (c Config) Check() error {
 	c.checkWebhooks(bad)
 	c.checkPolicy(bad)
 	c.checkGroups(bad)
+	c.checkOnCall(bad)
 	return errors.Join(errs...)
 }
 
@@ -425,6 +437,7 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 			}
 		}
 		c.checkNames(bad, path+".responders", r.Responders)
+		c.checkEscalation(bad, name, path)
 		c.checkNames(bad, path+".must", r.Must)
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
 			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)

@@ -115,6 +115,7 @@ type Group struct {
 	Slack    string `yaml:"slack"`
 	Discord  string `yaml:"discord"`
 	Telegram string `yaml:"telegram"`
+	OnCall   string `yaml:"oncall"` // a schedule: who is on call is in it
 }
 
 // Identity says how accounts are recognised that the config does not name.
@@ -131,13 +132,16 @@ type Identity struct {
 func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	for _, name := range sorted(c.Groups) {
 		g, path := c.Groups[name], "groups."+name
-		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" {
+		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
 			bad(path, "nobody can be in it")
 		}
 		for n, who := range g.People {
 			if _, ok := c.People[who]; !ok {
 				bad(fmt.Sprintf("%s.people[%d]", path, n), "there is no person %q", who)
 			}
+		}
+		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
+			bad(path+".oncall", "there is no schedule %q", g.OnCall)
 		}
 		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
 			bad(path+".discord", "%q is not GUILD/ROLE", g.Discord)
@@ -165,6 +169,10 @@ func collect(v reflect.Value, out *[]string) {
 			for part := range strings.SplitSeq(s.Value(), ",") {
 				*out = append(*out, strings.TrimSpace(part))
 			}
+		}
+	case v.Kind() == reflect.Pointer:
+		if !v.IsNil() {
+			collect(v.Elem(), out)
 		}
 	case v.Kind() == reflect.Struct:
 		for n := range v.NumField() {

@@ -171,7 +171,32 @@ func Standing(r bridge.Record) string {
 	case !r.Escalated.IsZero() && r.Interaction.Escalation != nil:
 		return "📣 Nobody answered in time, so more people are asked: " + Line(r.Interaction.Escalation.Route) + "."
 	}
+	if len(r.Interaction.Called) > 0 {
+		return "📣 Asked as well: " + Line(strings.Join(r.Interaction.Called, ", ")) + "."
+	}
 	return ""
+}
+
+// Extra is a control for something else than an answer.
+type Extra struct {
+	Label string
+	Token string
+}
+
+// maxExtras is how many extra controls a card has: a row of them everywhere.
+const maxExtras = 5
+
+// Extras are the controls of a card for what is no answer.
+func Extras(v bridge.View) []Extra {
+	i := v.Record.Interaction
+	var out []Extra
+	if i.Snooze > 0 {
+		out = append(out, Extra{i.SnoozeLabel(), v.Token(bridge.ActionSnooze, 0, 0)})
+	}
+	for n := range i.HandOver {
+		out = append(out, Extra{Line(i.HandOverLabel(n)), v.Token(bridge.ActionHandOver, 0, n)})
+	}
+	return out[:min(len(out), maxExtras)]
 }
 
 // Notes are the lines under an open card: how it stands, and whether it can be

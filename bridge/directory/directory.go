@@ -148,9 +148,8 @@ func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Respond
 	return out, nil
 }
 
-// OnCall returns the people that a group consists of now, as far as they are
-// people of the config: its own, and who is on call.
-func (d *Directory) OnCall(ctx context.Context, group string) ([]string, error) {
+// Now implements bridge.Directory.
+func (d *Directory) Now(ctx context.Context, group string) ([]string, error) {
 	g, ok := d.o.Groups[group]
 	if !ok {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no group %q", group)

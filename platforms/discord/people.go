@@ -9,9 +9,30 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-var _ bridge.Grouper = (*Platform)(nil)
+var (
+	_ bridge.Grouper   = (*Platform)(nil)
+	_ bridge.Reminding = (*Platform)(nil)
+)
+
+// Remind implements bridge.Reminding: a reply to the card. Only those whom it
+// is for are mentioned, whatever its text says.
+func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	text, users := "", []string{}
+	for _, u := range r.Users {
+		text += "<@" + u + "> "
+		users = append(users, u)
+	}
+	if err := p.pacer.Wait(ctx, card.Channel); err != nil {
+		return err
+	}
+	return p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(card.Channel), map[string]any{
+		"content": text + discordmsg.Escape(r.Text), "allowed_mentions": map[string]any{"parse": []string{}, "users": users, "replied_user": false},
+		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},
+	}, nil)
+}
 
 // Belongs implements bridge.Grouper: a group is GUILD/ROLE. One member can be
 // read without the privileged intent that listing them needs.

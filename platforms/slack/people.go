@@ -4,13 +4,35 @@ import (
 	"context"
 	"slices"
 
+	"github.com/slack-go/slack"
+
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/slackmsg"
 )
 
 var (
-	_ bridge.Grouper = (*Platform)(nil)
-	_ bridge.Mailer  = (*Platform)(nil)
+	_ bridge.Grouper   = (*Platform)(nil)
+	_ bridge.Mailer    = (*Platform)(nil)
+	_ bridge.Reminding = (*Platform)(nil)
 )
+
+// Remind implements bridge.Reminding: a reply that the channel sees too.
+func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	thread := card.Message
+	if card.Thread != "" {
+		thread = card.Thread
+	}
+	text := ""
+	for _, u := range r.Users {
+		text += "<@" + slackmsg.Escape(u) + "> "
+	}
+	if err := p.pacer.Wait(ctx, card.Channel); err != nil {
+		return err
+	}
+	_, _, err := p.api.PostMessageContext(ctx, card.Channel, slack.MsgOptionText(text+slackmsg.Escape(r.Text), false), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast(),
+		slack.MsgOptionParse(false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl())
+	return p.classify(card.Channel, err)
+}
 
 // Belongs implements bridge.Grouper: a group is a user group's id. It needs
 // the scope usergroups:read.

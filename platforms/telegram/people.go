@@ -2,6 +2,8 @@ package telegram
 
 import (
 	"context"
+	"html"
+	"strconv"
 	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -9,7 +11,31 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-var _ bridge.Grouper = (*Platform)(nil)
+var (
+	_ bridge.Grouper   = (*Platform)(nil)
+	_ bridge.Reminding = (*Platform)(nil)
+)
+
+// Remind implements bridge.Reminding: a reply to the card.
+func (p *Platform) Remind(ctx context.Context, d bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	text := ""
+	for _, u := range r.Users {
+		if _, err := strconv.ParseInt(u, 10, 64); err == nil {
+			text += `<a href="tg://user?id=` + u + `">👤</a> `
+		}
+	}
+	params := tgbotapi.Params{
+		"chat_id": p.current(card.Channel), "text": text + html.EscapeString(r.Text), "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
+		"reply_parameters": `{"message_id":` + card.Message + `,"allow_sending_without_reply":true}`,
+	}
+	if topic, _, _ := strings.Cut(d.Thread, "#"); topic != "" {
+		params["message_thread_id"] = topic
+	}
+	if err := p.pace(ctx, card.Channel); err != nil {
+		return err
+	}
+	return p.call(ctx, "sendMessage", params, nil)
+}
 
 // Belongs implements bridge.Grouper: a group is a chat, and those in it are
 // its administrators.

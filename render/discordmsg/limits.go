@@ -16,6 +16,7 @@ const (
 	maxButton      = 80
 	maxRow         = 5 // buttons in a row
 	maxButtons     = 25
+	maxActionRows  = 5
 	maxSelect      = 25
 	maxOption      = 100 // label, value and description of an option
 	maxPlaceholder = 100 // of a text input; a select takes 150

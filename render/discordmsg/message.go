@@ -73,6 +73,13 @@ func Build(v bridge.View) (Message, error) {
 		if v.Record.Interaction.Declinable {
 			m.Components = append(m.Components, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 		}
+		var more []discordgo.MessageComponent
+		for _, x := range render.Extras(v) {
+			more = append(more, button(x.Token, x.Label, discordgo.SecondaryButton))
+		}
+		if len(more) > 0 && len(items) == 0 && len(m.Components) < maxActionRows {
+			m.Components = append(m.Components, rows(more)...)
+		}
 		if v.ReadOnly {
 			m.Components = nil
 		}

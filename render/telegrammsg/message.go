@@ -53,6 +53,9 @@ func Build(v bridge.View) (Message, error) {
 		if v.Record.Interaction.Declinable {
 			m.Keyboard = append(m.Keyboard, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
 		}
+		for _, x := range render.Extras(v) {
+			m.Keyboard = append(m.Keyboard, []Button{{Text: x.Label, Data: x.Token}})
+		}
 	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
 		var whole bool

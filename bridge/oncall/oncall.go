@@ -1,0 +1,155 @@
+// Package oncall knows who is on call: by a rotation of the config, a
+// calendar, or the schedule of a service.
+package oncall
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Entry is somebody on call, as a schedule names them. Empty fields are not
+// said.
+type Entry struct {
+	ID    string // in the schedule's own service
+	Email string
+	Name  string
+}
+
+// Source is one schedule. It is safe for concurrent use.
+type Source interface {
+	// OnCall returns who is on call at a time; nobody may be.
+	OnCall(ctx context.Context, at time.Time) ([]Entry, error)
+}
+
+// Person is how schedules may name somebody.
+type Person struct {
+	Name  string
+	Email string
+	IDs   map[string]string // by kind of schedule
+}
+
+// Schedules finds the people of the config whom schedules name. It is safe for
+// concurrent use.
+type Schedules struct {
+	sources map[string]named
+	people  []Person
+}
+
+type named struct {
+	kind string
+	Source
+}
+
+// New returns schedules without any.
+func New(people []Person) *Schedules {
+	return &Schedules{sources: map[string]named{}, people: people}
+}
+
+// Add adds a schedule before the first question is asked.
+func (s *Schedules) Add(name, kind string, source Source) { s.sources[name] = named{kind, source} }
+
+// OnCall returns the people of the config who are on call; CodeUnavailable
+// where that is not known. Whoever is on call and not in the config is left
+// out; if that leaves nobody, it is an error that says so.
+func (s *Schedules) OnCall(ctx context.Context, schedule string) ([]string, error) {
+	source, ok := s.sources[schedule]
+	if !ok {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no schedule %q", schedule)
+	}
+	entries, err := source.OnCall(ctx, time.Now())
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "schedule %s", schedule)
+	}
+	var out, strangers []string
+	for _, e := range entries {
+		n := slices.IndexFunc(s.people, func(p Person) bool { return p.is(source.kind, e) })
+		if n < 0 {
+			strangers = append(strangers, e.Email+e.ID+e.Name)
+			continue
+		}
+		if name := s.people[n].Name; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 && len(strangers) > 0 {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "schedule %s: nobody of the config is on call, but %s is", schedule, strings.Join(strangers, ", ")).
+			WithHint("give that person an email, or ids.%s, in the config", source.kind)
+	}
+	return out, nil
+}
+
+func (p Person) is(kind string, e Entry) bool {
+	return e.ID != "" && p.IDs[kind] == e.ID || e.Email != "" && strings.EqualFold(p.Email, e.Email) || e.Name != "" && strings.EqualFold(p.Name, e.Name)
+}
+
+// Rotation takes people in turns.
+type Rotation struct {
+	People []string
+	Start  time.Time     // of the first one's turn
+	Every  time.Duration // length of a turn
+}
+
+// OnCall implements Source. Before the start nobody is.
+func (r Rotation) OnCall(_ context.Context, at time.Time) ([]Entry, error) {
+	if at.Before(r.Start) || r.Every <= 0 || len(r.People) == 0 {
+		return nil, nil
+	}
+	turn := int64(at.Sub(r.Start) / r.Every)
+	return []Entry{{Name: r.People[turn%int64(len(r.People))]}}, nil
+}
+
+// maxAnswer bounds what a service answers, in bytes.
+const maxAnswer = 4 << 20
+
+// call makes a request and decodes its JSON answer.
+func call(ctx context.Context, client *http.Client, method, address string, header http.Header, body io.Reader, out any) error {
+	raw, err := fetch(ctx, client, method, address, header, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return bridge.Errorf(bridge.CodeUnavailable, "an answer that is not JSON")
+	}
+	return nil
+}
+
+// fetch makes a request. Its errors never hold the address, which may be a
+// secret.
+func fetch(ctx context.Context, client *http.Client, method, address string, header http.Header, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "the address can not be used")
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		if ue, ok := err.(*url.Error); ok { //nolint:errorlint // Do returns exactly that
+			err = ue.Err
+		}
+		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) > maxAnswer:
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "an answer of more than %d bytes", maxAnswer)
+	case resp.StatusCode != http.StatusOK:
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "HTTP %d", resp.StatusCode)
+	}
+	return raw, nil
+}

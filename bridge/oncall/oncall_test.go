@@ -1,0 +1,151 @@
+package oncall_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/oncall"
+)
+
+// fake answers like a service did, and checks what it is asked.
+func fake(t *testing.T, answers map[string]string, check func(*http.Request)) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if check != nil {
+			check(r)
+		}
+		answer, ok := answers[r.Method+" "+r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, answer) // the client may have gone
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+var people = []oncall.Person{{Name: "ana", Email: "ana@example.com", IDs: map[string]string{"pagerduty": "PANA001"}}, {Name: "bo", Email: "bo@example.com"}}
+
+func who(t *testing.T, kind string, s oncall.Source) string {
+	t.Helper()
+	all := oncall.New(people)
+	all.Add("primary", kind, s)
+	got, err := all.OnCall(t.Context(), "primary")
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(got, ",")
+}
+
+func TestServices(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	span := func(from, to time.Duration) string {
+		return fmt.Sprintf(`"start":%q,"end":%q`, now.Add(from).Format(time.RFC3339), now.Add(to).Format(time.RFC3339))
+	}
+	needs := func(header, value string) func(*http.Request) {
+		return func(r *http.Request) {
+			if r.Header.Get(header) != value {
+				t.Errorf("%s: %s is %q", r.URL, header, r.Header.Get(header))
+			}
+		}
+	}
+	service := func(url string) oncall.Service {
+		return oncall.Service{URL: url, Schedule: "SCHED1", Token: "tok"}
+	}
+	pagerDuty := fake(t, map[string]string{"GET /oncalls": `{"oncalls":[
+		{"user":{"id":"PBO0002","type":"user","summary":"Bo Chen","name":"Bo Chen","email":"bo@example.com"},"schedule":{"id":"SCHED1","type":"schedule_reference"},"escalation_policy":{"id":"PT1"},"escalation_level":2,"start":null,"end":null},
+		{"user":{"id":"PANA001","type":"user","summary":"Ana Lima","name":"Ana Lima","email":"a.lima@example.org"},"schedule":{"id":"SCHED1","type":"schedule_reference"},"escalation_policy":{"id":"PT1"},"escalation_level":1,"start":"2026-11-20T09:00:00Z","end":"2026-11-27T09:00:00Z"}],
+		"limit":100,"offset":0,"more":false,"total":null}`}, func(r *http.Request) {
+		needs("Authorization", "Token token=tok")(r)
+		needs("Accept", "application/vnd.pagerduty+json;version=2")(r)
+		if q := r.URL.Query(); q.Get("schedule_ids[]") != "SCHED1" || q.Get("include[]") != "users" || q.Get("since") == "" {
+			t.Errorf("query %v", q)
+		}
+	})
+	if got := who(t, "pagerduty", oncall.PagerDuty(service(pagerDuty))); got != "ana" {
+		t.Error("pagerduty:", got)
+	}
+	opsgenie := fake(t, map[string]string{"GET /v2/schedules/SCHED1/on-calls": `{"data":{"_parent":{"id":"SCHED1","name":"sre","enabled":true},"onCallRecipients":["Bo@example.com"]},"took":0.01,"requestId":"x"}`}, needs("Authorization", "GenieKey tok"))
+	if got := who(t, "opsgenie", oncall.Opsgenie(service(opsgenie))); got != "bo" {
+		t.Error("opsgenie:", got)
+	}
+	goAlert := fake(t, map[string]string{"POST /api/graphql": `{"data":{"schedule":{"shifts":[
+		{` + span(-48*time.Hour, -time.Hour) + `,"user":{"id":"u1","name":"bo","email":"bo@example.com"}},{` + span(-time.Hour, time.Hour) + `,"user":{"id":"u2","name":"Ana","email":"ana@example.com"}}]}}}`}, func(r *http.Request) {
+		var body struct{ Variables map[string]string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Variables["id"] != "SCHED1" {
+			t.Errorf("%+v, %v", body, err)
+		}
+		needs("Authorization", "Bearer tok")(r)
+	})
+	if got := who(t, "goalert", oncall.GoAlert(service(goAlert))); got != "ana" {
+		t.Error("goalert:", got)
+	}
+	grafana := fake(t, map[string]string{
+		"GET /api/v1/schedules/SCHED1/": `{"id":"SCHED1","type":"calendar","name":"sre","on_call_now":["U1","U2"]}`,
+		"GET /api/v1/users/U1/":         `{"id":"U1","email":"ana@example.com","username":"alima","role":"admin"}`, "GET /api/v1/users/U2/": `{"id":"U2","email":"bo@example.com","username":"bo"}`,
+	}, needs("Authorization", "tok"))
+	if got := who(t, "grafana", oncall.Grafana(service(grafana))); got != "ana,bo" {
+		t.Error("grafana:", got)
+	}
+
+	// What can not be read, or names strangers, is an error without the token.
+	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "GET /v2/schedules/SCHED1/on-calls": `{"data":{"onCallRecipients":["eve@example.com"]}}`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
+	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "opsgenie": oncall.Opsgenie(service(broken)), "goalert": oncall.GoAlert(service(broken)), "grafana": oncall.Grafana(service(broken)),
+		"ical": oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {
+		all := oncall.New(people)
+		all.Add("s", kind, s)
+		if got, err := all.OnCall(t.Context(), "s"); bridge.ErrorCode(err) != bridge.CodeUnavailable || strings.Contains(err.Error(), "secret-feed-token") {
+			t.Errorf("%s: %v, %v", kind, got, err)
+		}
+	}
+}
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	r := oncall.Rotation{People: []string{"ana", "bo", "cy"}, Start: start, Every: 168 * time.Hour}
+	for after, want := range map[time.Duration]string{-time.Second: "[]", 0: "[{  ana}]", 168*time.Hour - 1: "[{  ana}]", 168 * time.Hour: "[{  bo}]", 2 * 168 * time.Hour: "[{  cy}]", 3 * 168 * time.Hour: "[{  ana}]", 300 * 168 * time.Hour: "[{  ana}]"} {
+		if got, err := r.OnCall(context.Background(), start.Add(after)); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("after %s: %v, %v; want %s", after, got, err, want)
+		}
+	}
+}
+
+func TestICal(t *testing.T) {
+	t.Parallel()
+	event := func(lines ...string) string {
+		return "BEGIN:VEVENT\r\nUID:" + strings.Join(lines, "\r\n") + "\r\nDTSTAMP:20261101T000000Z\r\nEND:VEVENT\r\n"
+	}
+	feed := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n" +
+		event("weekly", "DTSTART;TZID=Europe/Madrid:20261102T090000", "DTEND;TZID=Europe/Madrid:20261109T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2", "SUMMARY:ana") +
+		event("weekly2", "DTSTART;TZID=Europe/Madrid:20261109T090000", "DTEND;TZID=Europe/Madrid:20261116T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2", "SUMMARY:On call", "ATTENDEE;CN=Bo:mailto:bo@example.com") +
+		event("weekly2", "RECURRENCE-ID;TZID=Europe/Madrid:20261123T090000", "DTSTART;TZID=Europe/Madrid:20261123T090000", "DTEND;TZID=Europe/Madrid:20261130T090000", "SUMMARY:ana@example.com") +
+		event("off", "DTSTART:20261103T000000Z", "DTEND:20261104T000000Z", "STATUS:CANCELLED", "SUMMARY:bo") + "END:VCALENDAR\r\n"
+	c := oncall.ICal{URL: fake(t, map[string]string{"GET /feed.ics": feed}, nil) + "/feed.ics"}
+	for at, want := range map[string]string{
+		"2026-11-02T07:59:59Z": "[]", "2026-11-02T08:00:00Z": "[{  ana}]", "2026-11-03T12:00:00Z": "[{  ana}]", "2026-11-10T00:00:00Z": "[{ bo@example.com }]",
+		"2026-11-20T00:00:00Z": "[{  ana}]", "2026-11-24T00:00:00Z": "[{ ana@example.com }]", "2026-12-08T00:00:00Z": "[{ bo@example.com }]",
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.OnCall(t.Context(), when); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("at %s: %v, %v; want %s", at, got, err, want)
+		}
+	}
+	bad := oncall.ICal{URL: fake(t, map[string]string{"GET /": "BEGIN:VCALENDAR\r\nnonsense"}, nil) + "/"}
+	if got, err := bad.OnCall(t.Context(), time.Now()); err == nil {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// soon is how long the steps of these tests wait.
+const soon = config.Duration(400 * time.Millisecond)
+
+// texts are the messages of a service, markup included.
+func (r *rig) texts(service string) []string {
+	st := r.sandbox.State()
+	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
+	var out []string
+	for _, c := range chats {
+		for _, m := range c.Messages {
+			out = append(out, sandbox.Texts(m))
+		}
+	}
+	return out
+}
+
+// messages counts the messages of a service that hold a text. Services write
+// some characters in their own way.
+func (r *rig) messages(service, text string) int {
+	n := 0
+	for _, m := range r.texts(service) {
+		if strings.Contains(strings.ReplaceAll(m, "\\", ""), text) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEscalation: step after step while nobody answers, each once although two
+// daemons run; whoever is asked late may answer.
+func TestEscalation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{daemons: 2, config: func(c *config.Config) {
+		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: config.Words{"cy"}, Start: time.Now().Add(-time.Hour), Every: config.Duration(24 * time.Hour)}}}
+		c.Groups = map[string]config.Group{"oncall": {OnCall: "primary"}}
+		c.Routes["wide"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"mal"}}
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana"}
+			r.Escalation = []config.Step{{After: soon, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
+		})(c)
+	}})
+	req := approval(bridge.ScopeOnce)
+	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(2*time.Minute)
+	a := r.ask(req)
+	r.told("cy", "telegram", r.press("cy", a.on("telegram"), "Allow once"), "may not answer")
+	for _, service := range services {
+		r.eventually("both reminders are on "+service, func() bool { return r.messages(service, "Still waiting for an answer: Restart the pump?") >= 2 })
+	}
+	r.eventually("others are asked", func() bool { return strings.Contains(a.text("discord"), "Asked as well: cy, bo") })
+	r.eventually("the wide channel is asked", func() bool {
+		rec, err := r.daemons[0].engine.Get(r.ctx, a.Interaction.ID)
+		return err == nil && len(rec.Messages) == 4
+	})
+	rec := a.stillPending()
+	if rec.Step != 4 || len(rec.Interaction.Responders) < 9 {
+		t.Errorf("step %d, responders %+v", rec.Step, rec.Interaction.Responders)
+	}
+	r.press("mal", sandbox.Place{Service: "slack", Channel: rec.Messages[3].Channel, Message: rec.Messages[3].Message}, "Allow once")
+	if got := a.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "mal" {
+		t.Errorf("%+v", got.Response)
+	}
+	a.closed("Approved once")
+	for _, service := range services {
+		if n := r.messages(service, "Still waiting"); n != 3 { // twice those who were asked, once those who are asked as well
+			t.Errorf("%d reminders on %s", n, service)
+		}
+	}
+	if text := strings.Join(r.texts("slack"), "\n"); !strings.Contains(text, "<@U0ANA00001>") || !strings.Contains(text, "<@U0CY000003>") {
+		t.Errorf("nobody is mentioned: %s", text)
+	}
+}
+
+// TestEscalationDuringRestart: the daemon goes before a step and comes back
+// after it was due; what the chain was when the request was opened counts, and
+// each step happens once.
+func TestEscalationDuringRestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("discord")(c)
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana"}
+			r.Escalation = []config.Step{{After: config.Duration(time.Second), Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
+		})(c)
+	}})
+	a := r.ask(approval(bridge.ScopeOnce))
+	r.daemons[0].stop()
+	route(func(r *config.Route) { r.Escalation = nil })(&r.config) // another chain by now
+	due := time.After(1200 * time.Millisecond)
+	<-due
+	if rec, err := r.daemons[0].store.Load(r.ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
+		t.Fatalf("step %d without a daemon", rec.Step)
+	}
+	r.daemons = nil
+	r.agent = client.New(r.start(listen(t)).url, testAgentToken, nil)
+	r.start(listen(t))
+	r.connected()
+	rec := a.end()
+	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "gave up") || rec.Response.Actor != nil {
+		t.Errorf("%+v", rec.Response)
+	}
+	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
+		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
+	}
+	if n := r.messages("discord", "Still waiting"); n != 2 {
+		t.Errorf("%d reminders", n)
+	}
+}
+
+// TestSnoozeAndHandOver: from the card, on each service.
+func TestSnoozeAndHandOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: route(func(r *config.Route) {
+		r.Responders, r.Snooze, r.HandOver = []string{"ana"}, config.Duration(time.Second), config.Words{"bo"}
+	})})
+	for _, service := range services {
+		req := approval(bridge.ScopeOnce)
+		req.Prompt = "Ship it from " + service + "?"
+		a := r.ask(req)
+		r.told("bo", service, r.press("bo", a.on(service), "Remind me"), "may not answer")
+		r.told("ana", service, r.press("ana", a.on(service), "Remind me in 1s"), "You are reminded at")
+		r.told("bo", service, r.press("bo", a.on(service), "Allow once"), "may not answer")
+		r.told("ana", service, r.press("ana", a.on(service), "Hand over to bo"), "Handed over: bo")
+		r.eventually("bo is told on "+service, func() bool { return r.messages(service, "ana hands over to bo: "+req.Prompt) == 1 })
+		r.eventually("ana is reminded on "+service, func() bool { return r.messages(service, "You asked to be reminded: "+req.Prompt) == 1 })
+		r.press("bo", a.on(service), "Allow once")
+		if rec := a.end(); rec.Response.Actor.Person != "bo" {
+			t.Errorf("%s: %+v", service, rec.Response.Actor)
+		}
+	}
+}
+
+// A schedule that can not be read does not end the chain: it goes on once it
+// can.
+func TestOnCallAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("telegram")(c)
+		c.OnCall = map[string]config.OnCall{"away": {PagerDuty: &config.Schedule{URL: "http://127.0.0.1:1", Schedule: "S", Token: config.NewSecret("a-token-of-the-schedule")}}}
+		c.Groups = map[string]config.Group{"oncall": {OnCall: "away"}}
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana", "@oncall"}
+			r.Escalation = []config.Step{{After: soon, Ask: config.Words{"@oncall"}}}
+		})(c)
+	}})
+	a := r.ask(approval(bridge.ScopeOnce))
+	// Whoever is not known to be on call is not let in, and ana is.
+	r.told("bo", "telegram", r.press("bo", a.on("telegram"), "Allow once"), "Not recorded")
+	r.press("ana", a.on("telegram"), "Allow once")
+	if rec := a.end(); rec.State != bridge.StateApproved {
+		t.Error(rec.State)
+	}
+}
+
+func TestQuietHours(t *testing.T) {
+	t.Parallel()
+	q := &bridge.Quiet{From: "22:00", To: "07:00", Zone: "Europe/Madrid", Risks: []string{"critical"}}
+	for at, want := range map[string]string{
+		"2026-11-21T20:59:00Z": "2026-11-21T20:59:00Z", "2026-11-21T21:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T02:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T06:00:00Z": "2026-11-22T06:00:00Z",
+		"2026-10-24T22:00:00Z": "2026-10-25T06:00:00Z", // the night in which summer time ends
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := q.Until(when, "high").UTC().Format(time.RFC3339); got != want {
+			t.Errorf("%s: until %s, want %s", at, got, want)
+		}
+		if !q.Until(when, "critical").Equal(when) {
+			t.Errorf("%s: the worst waits", at)
+		}
+	}
+}
