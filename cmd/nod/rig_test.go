@@ -59,12 +59,13 @@ type running struct {
 }
 
 type rigOptions struct {
-	daemons  int                  // 0: one
-	sandbox  sandbox.Options      // NoLimits is set
-	config   func(*config.Config) // changes the config
-	embedded bool                 // miniredis instead of redis-server
-	quiet    bool                 // do not wait for the platforms
-	httpMode bool                 // the signed HTTP modes of all three
+	daemons  int                                    // 0: one
+	sandbox  sandbox.Options                        // NoLimits is set
+	config   func(*config.Config)                   // changes the config
+	embedded bool                                   // miniredis instead of redis-server
+	hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
+	quiet    bool                                   // do not wait for the platforms
+	httpMode bool                                   // the signed HTTP modes of all three
 }
 
 func newRig(t testing.TB, o rigOptions) *rig {
@@ -99,6 +100,9 @@ func newRig(t testing.TB, o rigOptions) *rig {
 		o.config(&r.config)
 	}
 	r.startRedis(o.embedded)
+	if o.hook != nil {
+		r.client.AddHook(o.hook(r.redis.Client(t)))
+	}
 	for n := range max(1, o.daemons) {
 		l := apiListener
 		if n > 0 {
