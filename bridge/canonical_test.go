@@ -122,7 +122,7 @@ func anyJSON(depth int) *rapid.Generator[any] {
 		case 5:
 			return rapid.SliceOfN(anyJSON(depth-1), 0, 4).Draw(t, "list")
 		}
-		return map[string]any(rapid.MapOfN(rapid.String(), anyJSON(depth-1), 0, 4).Draw(t, "object"))
+		return rapid.MapOfN(rapid.String(), anyJSON(depth-1), 0, 4).Draw(t, "object")
 	})
 }
 

@@ -275,7 +275,7 @@ func from(i bridge.Interaction) string {
 	if tool != "" {
 		s = append(s, "tool "+Line(tool))
 	}
-	if i.Approval != nil && i.Approval.Where != "" {
+	if i.Approval != nil && i.Approval.Where != "" && !strings.Contains(i.Prompt, i.Approval.Where) {
 		s = append(s, "in "+Line(i.Approval.Where))
 	}
 	if i.Requester != "" {

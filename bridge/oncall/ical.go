@@ -3,6 +3,7 @@ package oncall
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -30,7 +31,7 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	var out []Entry
 	for {
 		calendar, err := dec.Decode()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {

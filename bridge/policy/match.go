@@ -162,7 +162,7 @@ func (c compiled) words() string {
 		}
 	}
 	for _, f := range c.input {
-		s = append(s, f.name+" like `"+c.Rule.Input[f.name]+"`")
+		s = append(s, f.name+" like `"+c.Input[f.name]+"`")
 	}
 	if len(s) == 0 {
 		return "anything that the rule " + c.Name + " is about"

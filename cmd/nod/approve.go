@@ -11,7 +11,7 @@ import (
 
 func approveCommand() *cobra.Command {
 	var a asking
-	var tool, input, command, grant, confirm string
+	var tool, input, command, grant, confirm, where string
 	var editable bool
 	var scopes []string
 	cmd := &cobra.Command{
@@ -21,7 +21,7 @@ func approveCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := a.request(args[0])
-			r.Approval = &bridge.Approval{Tool: tool, Key: grant, Confirm: confirm}
+			r.Approval = &bridge.Approval{Tool: tool, Key: grant, Confirm: confirm, Where: where}
 			if editable {
 				if len(scopes) == 0 {
 					scopes = []string{string(bridge.ScopeOnce)}
@@ -67,6 +67,7 @@ func approveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&command, "command", "", "the command that would run, shown as it is")
 	cmd.Flags().StringVar(&input, "input", "", "what the tool would be given, as JSON")
 	cmd.Flags().StringVar(&grant, "grant-key", "", "key under which a session or always grant is remembered")
+	cmd.Flags().StringVar(&where, "where", "", "directory or place where it would be done; a grant covers that place alone")
 	cmd.Flags().BoolVar(&editable, "editable", false, "people may change the input before they approve it; what was approved is printed as JSON")
 	cmd.Flags().StringVar(&confirm, "confirm", "", "what a person has to type to approve, such as the name of what is deleted")
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "scopes on offer: once, session, always")

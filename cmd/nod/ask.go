@@ -46,15 +46,16 @@ func (c *connection) client() (*client.Client, error) {
 // asking flags, shared by ask, approve and run.
 type asking struct {
 	connection
-	route, session, key, onTimeout string
-	timeout, grace, batch          time.Duration
-	join                           bool
+	route, session, key, onTimeout, requester string
+	timeout, grace, batch                     time.Duration
+	join                                      bool
 }
 
 func (a *asking) flags(cmd *cobra.Command) {
 	a.connection.flags(cmd)
 	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
 	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
+	cmd.Flags().StringVar(&a.requester, "requester", "", "person of the daemon's config for whom this is asked, who may not answer it then")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
 	cmd.Flags().DurationVar(&a.grace, "grace", 0, "hold the cards back so long, while somebody may answer at the keyboard")
@@ -64,7 +65,7 @@ func (a *asking) flags(cmd *cobra.Command) {
 }
 
 func (a *asking) request(prompt string) bridge.Request {
-	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
+	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
 		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join}
 }
 

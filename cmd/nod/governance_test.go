@@ -119,7 +119,9 @@ func TestVotesRace(t *testing.T) {
 		}
 	}
 	for range 9 {
-		<-done // a press on a card that closed meanwhile fails, as it should
+		if err := <-done; err != nil {
+			t.Log(err) // a press on a card that closed meanwhile fails, as it should
+		}
 	}
 	rec := a.end()
 	if rec.State != bridge.StateApproved || len(rec.Votes) != 3 {

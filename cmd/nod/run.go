@@ -69,7 +69,8 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 		prompt = "Run this command?"
 	}
 	r := a.request(prompt)
-	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}}
+	dir, _ := where["directory"].(string) // empty where it is not known
+	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Where: dir, Scopes: []bridge.Scope{bridge.ScopeOnce}}
 	return r, nil
 }
 

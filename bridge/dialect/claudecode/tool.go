@@ -82,7 +82,7 @@ func (c call) approval() bridge.Request {
 			prompt += "\n\n" + more
 		}
 	}
-	a := &bridge.Approval{Tool: c.tool, Input: c.input, DefaultNo: c.defaultNo, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
+	a := &bridge.Approval{Tool: c.tool, Input: c.input, Where: c.cwd, DefaultNo: c.defaultNo, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	if c.ownInterface {
 		a.Confirm, a.Decisions = "allow", []bridge.Decision{bridge.DecideDenyReason, bridge.DecideOnce}
 	} else if c.edit {

@@ -70,6 +70,7 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	}
 	_ = json.Unmarshal(in.Input, &described) // tools without a description are fine
 	r := approval(in.Tool, in.Input, "Codex wants to use **"+in.Tool+"**"+where(in.Cwd), described.Description)
+	r.Approval.Where = in.Cwd
 	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
 	// Codex remembers nothing of a hook's answer; nod does.
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession}

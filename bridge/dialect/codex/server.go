@@ -173,6 +173,7 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
 	}
 	raw, _ := json.Marshal(input) // strings and JSON that was decoded
 	r := approval("command", raw, prompt, more...)
+	r.Approval.Where = p.Cwd
 	plain, exec := p.available()
 	offer(r.Approval, plain)
 	if exec != nil {
@@ -265,6 +266,7 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 		tool, input, prompt = "fileChange", p.FileChanges, "Codex wants to change files"
 	}
 	r := approval(tool, input, prompt, p.Reason)
+	r.Approval.Where = p.Cwd
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession}
 	return r, func(rec bridge.Record) (any, error) {
 		switch {

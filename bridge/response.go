@@ -1,0 +1,50 @@
+package bridge
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Response is how an interaction ended.
+type Response struct {
+	State   State             `json:"state"`
+	Answers map[string]Answer `json:"answers,omitempty"` // by question id
+	// Annotations by question id; never nil in a stored response.
+	Annotations map[string]Annotation `json:"annotations"`
+	Scope       Scope                 `json:"scope,omitempty"`  // approved: how far; denied: always, if it is to be remembered
+	Reason      string                `json:"reason,omitempty"` // denied, cancelled, undeliverable, granted
+	Stop        bool                  `json:"stop,omitempty"`   // denied: the agent's turn is to end
+	// Input replaces Approval.Input: a person changed it before approving.
+	Input json.RawMessage `json:"input,omitempty"`
+	// ApprovedDigest is the digest of the request with Input.
+	ApprovedDigest string `json:"approved_digest,omitempty"`
+	Actor          *Actor `json:"actor,omitempty"` // nil where no human decided
+	// Rule of the policy that decided; empty: none did.
+	Rule string `json:"rule,omitempty"`
+	// Grant is the request in which the standing yes was given that covers this
+	// one; empty: none did.
+	Grant ID `json:"grant,omitempty"`
+	// Message is the one that was pressed; nil where none was.
+	Message *MessageRef `json:"message,omitempty"`
+	At      time.Time   `json:"at"`
+	Digest  string      `json:"digest"` // of the interaction that was shown
+}
+
+// Vote is one of the decisions that an approval needs several of.
+type Vote struct {
+	Actor   Actor       `json:"actor"`
+	State   State       `json:"state"` // approved or denied
+	Reason  string      `json:"reason,omitempty"`
+	At      time.Time   `json:"at"`
+	Message *MessageRef `json:"message,omitempty"`
+	// Covers are the indexes of Interaction.Must that the voter satisfied.
+	Covers []int `json:"covers,omitempty"`
+}
+
+// Annotation is what came with an answer besides its value.
+type Annotation struct {
+	Note  string `json:"note,omitempty"`
+	Other bool   `json:"other,omitempty"` // the answer is free text, not one of the options
+	// Preview of the chosen option, where it had one.
+	Preview string `json:"preview,omitempty"`
+}
