@@ -82,21 +82,39 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// The tests that docs/seeds.md names as proof are there.
+// The tests that documents name as proof are there.
 func TestSeedsAreProven(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", "^func (Test|Example)[A-Za-z_]*", "--", "*_test.go").Output()
+	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", "^func (Test|Example|Fuzz)[A-Za-z_]*", "--", "*_test.go").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := strings.Fields(string(out))
-	named := regexp.MustCompile(`\b(?:Test|Example)[A-Za-z_]*\b`).FindAllString(readFile(t, "../../docs/seeds.md"), -1)
-	if len(named) < 50 {
-		t.Errorf("only %d tests are named", len(named))
+	for doc, least := range map[string]int{"seeds.md": 50, "security.md": 50} {
+		named := regexp.MustCompile(`\b(?:Test|Example|Fuzz)[A-Za-z_]*\b`).FindAllString(readFile(t, "../../docs/"+doc), -1)
+		if len(named) < least {
+			t.Errorf("%s names only %d tests", doc, len(named))
+		}
+		for _, n := range named {
+			if !slices.Contains(there, n) {
+				t.Errorf("docs/%s names %s, which there is not", doc, n)
+			}
+		}
 	}
-	for _, n := range named {
-		if !slices.Contains(there, n) {
-			t.Errorf("docs/seeds.md names %s, which there is not", n)
+}
+
+// TestConfigOfDocuments: what documents show of the config has the keys that
+// there are.
+func TestConfigOfDocuments(t *testing.T) {
+	t.Parallel()
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readFile(t, "../../docs/governance.md"), -1)
+	if len(blocks) < 5 {
+		t.Errorf("only %d blocks", len(blocks))
+	}
+	for _, b := range blocks {
+		text := regexp.MustCompile(`\{env: [A-Z_]+\}`).ReplaceAllString(b[1], "from-the-environment")
+		if _, err := config.Parse([]byte(text)); err != nil {
+			t.Errorf("%v in:\n%s", err, b[1])
 		}
 	}
 }
