@@ -212,7 +212,7 @@ func (e *Engine) stillWaiting(i Interaction) string {
 	left := i.Remaining(time.Now()).Round(time.Minute)
 	s := "⏰ Still waiting for an answer: " + shortened(oneLine(i.Prompt))
 	if left >= time.Minute {
-		s += " · " + strings.TrimSuffix(left.String(), "0s") + " left"
+		s += " · " + brief(left) + " left"
 	}
 	return s
 }
@@ -261,7 +261,19 @@ func (e *Engine) remind(ctx context.Context, j Job) error {
 
 // SnoozeLabel is the label of the control that reminds later.
 func (i Interaction) SnoozeLabel() string {
-	return "⏰ Remind me in " + strings.TrimSuffix(strings.TrimSuffix(time.Duration(i.Snooze).String(), "0s"), "0m")
+	return "⏰ Remind me in " + brief(time.Duration(i.Snooze))
+}
+
+// brief is a duration without the parts that are zero.
+func brief(d time.Duration) string {
+	s := d.String()
+	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = rest + "h"
+	}
+	return s
 }
 
 // HandOverLabel is the label of the control that hands over to person n.

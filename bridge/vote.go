@@ -105,7 +105,8 @@ func (r Record) Voters(s State) []string {
 	return names
 }
 
-func noteVoted(r Record) string {
+// Voted says that a vote was counted, and what is still needed.
+func (r Record) Voted() string {
 	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.needs()) + " have approved"
 	if m := r.Missing(); m != "" {
 		s += "; still needed: " + m

@@ -29,7 +29,7 @@ func noteNotYours(a Actor) string {
 
 func noteRecorded(r Record) string {
 	if !r.State.Final() {
-		return noteVoted(r)
+		return r.Voted()
 	}
 	return "Recorded: " + r.Outcome() + "."
 }

@@ -136,6 +136,9 @@ func people(i bridge.Interaction) []string {
 			out = append(out, name)
 		}
 	}
+	for _, g := range i.Groups {
+		out = append(out, bridge.GroupMark+render.Line(g))
+	}
 	return out
 }
 

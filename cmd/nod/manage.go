@@ -115,6 +115,9 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		if d := i.Decisions(); len(d) > 0 {
 			fmt.Fprintf(w, "decisions: %v\n", d)
 		}
+		for _, note := range render.Notes(bridge.NewView(rec, 0, nil, nil)) {
+			fmt.Fprintln(w, note)
+		}
 	}
 	fmt.Fprintln(w)
 	for n, d := range i.Destinations {
@@ -163,7 +166,11 @@ feedback is a JSON object.`,
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), rec)
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", rec.Outcome())
+			said := rec.Outcome()
+			if !rec.State.Final() {
+				said = render.Line(rec.Voted())
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", said)
 			return nil
 		},
 	}
