@@ -67,7 +67,7 @@ func (e *Engine) tell(ctx context.Context, j Job) error {
 var errBusy = errors.New("busy")
 
 func (e *Engine) deliver(ctx context.Context, j Job) error {
-	r, err := e.store.Load(ctx, j.Interaction)
+	r, err := e.Get(ctx, j.Interaction)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type Response struct {
 type Vote struct {
 	Actor   Actor       `json:"actor"`
 	State   State       `json:"state"` // approved or denied
+	Scope   Scope       `json:"scope,omitempty"`
 	Reason  string      `json:"reason,omitempty"`
 	At      time.Time   `json:"at"`
 	Message *MessageRef `json:"message,omitempty"`

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,10 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	for _, n := range v.Covers {
 		covers += strconv.Itoa(n) + ","
 	}
-	reply, err := b.scripts.vote.Run(ctx, b.client, b.transitionKeys(v.ID), string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), covers,
-		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), data(v.Response), v.Nonce).Text()
+	far, responses := reach(v.Response)
+	args := append([]any{string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
+		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce}, responses...)
+	reply, err := b.scripts.vote.Run(ctx, b.client, b.transitionKeys(v.ID), args...).Text()
 	if err != nil {
 		return rec, "", unavailable(err)
 	}
@@ -34,11 +37,28 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	case "won":
 		result = bridge.BallotDecided
 	}
-	if result == bridge.BallotDecided {
-		b.verifier.add(bridge.Settlement{ID: v.ID, Cause: bridge.CauseAnswer, Response: v.Response, Nonce: v.Nonce})
+	if rec, err = b.Load(ctx, v.ID); err == nil && result == bridge.BallotDecided && rec.Response != nil {
+		b.verifier.add(bridge.Settlement{ID: v.ID, Cause: bridge.CauseAnswer, Response: *rec.Response, Nonce: v.Nonce})
 	}
-	rec, err = b.Load(ctx, v.ID)
 	return rec, result, err
+}
+
+// scopes by how far they reach.
+var scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}
+
+// reach is how far a response reaches, and what it is with each reach up to
+// that.
+func reach(r bridge.Response) (int, []any) {
+	far := slices.Index(scopes, r.Scope) + 1
+	if r.State != bridge.StateApproved || far == 0 {
+		return 1, []any{data(r)}
+	}
+	var out []any
+	for _, s := range scopes[:far] {
+		r.Scope = s
+		out = append(out, data(r))
+	}
+	return far, out
 }
 
 // voteEnd and voteField separate votes and their parts in a record.

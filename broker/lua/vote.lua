@@ -1,25 +1,30 @@
 -- Counts one person's vote on an approval that needs several; the one that
 -- completes what is needed ends it.
 -- KEYS 1-11 as in lib.lua
--- ARGV 1 id  2 person  3 approved|denied  4 vote  5 indexes of those who must, that
+-- ARGV 1 id  2 person  3 approved|denied  4 vote  5 how far it reaches (1 once,
+--      2 session, 3 always) and, after ';', the indexes of those who must that
 --      this one satisfies (',' after each)  6 approvals needed  7 number of those who must
---      8 a denial ends it (0|1)  9 response if this vote decides  10 nonce
+--      8 a denial ends it (0|1)  9 nonce
+--      10.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
 -- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
 --      'repeat' | 'counted' | 'decided'
 local f = redis.call('HMGET', KEYS[1], 'st', 'n', 'vs', 'ag', 'se')
 if not f[1] then return 'missing' end
 local id = ARGV[1]
 if f[1] ~= 'pending' then
-  if f[2] == ARGV[10] then return 'won' end
+  if f[2] == ARGV[9] then return 'won' end
   return 'late'
 end
 if at_deadline(KEYS[1], id) ~= 'pending' then return 'late' end
--- A vote is person, state, indexes and JSON with \31 between, \30 after it.
-local votes, yes, no, covered = {}, 0, 0, {}
+-- A vote is person, state, reach and indexes, and JSON with \31 between, \30
+-- after it. What is approved reaches as far as the narrowest yes.
+local votes, yes, no, covered, reach = {}, 0, 0, {}, 3
 local function count(state, covers)
   if state == 'denied' then no = no + 1 return end
   yes = yes + 1
-  for n in string.gmatch(covers, '(%d+),') do covered[n] = true end
+  local far, indexes = string.match(covers, '^(%d);(.*)$')
+  reach = math.min(reach, tonumber(far))
+  for n in string.gmatch(indexes, '(%d+),') do covered[n] = true end
 end
 for person, state, covers, vote in string.gmatch(f[3] or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
   if person == ARGV[2] then
@@ -38,7 +43,7 @@ local must = 0
 for _ in pairs(covered) do must = must + 1 end
 local needed = tonumber(ARGV[6])
 if ARGV[3] == 'denied' and (ARGV[8] == '1' or no >= needed) or ARGV[3] == 'approved' and yes >= needed and must >= tonumber(ARGV[7]) then
-  finish(KEYS[1], id, ARGV[3], ARGV[9], now, ARGV[10])
+  finish(KEYS[1], id, ARGV[3], ARGV[3] == 'approved' and ARGV[9 + reach] or ARGV[10], now, ARGV[9])
   return 'decided'
 end
 redis.call('HINCRBY', KEYS[1], 'rev', 1)

@@ -103,6 +103,32 @@ func TestVotes(t *testing.T) {
 	}
 }
 
+// What several people approve reaches as far as the narrowest yes.
+func TestVotedScope(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		route(func(r *config.Route) { r.Quorum = 2 })(c)
+	}})
+	for _, c := range []struct {
+		first, second string
+		want          bridge.Scope
+		grants        int
+	}{{"Allow once", "Always", bridge.ScopeOnce, 0}, {"Always", "Allow once", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
+		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+		a := r.ask(req)
+		r.press("ana", a.on("slack"), c.first)
+		r.eventually("the vote is counted", func() bool { return strings.Contains(a.text("slack"), "1 of 2") })
+		r.press("bo", a.on("slack"), c.second)
+		if rec := a.end(); rec.Response.Scope != c.want {
+			t.Errorf("%s and %s: %s", c.first, c.second, rec.Response.Scope)
+		}
+		if all, err := r.agent.Grants(r.ctx, ""); err != nil || len(all) != c.grants {
+			t.Errorf("%s and %s: %d grants, %v", c.first, c.second, len(all), err)
+		}
+	}
+}
+
 // TestVotesRace: many people on three platforms at once; the decision is made
 // once, by exactly as many as it takes.
 func TestVotesRace(t *testing.T) {

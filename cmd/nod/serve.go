@@ -66,6 +66,9 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 	if len(c.Platforms()) == 0 {
 		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
 	}
+	if !c.Receipts.Key.Set() || !c.TokenKey.Set() {
+		log.Info("keys are kept in Redis, where whoever can read it has them; set receipts.key and token_key for production, see docs/security.md")
+	}
 	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	return d.serve(ctx, l)
 }
