@@ -76,6 +76,9 @@ type Seal struct {
 	Link      string    `json:"link"` // of entry N
 	Hash      string    `json:"hash"` // hex SHA-256 over all entries up to N
 	At        time.Time `json:"at"`
+	// Trimmed tells that what the seal vouches for was removed, as it had
+	// outlived its retention: the log begins after it.
+	Trimmed bool `json:"trimmed,omitempty"`
 }
 
 // SealedAudit is how far a partition's log is, and is sealed.
@@ -95,10 +98,14 @@ type Auditor interface {
 	// AuditEntries returns up to limit entries after a cursor; an empty one
 	// begins at the first that is kept.
 	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
-	// Seals returns the seals of a partition, oldest first.
+	// Seals returns the seals of a partition, oldest first; the first may be
+	// the one that was trimmed to.
 	Seals(ctx context.Context, partition int) ([]string, error)
 	// PutSeal appends a seal, unless one for the same entry is there.
 	PutSeal(ctx context.Context, partition int, n int64, cursor, seal string) error
+	// TrimAudit removes the entries and seals up to entry n, which a seal
+	// vouches for, and keeps one that says so.
+	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
 }
 
 // Refusal is the Data of AuditRefusal.
@@ -220,6 +227,50 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor s
 			return err
 		}
 	}
+}
+
+// TrimAudit removes what has outlived the retention from the audit log, up to
+// an entry that is sealed. That it did is signed: nobody else can begin the log
+// later.
+func (e *Engine) TrimAudit(ctx context.Context) error {
+	if e.signer == nil || e.auditFor == 0 {
+		return nil
+	}
+	logs, err := e.store.Audits(ctx)
+	if err != nil {
+		return err
+	}
+	oldest := time.Now().Add(-e.auditFor)
+	for p := range logs {
+		seals, err := e.store.Seals(ctx, p)
+		if err != nil {
+			return err
+		}
+		var last Seal
+		for _, token := range seals {
+			s, err := e.PublicKeys().verifySeal(token)
+			if err != nil {
+				continue // by a key that is gone
+			}
+			if s.At.After(oldest) {
+				break
+			}
+			last = s
+		}
+		if last.N == 0 || last.Trimmed {
+			continue
+		}
+		last.Trimmed = true
+		signed, err := e.signer.sign(typeSeal, last)
+		if err == nil {
+			err = e.store.TrimAudit(ctx, p, last.N, signed)
+		}
+		if err != nil {
+			return err
+		}
+		e.log.Info("audit log trimmed", "partition", p, "through", last.N)
+	}
+	return nil
 }
 
 func (set JWKS) verifySeal(token string) (Seal, error) {

@@ -145,9 +145,9 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	sealed, known := int64(0), false
 	seals := c.seals
 	if len(c.entries) > 0 && c.entries[0].N > 1 { // the older ones outlived their retention
-		n := slices.IndexFunc(seals, func(s Seal) bool { return s.N == c.entries[0].N-1 })
+		n := slices.IndexFunc(seals, func(s Seal) bool { return s.Trimmed && s.N == c.entries[0].N-1 })
 		if n < 0 {
-			report.problem(partition, c.entries[0].N, "nothing vouches for what was before it")
+			report.problem(partition, c.entries[0].N, "is not the first: what was before it was removed")
 			last = Seal{N: c.entries[0].N - 1}
 		} else {
 			last, known, seals = seals[n], true, seals[n+1:]

@@ -79,7 +79,9 @@ type Options struct {
 	Policy Policy
 	// Signer signs receipts and seals the audit log; nil: neither is done.
 	Signer *Signer
-	Log    *slog.Logger // nil: discard
+	// AuditRetention is how long the audit log is kept; 0: for ever.
+	AuditRetention time.Duration
+	Log            *slog.Logger // nil: discard
 	// Node names this process in leases; empty: a random name.
 	Node string
 }
@@ -100,13 +102,14 @@ type Engine struct {
 	linking   bool
 	policy    Policy
 	signer    *Signer
+	auditFor  time.Duration
 	node      string
 	standby   *standbys
 }
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, auditFor: o.AuditRetention, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -84,7 +84,14 @@ func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := make([]string, 0, len(stream))
+	trim, err := b.client.HGet(ctx, b.keys.auditHead(partition), "trim").Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, unavailable(err)
+	}
+	out := make([]string, 0, len(stream)+1)
+	if trim != "" {
+		out = append(out, trim)
+	}
 	for _, m := range stream {
 		s, _ := m.Values["s"].(string) // every field is a string
 		out = append(out, s)
@@ -103,39 +110,23 @@ func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, se
 	return unavailable(err)
 }
 
-// tidyAudit removes what has outlived its retention, up to an entry that is
-// sealed: its seal vouches for what was there.
-func (b *Broker) tidyAudit(ctx context.Context, partition int, oldest int64) error {
-	seals, err := b.client.XRange(ctx, b.keys.seals(partition), "-", "+").Result()
-	if err != nil {
-		return unavailable(err)
+// TrimAudit implements bridge.Auditor.
+func (b *Broker) TrimAudit(ctx context.Context, partition int, n int64, seal string) error {
+	id := strconv.FormatInt(n, 10) + "-1"
+	found, err := b.client.XRange(ctx, b.keys.seals(partition), id, id).Result()
+	if err != nil || len(found) == 0 {
+		return unavailable(err) // another daemon did it
 	}
-	var last *redis.XMessage
-	for n := range seals {
-		cursor, _ := seals[n].Values["c"].(string) // every field is a string
-		if cursorMillis(cursor) >= oldest {
-			break
-		}
-		last = &seals[n]
-	}
-	if last == nil {
-		return nil
-	}
-	cursor, _ := last.Values["c"].(string)
+	cursor, _ := found[0].Values["c"].(string) // every field is a string
 	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, b.keys.auditHead(partition), "trim", seal)
 		p.XTrimMinID(ctx, b.keys.audit(partition), cursor)
-		p.XDel(ctx, b.keys.audit(partition), cursor) // its seal stays
-		p.XTrimMinID(ctx, b.keys.seals(partition), last.ID)
+		p.XDel(ctx, b.keys.audit(partition), cursor)
+		p.XTrimMinID(ctx, b.keys.seals(partition), id)
+		p.XDel(ctx, b.keys.seals(partition), id)
 		return nil
 	})
 	return unavailable(err)
-}
-
-// cursorMillis is the time in the id of a stream's entry.
-func cursorMillis(cursor string) int64 {
-	at, _, _ := strings.Cut(cursor, "-")
-	n, _ := strconv.ParseInt(at, 10, 64) // an id of Redis's own
-	return n
 }
 
 // SigningKey returns the seed of the key that signs receipts, made on the

@@ -35,10 +35,8 @@ type Options struct {
 	// existing deployment keeps what it was started with.
 	Partitions int
 	Retention  time.Duration // of settled interactions; 0: DefaultRetention
-	// AuditRetention is how long the audit log is kept; 0: for ever.
-	AuditRetention time.Duration
-	Node           string       // name of this process; empty: random
-	Log            *slog.Logger // nil: discard
+	Node       string        // name of this process; empty: random
+	Log        *slog.Logger  // nil: discard
 }
 
 // Broker keeps interactions in Redis. It is safe for concurrent use. Close
@@ -49,13 +47,11 @@ type Broker struct {
 	scripts    scripts
 	partitions int
 	retention  time.Duration
-	// auditRetention of 0 is for ever.
-	auditRetention time.Duration
-	node           string
-	log            *slog.Logger
-	hub            *hub
-	verifier       *verifier
-	nudge          chan struct{} // jobs were stored by this process
+	node       string
+	log        *slog.Logger
+	hub        *hub
+	verifier   *verifier
+	nudge      chan struct{} // jobs were stored by this process
 }
 
 var _ bridge.Store = (*Broker)(nil)
@@ -64,7 +60,7 @@ var _ bridge.Store = (*Broker)(nil)
 // to listen for wake-ups.
 func New(ctx context.Context, o Options) (*Broker, error) {
 	b := &Broker{
-		client: o.Client, keys: keys{prefix: o.Prefix}, partitions: o.Partitions, retention: o.Retention, auditRetention: o.AuditRetention,
+		client: o.Client, keys: keys{prefix: o.Prefix}, partitions: o.Partitions, retention: o.Retention,
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
 	}
 	if b.keys.prefix == "" {

@@ -275,15 +275,7 @@ func (b *Broker) Tidy(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || b.auditRetention == 0 {
-		return unavailable(err)
-	}
-	for n := range b.partitions {
-		if err := b.tidyAudit(ctx, n, now.Add(-b.auditRetention).UnixMilli()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return unavailable(err)
 }
 
 // TidyEvery is how often Tidy needs to run.

@@ -44,8 +44,7 @@ type daemon struct {
 // newDaemon wires everything. It reaches Redis, and no platform yet.
 func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
 	store, err := broker.New(ctx, broker.Options{
-		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention),
-		AuditRetention: time.Duration(c.Audit.Retention), Log: log,
+		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func (d *daemon) wire(ctx context.Context, c config.Config) error {
 		return err
 	}
 	people := buildDirectory(c, platforms, d.store)
-	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, Log: d.log}
+	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, AuditRetention: time.Duration(c.Audit.Retention), Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -189,7 +188,7 @@ func (d *daemon) tidy(ctx context.Context) {
 	t := time.NewTicker(broker.TidyEvery)
 	defer t.Stop()
 	for {
-		if err := d.store.Tidy(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.store.Tidy(ctx), d.engine.TrimAudit(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("old entries not removed", "error", err)
 		}
 		select {

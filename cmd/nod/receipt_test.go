@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
@@ -164,6 +165,63 @@ func TestAudit(t *testing.T) {
 		if err := client.New(r.daemons[0].url, token, nil).Audit(r.ctx, &bytes.Buffer{}); bridge.ErrorCode(err) != code {
 			t.Errorf("token %q reads the audit log: %v", token, err)
 		}
+	}
+}
+
+// TestAuditRetention: what is older goes, what is left can be checked, and
+// nobody but a daemon can make the log begin later.
+func TestAuditRetention(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		auditor(c)
+		c.Redis.Partitions = 1
+		c.Audit.Retention = config.Duration(50 * time.Millisecond)
+	}})
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide := func() {
+		rec, err := r.agent.Open(r.ctx, approval(bridge.ScopeOnce), "")
+		if err == nil {
+			_, err = r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify := func(log []byte) bridge.AuditReport {
+		report, err := bridge.VerifyAudit(bytes.NewReader(log), keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	sealed := func() bool { return verify(exported(r)).Unsealed == 0 }
+	decide()
+	decide()
+	r.eventually("the log is sealed", sealed)
+	before := exported(r)
+	r.eventually("what is old goes", func() bool {
+		if err := r.daemons[0].engine.TrimAudit(r.ctx); err != nil {
+			t.Fatal(err)
+		}
+		return verify(exported(r)).Entries == 0
+	})
+	decide()
+	r.eventually("the log is sealed again", sealed)
+	if report := verify(exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
+		t.Errorf("%+v", report)
+	}
+	// Without the word of a daemon that it was trimmed, entries are missing.
+	lines := strings.SplitAfter(string(exported(r)), "\n")
+	forged := slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"n":2,`) })
+	if report := verify([]byte(strings.Join(forged, ""))); len(report.Problems) == 0 {
+		t.Errorf("%+v", report)
+	}
+	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
+		t.Errorf("the first entry is not missed: %+v", report)
 	}
 }
 
