@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		"xargs rm -rf /": "deny no root", "find . -exec rm -rf / ;": "deny no root", "timeout 5 rm -rf /": "deny no root", "(ls; (rm -rf /))": "deny no root", "f() { rm -rf /; }; f": "deny no root",
 		"echo hi > /etc/passwd": "ask", "echo hi > /dev/null": "allow read", "ls 2>&1": "allow read", "echo $HOME": "ask", "X=1 ls": "ask", "ls &": "ask", "ls ../..": "ask", "git 'push x'": "ask",
 		"git 'status x'": "ask", "l? -la": "ask", "sudo ls": "ask", "ls <(cat x)": "ask", "ls $((1+1))": "ask", "ls | sh": "ask", "cat <<E\nx\nE": "allow read", "ls\n\nrm -rf /": "deny no root",
-		"ls 'unclosed": "ask", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "allow read", "ls \\\n-la": "allow read",
+		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "allow read", "ls \\\n-la": "allow read",
 	} {
 		r := p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line(command)})
 		if got := strings.TrimSpace(string(r.Effect) + " " + r.Rule); got != want {

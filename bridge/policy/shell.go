@@ -58,6 +58,7 @@ func (in *input) script(line string, depth int) {
 	if err != nil {
 		in.hide("the command line can not be read")
 		in.commands = append(in.commands, strings.TrimSpace(line))
+		in.pieces(line, depth)
 		return
 	}
 	syntax.Walk(f, func(n syntax.Node) bool {
@@ -78,6 +79,24 @@ func (in *input) script(line string, depth int) {
 		return true
 	})
 }
+
+// pieces takes apart what this shell's grammar does not know, and another's
+// may: roughly, as it is never allowed anyway, and has to be denied still.
+func (in *input) pieces(line string, depth int) {
+	plain := strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(line)
+	for piece := range strings.FieldsFuncSeq(plain, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`$<>", r) }) {
+		words := strings.Fields(piece)
+		for len(words) > 0 && slices.Contains(reserved, words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			in.command(words, depth)
+		}
+	}
+}
+
+// reserved are words before a command.
+var reserved = []string{"!", "if", "then", "elif", "else", "do", "while", "until", "coproc", "function"}
 
 func (in *input) call(c *syntax.CallExpr, depth int) {
 	if len(c.Assigns) > 0 {
