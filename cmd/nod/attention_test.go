@@ -223,7 +223,7 @@ func batchFull(r *rig, s string) {
 	var first bridge.ID
 	for k := range bridge.MaxBatch + 1 {
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
-		req.Session, req.Batch, req.Prompt = session, bridge.Duration(4*time.Second), fmt.Sprintf("Step %d", k+1)
+		req.Session, req.Batch, req.Prompt = session, bridge.Duration(6*time.Second), fmt.Sprintf("Step %d", k+1)
 		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("[*_ `line`\n", 100)+fmt.Sprintf("end%d", k+1))
 		rec, err := r.agent.Open(r.ctx, req, "")
 		if err != nil {

@@ -294,7 +294,7 @@ func TestEscalates(t *testing.T) {
 		c.Routes["oncall"] = full
 	}})
 	req := approval()
-	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(time.Second)
+	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
 	a := r.ask(req)
 	r.told("bo", "slack", r.press("bo", a.on("slack"), "Allow once"), "may not answer")
 	r.eventually("more people are asked", func() bool {

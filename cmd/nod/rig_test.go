@@ -35,7 +35,7 @@ const (
 	otherAgentToken = "other-agent-token-for-tests"
 	anaToken        = "person-token-of-ana-for-tests"
 	boToken         = "person-token-of-bo-for-tests"
-	patience        = 15 * time.Second
+	patience        = 40 * time.Second
 )
 
 // rig is a whole installation: a Redis server, the sandbox, daemons.
