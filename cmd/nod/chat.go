@@ -10,6 +10,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/acp"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
 // withdrawTimeout bounds a withdrawal after an agent waits no more.
@@ -23,8 +27,18 @@ const elsewhere = "answered at the terminal"
 type chatClient struct{ *client.Client }
 
 // Ask implements relay.Asker.
-func (c chatClient) Ask(ctx context.Context, dialect string, query url.Values, body []byte) (json.RawMessage, error) {
-	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + dialect, Query: query, Body: body})
+func (c chatClient) Ask(ctx context.Context, format string, query url.Values, body []byte) (json.RawMessage, error) {
+	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Receipts: func(tokens []string) error {
+		translate := map[string]func([]byte) (dialect.Translation, error){"acp": acp.Request, "codex": codex.Request, "mcp_elicitation": elicitation.Translate}[format]
+		if translate == nil {
+			return mistrust(bridge.Errorf(bridge.CodeInternal, "no format %q", format))
+		}
+		t, err := translate(body)
+		if err != nil {
+			return mistrust(err)
+		}
+		return covered(t, tokens)
+	}})
 }
 
 // Approve implements relay.Approver.
@@ -33,6 +47,9 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 	rec, err := c.Open(ctx, r, key)
 	if err == nil {
 		rec, err = c.Wait(ctx, rec.Interaction.ID)
+	}
+	if err == nil {
+		err = verified(rec, r)
 	}
 	if ctx.Err() != nil {
 		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)

@@ -119,26 +119,7 @@ func (f hookFlags) verify(agent string, body []byte, tokens []string) error {
 	if err != nil {
 		return mistrust(err)
 	}
-	if len(tokens) != len(t.Exchanges) {
-		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
-	}
-	for n, x := range t.Exchanges {
-		receipt, err := receiptOf(tokens[n])
-		if err == nil {
-			err = covers(receipt, x.Request)
-		}
-		if err != nil {
-			return mistrust(err)
-		}
-	}
-	return nil
-}
-
-// covers is Receipt.Covers for who does not know what was approved instead: the
-// agent reads that from the answer.
-func covers(receipt bridge.Receipt, r bridge.Request) error {
-	receipt.ApprovedDigest = ""
-	return receipt.Covers(r, nil)
+	return covered(t, tokens)
 }
 
 // failed says that the daemon could not be asked, in the way that the event

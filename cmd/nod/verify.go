@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 )
 
 // keysEnv names the file of public keys that receipts have to be signed with.
@@ -66,4 +67,23 @@ func approvedInput(rec bridge.Record) json.RawMessage {
 		return nil
 	}
 	return rec.Response.Input
+}
+
+// covered refuses answers that are not about exactly what a message asked.
+// What was approved instead, the agent reads from the answer.
+func covered(t dialect.Translation, tokens []string) error {
+	if len(tokens) != len(t.Exchanges) {
+		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
+	}
+	for n, x := range t.Exchanges {
+		receipt, err := receiptOf(tokens[n])
+		if err == nil {
+			receipt.ApprovedDigest = ""
+			err = receipt.Covers(x.Request, nil)
+		}
+		if err != nil {
+			return mistrust(err)
+		}
+	}
+	return nil
 }
