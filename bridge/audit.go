@@ -101,8 +101,9 @@ type Auditor interface {
 	// Seals returns the seals of a partition, oldest first; the first may be
 	// the one that was trimmed to.
 	Seals(ctx context.Context, partition int) ([]string, error)
-	// PutSeal appends a seal, unless one for the same entry is there.
-	PutSeal(ctx context.Context, partition int, n int64, cursor, seal string) error
+	// PutSeal appends a seal of entry n, unless there is one. It takes the place
+	// of that of entry instead, unless that is 0.
+	PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error
 	// TrimAudit removes the entries and seals up to entry n, which a seal
 	// vouches for, and keeps one that says so.
 	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
@@ -158,11 +159,20 @@ const (
 	sealEvery = time.Second
 	sealLease = 5 * time.Second
 	sealBatch = 500 // entries read at once
+	// sealKeep is how far apart the seals are that are kept: the newest vouches
+	// for all before it, so those in between may go.
+	sealKeep = time.Minute
 )
+
+// sealer remembers what was sealed last, by partition.
+type sealer struct {
+	last map[int]Seal
+	kept map[int]time.Time // when the last seal was made that stays
+}
 
 // seal signs what is new in the audit log until ctx ends; one daemon does.
 func (e *Engine) seal(ctx context.Context) {
-	known := map[int]Seal{}
+	known := sealer{map[int]Seal{}, map[int]time.Time{}}
 	for Pause(ctx, sealEvery) {
 		if e.signer == nil {
 			return
@@ -177,7 +187,7 @@ func (e *Engine) seal(ctx context.Context) {
 	}
 }
 
-func (e *Engine) sealAll(ctx context.Context, known map[int]Seal) error {
+func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 	logs, err := e.store.Audits(ctx)
 	if err != nil {
 		return err
@@ -190,14 +200,14 @@ func (e *Engine) sealAll(ctx context.Context, known map[int]Seal) error {
 				continue
 			}
 		}
-		if was, ok := known[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
+		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
 			e.log.Error("AUDIT: the log was cut or rewritten", "partition", p, "sealed", was.N, "found", last.N)
 			continue
 		}
-		if known[p] = last; l.N == last.N {
+		if known.last[p] = last; l.N == last.N {
 			continue
 		}
-		if err := e.sealOne(ctx, p, last, l.Cursor); err != nil {
+		if err := e.sealOne(ctx, p, last, l.Cursor, known); err != nil {
 			return err
 		}
 	}
@@ -205,8 +215,12 @@ func (e *Engine) sealAll(ctx context.Context, known map[int]Seal) error {
 }
 
 // sealOne seals what follows the last seal of a partition.
-func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor string) error {
+func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor string, known sealer) error {
 	for {
+		instead := last.N
+		if last.At.Sub(known.kept[partition]) >= sealKeep {
+			instead, known.kept[partition] = 0, last.At
+		}
 		entries, err := e.store.AuditEntries(ctx, partition, cursor, sealBatch)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -221,7 +235,7 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor s
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := e.signer.sign(typeSeal, last)
 		if err == nil {
-			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed)
+			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
 		}
 		if err != nil || len(entries) < sealBatch {
 			return err

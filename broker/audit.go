@@ -101,10 +101,13 @@ func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
 
 // PutSeal implements bridge.Auditor. The id of a seal is its entry's number,
 // so that a second one for the same entry is refused.
-func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string) error {
+func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
 	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.XAdd(ctx, &redis.XAddArgs{Stream: b.keys.seals(partition), ID: strconv.FormatInt(n, 10) + "-1", Values: []string{"s", seal, "c", cursor}})
 		p.HSet(ctx, b.keys.auditHead(partition), "seal", seal, "cur", cursor)
+		if instead > 0 {
+			p.XDel(ctx, b.keys.seals(partition), strconv.FormatInt(instead, 10)+"-1")
+		}
 		return nil
 	})
 	return unavailable(err)

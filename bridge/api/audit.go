@@ -15,6 +15,7 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, p Principal) erro
 	if !p.Auditor {
 		return bridge.Errorf(bridge.CodeForbidden, "%s may not read the audit log", p.Person).WithHint("set auditor of the person in the config")
 	}
+	requestRead(w) // a long log takes longer than a request may
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", auditComplete)
 	if err := s.engine.ExportAudit(r.Context(), w); err != nil {

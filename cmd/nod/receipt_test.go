@@ -142,6 +142,9 @@ func TestAudit(t *testing.T) {
 	if len(report.Problems) > 0 || report.Entries != 10 || strings.Count(string(log), `"refusal"`) != 5 || strings.Count(string(log), `"decision"`) != 5 {
 		t.Fatalf("%+v\n%s", report, log)
 	}
+	if report.Seals > 2 { // the first, and the newest
+		t.Errorf("%d seals are kept of less than a minute", report.Seals)
+	}
 	ways := tampered(log)
 	for what, text := range ways {
 		got, err := bridge.VerifyAudit(strings.NewReader(text), keys, receipt)
