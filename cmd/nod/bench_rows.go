@@ -300,7 +300,7 @@ func cyclesAgainstQueue(ctx context.Context, b *benching) (float64, float64, err
 	}
 	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * callers, ContextTimeoutEnabled: true})
 	defer client.Close()
-	run, stop := context.WithTimeout(ctx, b.span)
+	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var done atomic.Int64
 	var wg sync.WaitGroup
@@ -308,7 +308,7 @@ func cyclesAgainstQueue(ctx context.Context, b *benching) (float64, float64, err
 	for n := range callers {
 		wg.Go(func() { // answers
 			for run.Err() == nil {
-				got, err := client.BLPop(run, 0, "bench:requests").Result()
+				got, err := client.BLPop(run, time.Second, "bench:requests").Result()
 				if err == nil {
 					_ = client.RPush(run, got[1], "yes").Err() // ends with the run
 				}
@@ -317,14 +317,19 @@ func cyclesAgainstQueue(ctx context.Context, b *benching) (float64, float64, err
 		wg.Go(func() { // asks
 			reply := "bench:reply:" + strconv.Itoa(n)
 			for run.Err() == nil {
-				if client.RPush(run, "bench:requests", reply).Err() == nil && client.BLPop(run, 0, reply).Err() == nil {
+				if client.RPush(run, "bench:requests", reply).Err() == nil && client.BLPop(run, time.Second, reply).Err() == nil {
 					done.Add(1)
 				}
 			}
 		})
 	}
+	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
+		bridge.Pause(ctx, settleAfter)
+	}
+	rate := float64(done.Load()) / time.Since(began).Seconds()
+	stop()
 	wg.Wait()
-	return value, float64(done.Load()) / time.Since(began).Seconds(), ctx.Err()
+	return value, rate, ctx.Err()
 }
 
 // latencyAgainstPing is how long a caller that waits takes to know, from the

@@ -171,11 +171,11 @@ var contract = []struct {
 	}},
 	{"the second answer loses and is told who won", func(r *rig, s string) {
 		a := r.ask(approval())
+		old := holding(r, a, s, "Deny", "bo") // still in somebody's hand when the card closes
 		if _, err := r.person.Respond(r.ctx, a.Interaction.ID, answerOnce); err != nil {
 			r.t.Fatal(err)
 		}
-		// The old controls are still in somebody's hand.
-		reaction, err := r.sandbox.Act(r.ctx, holding(r, a, s, "Deny", "bo"))
+		reaction, err := r.sandbox.Act(r.ctx, old)
 		if err == nil && reaction.Warning == "" {
 			r.told("bo", s, reaction, "Already decided by ana")
 		}
