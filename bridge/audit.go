@@ -135,9 +135,8 @@ const refusalEvery = time.Minute
 // refuse notes in the audit log that somebody was refused. A log that can not
 // be written does not let anybody in: what failed is logged.
 func (e *Engine) refuse(ctx context.Context, i Interaction, actor Actor, why string) {
-	minute := strconv.FormatInt(time.Now().Unix()/int64(refusalEvery/time.Second), 10)
 	mark := e.node + " " + strconv.FormatInt(time.Now().UnixNano(), 36)
-	got, err := e.store.PutNote(ctx, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why+"/"+minute, mark, refusalEvery)
+	got, err := e.store.PutNote(ctx, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why, mark, refusalEvery)
 	if err == nil && got == mark {
 		err = e.audit(ctx, AuditRefusal, i, Refusal{Actor: actor, Why: why})
 	}
@@ -172,11 +171,11 @@ type sealer struct {
 
 // seal signs what is new in the audit log until ctx ends; one daemon does.
 func (e *Engine) seal(ctx context.Context) {
+	if e.signer == nil {
+		return
+	}
 	known := sealer{map[int]Seal{}, map[int]time.Time{}}
 	for Pause(ctx, sealEvery) {
-		if e.signer == nil {
-			return
-		}
 		held, err := e.store.Hold(ctx, "seal", e.node, sealLease)
 		if err == nil && held {
 			err = e.sealAll(ctx, known)

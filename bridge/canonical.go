@@ -50,14 +50,15 @@ func checkEncoding(raw []byte) error {
 		if raw[n] != 'u' {
 			continue
 		}
-		switch u := escaped(raw[n:]); {
-		case utf16.IsSurrogate(u):
-			n += 5 // the second of the pair
-			if n+1 >= len(raw) || raw[n] != '\\' || raw[n+1] != 'u' || utf16.DecodeRune(u, escaped(raw[n+1:])) == utf8.RuneError {
-				return Errorf(CodeInvalid, "json: holds half a surrogate pair")
-			}
-			n++
+		u := escaped(raw[n:])
+		if !utf16.IsSurrogate(u) {
+			continue
 		}
+		n += 5 // the second of the pair
+		if n+1 >= len(raw) || raw[n] != '\\' || raw[n+1] != 'u' || utf16.DecodeRune(u, escaped(raw[n+1:])) == utf8.RuneError {
+			return Errorf(CodeInvalid, "json: holds half a surrogate pair")
+		}
+		n++
 	}
 	return nil
 }
@@ -307,7 +308,7 @@ func (r Request) digest() (string, error) {
 	return digestOf(p)
 }
 
-// WithInput is the digest of the request with another input: what a person
+// WithInput is the request for an approval with another input: what a person
 // approved who changed it.
 func (r Request) WithInput(input json.RawMessage) Request {
 	a := *r.Approval
