@@ -19,18 +19,11 @@ func (c *Client) Keys(ctx context.Context) (bridge.JWKS, error) {
 // Audit writes the audit log as JSON lines; the client's token has to be an
 // auditor's.
 func (c *Client) Audit(ctx context.Context, w io.Writer) error {
-	req, err := c.request(ctx, http.MethodGet, "/v1/audit", nil)
+	resp, err := c.read(ctx, "/v1/audit")
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return away(err)
-	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return failure(resp)
-	}
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "the audit log was cut short")
 	}
@@ -58,4 +51,22 @@ func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
 // Unlink forgets a link.
 func (c *Client) Unlink(ctx context.Context, platform, user string) error {
 	return c.do(ctx, http.MethodDelete, "/v1/links/"+url.PathEscape(platform)+"/"+url.PathEscape(user), nil, nil, nil)
+}
+
+// read begins to read what is too long, or takes too long, for one piece. The
+// caller closes the body.
+func (c *Client) read(ctx context.Context, path string) (*http.Response, error) {
+	req, err := c.request(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, away(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, failure(resp)
+	}
+	return resp, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -36,18 +35,11 @@ type callbackError struct{ error }
 
 func (c *Client) stream(ctx context.Context, after *string, session string, follow bool, f func(bridge.Event) error) error {
 	q := url.Values{"session": {session}, "after": {*after}, "follow": {strconv.FormatBool(follow)}}
-	req, err := c.request(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil)
+	resp, err := c.read(ctx, "/v1/events?"+q.Encode())
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return away(err)
-	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return failure(resp)
-	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
 	for lines.Scan() {

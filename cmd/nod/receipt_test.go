@@ -35,14 +35,7 @@ func TestReceipt(t *testing.T) {
 	a := r.ask(req)
 	r.press("bo", a.on("slack"), "Allow once")
 	rec := a.end()
-	keys, err := r.agent.Keys(r.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	receipt, err := keys.VerifyReceipt(rec.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys, receipt := r.receipt(rec)
 	if receipt.ID != rec.Interaction.ID || receipt.State != bridge.StateApproved || receipt.Actor == nil || receipt.Actor.Person != "bo" || receipt.Actor.Platform != "slack" ||
 		receipt.Message == nil || receipt.Message.Message != a.on("slack").Message || receipt.Audit == nil || receipt.At.IsZero() {
 		t.Errorf("the receipt says %+v", receipt)
@@ -91,14 +84,7 @@ func TestReceiptOfAnEdit(t *testing.T) {
 	a := r.ask(req)
 	r.typed("ana", a.on("discord"), "Edit", `{"command":"make check"}`)
 	rec := a.end()
-	keys, err := r.agent.Keys(r.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	receipt, err := keys.VerifyReceipt(rec.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, receipt := r.receipt(rec)
 	if err := receipt.Covers(req, rec.Response.Input); err != nil {
 		t.Errorf("it does not cover the edit: %v", err)
 	}
@@ -122,14 +108,8 @@ func TestAudit(t *testing.T) {
 		r.press("bo", a.on("slack"), "Allow once")
 		last = a.end()
 	}
-	keys, err := r.agent.Keys(r.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	receipt, err := keys.VerifyReceipt(last.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys, receipt := r.receipt(last)
+	var err error
 	var report bridge.AuditReport
 	var log []byte
 	r.eventually("the log is sealed", func() bool {
@@ -229,6 +209,20 @@ func TestAuditRetention(t *testing.T) {
 	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
 		t.Errorf("the first entry is not missed: %+v", report)
 	}
+}
+
+// receipt is the one of a record, and the keys that it was checked with.
+func (r *rig) receipt(rec bridge.Record) (bridge.JWKS, bridge.Receipt) {
+	r.t.Helper()
+	keys, err := r.agent.Keys(r.ctx)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	receipt, err := keys.VerifyReceipt(rec.Receipt)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return keys, receipt
 }
 
 func exported(r *rig) []byte {
