@@ -127,7 +127,7 @@ func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Respo
 		got, result, err = e.vote(ctx, actor, rec, r)
 	} else {
 		var won bool
-		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseAnswer, Response: r, Nonce: nonce(actor, r)})
+		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r)})
 		if won {
 			result = BallotDecided
 		}

@@ -168,7 +168,7 @@ func (e *Engine) Cancel(ctx context.Context, id ID, reason string) (Record, erro
 	if err != nil || r.State.Final() {
 		return r, err
 	}
-	r, _, err = e.store.Settle(ctx, Settlement{ID: id, Cause: CauseCancel, Nonce: "cancel", Response: Response{
+	r, _, err = e.store.Settle(ctx, Settlement{ID: id, Nonce: "cancel", Response: Response{
 		State: StateCancelled, Reason: e.veilText(reason), Annotations: map[string]Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
 	}})
 	return r, err

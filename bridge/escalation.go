@@ -116,7 +116,7 @@ func (e *Engine) step(ctx context.Context, j Job) error {
 	}
 	s := i.Steps[j.Destination]
 	if s.GiveUp != "" {
-		_, _, err = e.store.Settle(ctx, Settlement{ID: i.ID, Cause: CauseCancel, Nonce: "give up", Response: Response{
+		_, _, err = e.store.Settle(ctx, Settlement{ID: i.ID, Nonce: "give up", Response: Response{
 			State: s.GiveUp, Reason: "nobody answered, and the route gave up", Annotations: map[string]Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {

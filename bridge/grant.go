@@ -152,7 +152,7 @@ func (e *Engine) release(ctx context.Context, g Grant) error {
 		}
 		resp := g.response(i)
 		resp.At = time.Now().UTC().Truncate(time.Millisecond)
-		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Cause: CauseAnswer, Response: *resp, Nonce: "grant:" + string(g.Origin)}); err != nil {
+		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(g.Origin)}); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,10 @@
 package bridge
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -45,6 +47,18 @@ func (id ID) Partition() int {
 		return 0
 	}
 	return int(b[0])
+}
+
+// Time is when the id was made, in whole ms, by the clock of the process that
+// made it; the zero time for a malformed id.
+func (id ID) Time() time.Time {
+	raw, ok := id.bytes()
+	if !ok {
+		return time.Time{}
+	}
+	var ms [8]byte
+	copy(ms[2:], raw[:6])
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
 }
 
 // Short is a readable tail of the id for people; it is not unique.

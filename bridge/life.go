@@ -111,7 +111,7 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 		i.Root = was.ID
 	}
 	o := e.opening(i, key)
-	o.Queued = queued
+	o.Queued, o.Limited = queued, agent.MaxPending > 0
 	o.Superseded = Response{State: StateSuperseded, Annotations: map[string]Annotation{}, At: i.Created, Digest: was.Digest}
 	if o.Failures, err = e.reach(i); err != nil {
 		return Record{}, err

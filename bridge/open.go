@@ -31,6 +31,7 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 		return Record{}, err
 	}
 	o := e.opening(i, key)
+	o.Awaited, o.Limited = r.Awaited, agent.MaxPending > 0
 	if o.Response = i.ruled(ruling); o.Response == nil {
 		if o.Response, err = e.granted(ctx, i); err != nil {
 			return Record{}, err

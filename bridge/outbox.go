@@ -18,8 +18,8 @@ const (
 	firstBackoff   = 250 * time.Millisecond
 	maxBackoff     = time.Minute
 	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
-	sweepPoll      = 200 * time.Millisecond
-	sweepBatch     = 50
+	sweepPoll      = 50 * time.Millisecond
+	sweepBatch     = 100                 // of a partition, in one script
 	sessionThreads = 30 * 24 * time.Hour // how long a session's thread is remembered
 )
 
@@ -215,7 +215,7 @@ func (e *Engine) noticed(ctx context.Context, id ID) error {
 			return nil // its own post comes by here
 		}
 	}
-	_, _, err = e.store.Settle(ctx, Settlement{ID: id, Cause: CauseAnswer, Nonce: "shown", Response: Response{
+	_, _, err = e.store.Settle(ctx, Settlement{ID: id, Nonce: "shown", Response: Response{
 		State: StateAnswered, Annotations: map[string]Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
 	return err
@@ -363,18 +363,14 @@ func (e *Engine) startThread(ctx context.Context, r Record, destination int, ref
 // sweep ends interactions whose deadline has passed until ctx ends.
 func (e *Engine) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
-		ids, err := e.store.Due(ctx, sweepBatch)
+		ids, more, err := e.store.Expire(ctx, sweepBatch)
 		if err != nil {
 			e.log.Warn("deadlines not reachable", "error", err)
 		}
 		for _, id := range ids {
-			if _, won, err := e.store.Settle(ctx, Settlement{ID: id, Cause: CauseTimeout, Nonce: "timeout"}); err != nil {
-				e.log.Warn("deadline not applied", "id", id, "error", err)
-			} else if won {
-				e.log.Info("deadline passed", "id", id)
-			}
+			e.log.Info("deadline passed", "id", id)
 		}
-		if len(ids) < sweepBatch {
+		if !more || err != nil {
 			Pause(ctx, sweepPoll)
 		}
 	}

@@ -88,6 +88,9 @@ type Request struct {
 	// MaxRounds bounds how often the answer may be rejected and asked for
 	// again, the first time included; 0: DefaultRounds.
 	MaxRounds int `json:"max_rounds,omitempty"`
+
+	// Awaited tells that who opens it waits for it next; see Opening.Awaited.
+	Awaited bool `json:"-"`
 }
 
 // Duration is a time.Duration written like "5m" in JSON; a bare number counts

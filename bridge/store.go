@@ -7,7 +7,8 @@ import (
 
 // Store is what the engine needs of the database. Every method is atomic,
 // safe for concurrent use and safe to repeat; an unreachable database is
-// CodeUnavailable.
+// CodeUnavailable. Records that are returned may share what they point to:
+// nobody changes it.
 type Store interface {
 	Records
 	Outbox
@@ -70,6 +71,11 @@ type Opening struct {
 	// Escalated is the interaction as it is once its deadline has passed
 	// under OnTimeoutEscalate; nil: it does not escalate.
 	Escalated *Interaction
+	// Awaited tells that whoever opens goes on to Await, which saves asking the
+	// store a second time.
+	Awaited bool
+	// Limited tells that the agent may have so many pending: they are counted.
+	Limited bool
 	// FrontEnds tells that the session has front ends that can answer, so that
 	// the interaction lives on when no destination can be reached.
 	FrontEnds bool
@@ -77,22 +83,12 @@ type Opening struct {
 	Superseded Response
 }
 
-// Cause says who ends an interaction.
-type Cause string
-
-// The causes.
-const (
-	CauseAnswer  Cause = "answer"  // a human; loses to a deadline that has passed
-	CauseTimeout Cause = "timeout" // the clock; only once the deadline has passed
-	CauseCancel  Cause = "cancel"  // the agent or an operator
-)
-
-// Settlement ends an interaction.
+// Settlement ends an interaction: a human's answer, or its withdrawal. It loses
+// to a deadline that has passed.
 type Settlement struct {
 	ID       ID
-	Cause    Cause
-	Response Response // ignored for CauseTimeout, where the opening's stands
-	Nonce    string   // names this settlement for repeats
+	Response Response
+	Nonce    string // names this settlement for repeats
 }
 
 // Mark is one thing that happened to an interaction; exactly one field is set.
@@ -187,10 +183,12 @@ type Outbox interface {
 	Extend(ctx context.Context, j Job, d time.Duration) (bool, error)
 }
 
-// Deadlines finds what has to end.
+// Deadlines ends what nobody answered in time.
 type Deadlines interface {
-	// Due returns up to n interactions whose deadline has passed.
-	Due(ctx context.Context, n int) ([]ID, error)
+	// Expire applies what was agreed for their deadlines to up to n
+	// interactions of each partition. It returns those that are over by that,
+	// and whether there may be more.
+	Expire(ctx context.Context, n int) (over []ID, more bool, err error)
 }
 
 // Mailbox keeps the late answers of sessions until their agents have taken

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ const (
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
 	leaveTimeout = time.Second
+	reservedFor  = 10 * time.Second // how long a caller that has opened may take to wait
 )
 
 // hub wakes the callers that wait in this process.
@@ -29,16 +31,29 @@ type hub struct {
 
 	mu      sync.Mutex
 	closed  bool
-	waiters map[bridge.ID]map[chan struct{}]struct{}
+	waiters map[bridge.ID][]waiter
+	// reserved are the waiters of callers that have opened, and wait next.
+	reserved map[bridge.ID]reservation
 	// since is where reading the event stream of a partition goes on; only
 	// partitions that have waiters.
 	since map[int]string
-	count map[int]int // waiters by partition
+	count map[int]int       // waiters by partition
+	beat  map[int]time.Time // when the daemon last said in a partition that it is alive
+}
+
+// waiter is told what an interaction's record is, once it is over; nil: it has
+// to look for itself.
+type waiter chan *bridge.Record
+
+type reservation struct {
+	waiter
+	leave func() bool
+	at    time.Time
 }
 
 func newHub(b *Broker) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{b: b, cancel: cancel, waiters: map[bridge.ID]map[chan struct{}]struct{}{}, since: map[int]string{}, count: map[int]int{}}
+	h := &hub{b: b, cancel: cancel, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}, since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{}}
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
 	h.done.Go(func() { b.verifier.run(ctx) })
@@ -61,60 +76,77 @@ func (h *hub) close() error {
 // Await implements bridge.Records: register, then read, then sleep until
 // woken.
 func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	ch, leave := b.hub.enter(id)
+	ch, leave, registered := b.hub.enter(id)
 	defer func() {
 		if last := leave(); last && ctx.Err() != nil {
 			b.unregister(ctx, id)
 		}
 	}()
 	for {
-		reply, err := b.register(ctx, id, aliveFor)
-		switch {
-		case ctx.Err() != nil:
-			return bridge.Record{}, ctx.Err()
-		case err != nil:
-			// Redis is away. The request stands there; so does the caller.
-			if !bridge.Pause(ctx, catchUpEvery) {
-				return bridge.Record{}, ctx.Err()
+		if !registered {
+			rec, over, err := b.look(ctx, id)
+			if over || err != nil {
+				return rec, err
 			}
-			if b.hub.isClosed() {
-				return bridge.Record{}, unavailable(err)
-			}
-			continue
-		case reply[0] == "":
-			return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
-		case bridge.State(reply[0]).Final(), reply[2] == "1":
-			r, err := b.Load(ctx, id)
-			if err == nil && r.Over() {
-				return r, nil
-			}
-			if !bridge.Pause(ctx, catchUpEvery) { // Redis went away in between
-				return bridge.Record{}, ctx.Err()
-			}
-			continue
 		}
-		b.hub.follow(id.Partition(), reply[1])
+		registered = false
+		var rec *bridge.Record
 		select {
 		case <-ctx.Done():
 			return bridge.Record{}, ctx.Err()
-		case <-ch:
+		case rec = <-ch:
 		}
 		if b.hub.isClosed() {
 			return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
 		}
+		if rec != nil && rec.Over() {
+			return *rec, nil
+		}
 	}
 }
 
-// register says that this daemon waits; with no time, that it does not.
-func (b *Broker) register(ctx context.Context, id bridge.ID, alive time.Duration) ([]string, error) {
-	return b.scripts.await.Run(ctx, b.client, []string{b.keys.record(id), b.keys.nodes(id.Partition())}, b.keys.wake(b.node), alive.Milliseconds()).StringSlice()
+// look registers a waiter, and reads the record if it is over. While Redis is
+// away it tries again: the request stands there, and so does the caller.
+func (b *Broker) look(ctx context.Context, id bridge.ID) (bridge.Record, bool, error) {
+	for {
+		alive := ""
+		if b.hub.beats(id.Partition()) {
+			alive = strconv.FormatInt(aliveFor.Milliseconds(), 10)
+		}
+		reply, err := b.register(ctx, id, alive)
+		if err == nil && reply[0] == "" {
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		}
+		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
+			b.hub.follow(id.Partition(), reply[1])
+			return bridge.Record{}, false, nil
+		}
+		if err == nil {
+			var rec bridge.Record
+			if rec, err = b.Load(ctx, id); err == nil && rec.Over() {
+				return rec, true, nil
+			}
+		}
+		if !bridge.Pause(ctx, catchUpEvery) {
+			return bridge.Record{}, false, ctx.Err()
+		}
+		if b.hub.isClosed() {
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+		}
+	}
+}
+
+// register says that this daemon waits, and for how many ms it is alive; 0:
+// that it does not wait.
+func (b *Broker) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
+	return b.run(ctx, id.Partition(), b.scripts.await, []string{b.keys.record(id), b.keys.nodes(id.Partition())}, b.keys.wake(b.node), alive).StringSlice()
 }
 
 // unregister is best effort: what it leaves behind only makes a card say less.
 func (b *Broker) unregister(ctx context.Context, id bridge.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	if _, err := b.register(ctx, id, 0); err != nil {
+	if _, err := b.register(ctx, id, "0"); err != nil {
 		b.log.Debug("waiter not taken off", "id", id, "error", err)
 	}
 }
@@ -125,32 +157,90 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter. The function takes it off and tells whether it was the
-// last one for the interaction.
-func (h *hub) enter(id bridge.ID) (chan struct{}, func() bool) {
-	ch := make(chan struct{}, 1)
+// enter adds a waiter, or takes the one that its opening reserved: that is
+// registered. The function takes it off and tells whether it was the last one
+// for the interaction.
+func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r, ok := h.reserved[id]; ok {
+		delete(h.reserved, id)
+		return r.waiter, r.leave, true
+	}
+	ch, leave = h.add(id)
+	return ch, leave, false
+}
+
+// reserve adds the waiter of a caller that opens an interaction to wait for it.
+func (h *hub) reserve(id bridge.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ch, leave := h.add(id)
+	h.reserved[id] = reservation{ch, leave, time.Now()}
+}
+
+// drop takes a reserved waiter off, unless its caller waits.
+func (h *hub) drop(id bridge.ID) bool {
+	h.mu.Lock()
+	r, ok := h.reserved[id]
+	delete(h.reserved, id)
+	h.mu.Unlock()
+	return ok && r.leave()
+}
+
+// abandoned takes the waiters off whose callers have not come to wait.
+func (h *hub) abandoned(ctx context.Context) {
+	var ids []bridge.ID
+	h.mu.Lock()
+	for id, r := range h.reserved {
+		if time.Since(r.at) > reservedFor {
+			ids = append(ids, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, id := range ids {
+		if h.drop(id) {
+			h.b.unregister(ctx, id)
+		}
+	}
+}
+
+// add adds a waiter; h.mu is held.
+func (h *hub) add(id bridge.ID) (waiter, func() bool) {
+	ch := make(waiter, 1)
+	h.waiters[id] = append(h.waiters[id], ch)
+	h.count[id.Partition()]++
+	return ch, func() bool { return h.remove(id, ch) }
+}
+
+func (h *hub) remove(id bridge.ID, ch waiter) bool {
 	p := id.Partition()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.waiters[id] == nil {
-		h.waiters[id] = map[chan struct{}]struct{}{}
+	rest := slices.DeleteFunc(h.waiters[id], func(w waiter) bool { return w == ch })
+	if len(rest) > 0 {
+		h.waiters[id] = rest
+	} else {
+		delete(h.waiters, id)
 	}
-	h.waiters[id][ch] = struct{}{}
-	h.count[p]++
-	return ch, func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.waiters[id], ch)
-		last := len(h.waiters[id]) == 0
-		if last {
-			delete(h.waiters, id)
-		}
-		if h.count[p]--; h.count[p] == 0 {
-			delete(h.count, p)
-			delete(h.since, p)
-		}
-		return last
+	if h.count[p]--; h.count[p] == 0 {
+		delete(h.count, p)
+		delete(h.since, p)
+		delete(h.beat, p)
 	}
+	return len(rest) == 0
+}
+
+// beats reports whether it is time to say in a partition that this daemon is
+// alive, which whoever asks then does.
+func (h *hub) beats(partition int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.beat[partition]) < beatEvery {
+		return false
+	}
+	h.beat[partition] = time.Now()
+	return true
 }
 
 // follow makes sure that the partition's events are read from now on; now is
@@ -165,12 +255,18 @@ func (h *hub) follow(partition int, now string) {
 	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
 }
 
-func (h *hub) wake(id bridge.ID) {
+// wake wakes the callers that wait for an interaction; rec is its record, or
+// nil.
+func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for ch := range h.waiters[id] {
+	wake(h.waiters[id], rec)
+}
+
+func wake(waiters []waiter, rec *bridge.Record) {
+	for _, ch := range waiters {
 		select {
-		case ch <- struct{}{}:
+		case ch <- rec:
 		default:
 		}
 	}
@@ -179,13 +275,8 @@ func (h *hub) wake(id bridge.ID) {
 func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, chans := range h.waiters {
-		for ch := range chans {
-			select {
-			case ch <- struct{}{}:
-			default:
-			}
-		}
+	for _, waiters := range h.waiters {
+		wake(waiters, nil)
 	}
 }
 
@@ -204,7 +295,7 @@ func (h *hub) listen(ctx context.Context) {
 				return
 			}
 			if msg, isMessage := m.(*redis.Message); isMessage {
-				h.wake(bridge.ID(msg.Payload))
+				h.wake(bridge.ID(msg.Payload), nil)
 			} else {
 				h.recheck(ctx)
 			}
@@ -227,7 +318,8 @@ func (h *hub) catchUp(ctx context.Context) {
 		}
 		if time.Since(beat) > beatEvery {
 			beat = time.Now()
-			h.beat(ctx, since)
+			h.sayAlive(ctx, since)
+			h.abandoned(ctx)
 		}
 		if time.Since(last) > recheckEvery {
 			last = time.Now()
@@ -236,10 +328,10 @@ func (h *hub) catchUp(ctx context.Context) {
 	}
 }
 
-// beat says in each partition that this daemon is alive and waits.
-func (h *hub) beat(ctx context.Context, partitions map[int]string) {
+// sayAlive says in each partition that this daemon is alive and waits.
+func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
 	for p := range partitions {
-		if err := h.b.scripts.beat.Run(ctx, h.b.client, []string{h.b.keys.nodes(p)}, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err(); err != nil {
+		if err := h.b.run(ctx, p, h.b.scripts.beat, []string{h.b.keys.nodes(p)}, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err(); err != nil {
 			h.b.log.Debug("beat not stored", "error", err)
 		}
 	}
@@ -252,7 +344,7 @@ func (h *hub) readEvents(ctx context.Context, partition int, at string) {
 	}
 	for _, m := range msgs {
 		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
-			h.wake(bridge.ID(m.Values["i"].(string)))
+			h.wake(bridge.ID(m.Values["i"].(string)), nil)
 		}
 	}
 	h.mu.Lock()
@@ -285,7 +377,7 @@ func (h *hub) recheck(ctx context.Context) {
 		})
 		for n, id := range batch {
 			if f := states[n].Val(); len(f) < 2 || f[0] != string(bridge.StatePending) || f[1] != nil {
-				h.wake(id)
+				h.wake(id, nil)
 			}
 		}
 	}

@@ -49,6 +49,7 @@ type Broker struct {
 	retention  time.Duration
 	node       string
 	log        *slog.Logger
+	queues     []*queue
 	hub        *hub
 	verifier   *verifier
 	nudge      chan struct{} // jobs were stored by this process
@@ -91,13 +92,26 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	if err := b.fixPartitions(ctx); err != nil {
 		return nil, err
 	}
+	if _, ok := b.client.(*redis.ClusterClient); ok {
+		for range b.partitions {
+			b.queues = append(b.queues, newQueue(b.client, 1))
+		}
+	} else {
+		b.queues = []*queue{newQueue(b.client, queueFlushers)}
+	}
 	b.verifier = &verifier{b: b}
 	b.hub = newHub(b)
 	return b, nil
 }
 
 // Close stops listening. Callers that still wait get CodeUnavailable.
-func (b *Broker) Close() error { return b.hub.close() }
+func (b *Broker) Close() error {
+	err := b.hub.close()
+	for _, q := range b.queues {
+		q.close()
+	}
+	return err
+}
 
 // Ping reports whether Redis answers.
 func (b *Broker) Ping(ctx context.Context) error { return unavailable(b.client.Ping(ctx).Err()) }

@@ -82,7 +82,7 @@ func open(t *testing.T, b *broker.Broker, change func(*bridge.Interaction)) brid
 }
 
 func yes(id bridge.ID, who string) bridge.Settlement {
-	return bridge.Settlement{ID: id, Cause: bridge.CauseAnswer, Nonce: who, Response: bridge.Response{
+	return bridge.Settlement{ID: id, Nonce: who, Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: who}, Annotations: map[string]bridge.Annotation{},
 	}}
 }
@@ -234,18 +234,14 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	c := redistest.Start(t).Client(t)
 	b := newBroker(t, c, "n")
 	early := open(t, b, nil).Interaction.ID
-	if _, won, _ := b.Settle(t.Context(), bridge.Settlement{ID: early, Cause: bridge.CauseTimeout, Nonce: "timeout"}); won {
-		t.Error("a time-out won before its time")
-	}
 	id := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) }).Interaction.ID
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	var due []bridge.ID
-	for len(due) == 0 {
-		var err error
-		if due, err = b.Due(ctx, 10); err != nil {
-			t.Fatal(err)
-		}
+	if over, _, err := b.Expire(ctx, 10); err != nil || len(over) != 0 {
+		t.Errorf("%v expired before their time, %v", over, err)
+	}
+	if !bridge.Pause(ctx, 40*time.Millisecond) {
+		t.Fatal("interrupted")
 	}
 	got, won, err := b.Settle(t.Context(), yes(id, "U1"))
 	if err != nil || won || got.State != bridge.StateExpired {
@@ -254,8 +250,11 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	if !got.Response.At.Equal(got.Interaction.Deadline) {
 		t.Errorf("expired at %v, deadline was %v", got.Response.At, got.Interaction.Deadline)
 	}
-	if due, _ := b.Due(t.Context(), 10); len(due) != 0 {
-		t.Errorf("still due: %v", due)
+	if over, more, err := b.Expire(t.Context(), 10); len(over) != 0 || more || err != nil {
+		t.Errorf("expired again: %v, %v, %v", over, more, err)
+	}
+	if got, err := b.Load(t.Context(), early); err != nil || got.State != bridge.StatePending {
+		t.Errorf("one that is not due: %s, %v", got.State, err)
 	}
 }
 
@@ -275,17 +274,15 @@ func TestExpiryOnceOverNodes(t *testing.T) {
 	for _, b := range nodes {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				ids, _ := b.Due(ctx, 10)
+				ids, _, _ := b.Expire(ctx, 10)
+				mu.Lock()
 				for _, id := range ids {
-					if _, _, err := b.Settle(ctx, bridge.Settlement{ID: id, Cause: bridge.CauseTimeout, Nonce: "timeout"}); err == nil {
-						mu.Lock()
-						done[id]++
-						if len(done) == n {
-							cancel()
-						}
-						mu.Unlock()
-					}
+					done[id]++
 				}
+				if len(done) == n {
+					cancel()
+				}
+				mu.Unlock()
 			}
 		})
 	}
@@ -304,8 +301,8 @@ func TestExpiryOnceOverNodes(t *testing.T) {
 		}
 	}
 	for id, k := range responses {
-		if k != 1 {
-			t.Errorf("%s ended %d times", id, k)
+		if k != 1 || done[id] != 1 {
+			t.Errorf("%s ended %d times, reported %d times", id, k, done[id])
 		}
 	}
 	if len(responses) != n {

@@ -9,14 +9,14 @@
 //	nod:{p}:k:<a>/<key>   string  idempotency key → id|digest
 //	nod:{p}:dl            zset    deadlines of pending interactions, ms
 //	nod:{p}:out           zset    due times of jobs, ms
-//	nod:{p}:jobs          hash    the jobs
+//	nod:{p}:jobs          hash    the jobs that were worked on
 //	nod:{p}:dead          list    jobs given up, newest first, at most 1000
 //	nod:{p}:ev            stream  events
-//	nod:{p}:open          hash    pending requests by agent
+//	nod:{p}:open          hash    pending requests of agents that are limited
 //	nod:r:<agent>:<min>   string  requests of an agent in a minute
 //	nod:{p}:au, :aus      stream  audit log, and its signed seals
 //	nod:{p}:auh           hash    how far both are
-//	nod:{p}:pend, :all    zset    ids by creation, ms
+//	nod:{p}:all           zset    ids by creation, ms
 //	nod:{p}:s:<a>/<s>     zset    ids of a session
 //	nod:{p}:d:<id>        hash    drafts
 //	nod:{p}:g:<a>/<s>     hash    grants
@@ -30,11 +30,21 @@
 // # Waking
 //
 // Pub/sub wakes, keys decide. A waiter registers its daemon's channel in the
-// record and reads the state in one script, then sleeps. The settling script
-// publishes the id to the registered channels. Because a subscription can be
-// silently dead, the event streams of the partitions that have waiters are
+// record and reads the state in one script, then sleeps; one that opens and
+// then waits registers with the opening. The settling script publishes the id
+// to the registered channels, but for that of the daemon that settles, which
+// wakes its own callers. Because a subscription can be silently dead, the event
+// streams of the partitions that have waiters are
 // read a few times per second as well, and after every resubscription each
 // waiter's state is read again.
+//
+// # Speed
+//
+// Scripts and reads of many callers are sent together, through two connections
+// at most, or one for each partition of a Cluster. A script call costs about
+// 5 µs of Redis, most of it before the command runs, so they are few: data that
+// is in the record is not stored in the event, a job that nobody has tried is
+// a member of the outbox only, and what is pending is what has a deadline.
 //
 // # Failure
 //

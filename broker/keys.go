@@ -43,7 +43,6 @@ func (k keys) open(p int) string      { return k.in(p, "open") }
 func (k keys) clients(p int, session string) string {
 	return k.in(p, "c:"+session)
 }
-func (k keys) pending(p int) string    { return k.in(p, "pend") }
 func (k keys) all(p int) string        { return k.in(p, "all") }
 func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
 func (k keys) lease(key string) string { return k.prefix + ":l:" + key }

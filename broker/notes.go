@@ -131,7 +131,7 @@ func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
 	}
 	p := b.partition(g.Session, g.Agent)
-	given, err := b.scripts.grant.Run(ctx, b.client, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin))},
+	given, err := b.run(ctx, p, b.scripts.grant, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin))},
 		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
 	return given == 1, unavailable(err)
 }

@@ -3,9 +3,11 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,46 +40,43 @@ func (b *Broker) Wait(ctx context.Context, d time.Duration) {
 
 // nextDue is how long until the earliest job is due; false if there is none.
 func (b *Broker) nextDue(ctx context.Context) (time.Duration, bool) {
-	cmds := make([]*redis.ZSliceCmd, b.partitions)
-	var now *redis.TimeCmd
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		now = p.Time(ctx)
-		for n := range cmds {
-			cmds[n] = p.ZRangeWithScores(ctx, b.keys.outbox(n), 0, 0)
-		}
-		return nil
-	})
+	next, now, err := b.nextJobs(ctx)
 	if err != nil {
 		return 0, false
 	}
-	earliest, found := 0.0, false
-	for _, c := range cmds {
-		if z := c.Val(); len(z) > 0 && (!found || z[0].Score < earliest) {
-			earliest, found = z[0].Score, true
+	earliest := 0.0
+	for _, at := range next {
+		if at > 0 && (earliest == 0 || at < earliest) {
+			earliest = at
 		}
 	}
-	return time.UnixMilli(int64(earliest)).Sub(now.Val()), found
+	return time.UnixMilli(int64(earliest)).Sub(now), earliest > 0
 }
 
 // Claim implements bridge.Outbox. Partitions are visited in random order, so
 // that a busy one starves nobody.
 func (b *Broker) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
+	due, err := b.dueJobs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var jobs []bridge.Job
-	for _, p := range rand.Perm(b.partitions) {
+	for _, k := range rand.Perm(len(due)) {
 		if len(jobs) >= n {
 			break
 		}
-		packed, err := b.scripts.claim.Run(ctx, b.client, []string{b.keys.outbox(p), b.keys.jobs(p)}, n-len(jobs), lease.Milliseconds()).StringSlice()
+		p := due[k]
+		packed, err := b.run(ctx, p, b.scripts.claim, []string{b.keys.outbox(p), b.keys.jobs(p)}, n-len(jobs), lease.Milliseconds()).StringSlice()
 		if err != nil {
 			if len(jobs) > 0 {
 				return jobs, nil // what was leased must be worked on
 			}
 			return nil, unavailable(err)
 		}
-		for _, s := range packed {
-			j, err := parseJob(s)
+		for k := 0; k+1 < len(packed); k += 2 {
+			j, err := parseJob(packed[k], packed[k+1])
 			if err != nil {
-				b.log.Error("job can not be read", "job", s, "error", err)
+				b.log.Error("job can not be read", "job", packed[k], "error", err)
 				continue
 			}
 			jobs = append(jobs, j)
@@ -86,22 +85,59 @@ func (b *Broker) Claim(ctx context.Context, n int, lease time.Duration) ([]bridg
 	return jobs, nil
 }
 
-// parseJob reads kind|interaction|destination|attempt|fence|generation|created|leased_until.
-func parseJob(s string) (bridge.Job, error) {
-	f := strings.Split(s, "|")
-	if len(f) != 8 {
-		return bridge.Job{}, bridge.Errorf(bridge.CodeInternal, "job has %d fields", len(f))
+// dueJobs are the partitions that have jobs which are due.
+func (b *Broker) dueJobs(ctx context.Context) ([]int, error) {
+	next, now, err := b.nextJobs(ctx)
+	var due []int
+	for p, at := range next {
+		if at > 0 && at <= float64(now.UnixMilli()) {
+			due = append(due, p)
+		}
+	}
+	return due, err
+}
+
+// nextJobs is when the first job of each partition is due, in ms; 0 where there
+// is none. The time is that of Redis.
+func (b *Broker) nextJobs(ctx context.Context) ([]float64, time.Time, error) {
+	cmds := make([]*redis.ZSliceCmd, b.partitions)
+	var now *redis.TimeCmd
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range cmds {
+			cmds[n] = p.ZRangeWithScores(ctx, b.keys.outbox(n), 0, 0)
+		}
+		now = p.Time(ctx)
+		return nil
+	})
+	if err != nil {
+		return nil, time.Time{}, unavailable(err)
+	}
+	next := make([]float64, b.partitions)
+	for n, c := range cmds {
+		if z := c.Val(); len(z) > 0 {
+			next[n] = z[0].Score
+		}
+	}
+	return next, now.Val(), nil
+}
+
+// parseJob reads kind:interaction:destination, and
+// attempt|fence|generation|created|leased_until.
+func parseJob(name, packed string) (bridge.Job, error) {
+	who, f := strings.Split(name, ":"), strings.Split(packed, "|")
+	if len(who) != 3 || len(f) < 5 {
+		return bridge.Job{}, bridge.Errorf(bridge.CodeInternal, "job has %d and %d fields", len(who), len(f))
 	}
 	var n [5]int64
-	for k, at := range []int{2, 3, 4, 5, 6} {
-		v, err := strconv.ParseInt(f[at], 10, 64)
+	for k, text := range []string{who[2], f[0], f[1], f[2], f[3]} {
+		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return bridge.Job{}, bridge.Wrap(bridge.CodeInternal, err, "job")
 		}
 		n[k] = v
 	}
 	return bridge.Job{
-		ID: f[0] + ":" + f[1] + ":" + f[2], Kind: bridge.JobKind(f[0]), Interaction: bridge.ID(f[1]),
+		ID: name, Kind: bridge.JobKind(who[0]), Interaction: bridge.ID(who[1]),
 		Destination: int(n[0]), Attempt: int(n[1]), Fence: n[2], Generation: n[3], Created: time.UnixMilli(n[4]).UTC(),
 	}, nil
 }
@@ -116,7 +152,7 @@ func (b *Broker) release(ctx context.Context, j bridge.Job, how string, arg any)
 
 func (b *Broker) runRelease(ctx context.Context, j bridge.Job, how string, arg any) (int, error) {
 	p := j.Interaction.Partition()
-	n, err := b.scripts.release.Run(ctx, b.client, []string{b.keys.outbox(p), b.keys.jobs(p), b.keys.dead(p)},
+	n, err := b.run(ctx, p, b.scripts.release, []string{b.keys.outbox(p), b.keys.jobs(p), b.keys.dead(p)},
 		j.ID, j.Fence, j.Generation, how, arg).Int()
 	return n, unavailable(err)
 }
@@ -153,8 +189,52 @@ func (b *Broker) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return b.release(ctx, j, "bury", letter)
 }
 
-// Due implements bridge.Deadlines.
-func (b *Broker) Due(ctx context.Context, n int) ([]bridge.ID, error) {
+// Expire implements bridge.Deadlines.
+func (b *Broker) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
+	due, err := b.due(ctx, n)
+	if err != nil {
+		return nil, false, err
+	}
+	var mu sync.Mutex
+	var over []bridge.ID
+	var failed error
+	more := false
+	var wg sync.WaitGroup
+	for p, ids := range due {
+		more = more || len(ids) == n
+		if len(ids) == 0 {
+			continue
+		}
+		wg.Go(func() {
+			ended, err := b.expire(ctx, p, ids)
+			mu.Lock()
+			defer mu.Unlock()
+			over, failed = append(over, ended...), errors.Join(failed, err)
+		})
+	}
+	wg.Wait()
+	return over, more, failed
+}
+
+func (b *Broker) expire(ctx context.Context, partition int, ids []string) ([]bridge.ID, error) {
+	keys, args := b.transitionKeys(bridge.ID(ids[0])), []any{b.keys.wake(b.node)}
+	for _, id := range ids {
+		keys, args = append(keys, b.keys.record(bridge.ID(id))), append(args, id)
+	}
+	ended, err := b.run(ctx, partition, b.scripts.expire, keys, args...).StringSlice()
+	over := make([]bridge.ID, len(ended))
+	for k, id := range ended {
+		over[k] = bridge.ID(id)
+		b.hub.wake(over[k], nil)
+	}
+	if len(ended) > 0 {
+		b.poke()
+	}
+	return over, unavailable(err)
+}
+
+// due are up to n ids of each partition whose deadline has passed.
+func (b *Broker) due(ctx context.Context, n int) ([][]string, error) {
 	now, err := b.client.Time(ctx).Result()
 	if err != nil {
 		return nil, unavailable(err)
@@ -169,11 +249,9 @@ func (b *Broker) Due(ctx context.Context, n int) ([]bridge.ID, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var ids []bridge.ID
-	for _, c := range cmds {
-		for _, id := range c.Val() {
-			ids = append(ids, bridge.ID(id))
-		}
+	due := make([][]string, b.partitions)
+	for k, c := range cmds {
+		due[k] = c.Val()
 	}
-	return ids[:min(n, len(ids))], nil
+	return due, nil
 }

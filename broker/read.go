@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -55,44 +56,70 @@ func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	if err != nil {
 		return bridge.List{}, err
 	}
-	out := bridge.List{Items: []bridge.Record{}}
+	out, last := bridge.List{Items: []bridge.Record{}}, place{}
 	for {
-		places, err := b.newest(ctx, f, at)
+		places, err := b.newest(ctx, f, at, min(listBatch, limit+1))
 		if err != nil || len(places) == 0 {
 			return out, err
 		}
-		for _, at = range places {
-			if len(out.Items) == limit {
-				last := out.Items[limit-1].Interaction
-				out.Next = place{last.Created.UnixMilli(), string(last.ID)}.String()
-				return out, nil
-			}
-			r, err := b.Load(ctx, bridge.ID(at.id))
-			if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		records, err := b.loadAll(ctx, places)
+		if err != nil {
+			return bridge.List{}, err
+		}
+		for k, r := range records {
+			if at = places[k]; r == nil {
 				continue // outlived its retention
 			}
-			if err != nil {
-				return bridge.List{}, err
+			if len(out.Items) == limit {
+				out.Next = last.String()
+				return out, nil
 			}
 			if (f.State == "" || r.State == f.State) && (f.Agent == "" || r.Interaction.Agent == f.Agent) &&
 				(f.Session == "" || r.Interaction.Session == f.Session) {
-				out.Items = append(out.Items, r)
+				out.Items, last = append(out.Items, *r), at
 			}
 		}
 	}
 }
 
+// loadAll reads the records of places; nil where there is none.
+func (b *Broker) loadAll(ctx context.Context, places []place) ([]*bridge.Record, error) {
+	cmds := make([]*redis.MapStringStringCmd, len(places))
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, at := range places {
+			cmds[k] = p.HGetAll(ctx, b.keys.record(bridge.ID(at.id)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]*bridge.Record, len(places))
+	for k, at := range places {
+		r, err := readRecord(bridge.ID(at.id), cmds[k])
+		switch {
+		case err == nil:
+			out[k] = &r
+		case bridge.ErrorCode(err) != bridge.CodeNotFound:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // newest returns the next places after at, merged from the indexes that can
 // hold what the filter asks for; none at the end.
-func (b *Broker) newest(ctx context.Context, f bridge.ListFilter, at place) ([]place, error) {
+func (b *Broker) newest(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
 	var names []string
 	switch {
 	case f.Session != "" && f.Agent != "":
 		names = []string{b.keys.session(b.partition(f.Session, ""), f.Agent, f.Session)}
 	case f.State == bridge.StatePending:
-		for p := range b.partitions {
-			names = append(names, b.keys.pending(p))
+		all, err := b.pending(ctx)
+		if err != nil {
+			return nil, err
 		}
+		return first(slices.DeleteFunc(all, func(q place) bool { return !at.before(q) }), most), nil
 	default:
 		for p := range b.partitions {
 			names = append(names, b.keys.all(p))
@@ -116,13 +143,41 @@ func (b *Broker) newest(ctx context.Context, f bridge.ListFilter, at place) ([]p
 			}
 		}
 	}
+	return first(all, most), nil
+}
+
+// first sorts places, and returns the first of them.
+func first(all []place, most int) []place {
 	slices.SortFunc(all, func(x, y place) int {
 		if x.before(y) {
 			return -1
 		}
 		return 1
 	})
-	return all[:min(listBatch, len(all))], nil
+	return all[:min(most, len(all))]
+}
+
+// pending are the places of all that is pending, in no order: that is what has
+// a deadline. An index of its own would cost every opening and every end more
+// than reading 36 bytes each costs who lists them.
+func (b *Broker) pending(ctx context.Context) ([]place, error) {
+	cmds := make([]*redis.StringSliceCmd, b.partitions)
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range cmds {
+			cmds[n] = p.ZRange(ctx, b.keys.deadlines(n), 0, -1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var all []place
+	for _, c := range cmds {
+		for _, id := range c.Val() {
+			all = append(all, place{bridge.ID(id).Time().UnixMilli(), id})
+		}
+	}
+	return all, nil
 }
 
 // Cursor returns the position after everything that has happened.
@@ -177,14 +232,48 @@ func (b *Broker) Events(ctx context.Context, cursor string, f bridge.EventFilter
 	var out []bridge.Event
 	for _, m := range mergeEvents(cmds) {
 		at[m.partition] = m.ID
-		e := decodeEvent(m.XMessage)
+		e, err := decodeEvent(m.XMessage)
+		if err != nil {
+			return nil, "", err
+		}
 		if (f.Session != "" && e.SessionID != f.Session) || (f.Agent != "" && e.Agent != f.Agent) {
 			continue
 		}
 		e.Cursor = formatCursor(at)
 		out = append(out, e)
 	}
-	return out, formatCursor(at), nil
+	return out, formatCursor(at), b.fillIn(ctx, out)
+}
+
+// fillIn adds the data of openings and ends, which is in the records: it does
+// not change there. Events that outlived their record have none.
+func (b *Broker) fillIn(ctx context.Context, events []bridge.Event) error {
+	fields := map[bridge.EventType]string{bridge.EventRequest: "req", bridge.EventResponse: "res"}
+	cmds := make([]*redis.StringCmd, len(events))
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, e := range events {
+			if field := fields[e.Type]; field != "" {
+				cmds[k] = p.HGet(ctx, b.keys.record(e.InteractionID), field)
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return unavailable(err)
+	}
+	for k, c := range cmds {
+		if c == nil {
+			continue
+		}
+		raw, err := c.Bytes()
+		switch {
+		case err == nil:
+			events[k].Data = raw
+		case !errors.Is(err, redis.Nil):
+			return unavailable(err)
+		}
+	}
+	return nil
 }
 
 type located struct {
@@ -209,16 +298,25 @@ func mergeEvents(cmds []*redis.XMessageSliceCmd) []located {
 	return all
 }
 
-func decodeEvent(m redis.XMessage) bridge.Event {
+// decodeEvent reads an event; its time is that of its place in the stream.
+func decodeEvent(m redis.XMessage) (bridge.Event, error) {
 	get := func(k string) string { s, _ := m.Values[k].(string); return s }
+	ms, _, _ := strings.Cut(m.ID, "-")
 	e := bridge.Event{
-		Type: bridge.EventType(get("t")), Timestamp: millis(get("ts")), InteractionID: bridge.ID(get("i")), SessionID: get("s"),
-		ToolCallID: get("tc"), TurnID: get("tu"), ResponseID: get("ri"), Agent: get("a"), State: bridge.State(get("st")),
+		Type: bridge.EventType(get("t")), Timestamp: millis(ms), InteractionID: bridge.ID(get("i")), SessionID: get("s"),
+		Agent: get("a"), State: bridge.State(get("st")),
+	}
+	if x := get("x"); x != "" {
+		var c correlationIDs
+		if err := json.Unmarshal([]byte(x), &c); err != nil {
+			return e, bridge.Wrap(bridge.CodeInternal, err, "stored event %s", m.ID)
+		}
+		e.ToolCallID, e.TurnID, e.ResponseID = c.ToolCall, c.Turn, c.ResponseID
 	}
 	if d := get("d"); d != "" {
 		e.Data = json.RawMessage(d)
 	}
-	return e
+	return e, nil
 }
 
 // A cursor is one stream position per partition, so that it resumes exactly

@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -19,6 +22,18 @@ const openTries = 10
 // Open implements bridge.Records.
 func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
+	if o.Awaited {
+		b.hub.reserve(i.ID)
+	}
+	rec, created, err := b.open(ctx, o)
+	if o.Awaited && (err != nil || !created || rec.Over()) {
+		b.hub.drop(i.ID)
+	}
+	return rec, created, err
+}
+
+func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+	i := o.Interaction
 	p := i.ID.Partition()
 	join, first := flag(i.Join), bridge.ID("")
 	for range openTries {
@@ -26,11 +41,13 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		if err != nil {
 			return bridge.Record{}, false, err
 		}
-		place := i.Agent + "/" + i.Session + "/" + i.Route
-		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session),
-			b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
-			b.keys.in(p, "tw:"+place+"/"+twinDigest(i)), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
-		reply, err := b.scripts.open.Run(ctx, b.client, keys, args...).StringSlice()
+		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
+		if rare(o) {
+			place := i.Agent + "/" + i.Session + "/" + i.Route
+			keys = append(keys, b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
+				b.keys.in(p, "tw:"+twinName(place, i)), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
+		}
+		reply, err := b.run(ctx, p, b.scripts.open, keys, args...).StringSlice()
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
 		}
@@ -51,13 +68,35 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		case "joined":
 			rec, err := b.Mark(ctx, id, bridge.Mark{Joined: true})
 			return rec, false, err
-		default:
-			b.poke()
+		case "old":
 			rec, err := b.Load(ctx, id)
-			return rec, reply[0] == "new", err
+			return rec, false, err
+		default:
+			return b.opened(ctx, o, reply[2])
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").WithHint("try again")
+}
+
+// opened is the record of what was opened now, in ms. It is read only where
+// the opening did more than store what it was given.
+func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+	b.poke()
+	i := o.Interaction
+	if o.Awaited {
+		b.hub.follow(i.ID.Partition(), now)
+	}
+	if o.Response != nil || o.Queued || i.Previous != "" || i.Batch > 0 {
+		rec, err := b.Load(ctx, i.ID)
+		return rec, true, err
+	}
+	at := millis(now)
+	rec := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
+	rec.Interaction.Created, rec.Interaction.Deadline = at, at.Add(i.Deadline.Sub(i.Created))
+	if len(o.Failures) > 0 {
+		rec.Failures = maps.Clone(o.Failures)
+	}
+	return rec, true, nil
 }
 
 // twin says how an opening goes on that found an identical request.
@@ -82,23 +121,57 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any
 	if o.Escalated != nil {
 		escalated, destinations, again = data(o.Escalated), len(o.Escalated.Destinations), o.Escalated.Deadline.Sub(i.Deadline)
 	}
-	digest, err := requestDigest(i)
-	if err != nil {
-		return nil, err
+	digest := ""
+	if o.IdempotencyKey != "" {
+		var err error
+		if digest, err = requestDigest(i); err != nil {
+			return nil, err
+		}
+	}
+	afterHold, channel := []byte{}, ""
+	if i.Session != "" || o.Timeout.State == bridge.StatePending {
+		afterHold = data(o.AfterHold) // others can not be held
+	}
+	if o.Awaited {
+		channel = b.keys.wake(b.node)
 	}
 	args := []any{
 		string(i.ID), digest, data(i), i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), data(o.Timeout),
-		string(state), response, len(i.Destinations), i.Agent, i.Session, i.ToolCall, i.Turn, i.ResponseID,
-		b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(), data(o.AfterHold),
-		flag(o.IdempotencyKey != ""), flag(i.Session != ""), flag(o.FrontEnds), escalated, destinations, again.Milliseconds(),
-		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued),
-		bridge.MaxTimeout.Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, len(i.Webhooks), firstStep(i),
+		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
 	}
+	if !rare(o) {
+		return args, nil
+	}
+	args = append(args, string(state), response, escalated, destinations, again.Milliseconds(),
+		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, firstStep(i))
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
 	}
 	return args, nil
+}
+
+// rare reports whether an opening needs what few do.
+func rare(o bridge.Opening) bool {
+	i := o.Interaction
+	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 || len(i.Steps) > 0 || len(o.Failures) > 0
+}
+
+// correlation are the ids that an agent's events carry; empty where there are
+// none.
+func correlation(i bridge.Interaction) string {
+	c := correlationIDs{i.ToolCall, i.Turn, i.ResponseID}
+	if c == (correlationIDs{}) {
+		return ""
+	}
+	return string(data(c))
+}
+
+type correlationIDs struct {
+	ToolCall   string `json:"tc,omitempty"`
+	Turn       string `json:"tu,omitempty"`
+	ResponseID string `json:"ri,omitempty"`
 }
 
 // firstStep is how long the first step of an escalation waits, in ms.
@@ -132,34 +205,58 @@ func requestDigest(i bridge.Interaction) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// twinDigest is what identical requests have in common: what is asked, and
+// twinName is what identical requests have in common: what is asked, and
 // what can be answered.
-func twinDigest(i bridge.Interaction) string {
+func twinName(place string, i bridge.Interaction) string {
+	if !i.Join {
+		return "" // the key is not used
+	}
 	sum := sha256.Sum256(append(data(i.Approval), i.Digest...))
-	return hex.EncodeToString(sum[:])
+	return place + "/" + hex.EncodeToString(sum[:])
 }
 
 // Load implements bridge.Records.
 func (b *Broker) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	f, err := b.client.HGetAll(ctx, b.keys.record(id)).Result()
+	c := &call{read: b.keys.record(id)}
+	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
+		return bridge.Record{}, err
+	}
+	return readRecord(id, c.fields)
+}
+
+func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
+	f, err := fields.Result()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
 	}
 	return decodeRecord(id, f)
 }
 
+// recordVersion is that of the records that scripts write; see pack in
+// lua/lib.lua. One that is not known is refused, not guessed at.
+const recordVersion = "1"
+
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	var r bridge.Record
 	if f["req"] == "" {
 		return r, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
-	if err := json.Unmarshal([]byte(f["req"]), &r.Interaction); err != nil {
+	current := f["cur"] // as it was changed since its opening
+	if current == "" {
+		current = f["req"]
+	}
+	if err := json.Unmarshal([]byte(current), &r.Interaction); err != nil {
 		return r, bridge.Wrap(bridge.CodeInternal, err, "stored interaction %s", id)
 	}
+	packed := strings.SplitN(f["c"], "|", 4)
+	if len(packed) < 4 || packed[0] != recordVersion {
+		return r, bridge.Errorf(bridge.CodeInternal, "the record of interaction %s has version %q, which this nod does not know", id, packed[0]).WithHint("run the version of nod that wrote it, or a newer one")
+	}
 	// The clock of Redis is the one that counts.
-	r.Interaction.Created, r.Interaction.Deadline = millis(f["ct"]), millis(f["dl"])
+	r.Interaction.Created, r.Interaction.Deadline = millis(packed[1]), millis(packed[2])
 	r.State = bridge.State(f["st"])
 	r.Revision, _ = strconv.ParseInt(f["rev"], 10, 64) // written by the scripts only
+	r.Revision++                                       // what was opened is the first
 	for name, at := range map[string]*time.Time{"dv": &r.Delivered, "q": &r.Queued, "es": &r.Escalated} {
 		if f[name] != "" {
 			*at = millis(f[name])
@@ -242,7 +339,7 @@ func millis(s string) time.Time {
 // have in common; see lua/lib.lua.
 func (b *Broker) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
-	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.pending(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p)}
+	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p)}
 }
 
 // Settle implements bridge.Records.
@@ -251,20 +348,28 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	reply, err := b.scripts.settle.Run(ctx, b.client, b.transitionKeys(s.ID),
-		string(s.ID), string(s.Cause), string(s.Response.State), response, s.Nonce).Text()
+	p := s.ID.Partition()
+	reply, fields := b.runAndRead(ctx, p, b.scripts.settle, b.keys.record(s.ID), b.transitionKeys(s.ID),
+		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node))
+	verdict, err := reply.Text()
 	if err != nil {
+		b.hub.wake(s.ID, nil) // it may have settled all the same
 		return bridge.Record{}, false, unavailable(err)
 	}
-	if reply == "missing" {
+	if verdict == "missing" {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", s.ID)
 	}
+	r, err := readRecord(s.ID, fields)
+	if err != nil {
+		b.hub.wake(s.ID, nil)
+	} else {
+		b.hub.wake(s.ID, &r)
+	}
 	b.poke()
-	if reply == "won" {
+	if verdict == "won" {
 		b.verifier.add(s)
 	}
-	r, err := b.Load(ctx, s.ID)
-	return r, reply == "won", err
+	return r, verdict == "won", err
 }
 
 // Mark implements bridge.Records.
@@ -297,7 +402,8 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	default:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
-	reply, err := b.scripts.mark.Run(ctx, b.client, b.transitionKeys(id), append([]any{string(id)}, args...)...).Text()
+	cmd, fields := b.runAndRead(ctx, id.Partition(), b.scripts.mark, b.keys.record(id), b.transitionKeys(id), append([]any{string(id)}, args...)...)
+	reply, err := cmd.Text()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
 	}
@@ -305,7 +411,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
 	b.poke()
-	r, err := b.Load(ctx, id)
+	r, err := readRecord(id, fields)
 	if err == nil && reply == "changed" {
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed meanwhile", id)
 	}

@@ -12,7 +12,7 @@ var luaFiles embed.FS
 
 // scripts are the compiled Lua files; each file's header says what it takes.
 type scripts struct {
-	open, settle, mark, await, beat, claim, release, lease, audit, grant, vote *redis.Script
+	open, settle, expire, mark, await, beat, claim, release, lease, audit, grant, vote *redis.Script
 }
 
 // loadScripts compiles the files. Those that must work when Redis is out of
@@ -38,7 +38,7 @@ func loadScripts(flags bool) (scripts, error) {
 		return redis.NewScript(s.String())
 	}
 	return scripts{
-		open: load("open", false), settle: load("settle", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
+		open: load("open", false), settle: load("settle", true), expire: load("expire", true), mark: load("mark", true), await: load("await", true), beat: load("beat", true),
 		claim: load("claim", true), release: load("release", true), lease: load("lease", true),
 		audit: load("audit", true), grant: load("grant", false), vote: load("vote", true),
 	}, failed

@@ -126,7 +126,7 @@ func TestClusterKeys(t *testing.T) {
 		"clear":  func() error { return b.ClearSession(ctx, "ci", "s") },
 		"list":   func() error { _, err := b.List(ctx, bridge.ListFilter{}); return err },
 		"events": func() error { _, _, err := b.Events(ctx, "", bridge.EventFilter{}); return err },
-		"due":    func() error { _, err := b.Due(ctx, 5); return err },
+		"expire": func() error { _, _, err := b.Expire(ctx, 5); return err },
 		"tidy":   func() error { return b.Tidy(ctx) },
 	} {
 		if err := do(); err != nil {

@@ -24,8 +24,10 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	}
 	far, responses := reach(v.Response)
 	args := append([]any{string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
-		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce}, responses...)
-	reply, err := b.scripts.vote.Run(ctx, b.client, b.transitionKeys(v.ID), args...).Text()
+		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node)}, responses...)
+	cmd, fields := b.runAndRead(ctx, v.ID.Partition(), b.scripts.vote, b.keys.record(v.ID), b.transitionKeys(v.ID), args...)
+	reply, err := cmd.Text()
+	b.hub.wake(v.ID, nil) // it may have ended
 	if err != nil {
 		return rec, "", unavailable(err)
 	}
@@ -37,8 +39,8 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	case "won":
 		result = bridge.BallotDecided
 	}
-	if rec, err = b.Load(ctx, v.ID); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		b.verifier.add(bridge.Settlement{ID: v.ID, Cause: bridge.CauseAnswer, Response: *rec.Response, Nonce: v.Nonce})
+	if rec, err = readRecord(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
+		b.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
 }

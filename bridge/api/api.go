@@ -239,6 +239,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err := read(r, &req); err != nil {
 		return err
 	}
+	req.Awaited = wait > 0
 	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
 	if err != nil {
 		return err

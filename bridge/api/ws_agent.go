@@ -102,6 +102,7 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		if x.Key == "" {
 			x.Key = prefixed("frame:", f.ID)
 		}
+		x.Request.Awaited = true
 		rec, err := c.s.engine.Open(ctx, *c.p.Agent, x.Request, x.Key)
 		if err != nil {
 			return err

@@ -1,8 +1,9 @@
 -- Registers a daemon's channel with a pending interaction, or takes it off.
 -- KEYS 1 record  2 nodes with waiters
--- ARGV 1 channel  2 how long the daemon counts as alive, in ms; 0 takes it off
+-- ARGV 1 channel  2 how long the daemon counts as alive, in ms; 0 takes it off,
+--      '' leaves that as it is
 -- returns {state or '', now in ms, queued (0|1)}
-local f = redis.call('HMGET', KEYS[1], 'st', 'w', 'q')
+local f = call('HMGET', KEYS[1], 'st', 'w', 'q')
 if not f[1] then return {'', ms(now), '0'} end
 if f[1] == 'pending' then
   local w = ',' .. (f[2] or '') .. ','
@@ -11,11 +12,11 @@ if f[1] == 'pending' then
   if ARGV[2] == '0' then
     if at then
       local rest = string.sub(w, 1, at) .. string.sub(w, at + #mine)
-      redis.call('HSET', KEYS[1], 'w', string.match(rest, '^,*(.-),*$'))
+      call('HSET', KEYS[1], 'w', string.match(rest, '^,*(.-),*$'))
     end
   else
-    if not at then redis.call('HSET', KEYS[1], 'w', f[2] and f[2] ~= '' and f[2] .. ',' .. ARGV[1] or ARGV[1]) end
-    redis.call('ZADD', KEYS[2], ms(now + tonumber(ARGV[2])), ARGV[1])
+    if not at then call('HSET', KEYS[1], 'w', f[2] and f[2] ~= '' and f[2] .. ',' .. ARGV[1] or ARGV[1]) end
+    if ARGV[2] ~= '' then call('ZADD', KEYS[2], ms(now + tonumber(ARGV[2])), ARGV[1]) end
   end
 end
 return {f[1], ms(now), f[3] and '1' or '0'}

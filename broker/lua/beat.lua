@@ -2,6 +2,6 @@
 -- KEYS 1 nodes with waiters
 -- ARGV 1 channel  2 for how long, in ms
 -- returns 1
-redis.call('ZADD', KEYS[1], ms(now + tonumber(ARGV[2])), ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ms(now))
+call('ZADD', KEYS[1], ms(now + tonumber(ARGV[2])), ARGV[1])
+call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ms(now))
 return 1

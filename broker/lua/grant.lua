@@ -5,9 +5,9 @@
 -- ARGV 1 key of the grant  2 grant  3 longest that a grant holds, in ms
 --      4 when it ends, in ms  5 agent and session
 -- returns 1 | 0 (it was given before)
-if not redis.call('SET', KEYS[3], '1', 'NX', 'PX', ARGV[3]) then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-local known = redis.call('ZSCORE', KEYS[2], ARGV[5])
-if not known or tonumber(known) < tonumber(ARGV[4]) then redis.call('ZADD', KEYS[2], ARGV[4], ARGV[5]) end
+if not call('SET', KEYS[3], '1', 'NX', 'PX', ARGV[3]) then return 0 end
+call('HSET', KEYS[1], ARGV[1], ARGV[2])
+call('PEXPIRE', KEYS[1], ARGV[3])
+local known = call('ZSCORE', KEYS[2], ARGV[5])
+if not known or tonumber(known) < tonumber(ARGV[4]) then call('ZADD', KEYS[2], ARGV[4], ARGV[5]) end
 return 1

@@ -2,11 +2,11 @@
 -- KEYS 1 lease
 -- ARGV 1 holder  2 ttl in ms; 0 gives it back
 -- returns 1 if the holder has (or had) it, else 0
-local cur = redis.call('GET', KEYS[1])
+local cur = call('GET', KEYS[1])
 if cur and cur ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then
-  redis.call('DEL', KEYS[1])
+  call('DEL', KEYS[1])
   return 1
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1

@@ -1,92 +1,128 @@
 -- Shared by every script: prepended to each of them.
--- A stored job is kind|interaction|destination|attempt|fence|generation|created|leased_until.
 -- Scripts that change an interaction have these keys in common:
--- KEYS 1 record  2 deadlines  3 pending index  4 outbox  5 jobs  6 events
---      7 nodes with waiters, by expiry  8 late answers  9 audit log  10 its head
---      11 pending requests by agent
-local T = redis.call('TIME')
+-- KEYS 1 record  2 deadlines  3 outbox  4 jobs  5 events  6 nodes with waiters,
+--      by expiry  7 late answers  8 audit log  9 its head  10 pending requests
+--      of agents that are limited
+-- Each call costs about 5 µs, most of it before the command runs: what is not
+-- needed is not called.
+local call, format = redis.call, string.format -- looked up once: that is dear
+local T = call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 
+-- The channel of the daemon that runs the script, where that wakes its own
+-- callers by itself.
+local own = nil
+
+local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
+
+-- A stored job is attempt|fence|generation|created|leased_until, under the name
+-- kind:interaction:destination. One that nobody has worked on is in the outbox
+-- only.
 local function job_parse(s)
-  local j = {}
-  for part in string.gmatch(s, '[^|]+') do j[#j + 1] = part end
-  return {kind = j[1], i = j[2], d = j[3], attempt = tonumber(j[4]), fence = tonumber(j[5]),
-    gen = tonumber(j[6]), created = j[7], lease = tonumber(j[8])}
+  local a, f, g, c, l = string.match(s, '^(%d+)|(%d+)|(%d+)|(%d+)|(%d+)')
+  return {attempt = tonumber(a), fence = tonumber(f), gen = tonumber(g), created = c, lease = tonumber(l)}
 end
 
 local function job_pack(j)
-  return table.concat({j.kind, j.i, j.d, string.format('%.0f', j.attempt), string.format('%.0f', j.fence),
-    string.format('%.0f', j.gen), j.created, string.format('%.0f', j.lease)}, '|')
+  return format('%d|%d|%d|%s|%d', j.attempt, j.fence, j.gen, j.created, j.lease)
 end
 
-local function ms(n) return string.format('%.0f', n) end
+-- Asks for a job that can not be there yet.
+local function add_job(kind, id, dest, due) call('ZADD', KEYS[3], ms(due), kind .. ':' .. id .. ':' .. dest) end
 
 -- Asks for a job. One that is being worked on stays leased and comes again
 -- when that work ends, so that two workers never touch one message at once.
 local function enqueue(kind, id, dest, due)
   local name = kind .. ':' .. id .. ':' .. dest
-  local cur = redis.call('HGET', KEYS[5], name)
-  local j
-  if cur then
-    j = job_parse(cur)
-    j.gen = j.gen + 1
-    if j.lease <= now and j.attempt == 0 then redis.call('ZADD', KEYS[4], ms(due), name) end -- else its back-off stands
-  else
-    j = {kind = kind, i = id, d = tostring(dest), attempt = 0, fence = 0, gen = 1, created = ms(now), lease = 0}
-    redis.call('ZADD', KEYS[4], ms(due), name)
-  end
-  redis.call('HSET', KEYS[5], name, job_pack(j))
+  local cur = call('HGET', KEYS[4], name)
+  if not cur then return add_job(kind, id, dest, due) end
+  local j = job_parse(cur)
+  j.gen = j.gen + 1
+  if j.lease <= now and j.attempt == 0 then call('ZADD', KEYS[3], ms(due), name) end -- else its back-off stands
+  call('HSET', KEYS[4], name, job_pack(j))
 end
 
-local function event(rec, id, kind, state, data)
-  local f = redis.call('HMGET', rec, 'ag', 'se', 'tc', 'tu', 'ri')
-  redis.call('XADD', KEYS[6], '*', 't', kind, 'i', id, 'a', f[1] or '', 's', f[2] or '', 'tc', f[3] or '', 'tu', f[4] or '',
-    'ri', f[5] or '', 'st', state, 'ts', ms(now), 'd', data)
+-- What a record holds besides its texts is packed in one field, as memory and
+-- time go by the number of fields:
+-- version|created|deadline|state after it|retention|hold|front ends (0|1)|webhooks|destinations|
+-- its agent is limited (0|1)
+local function pack(r)
+  return format('1|%s|%d|%s|%s|%s|%s|%s|%s|%s', r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim)
+end
+
+-- Reads what scripts need of a record; nil where there is none.
+local function read(key, id)
+  local f = call('HMGET', key, 'st', 'c', 'ag', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'm0', 'm1', 'm2')
+  if not f[1] then return nil end
+  local r = {key = key, id = id, st = f[1], ag = f[3], se = f[4] or '', x = f[5], w = f[6], b = f[7], rt = f[8] or id,
+    rev = tonumber(f[9] or '0'), n = f[10], q = f[11], m = {f[12], f[13], f[14]}}
+  local c = f[2] or ''
+  r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim =
+    string.match(c, '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)')
+  if not r.created then error('NODVERSION the record of ' .. id .. ' is of a version that this nod does not know') end
+  r.deadline = tonumber(r.deadline)
+  return r
+end
+
+-- An event of an opening or an end has no data of its own: that is in the
+-- record, where it does not change.
+local function event(r, kind, state, data)
+  local e = {KEYS[5], '*', 't', kind, 'i', r.id, 'a', r.ag, 'st', state}
+  if r.se ~= '' then e[#e + 1] = 's' e[#e + 1] = r.se end
+  if r.x then e[#e + 1] = 'x' e[#e + 1] = r.x end
+  if data ~= '' then e[#e + 1] = 'd' e[#e + 1] = data end
+  call('XADD', unpack(e))
 end
 
 -- Appends to the audit log. Each entry is linked to the one before it; what is
 -- linked is the last link and the fields, each with its length before it.
 -- SHA-1 is what there is here: the seals, made outside, use SHA-256.
 local function audit(id, kind, agent, session, state, data)
-  local h = redis.call('HMGET', KEYS[10], 'n', 'l')
+  local h = call('HMGET', KEYS[9], 'n', 'l')
   local n, at = ms(tonumber(h[1] or '0') + 1), ms(now)
-  local s = {h[2] or ''}
-  for _, f in ipairs({n, at, kind, id, agent, session, state, data}) do s[#s + 1] = #f .. ':' .. f end
-  local link = redis.sha1hex(table.concat(s, '\n'))
-  redis.call('XADD', KEYS[9], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
-  redis.call('HSET', KEYS[10], 'n', n, 'l', link)
+  local link = redis.sha1hex(table.concat({h[2] or '', #n .. ':' .. n, #at .. ':' .. at, #kind .. ':' .. kind, #id .. ':' .. id,
+    #agent .. ':' .. agent, #session .. ':' .. session, #state .. ':' .. state, #data .. ':' .. data}, '\n'))
+  call('XADD', KEYS[8], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
+  call('HSET', KEYS[9], 'n', n, 'l', link)
   return n, link
 end
 
 -- Edits of one message are one job, whatever round it shows: it has the name
 -- of the first interaction that was posted there.
-local function edit(rec, id, dest, due)
-  local root = redis.call('HGET', rec, 'rt')
-  if not root or root == '' then root = id end
-  enqueue('edit', root, dest, due)
+local function edit(r, dest, due) enqueue('edit', r.rt, dest, due) end
+
+-- Which destinations have a message.
+local function messages(key, nd)
+  local names = {}
+  for d = 0, nd - 1 do names[#names + 1] = 'm' .. d end
+  return call('HMGET', key, unpack(names))
 end
 
 -- Edit jobs wait a moment, so that what follows at once (delivery to the
 -- agent) is shown by the same edit.
-local function edit_all(rec, id, delay)
-  local n = tonumber(redis.call('HGET', rec, 'nd'))
-  local first = redis.call('HGET', rec, 'b')
-  if first then -- it is shown in the message of its batch's first
-    for d = 0, n - 1 do enqueue('edit', first, d, now + delay) end
+local function edit_all(r, delay)
+  local nd = tonumber(r.nd)
+  if r.b then -- it is shown in the message of its batch's first
+    for d = 0, nd - 1 do enqueue('edit', r.b, d, now + delay) end
   end
-  for d = 0, n - 1 do
-    if redis.call('HEXISTS', rec, 'm' .. d) == 1 then edit(rec, id, d, now + delay) end
+  local m = nd <= 3 and r.m or messages(r.key, nd)
+  for d = 0, nd - 1 do
+    if m[d + 1] then edit(r, d, now + delay) end
   end
 end
 
+-- Counts a change that messages show.
+local function bump(r) r.rev = call('HINCRBY', r.key, 'rev', 1) end
+
 -- Wakes the daemons that wait. Returns whether any of them is alive.
-local function wake(rec, id)
+local function wake(r)
   local alive = false
-  local w = redis.call('HGET', rec, 'w')
-  if w then
-    for ch in string.gmatch(w, '[^,]+') do
-      redis.call('PUBLISH', ch, id)
-      local s = redis.call('ZSCORE', KEYS[7], ch)
+  for ch in string.gmatch(r.w or '', '[^,]+') do
+    if ch == own then
+      alive = true
+    else
+      call('PUBLISH', ch, r.id)
+      local s = call('ZSCORE', KEYS[6], ch)
       alive = alive or (s and tonumber(s) > now)
     end
   end
@@ -94,72 +130,72 @@ local function wake(rec, id)
 end
 
 -- Ends a pending interaction: everything that follows from an end, in one step.
-local function finish(rec, id, state, res, at, nonce)
-  redis.call('HSET', rec, 'st', state, 'res', res, 'at', ms(at), 'n', nonce)
-  redis.call('HINCRBY', rec, 'rev', 1)
-  redis.call('ZREM', KEYS[2], id)
-  redis.call('ZREM', KEYS[3], id)
-  local agent = redis.call('HGET', rec, 'ag')
-  if redis.call('HINCRBY', KEYS[11], agent, -1) <= 0 then redis.call('HDEL', KEYS[11], agent) end
-  edit_all(rec, id, 100)
-  for n = 0, tonumber(redis.call('HGET', rec, 'wh') or '0') - 1 do enqueue('hook', id, n, now) end
-  event(rec, id, 'interaction_response', state, res)
-  local who = redis.call('HMGET', rec, 'ag', 'se')
-  local n, link = audit(id, 'decision', who[1], who[2], state, res)
-  redis.call('HSET', rec, 'an', n, 'al', link)
-  local waited = wake(rec, id)
+local function finish(r, state, res, at, nonce)
+  local n, link = audit(r.id, 'decision', r.ag, r.se, state, res)
+  local set = {'st', state, 'res', res, 'at', ms(at), 'n', nonce, 'rev', ms(r.rev + 1), 'an', n, 'al', link}
+  local waited = wake(r)
   if state == 'answered' or state == 'approved' or state == 'denied' then
-    local f = redis.call('HMGET', rec, 'q', 'ag', 'se')
-    if f[1] then
-      redis.call('XADD', KEYS[8], '*', 'i', id, 'a', f[2], 's', f[3])
+    if r.q then
+      call('XADD', KEYS[7], '*', 'i', r.id, 'a', r.ag, 's', r.se)
     elseif not waited then
-      redis.call('HSET', rec, 'nw', '1')
+      set[#set + 1] = 'nw' set[#set + 1] = '1'
     end
   end
+  call('HSET', r.key, unpack(set))
+  r.st, r.rev = state, r.rev + 1
+  call('ZREM', KEYS[2], r.id)
+  if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
+  edit_all(r, 100)
+  for h = 0, tonumber(r.hooks) - 1 do enqueue('hook', r.id, h, now) end
+  event(r, 'interaction_response', state, '')
+end
+
+-- Moves the deadline of a pending interaction.
+local function defer(r, wait, after)
+  r.deadline, r.after = now + wait, after
+  call('HSET', r.key, 'c', pack(r))
+  call('PEXPIRE', r.key, ms(wait + tonumber(r.keep)))
+  call('ZADD', KEYS[2], ms(r.deadline), r.id)
 end
 
 -- Keeps a pending interaction open for hold ms: its agent is told so.
-local function queue(rec, id, at, hold)
-  local keep = tonumber(redis.call('HGET', rec, 'kp'))
-  redis.call('HSET', rec, 'q', ms(at), 'dl', ms(now + hold), 'tst', 'expired', 'to', redis.call('HGET', rec, 'tq'))
-  redis.call('HDEL', rec, 'esc')
-  redis.call('HINCRBY', rec, 'rev', 1)
-  redis.call('PEXPIRE', rec, ms(hold + keep))
-  redis.call('ZADD', KEYS[2], ms(now + hold), id)
-  edit_all(rec, id, 0)
-  event(rec, id, 'queued', 'pending', '')
-  wake(rec, id)
+local function queue(r, at, hold)
+  r.q = ms(at)
+  call('HSET', r.key, 'q', r.q, 'to', call('HGET', r.key, 'tq') or '')
+  call('HDEL', r.key, 'esc')
+  bump(r)
+  defer(r, hold, 'expired')
+  edit_all(r, 0)
+  event(r, 'queued', 'pending', '')
+  wake(r)
 end
 
 -- Asks more people: the record is as its opening prepared it for this case.
-local function escalate(rec, id, at)
-  local f = redis.call('HMGET', rec, 'esc', 'en', 'et', 'nd', 'kp')
-  local timeout = tonumber(f[3])
-  redis.call('HSET', rec, 'req', f[1], 'nd', f[2], 'es', ms(at), 'dl', ms(now + timeout))
-  redis.call('HDEL', rec, 'esc')
-  redis.call('HINCRBY', rec, 'rev', 1)
-  redis.call('PEXPIRE', rec, ms(timeout + tonumber(f[5])))
-  redis.call('ZADD', KEYS[2], ms(now + timeout), id)
-  edit_all(rec, id, 0)
-  event(rec, id, 'escalated', 'pending', f[1])
-  for d = tonumber(f[4]), tonumber(f[2]) - 1 do
-    if redis.call('HEXISTS', rec, 'f' .. d) == 0 then enqueue('post', id, d, now) end
+local function escalate(r, at)
+  local f = call('HMGET', r.key, 'esc', 'en', 'et')
+  local before = tonumber(r.nd)
+  r.nd = f[2]
+  call('HSET', r.key, 'cur', f[1], 'es', ms(at))
+  call('HDEL', r.key, 'esc')
+  bump(r)
+  defer(r, tonumber(f[3]), r.after)
+  edit_all(r, 0)
+  event(r, 'escalated', 'pending', f[1])
+  for d = before, tonumber(f[2]) - 1 do
+    if call('HEXISTS', r.key, 'f' .. d) == 0 then enqueue('post', r.id, d, now) end
   end
 end
 
 -- Applies what was agreed for the deadline once it has passed. Returns the
 -- state then.
-local function at_deadline(rec, id)
-  local f = redis.call('HMGET', rec, 'st', 'dl', 'tst', 'to', 'esc', 'ho')
-  local deadline = tonumber(f[2])
-  if f[1] ~= 'pending' or now < deadline then return f[1] end
-  if f[5] then
-    escalate(rec, id, deadline)
-  elseif f[3] == 'pending' then
-    queue(rec, id, deadline, tonumber(f[6]))
+local function at_deadline(r)
+  if r.st ~= 'pending' or now < r.deadline then return r.st end
+  if call('HEXISTS', r.key, 'esc') == 1 then
+    escalate(r, r.deadline)
+  elseif r.after == 'pending' then
+    queue(r, r.deadline, tonumber(r.hold))
   else
-    finish(rec, id, f[3], f[4], deadline, 'timeout')
-    return f[3]
+    finish(r, r.after, call('HGET', r.key, 'to'), r.deadline, 'timeout')
   end
-  return 'pending'
+  return r.st
 end

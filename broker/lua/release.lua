@@ -3,32 +3,32 @@
 -- ARGV 1 job  2 fence  3 generation  4 finish|retry|bury|extend
 --      5 delay in ms (retry), dead letter (bury), lease in ms (extend)
 -- returns 0 if the lease was lost, 1 if done, 2 if the job was asked for again meanwhile
-local s = redis.call('HGET', KEYS[2], ARGV[1])
+local s = call('HGET', KEYS[2], ARGV[1])
 if not s then return 0 end
 local j = job_parse(s)
 if j.fence ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[4] == 'extend' then
   j.lease = now + tonumber(ARGV[5])
-  redis.call('HSET', KEYS[2], ARGV[1], job_pack(j))
-  redis.call('ZADD', KEYS[1], ms(j.lease), ARGV[1])
+  call('HSET', KEYS[2], ARGV[1], job_pack(j))
+  call('ZADD', KEYS[1], ms(j.lease), ARGV[1])
   return 1
 end
 j.lease = 0
 if ARGV[4] ~= 'retry' and j.gen ~= tonumber(ARGV[3]) then
   j.attempt = 0
-  redis.call('HSET', KEYS[2], ARGV[1], job_pack(j))
-  redis.call('ZADD', KEYS[1], ms(now), ARGV[1])
+  call('HSET', KEYS[2], ARGV[1], job_pack(j))
+  call('ZADD', KEYS[1], ms(now), ARGV[1])
   return 2
 end
 if ARGV[4] == 'retry' then
-  redis.call('HSET', KEYS[2], ARGV[1], job_pack(j))
-  redis.call('ZADD', KEYS[1], ms(now + tonumber(ARGV[5])), ARGV[1])
+  call('HSET', KEYS[2], ARGV[1], job_pack(j))
+  call('ZADD', KEYS[1], ms(now + tonumber(ARGV[5])), ARGV[1])
   return 1
 end
-redis.call('HDEL', KEYS[2], ARGV[1])
-redis.call('ZREM', KEYS[1], ARGV[1])
+call('HDEL', KEYS[2], ARGV[1])
+call('ZREM', KEYS[1], ARGV[1])
 if ARGV[4] == 'bury' then
-  redis.call('LPUSH', KEYS[3], ARGV[5])
-  redis.call('LTRIM', KEYS[3], 0, 999)
+  call('LPUSH', KEYS[3], ARGV[5])
+  call('LTRIM', KEYS[3], 0, 999)
 end
 return 1

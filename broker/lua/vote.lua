@@ -1,21 +1,22 @@
 -- Counts one person's vote on an approval that needs several; the one that
 -- completes what is needed ends it.
--- KEYS 1-11 as in lib.lua
+-- KEYS 1-10 as in lib.lua
 -- ARGV 1 id  2 person  3 approved|denied  4 vote  5 how far it reaches (1 once,
 --      2 session, 3 always) and, after ';', the indexes of those who must that
 --      this one satisfies (',' after each)  6 approvals needed  7 number of those who must
 --      8 a denial ends it (0|1)  9 nonce
---      10.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
+--      10 channel of this daemon
+--      11.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
 -- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
 --      'repeat' | 'counted' | 'decided'
-local f = redis.call('HMGET', KEYS[1], 'st', 'n', 'vs', 'ag', 'se')
-if not f[1] then return 'missing' end
-local id = ARGV[1]
-if f[1] ~= 'pending' then
-  if f[2] == ARGV[9] then return 'won' end
+own = ARGV[10]
+local r = read(KEYS[1], ARGV[1])
+if not r then return 'missing' end
+if r.st ~= 'pending' then
+  if r.n == ARGV[9] then return 'won' end
   return 'late'
 end
-if at_deadline(KEYS[1], id) ~= 'pending' then return 'late' end
+if at_deadline(r) ~= 'pending' then return 'late' end
 -- A vote is person, state, reach and indexes, and JSON with \31 between, \30
 -- after it. What is approved reaches as far as the narrowest yes.
 local votes, yes, no, covered, reach = {}, 0, 0, {}, 3
@@ -26,7 +27,7 @@ local function count(state, covers)
   reach = math.min(reach, tonumber(far))
   for n in string.gmatch(indexes, '(%d+),') do covered[n] = true end
 end
-for person, state, covers, vote in string.gmatch(f[3] or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
+for person, state, covers, vote in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
   if person == ARGV[2] then
     if state == ARGV[3] then return 'repeat' end -- another vote takes the place of the first
   else
@@ -36,16 +37,16 @@ for person, state, covers, vote in string.gmatch(f[3] or '', '([^\30\31]*)\31([^
 end
 count(ARGV[3], ARGV[5])
 votes[#votes + 1] = table.concat({ARGV[2], ARGV[3], ARGV[5], ARGV[4]}, '\31') .. '\30'
-redis.call('HSET', KEYS[1], 'vs', table.concat(votes))
-event(KEYS[1], id, 'voted', 'pending', ARGV[4])
-audit(id, 'vote', f[4], f[5], 'pending', ARGV[4])
+call('HSET', KEYS[1], 'vs', table.concat(votes))
+event(r, 'voted', 'pending', ARGV[4])
+audit(r.id, 'vote', r.ag, r.se, 'pending', ARGV[4])
 local must = 0
 for _ in pairs(covered) do must = must + 1 end
 local needed = tonumber(ARGV[6])
 if ARGV[3] == 'denied' and (ARGV[8] == '1' or no >= needed) or ARGV[3] == 'approved' and yes >= needed and must >= tonumber(ARGV[7]) then
-  finish(KEYS[1], id, ARGV[3], ARGV[3] == 'approved' and ARGV[9 + reach] or ARGV[10], now, ARGV[9])
+  finish(r, ARGV[3], ARGV[3] == 'approved' and ARGV[10 + reach] or ARGV[11], now, ARGV[9])
   return 'decided'
 end
-redis.call('HINCRBY', KEYS[1], 'rev', 1)
-edit_all(KEYS[1], id, 0)
+bump(r)
+edit_all(r, 0)
 return 'counted'

@@ -34,12 +34,12 @@ func (b *benching) opening() (bridge.Opening, error) {
 		Created: now, Deadline: now.Add(10 * time.Minute), OnTimeout: bridge.OnTimeoutExpire, Hold: bridge.Duration(time.Hour), Digest: strings.Repeat("0", 64),
 	}
 	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
-	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence}, nil
+	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence, Awaited: true}, nil
 }
 
 func yes(id bridge.ID) bridge.Settlement {
 	actor := bridge.Actor{Platform: "chat", User: "U", Person: "ana"}
-	return bridge.Settlement{ID: id, Cause: bridge.CauseAnswer, Nonce: "bench", Response: bridge.Response{
+	return bridge.Settlement{ID: id, Nonce: "bench", Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &actor, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: strings.Repeat("0", 64),
 	}}
 }
@@ -129,16 +129,25 @@ func (*recorder) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook implements redis.Hook.
 func (r *recorder) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		r.mu.Lock()
-		r.sent = append(r.sent, cmd.Args())
-		r.mu.Unlock()
+		r.keep(cmd)
 		return next(ctx, cmd)
 	}
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (*recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+func (r *recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		r.keep(cmds...)
+		return next(ctx, cmds)
+	}
+}
+
+func (r *recorder) keep(cmds ...redis.Cmder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, cmd := range cmds {
+		r.sent = append(r.sent, cmd.Args())
+	}
 }
 
 // record returns the commands of one cycle about an interaction: those that
@@ -176,7 +185,7 @@ func (b *benching) record(ctx context.Context) (bridge.ID, [][]any, error) {
 			out = append(out, args)
 		}
 	}
-	if id == "" || len(out) < 4 {
+	if id == "" || len(out) < 2 {
 		return "", nil, bridge.Errorf(bridge.CodeInternal, "%d commands were recorded", len(out))
 	}
 	return id, out, nil

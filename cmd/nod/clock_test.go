@@ -38,21 +38,30 @@ func (c clock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		moved(cmd)
 		err := next(ctx, cmd)
-		if now, ok := cmd.(*redis.TimeCmd); ok && err == nil {
-			offset, _ := c.client.Get(ctx, clockKey).Int64() // 0 before the first jump
-			now.SetVal(now.Val().Add(time.Duration(offset) * time.Second))
-		}
+		c.told(ctx, cmd)
 		return err
 	}
 }
 
+// told moves the time that Redis tells.
+func (c clock) told(ctx context.Context, cmd redis.Cmder) {
+	if now, ok := cmd.(*redis.TimeCmd); ok && now.Err() == nil {
+		offset, _ := c.client.Get(ctx, clockKey).Int64() // 0 before the first jump
+		now.SetVal(now.Val().Add(time.Duration(offset) * time.Second))
+	}
+}
+
 // ProcessPipelineHook implements redis.Hook.
-func (clock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (c clock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		for _, cmd := range cmds {
 			moved(cmd)
 		}
-		return next(ctx, cmds)
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			c.told(ctx, cmd)
+		}
+		return err
 	}
 }
 
@@ -63,7 +72,7 @@ func moved(cmd redis.Cmder) {
 	}
 	args := cmd.Args()
 	if script, ok := args[1].(string); ok {
-		args[1] = strings.Replace(script, "redis.call('TIME')", "(function() local t = redis.call('TIME'); t[1] = tostring(tonumber(t[1]) + tonumber(redis.call('GET', '"+clockKey+"') or '0')); return t end)()", 1)
+		args[1] = strings.Replace(script, "= call('TIME')", "= (function() local t = call('TIME'); t[1] = tostring(tonumber(t[1]) + tonumber(call('GET', '"+clockKey+"') or '0')); return t end)()", 1)
 	}
 }
 

@@ -137,19 +137,22 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 }
 
-// transition names the script of a command that changes an interaction; empty
-// for any other command.
-func transition(command []byte) string {
-	if !bytes.Contains(bytes.ToLower(command[:min(40, len(command))]), []byte("evalsha")) {
+// transitions are the scripts that change an interaction, by what only their
+// arguments hold.
+var transitions = []struct{ name, mark string }{
+	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
+}
+
+// transition names the first script that changes an interaction in what is
+// sent at once; empty if there is none.
+func transition(sent []byte) string {
+	if !bytes.Contains(bytes.ToLower(sent), []byte("\r\nevalsha\r\n")) {
 		return ""
 	}
-	for _, name := range []string{"interaction", "won", "posted", "finish", "delivered"} {
-		if bytes.Contains(command, []byte(name)) {
-			return name
+	for _, t := range transitions {
+		if bytes.Contains(sent, []byte(t.mark)) {
+			return t.name
 		}
-	}
-	if bytes.Contains(command, []byte("\r\nanswer\r\n")) {
-		return "answer"
 	}
 	return ""
 }

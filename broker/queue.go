@@ -1,0 +1,204 @@
+package broker
+
+import (
+	"context"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Calls of one queue are sent together: whatever came while the last ones were
+// under way. The client's own auto-pipelining is not used as it is declared
+// experimental, and as its callers can not leave before the reply is there.
+const (
+	queueFlushers = 2       // one sends while the other waits for replies
+	queueBatch    = 256     // calls
+	queueBytes    = 1 << 20 // of arguments, beyond which nothing is added to a batch
+	queueLength   = 1024    // beyond it, callers wait
+)
+
+// call is a script to run, a hash to read, or both in this order. What it
+// holds may be read once done is closed.
+type call struct {
+	ctx    context.Context
+	script *redis.Script // nil: none
+	keys   []string
+	args   []any
+	read   string // key of a hash; empty: none
+
+	reply  *redis.Cmd
+	fields *redis.MapStringStringCmd
+	done   chan struct{}
+}
+
+// size is about how many bytes the call sends.
+func (c *call) size() int {
+	n := 0
+	for _, a := range c.args {
+		switch v := a.(type) {
+		case []byte:
+			n += len(v)
+		case string:
+			n += len(v)
+		}
+	}
+	return n
+}
+
+// queue sends the calls of many callers through few connections.
+type queue struct {
+	client redis.UniversalClient
+	calls  chan *call
+	slots  chan struct{} // taken while something is sent
+	stop   context.CancelFunc
+	ctx    context.Context
+	done   sync.WaitGroup
+}
+
+func newQueue(client redis.UniversalClient, flushers int) *queue {
+	q := &queue{client: client, calls: make(chan *call, queueLength), slots: make(chan struct{}, flushers)}
+	q.ctx, q.stop = context.WithCancel(context.Background())
+	for range flushers {
+		q.done.Go(q.flush)
+	}
+	return q
+}
+
+// close ends the sending of calls together. What is called later is sent alone.
+func (q *queue) close() {
+	q.stop()
+	q.done.Wait()
+	for {
+		select {
+		case c := <-q.calls:
+			q.send(c.ctx, []*call{c})
+		default:
+			return
+		}
+	}
+}
+
+// do runs a call. The error is ctx's if that ends first; what becomes of the
+// call then is not known.
+func (q *queue) do(ctx context.Context, c *call) error {
+	c.ctx, c.done = ctx, make(chan struct{})
+	if q.ctx.Err() != nil {
+		q.send(ctx, []*call{c})
+		return nil
+	}
+	if len(q.calls) == 0 { // nothing to join: the caller sends by itself
+		select {
+		case q.slots <- struct{}{}:
+			q.send(ctx, []*call{c})
+			<-q.slots
+			return nil
+		default:
+		}
+	}
+	select {
+	case q.calls <- c:
+	case <-q.ctx.Done():
+		q.send(ctx, []*call{c})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (q *queue) flush() {
+	for {
+		select {
+		case <-q.ctx.Done():
+			return
+		case c := <-q.calls:
+			q.slots <- struct{}{}
+			q.send(context.Background(), q.gather(c)) // each caller has its own way out
+			<-q.slots
+		}
+	}
+}
+
+// gather takes what waits beside a call.
+func (q *queue) gather(c *call) []*call {
+	batch, bytes := []*call{c}, c.size()
+	for len(batch) < queueBatch && bytes < queueBytes {
+		select {
+		case c = <-q.calls:
+			if c.ctx.Err() != nil {
+				continue // its caller has left
+			}
+			batch, bytes = append(batch, c), bytes+c.size()
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// send runs calls. Errors show in their commands.
+func (q *queue) send(ctx context.Context, batch []*call) {
+	if len(batch) == 1 {
+		ctx = batch[0].ctx
+	}
+	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, c := range batch {
+			if c.script != nil {
+				c.reply = p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+			}
+			if c.read != "" {
+				c.fields = p.HGetAll(ctx, c.read)
+			}
+		}
+		return nil
+	})
+	var again []*call
+	for _, c := range batch {
+		if c.script != nil && redis.HasErrorPrefix(c.reply.Err(), "NOSCRIPT") {
+			again = append(again, c)
+		} else {
+			close(c.done)
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, c := range again {
+			c.reply = c.script.Eval(ctx, p, c.keys, c.args...)
+			if c.read != "" {
+				c.fields = p.HGetAll(ctx, c.read)
+			}
+		}
+		return nil
+	})
+	for _, c := range again {
+		close(c.done)
+	}
+}
+
+// queueOf is the queue for a partition: on a Cluster each has its own, as a
+// node that is away must not hold up the calls to others.
+func (b *Broker) queueOf(partition int) *queue { return b.queues[partition%len(b.queues)] }
+
+// run runs a script on a partition's keys.
+func (b *Broker) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	c := &call{script: script, keys: keys, args: args}
+	if err := b.queueOf(partition).do(ctx, c); err != nil {
+		return redis.NewCmdResult(nil, err)
+	}
+	return c.reply
+}
+
+// runAndRead runs a script, and reads a hash right after it.
+func (b *Broker) runAndRead(ctx context.Context, partition int, script *redis.Script, read string, keys []string, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
+	c := &call{script: script, keys: keys, args: args, read: read}
+	if err := b.queueOf(partition).do(ctx, c); err != nil {
+		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
+	}
+	return c.reply, c.fields
+}
