@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser conformance demo screenshot golden fuzz ci clean
+.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ browser: # find Chromium, or install it in CI
 test: redis browser ## run every test
 	@[ -n "$(RACE)" ] || echo "test: no C compiler here, so the race detector is left out"
 	$(GO) test $(RACE) -parallel 8 -timeout 10m ./...
+
+chaos: redis ## break things for CHAOS (default 60s each) and check what callers were told
+	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod
 
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
 	sh deploy/ci/conformance.sh

@@ -35,8 +35,13 @@ type Options struct {
 	// existing deployment keeps what it was started with.
 	Partitions int
 	Retention  time.Duration // of settled interactions; 0: DefaultRetention
-	Node       string        // name of this process; empty: random
-	Log        *slog.Logger  // nil: discard
+	// WaitReplicas is how many replicas must have an opening, a decision or a
+	// grant before it counts; with fewer after a second it is CodeUnavailable,
+	// to be repeated. 0: the master alone. Not on a Cluster, where WAIT can not
+	// be sent to the node that matters.
+	WaitReplicas int
+	Node         string       // name of this process; empty: random
+	Log          *slog.Logger // nil: discard
 }
 
 // Broker keeps interactions in Redis. It is safe for concurrent use. Close
@@ -94,10 +99,10 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	}
 	if _, ok := b.client.(*redis.ClusterClient); ok {
 		for range b.partitions {
-			b.queues = append(b.queues, newQueue(b.client, 1))
+			b.queues = append(b.queues, newQueue(b.client, 0, 1))
 		}
 	} else {
-		b.queues = []*queue{newQueue(b.client, queueFlushers)}
+		b.queues = []*queue{newQueue(b.client, o.WaitReplicas, queueFlushers)}
 	}
 	b.verifier = &verifier{b: b}
 	b.hub = newHub(b)

@@ -20,7 +20,14 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
+// quiet drops what the client prints by itself: that a server is away is what
+// many tests are about.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
 func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{})
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(redialer))
 }
 

@@ -3,8 +3,11 @@ package broker
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // Calls of one queue are sent together: whatever came while the last ones were
@@ -15,6 +18,7 @@ const (
 	queueBatch    = 256     // calls
 	queueBytes    = 1 << 20 // of arguments, beyond which nothing is added to a batch
 	queueLength   = 1024    // beyond it, callers wait
+	replicaWait   = time.Second
 )
 
 // call is a script to run, a hash to read, or both in this order. What it
@@ -25,6 +29,7 @@ type call struct {
 	keys   []string
 	args   []any
 	read   string // key of a hash; empty: none
+	keep   bool   // it counts only once the replicas have it
 
 	reply  *redis.Cmd
 	fields *redis.MapStringStringCmd
@@ -48,15 +53,17 @@ func (c *call) size() int {
 // queue sends the calls of many callers through few connections.
 type queue struct {
 	client redis.UniversalClient
-	calls  chan *call
-	slots  chan struct{} // taken while something is sent
-	stop   context.CancelFunc
-	ctx    context.Context
-	done   sync.WaitGroup
+	// replicas that must have what is to be kept; 0: none.
+	replicas int
+	calls    chan *call
+	slots    chan struct{} // taken while something is sent
+	stop     context.CancelFunc
+	ctx      context.Context
+	done     sync.WaitGroup
 }
 
-func newQueue(client redis.UniversalClient, flushers int) *queue {
-	q := &queue{client: client, calls: make(chan *call, queueLength), slots: make(chan struct{}, flushers)}
+func newQueue(client redis.UniversalClient, replicas, flushers int) *queue {
+	q := &queue{client: client, replicas: replicas, calls: make(chan *call, queueLength), slots: make(chan struct{}, flushers)}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	for range flushers {
 		q.done.Go(q.flush)
@@ -145,14 +152,30 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
+	again := q.exec(ctx, batch, func(p redis.Pipeliner, c *call) *redis.Cmd { return p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...) })
+	if len(again) > 0 {
+		q.exec(ctx, again, func(p redis.Pipeliner, c *call) *redis.Cmd { return c.script.Eval(ctx, p, c.keys, c.args...) })
+	}
+}
+
+// exec runs calls in one pipeline, and returns those whose script the server
+// does not have.
+func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeliner, *call) *redis.Cmd) []*call {
+	var copies *redis.IntCmd
 	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		keep := false
 		for _, c := range batch {
 			if c.script != nil {
-				c.reply = p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+				c.reply = run(p, c)
+				keep = keep || c.keep
 			}
 			if c.read != "" {
 				c.fields = p.HGetAll(ctx, c.read)
 			}
+		}
+		if keep && q.replicas > 0 {
+			copies = redis.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
+			_ = p.Process(ctx, copies)
 		}
 		return nil
 	})
@@ -160,25 +183,14 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 	for _, c := range batch {
 		if c.script != nil && redis.HasErrorPrefix(c.reply.Err(), "NOSCRIPT") {
 			again = append(again, c)
-		} else {
-			close(c.done)
+			continue
 		}
-	}
-	if len(again) == 0 {
-		return
-	}
-	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, c := range again {
-			c.reply = c.script.Eval(ctx, p, c.keys, c.args...)
-			if c.read != "" {
-				c.fields = p.HGetAll(ctx, c.read)
-			}
+		if copies != nil && c.keep && c.reply.Err() == nil && copies.Val() < int64(q.replicas) {
+			c.reply.SetErr(bridge.Errorf(bridge.CodeUnavailable, "%d of %d replicas have it", copies.Val(), q.replicas).WithHint("repeat it; redis.wait_replicas says how many must"))
 		}
-		return nil
-	})
-	for _, c := range again {
 		close(c.done)
 	}
+	return again
 }
 
 // queueOf is the queue for a partition: on a Cluster each has its own, as a
@@ -187,17 +199,18 @@ func (b *Broker) queueOf(partition int) *queue { return b.queues[partition%len(b
 
 // run runs a script on a partition's keys.
 func (b *Broker) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	c := &call{script: script, keys: keys, args: args}
+	c := &call{script: script, keys: keys, args: args, keep: b.scripts.keeps(script)}
 	if err := b.queueOf(partition).do(ctx, c); err != nil {
 		return redis.NewCmdResult(nil, err)
 	}
 	return c.reply
 }
 
-// runAndRead runs a script, and reads a hash right after it.
-func (b *Broker) runAndRead(ctx context.Context, partition int, script *redis.Script, read string, keys []string, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	c := &call{script: script, keys: keys, args: args, read: read}
-	if err := b.queueOf(partition).do(ctx, c); err != nil {
+// runAndRead runs a script on an interaction, and reads its record right after
+// it.
+func (b *Broker) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
+	c := &call{script: script, keys: b.transitionKeys(id), args: args, read: b.keys.record(id), keep: b.scripts.keeps(script)}
+	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
 		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
 	}
 	return c.reply, c.fields

@@ -348,8 +348,7 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	p := s.ID.Partition()
-	reply, fields := b.runAndRead(ctx, p, b.scripts.settle, b.keys.record(s.ID), b.transitionKeys(s.ID),
+	reply, fields := b.runAndRead(ctx, s.ID, b.scripts.settle,
 		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node))
 	verdict, err := reply.Text()
 	if err != nil {
@@ -402,7 +401,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	default:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
-	cmd, fields := b.runAndRead(ctx, id.Partition(), b.scripts.mark, b.keys.record(id), b.transitionKeys(id), append([]any{string(id)}, args...)...)
+	cmd, fields := b.runAndRead(ctx, id, b.scripts.mark, append([]any{string(id)}, args...)...)
 	reply, err := cmd.Text()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)

@@ -43,3 +43,8 @@ func loadScripts(flags bool) (scripts, error) {
 		audit: load("audit", true), grant: load("grant", false), vote: load("vote", true),
 	}, failed
 }
+
+// keeps reports whether what a script does is to outlive the loss of a master.
+func (s scripts) keeps(script *redis.Script) bool {
+	return script == s.open || script == s.settle || script == s.vote || script == s.grant
+}

@@ -95,7 +95,7 @@ func TestCluster(t *testing.T) {
 
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	s := redistest.StartSentinel(t)
+	s := redistest.StartSentinel(t, 1)
 	survives(t, func() redis.UniversalClient { return s.Client(t) }, s.Synced, s.Master.Kill)
 }
 

@@ -25,7 +25,7 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	far, responses := reach(v.Response)
 	args := append([]any{string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
 		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node)}, responses...)
-	cmd, fields := b.runAndRead(ctx, v.ID.Partition(), b.scripts.vote, b.keys.record(v.ID), b.transitionKeys(v.ID), args...)
+	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
 	reply, err := cmd.Text()
 	b.hub.wake(v.ID, nil) // it may have ended
 	if err != nil {

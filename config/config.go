@@ -63,6 +63,9 @@ type Redis struct {
 	Password   Secret   `yaml:"password"`
 	Prefix     string   `yaml:"prefix"` // of keys; default nod
 	Partitions int      `yaml:"partitions"`
+	// WaitReplicas is how many replicas must have a decision before it counts;
+	// not for a Cluster.
+	WaitReplicas int `yaml:"wait_replicas"`
 }
 
 // Slack is a workspace. It is used if a bot token is set.
@@ -269,6 +272,12 @@ func (c Config) Check() error {
 	}
 	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
 		bad("telegram", "webhook_url and webhook_secret belong together")
+	}
+	switch n := c.Redis.WaitReplicas; {
+	case n < 0:
+		bad("redis.wait_replicas", "is below 0")
+	case n > 0 && len(c.Redis.Addrs) > 1 && c.Redis.MasterName == "":
+		bad("redis.wait_replicas", "does not work with a Cluster; set min-replicas-to-write on its nodes instead")
 	}
 	c.checkRoutes(bad)
 	seen := map[string]string{}

@@ -111,31 +111,37 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	return cl
 }
 
-// Sentinel is a master, a replica and three Sentinels of this test's own.
+// Sentinel is a master, its replicas and three Sentinels of this test's own.
 type Sentinel struct {
-	Master, Replica *Server
-	addrs           []string
+	Master   *Server
+	Replicas []*Server
+	addrs    []string
 }
 
-// Synced waits until the replica has what its master has now.
+// Synced waits until the replicas have what their master has now.
 func (s *Sentinel) Synced(t testing.TB) {
 	t.Helper()
-	synced(t, s.Master, s.Replica)
+	for _, r := range s.Replicas {
+		synced(t, s.Master, r)
+	}
 }
 
 // masterName is the name under which the Sentinels know the master.
 const masterName = "nod"
 
 // StartSentinel starts them.
-func StartSentinel(t testing.TB) *Sentinel {
+func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, "--appendonly", "yes")}
 	host, port, _ := strings.Cut(s.Master.Addr, ":")
-	s.Replica = Start(t, "--appendonly", "yes", "--replicaof", host+" "+port)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	rc := s.Replica.Client(t)
-	await(t, ctx, "the replica to follow", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
+	for range replicas {
+		r := Start(t, "--appendonly", "yes", "--replicaof", host+" "+port)
+		rc := r.Client(t)
+		await(t, ctx, "the replica to follow", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
+		s.Replicas = append(s.Replicas, r)
+	}
 	for n := range 3 {
 		dir := t.TempDir()
 		conf := filepath.Join(dir, "sentinel.conf")
@@ -150,7 +156,7 @@ func StartSentinel(t testing.TB) *Sentinel {
 		cl := x.Client(t)
 		await(t, ctx, "the sentinels to know each other", func() bool {
 			info := cl.Info(ctx, "sentinel").Val()
-			return strings.Contains(info, "slaves=1") && strings.Contains(info, fmt.Sprintf("sentinels=%d", n+1))
+			return strings.Contains(info, fmt.Sprintf("slaves=%d", replicas)) && strings.Contains(info, fmt.Sprintf("sentinels=%d", n+1))
 		})
 	}
 	return s
@@ -182,4 +188,70 @@ func await(t testing.TB, ctx context.Context, what string, ok func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// Failover makes a master's replica take its place, as for maintenance: nothing
+// that the master has is lost.
+func (c *Cluster) Failover(t testing.TB, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cl := c.Replicas[n].Client(t)
+	check(t, cl.ClusterFailover(ctx).Err())
+	await(t, ctx, "the replica to be master", func() bool { return strings.Contains(cl.Info(ctx, "replication").Val(), "role:master") })
+	c.Masters[n], c.Replicas[n] = c.Replicas[n], c.Masters[n]
+}
+
+// Move migrates the slot of a key, with all its keys, to the master that does
+// not have it yet, as resharding does: while clients go on.
+func (c *Cluster) Move(t testing.TB, key string, to int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	target := c.Masters[to].Client(t)
+	slot := target.ClusterKeySlot(ctx, key).Val()
+	targetID := target.ClusterMyID(ctx).Val()
+	var source *redis.Client
+	for n, m := range c.Masters {
+		cl := m.Client(t)
+		for _, s := range cl.ClusterSlots(ctx).Val() {
+			if int64(s.Start) <= slot && slot <= int64(s.End) && len(s.Nodes) > 0 && s.Nodes[0].Addr == m.Addr && n != to {
+				source = cl
+			}
+		}
+	}
+	if source == nil {
+		return // it is there
+	}
+	check(t, target.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", source.ClusterMyID(ctx).Val()).Err())
+	check(t, source.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", targetID).Err())
+	host, port, _ := strings.Cut(c.Masters[to].Addr, ":")
+	for {
+		keys, err := source.ClusterGetKeysInSlot(ctx, int(slot), 100).Result()
+		check(t, err)
+		if len(keys) == 0 {
+			break
+		}
+		args := []any{"MIGRATE", host, port, "", 0, 5000, "KEYS"}
+		for _, k := range keys {
+			args = append(args, k)
+		}
+		check(t, source.Do(ctx, args...).Err())
+	}
+	check(t, target.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err())
+	check(t, source.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err())
+}
+
+// Failover makes a replica take the master's place, as for maintenance.
+func (s *Sentinel) Failover(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cl := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
+	defer cl.Close()
+	await(t, ctx, "the failover", func() bool {
+		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second time on
+		addr := cl.GetMasterAddrByName(ctx, masterName).Val()
+		return len(addr) == 2 && addr[0]+":"+addr[1] != s.Master.Addr
+	})
 }

@@ -44,7 +44,7 @@ type daemon struct {
 // newDaemon wires everything. It reaches Redis, and no platform yet.
 func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
 	store, err := broker.New(ctx, broker.Options{
-		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), Log: log,
+		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), WaitReplicas: c.Redis.WaitReplicas, Log: log,
 	})
 	if err != nil {
 		return nil, err

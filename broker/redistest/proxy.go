@@ -1,0 +1,134 @@
+package redistest
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy stands between clients and a server, and breaks their network as it is
+// told. It ends with the test.
+type Proxy struct {
+	Addr     string
+	listener net.Listener
+	target   string
+
+	mu      sync.Mutex
+	conns   map[net.Conn]struct{}
+	refuse  bool
+	deaf    bool // what is sent disappears, and connections stay open
+	delay   time.Duration
+	noNews  bool // subscriptions hear nothing
+	done    sync.WaitGroup
+	stopped bool
+}
+
+// StartProxy starts a proxy of a server.
+func StartProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{Addr: l.Addr().String(), listener: l, target: target, conns: map[net.Conn]struct{}{}}
+	p.done.Go(p.accept)
+	t.Cleanup(func() {
+		p.mu.Lock()
+		p.stopped = true
+		p.mu.Unlock()
+		l.Close()
+		p.Cut()
+		p.done.Wait()
+	})
+	return p
+}
+
+// Cut resets every connection.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // a reset, not an orderly end
+		}
+		c.Close()
+	}
+}
+
+// Refuse makes new connections fail, or lets them in again.
+func (p *Proxy) Refuse(on bool) { p.set(func() { p.refuse = on }) }
+
+// Deafen swallows all that is sent, in both directions, while connections stay
+// open; off, connections that lost something are reset.
+func (p *Proxy) Deafen(on bool) {
+	p.set(func() { p.deaf = on })
+	if !on {
+		p.Cut()
+	}
+}
+
+// Slow delays each piece of what is sent.
+func (p *Proxy) Slow(d time.Duration) { p.set(func() { p.delay = d }) }
+
+// Silence swallows what is published, and nothing else: subscriptions look
+// well, and hear nothing.
+func (p *Proxy) Silence(on bool) { p.set(func() { p.noNews = on }) }
+
+func (p *Proxy) set(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+func (p *Proxy) accept() {
+	for {
+		in, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		refuse := p.refuse || p.stopped
+		p.mu.Unlock()
+		out, err := net.Dial("tcp", p.target)
+		if err != nil || refuse {
+			in.Close()
+			if err == nil {
+				out.Close()
+			}
+			continue
+		}
+		p.set(func() { p.conns[in], p.conns[out] = struct{}{}, struct{}{} })
+		p.done.Go(func() { p.copy(out, in) })
+		p.done.Go(func() { p.copy(in, out) })
+	}
+}
+
+func (p *Proxy) copy(to, from net.Conn) {
+	defer func() {
+		to.Close()
+		from.Close()
+		p.set(func() { delete(p.conns, to); delete(p.conns, from) })
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		deaf, delay := p.deaf || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n")), p.delay
+		p.mu.Unlock()
+		if deaf {
+			continue
+		}
+		if delay > 0 {
+			time.Sleep(delay) // this is what it is for
+		}
+		if _, err := io.Copy(to, bytes.NewReader(buf[:n])); err != nil {
+			return
+		}
+	}
+}
