@@ -322,6 +322,9 @@ type Record struct {
 	Messages map[int]MessageRef `json:"messages,omitempty"`
 	// Failures says why a destination, by index, could not be reached.
 	Failures map[int]string `json:"failures,omitempty"`
+	// Late says when the turn of a destination, by index, is expected to come:
+	// its channel has more to show than the service takes.
+	Late map[int]time.Time `json:"late,omitempty"`
 	// Delivered is when an agent received the response; zero: not yet.
 	Delivered time.Time `json:"delivered,omitzero"`
 	// Unawaited tells that nobody waited for the response when it came.

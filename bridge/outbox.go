@@ -31,7 +31,9 @@ func (e *Engine) workOutbox(ctx context.Context) {
 	for ctx.Err() == nil {
 		jobs, err := e.store.Claim(ctx, jobsAtOnce-len(slots), jobLease)
 		if err != nil {
-			e.log.Warn("outbox not reachable", "error", err)
+			if ctx.Err() == nil {
+				e.log.Warn("outbox not reachable", "error", err)
+			}
 			Pause(ctx, time.Second)
 			continue
 		}
@@ -110,6 +112,9 @@ func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
 		if pe, ok := errors.AsType[*Error](cause); ok {
 			delay = max(delay, pe.RetryAfter)
 		}
+		if errors.Is(cause, ErrPaced) {
+			return e.postpone(ctx, j, cause)
+		}
 		return e.store.Retry(ctx, j, delay, cause.Error())
 	}
 	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
@@ -119,6 +124,29 @@ func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
 		}
 	}
 	return e.store.Bury(ctx, j, cause.Error())
+}
+
+// ErrPaced is in the error of a platform that keeps its pace: nothing was sent
+// yet, and the turn comes after RetryAfter.
+var ErrPaced = errors.New("its turn comes later")
+
+// delayShown is from which delay on whoever looks at a request is told.
+const delayShown = 5 * time.Second
+
+// postpone makes a job due when its turn comes, and notes that where a card is
+// late by it.
+func (e *Engine) postpone(ctx context.Context, j Job, cause error) error {
+	delay := jobRenew
+	if pe, ok := errors.AsType[*Error](cause); ok {
+		delay = pe.RetryAfter
+	}
+	if j.Kind == JobPost && delay >= delayShown {
+		late := Late{Destination: j.Destination, Delay: delay}
+		if _, err := e.store.Mark(ctx, j.Interaction, Mark{Late: &late}); err != nil && ErrorCode(err) != CodeNotFound {
+			return err
+		}
+	}
+	return e.store.Retry(ctx, j, delay, "")
 }
 
 // giveUp notes that nobody is asked at a destination: for all that the message
@@ -364,7 +392,7 @@ func (e *Engine) startThread(ctx context.Context, r Record, destination int, ref
 func (e *Engine) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
 		ids, more, err := e.store.Expire(ctx, sweepBatch)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			e.log.Warn("deadlines not reachable", "error", err)
 		}
 		for _, id := range ids {

@@ -100,6 +100,7 @@ type Mark struct {
 	Completed *Completion
 	Joined    bool // an identical request waits for the same answer
 	Amended   *Amendment
+	Late      *Late
 	Redraw    *int // destination whose message has to be drawn anew
 }
 
@@ -109,6 +110,12 @@ type Posted struct {
 	Destination int
 	Ref         MessageRef
 	Revision    int64 // of the record that was shown
+}
+
+// Late tells that a destination's card has to wait for its turn.
+type Late struct {
+	Destination int
+	Delay       time.Duration // from now
 }
 
 // Failed gives a destination up. When none is left, the interaction becomes
@@ -173,7 +180,7 @@ type Outbox interface {
 	// Finish removes a job, unless it was asked for again meanwhile.
 	Finish(context.Context, Job) error
 	// Retry makes a job due again after d. An empty reason means that it was
-	// not tried.
+	// not tried, and does not count.
 	Retry(ctx context.Context, j Job, d time.Duration, reason string) error
 	// Bury keeps a job that can not be done among the dead letters.
 	Bury(ctx context.Context, j Job, reason string) error

@@ -170,10 +170,13 @@ func (b *Broker) Finish(ctx context.Context, j bridge.Job) error {
 
 // Retry implements bridge.Outbox.
 func (b *Broker) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
-	if reason != "" {
+	how := "retry"
+	if reason == "" {
+		how = "later"
+	} else {
 		b.log.Warn("delivery will be tried again", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
 	}
-	return b.release(ctx, j, "retry", d.Milliseconds())
+	return b.release(ctx, j, how, d.Milliseconds())
 }
 
 // Bury implements bridge.Outbox.

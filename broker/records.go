@@ -320,6 +320,11 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 			if err := json.Unmarshal([]byte(v), &r.Reminders[n]); err != nil {
 				return r, bridge.Wrap(bridge.CodeInternal, err, "stored reminder of %s", id)
 			}
+		case 'l':
+			if r.Late == nil {
+				r.Late = map[int]time.Time{}
+			}
+			r.Late[n] = millis(v)
 		case 'f':
 			if r.Failures == nil {
 				r.Failures = map[int]string{}
@@ -396,6 +401,8 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		args = []any{"joined"}
 	case m.Amended != nil:
 		args = amendArgs(m.Amended)
+	case m.Late != nil:
+		args = []any{"late", m.Late.Destination, m.Late.Delay.Milliseconds()}
 	case m.Redraw != nil:
 		args = []any{"redraw", *m.Redraw}
 	default:

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -44,69 +42,6 @@ func (b *HealthBox) Get() bridge.Health {
 		return bridge.Health{State: bridge.HealthStarting}
 	}
 	return b.h
-}
-
-// Pacer keeps sends to one channel below a service's rate. Holds imposed by
-// the service outlast it. It is safe for concurrent use.
-type Pacer struct {
-	every time.Duration
-	burst int
-
-	mu       sync.Mutex
-	channels map[string]*rate.Limiter
-	held     map[string]time.Time
-}
-
-// patience is how long a caller is kept; a longer delay is handed back to the
-// outbox, which has other work meanwhile.
-const patience = time.Second
-
-// NewPacer returns a pacer of one send per channel and interval, after a
-// burst. With off it only honours what the service demands.
-func NewPacer(every time.Duration, burst int, off bool) *Pacer {
-	if off {
-		every = 0
-	}
-	return &Pacer{every: every, burst: burst, channels: map[string]*rate.Limiter{}, held: map[string]time.Time{}}
-}
-
-// Wait returns when the channel may be sent to, or CodeRateLimited with the
-// delay if that takes longer than a second.
-func (p *Pacer) Wait(ctx context.Context, channel string) error {
-	p.mu.Lock()
-	l := p.channels[channel]
-	if l == nil {
-		l = rate.NewLimiter(rate.Every(p.every), p.burst)
-		p.channels[channel] = l
-	}
-	hold := time.Until(p.held[channel])
-	if hold <= 0 {
-		delete(p.held, channel)
-	}
-	p.mu.Unlock()
-	r := l.Reserve()
-	delay := max(hold, r.Delay())
-	if delay > patience {
-		r.Cancel()
-		e := bridge.Errorf(bridge.CodeRateLimited, "%s is paced", channel)
-		e.RetryAfter = delay
-		return e
-	}
-	t := time.NewTimer(delay)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
-// Hold stops sends to a channel for d, as the service demanded.
-func (p *Pacer) Hold(channel string, d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held[channel] = time.Now().Add(d)
 }
 
 // NetworkError gives a failed call a code. The URL is left out of it: with

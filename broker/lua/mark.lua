@@ -1,11 +1,12 @@
 -- Notes what happened to an interaction without ending it, except that the
 -- last destination to fail makes it undeliverable.
 -- KEYS 1-10 as in lib.lua
--- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|redraw
+-- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|late|redraw
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
 --      queued:    3 hold in ms
 --      completed: 3 completion
+--      late:      3 destination  4 delay in ms
 --      redraw:    3 destination
 --      amended:   3 amendments so far  4 interaction  5 number of destinations
 --                 6 interaction once escalated ('')  7 more people are asked (0|1)
@@ -20,7 +21,7 @@ if what == 'posted' then
   local d = ARGV[3]
   if call('HGET', KEYS[1], 'm' .. d) == ARGV[4] then return 'kept' end
   call('HSET', KEYS[1], 'm' .. d, ARGV[4])
-  call('HDEL', KEYS[1], 'f' .. d)
+  call('HDEL', KEYS[1], 'f' .. d, 'l' .. d)
   event(r, 'posted', r.st, ARGV[6])
   if ms(r.rev + 1) ~= ARGV[5] then edit(r, d, now) end
   return 'ok'
@@ -75,6 +76,10 @@ if what == 'amended' then
   if tonumber(ARGV[9]) >= 0 then enqueue('step', id, ARGV[8], now + tonumber(ARGV[9])) end
   bump(r)
   edit_all(r, 0)
+  return 'ok'
+end
+if what == 'late' then
+  call('HSET', KEYS[1], 'l' .. ARGV[3], ms(now + tonumber(ARGV[4])))
   return 'ok'
 end
 if what == 'redraw' then

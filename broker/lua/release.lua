@@ -1,7 +1,7 @@
 -- Ends or extends the lease of a job.
 -- KEYS 1 outbox  2 jobs  3 dead letters
--- ARGV 1 job  2 fence  3 generation  4 finish|retry|bury|extend
---      5 delay in ms (retry), dead letter (bury), lease in ms (extend)
+-- ARGV 1 job  2 fence  3 generation  4 finish|retry|later|bury|extend
+--      5 delay in ms (retry; later, which was no try), dead letter (bury), lease in ms (extend)
 -- returns 0 if the lease was lost, 1 if done, 2 if the job was asked for again meanwhile
 local s = call('HGET', KEYS[2], ARGV[1])
 if not s then return 0 end
@@ -14,13 +14,15 @@ if ARGV[4] == 'extend' then
   return 1
 end
 j.lease = 0
-if ARGV[4] ~= 'retry' and j.gen ~= tonumber(ARGV[3]) then
+local again = ARGV[4] == 'retry' or ARGV[4] == 'later'
+if ARGV[4] == 'later' then j.attempt = math.max(j.attempt - 1, 0) end
+if not again and j.gen ~= tonumber(ARGV[3]) then
   j.attempt = 0
   call('HSET', KEYS[2], ARGV[1], job_pack(j))
   call('ZADD', KEYS[1], ms(now), ARGV[1])
   return 2
 end
-if ARGV[4] == 'retry' then
+if again then
   call('HSET', KEYS[2], ARGV[1], job_pack(j))
   call('ZADD', KEYS[1], ms(now + tonumber(ARGV[5])), ARGV[1])
   return 1

@@ -126,6 +126,8 @@ func printRecord(w io.Writer, rec bridge.Record) {
 			fmt.Fprintf(w, "%s:%s  message %s\n", d.Platform, ref.Channel, ref.Message)
 		case rec.Failures[n] != "":
 			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
+		case !rec.Late[n].IsZero():
+			fmt.Fprintf(w, "%s:%s  not posted yet: the channel is busy, its turn comes in %s\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
 		default:
 			fmt.Fprintf(w, "%s:%s  not posted yet\n", d.Platform, d.Channel)
 		}

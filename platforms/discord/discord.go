@@ -216,7 +216,7 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if err := p.pacer.Wait(ctx, channel); err != nil {
+	if err := p.pacer.Wait(ctx, channel, platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}); err != nil {
 		return bridge.MessageRef{}, err
 	}
 	b := bodyOf(m)

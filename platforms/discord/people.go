@@ -9,6 +9,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -25,7 +26,7 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 		text += "<@" + u + "> "
 		users = append(users, u)
 	}
-	if err := p.pacer.Wait(ctx, card.Channel); err != nil {
+	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
 	return p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(card.Channel), map[string]any{

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -11,7 +12,8 @@ type Fault struct {
 	Service string `json:"service"`          // slack, discord or telegram
 	Method  string `json:"method,omitempty"` // Slack or Telegram method, or "POST /channels/…" of Discord; empty: any
 	// Kind is one of: delay; drop (the request is not seen), drop_after (it is
-	// carried out, the answer is lost), rate_limit, error (HTTP Status);
+	// carried out, the answer is lost), half (it is carried out, the answer
+	// breaks off in the middle), rate_limit, error (HTTP Status);
 	// event_drop, event_duplicate, event_delay (of what people do); mute
 	// (connections stay, nothing is delivered), freeze (Discord's heartbeats
 	// stay unanswered), refuse_connect, revoke (the token).
@@ -58,7 +60,7 @@ func (s *Sandbox) fault(service, method string, kinds ...string) *Fault {
 // misbehave applies a request fault. It returns true if the request is done
 // with. After is called once the request has been carried out.
 func (s *Sandbox) misbehave(w http.ResponseWriter, r *http.Request, service, method string, limited func(retry int)) (done bool, writer http.ResponseWriter) {
-	f := s.fault(service, method, "delay", "drop", "drop_after", "rate_limit", "error")
+	f := s.fault(service, method, "delay", "drop", "drop_after", "half", "rate_limit", "error")
 	if f == nil {
 		return false, w
 	}
@@ -74,6 +76,8 @@ func (s *Sandbox) misbehave(w http.ResponseWriter, r *http.Request, service, met
 		return true, w
 	case "drop_after":
 		return false, &deafWriter{ResponseWriter: w, header: http.Header{}}
+	case "half":
+		return false, &deafWriter{ResponseWriter: w, header: http.Header{}, half: true}
 	case "rate_limit":
 		limited(f.RetryAfter)
 		return true, w
@@ -86,21 +90,38 @@ func (s *Sandbox) misbehave(w http.ResponseWriter, r *http.Request, service, met
 	return true, w
 }
 
-// deafWriter lets a request be carried out and loses its answer.
+// deafWriter lets a request be carried out and loses its answer, or half of it.
 type deafWriter struct {
 	http.ResponseWriter
 	header http.Header
+	half   bool
+	status int
+	body   []byte
 }
 
-func (d *deafWriter) Header() http.Header         { return d.header }
-func (d *deafWriter) WriteHeader(int)             {}
-func (d *deafWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (d *deafWriter) Header() http.Header    { return d.header }
+func (d *deafWriter) WriteHeader(status int) { d.status = status }
+func (d *deafWriter) Write(b []byte) (int, error) {
+	if d.half {
+		d.body = append(d.body, b...)
+	}
+	return len(b), nil
+}
 
 // lose hangs up if the answer is to be lost.
 func lose(w http.ResponseWriter) {
-	if d, ok := w.(*deafWriter); ok {
-		hangUp(d.ResponseWriter)
+	d, ok := w.(*deafWriter)
+	if !ok {
+		return
 	}
+	if d.half {
+		d.ResponseWriter.Header().Set("Content-Type", d.header.Get("Content-Type"))
+		d.ResponseWriter.Header().Set("Content-Length", strconv.Itoa(len(d.body)))
+		d.ResponseWriter.WriteHeader(max(d.status, http.StatusOK))
+		_, _ = d.ResponseWriter.Write(d.body[:len(d.body)/2]) // the client may have left
+		_ = http.NewResponseController(d.ResponseWriter).Flush()
+	}
+	hangUp(d.ResponseWriter)
 }
 
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }

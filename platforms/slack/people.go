@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -26,7 +27,7 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	for _, u := range r.Users {
 		text += "<@" + slackmsg.Escape(u) + "> "
 	}
-	if err := p.pacer.Wait(ctx, card.Channel); err != nil {
+	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
 	_, _, err := p.api.PostMessageContext(ctx, card.Channel, slack.MsgOptionText(text+slackmsg.Escape(r.Text), false), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast(),

@@ -107,10 +107,11 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 		return bridge.MessageRef{}, err
 	}
 	var ref bridge.MessageRef
+	turn := platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction), Sends: len(m.Parts) + 1}
+	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
+		return ref, err
+	}
 	for _, part := range append(slices.Clip(m.Parts), m) {
-		if err := p.pacer.Wait(ctx, d.Channel); err != nil {
-			return ref, err
-		}
 		opts := message(part)
 		if d.Thread != "" {
 			// Replies are seen by whoever follows the thread only; a card must

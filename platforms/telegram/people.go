@@ -9,6 +9,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 var (
@@ -31,7 +32,7 @@ func (p *Platform) Remind(ctx context.Context, d bridge.Destination, card bridge
 	if topic, _, _ := strings.Cut(d.Thread, "#"); topic != "" {
 		params["message_thread_id"] = topic
 	}
-	if err := p.pace(ctx, card.Channel); err != nil {
+	if err := p.pace(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
 	return p.call(ctx, "sendMessage", params, nil)

@@ -202,10 +202,14 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if reply != "" {
 		where["reply_parameters"] = `{"message_id":` + reply + `,"allow_sending_without_reply":true}`
 	}
+	turn := platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}
 	if m.File != nil {
-		if err := p.pace(ctx, d.Channel); err != nil {
-			return bridge.MessageRef{}, err
-		}
+		turn.Sends = 2
+	}
+	if err := p.pace(ctx, d.Channel, turn); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if m.File != nil {
 		resp, err := p.bot(ctx).UploadFiles("sendDocument", where, []tgbotapi.RequestFile{{Name: "document", Data: tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}}})
 		if err != nil {
 			return bridge.MessageRef{}, p.classify(d.Channel, err)
@@ -218,9 +222,6 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	}
 	for k, s := range where {
 		params[k] = s
-	}
-	if err := p.pace(ctx, d.Channel); err != nil {
-		return bridge.MessageRef{}, err
 	}
 	var card sent
 	if err := p.call(ctx, "sendMessage", params, &card); err != nil {
@@ -262,7 +263,7 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 		return err
 	}
 	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
-	if err := p.pace(ctx, ref.Channel); err != nil {
+	if err := p.pace(ctx, ref.Channel, platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}); err != nil {
 		return err
 	}
 	return p.call(ctx, "editMessageText", params, nil)
@@ -274,11 +275,11 @@ func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.
 	return d, nil
 }
 
-func (p *Platform) pace(ctx context.Context, chat string) error {
+func (p *Platform) pace(ctx context.Context, chat string, turn platforms.Turn) error {
 	if strings.HasPrefix(chat, "-") {
-		return p.groups.Wait(ctx, chat)
+		return p.groups.Wait(ctx, chat, turn)
 	}
-	return p.privates.Wait(ctx, chat)
+	return p.privates.Wait(ctx, chat, turn)
 }
 
 // current follows a group that became a supergroup.

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// chaosSpan is how long faults go on: a moment in `make test`, and as long as
+// NOD_CHAOS says in `make chaos`.
+func chaosSpan(t *testing.T) time.Duration {
+	t.Helper()
+	s := os.Getenv("NOD_CHAOS")
+	if s == "" {
+		return 4 * time.Second
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatalf("NOD_CHAOS: %v", err)
+	}
+	return d
+}
+
+// breaks are what a service does wrong in turn.
+func breaks(service string) []sandbox.Fault {
+	return []sandbox.Fault{
+		{Service: service, Kind: "delay", Delay: 300 * time.Millisecond, Count: 5},
+		{Service: service, Kind: "drop", Count: 3},
+		{Service: service, Kind: "drop_after", Count: 3},
+		{Service: service, Kind: "half", Count: 3},
+		{Service: service, Kind: "rate_limit", RetryAfter: 1, Count: 2},
+		{Service: service, Kind: "rate_limit", Count: 2},
+		{Service: service, Kind: "error", Status: http.StatusBadGateway, Count: 4},
+		{Service: service, Kind: "event_drop", Count: 2},
+		{Service: service, Kind: "event_duplicate", Count: 4},
+		{Service: service, Kind: "event_delay", Delay: 200 * time.Millisecond, Count: 1}, // and so overtaken by the next
+	}
+}
+
+// TestPlatformFaults lets two daemons ask on three services that misbehave in
+// every way, while people press what they see: each request ends once, its
+// agent is told what people were told, and every card is truthful in the end.
+func TestPlatformFaults(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{daemons: 2})
+	ctx, heal := context.WithTimeout(t.Context(), chaosSpan(t))
+	defer heal()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 0; bridge.Pause(ctx, 80*time.Millisecond); n++ {
+			service := services[rand.IntN(3)]
+			faults := breaks(service)
+			r.sandbox.AddFault(faults[rand.IntN(len(faults))])
+			if n%8 == 7 && service != "telegram" {
+				if err := r.sandbox.Disconnect(service, 0); err != nil {
+					t.Error(err)
+				}
+			}
+			if n%25 == 24 {
+				r.sandbox.ClearFaults()
+				r.sandbox.AddFault(sandbox.Fault{Service: service, Kind: "revoke", Count: 3})
+			}
+		}
+	})
+	var mu sync.Mutex
+	var ids []bridge.ID
+	for n := range 4 {
+		wg.Go(func() {
+			for bridge.Pause(ctx, 120*time.Millisecond) {
+				rec, err := r.agent.Open(r.ctx, bridge.Request{Prompt: fmt.Sprintf("Chaos of %d", n), Approval: &bridge.Approval{Tool: "chaos"}}, "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				ids = append(ids, rec.Interaction.ID)
+				mu.Unlock()
+			}
+		})
+	}
+	for n, who := range []string{"ana", "bo", "cy"} {
+		wg.Go(func() {
+			for bridge.Pause(ctx, 100*time.Millisecond) {
+				r.pressAny(ctx, who, services[n], func() []bridge.ID { mu.Lock(); defer mu.Unlock(); return slices.Clone(ids) }())
+			}
+		})
+	}
+	wg.Wait()
+	r.sandbox.ClearFaults()
+	r.connected()
+	ends := map[bridge.State]int{}
+	for _, id := range ids {
+		ends[r.endTruthfully(id).State]++
+	}
+	t.Logf("%d requests: %v", len(ids), ends)
+	if ends[bridge.StateApproved]+ends[bridge.StateDenied] == 0 {
+		t.Error("nobody decided anything")
+	}
+}
+
+// pressAny presses a control of one of the latest requests on a service. There
+// may be nothing to press, or nobody to hear it.
+func (r *rig) pressAny(ctx context.Context, who, service string, ids []bridge.ID) {
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	rec, err := r.daemons[0].engine.Get(ctx, ids[max(0, len(ids)-1-rand.IntN(10))])
+	if err != nil {
+		return
+	}
+	for n, d := range rec.Interaction.Destinations {
+		if ref, ok := rec.Messages[n]; ok && d.Platform == service {
+			_, _ = r.sandbox.Person(who).Press(ctx, sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message}, []string{"Allow once", "Deny"}[rand.IntN(2)])
+		}
+	}
+}
+
+// endTruthfully ends a request that is pending, as its agent's person would,
+// and checks that what the agent gets, the events and every card agree.
+func (r *rig) endTruthfully(id bridge.ID) bridge.Record {
+	r.t.Helper()
+	if _, err := r.person.Respond(r.ctx, id, answerOnce); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	rec, err := r.agent.Wait(ctx, id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	word := map[bridge.State]string{bridge.StateApproved: "Approved", bridge.StateDenied: "Denied"}[rec.State]
+	if word == "" {
+		return rec // undeliverable: no card was ever shown
+	}
+	r.eventually(fmt.Sprintf("every card of %s says %s", id, word), func() bool {
+		now, err := r.daemons[0].engine.Get(ctx, id)
+		if err != nil || len(now.Messages)+len(now.Failures) < len(now.Interaction.Destinations) && !now.State.Final() {
+			return false
+		}
+		for n, ref := range now.Messages {
+			service := now.Interaction.Destinations[n].Platform
+			m := r.sandbox.Message(sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message})
+			if len(sandbox.Controls(service, m)) > 0 || !strings.Contains(sandbox.Texts(m), word) {
+				return false
+			}
+		}
+		return true
+	})
+	return rec
+}
+
+// TestAway: while nobody runs the daemon, people press what they see, an hour
+// passes, and some deadlines with it. On its start every card is brought in
+// line, and what is open can be answered.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	for _, s := range services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			var now clock
+			r := newRig(t, rigOptions{hook: func(c redis.UniversalClient) redis.Hook { now = clock{c, t}; return now }, config: only(s)})
+			short, long := approval(bridge.ScopeOnce), approval(bridge.ScopeOnce)
+			short.Timeout, long.Timeout = bridge.Duration(30*time.Minute), bridge.Duration(5*time.Hour)
+			expired, open := r.ask(short), r.ask(long)
+			r.daemons[0].stop()
+			press, cancel := context.WithTimeout(r.ctx, 200*time.Millisecond)
+			_, _ = r.sandbox.Person("bo").Press(press, expired.on(s), "Allow once") // nobody hears it
+			cancel()
+			now.jump(time.Hour)
+			r.start(listen(t))
+			r.daemons = r.daemons[1:]
+			r.agent, r.person = newClient(r.daemons[0].url, testAgentToken), newClient(r.daemons[0].url, anaToken)
+			r.connected()
+			if rec := expired.end(); rec.State != bridge.StateExpired {
+				t.Errorf("pressed before its deadline, and heard after it: %s", rec.State)
+			}
+			expired.closed("Expired")
+			r.press("ana", open.on(s), "Allow once")
+			if rec := open.end(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
+				t.Errorf("%s by %+v", rec.State, rec.Response.Actor)
+			}
+			open.closed("ana")
+		})
+	}
+}
