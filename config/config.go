@@ -17,26 +17,29 @@ import (
 // variable: NOD_ and its path in capitals, such as NOD_REDIS_URL; the tokens of
 // the platforms have the names that people use already.
 type Config struct {
-	Listen    string             `yaml:"listen"` // address of the API; default 127.0.0.1:8787
-	LogLevel  string             `yaml:"log_level"`
-	Redis     Redis              `yaml:"redis"`
-	TokenKey  Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
-	Slack     Slack              `yaml:"slack"`
-	Discord   Discord            `yaml:"discord"`
-	Telegram  Telegram           `yaml:"telegram"`
-	People    map[string]Person  `yaml:"people"`
-	Routes    map[string]Route   `yaml:"routes"`
-	Agents    map[string]Agent   `yaml:"agents"`
-	Webhooks  map[string]Webhook `yaml:"webhooks"`
-	Groups    map[string]Group   `yaml:"groups"`
-	Identity  Identity           `yaml:"identity"`
-	OnCall    map[string]OnCall  `yaml:"oncall"` // schedules
-	Redact    Redact             `yaml:"redact"`
-	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
-	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
-	Receipts  Receipts           `yaml:"receipts"`
-	Audit     Audit              `yaml:"audit"`
-	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
+	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
+	// MaxConnections is how many connections the API has open at a time; more
+	// wait. Default 16384; each caller that waits for an answer is one.
+	MaxConnections int                `yaml:"max_connections"`
+	LogLevel       string             `yaml:"log_level"`
+	Redis          Redis              `yaml:"redis"`
+	TokenKey       Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
+	Slack          Slack              `yaml:"slack"`
+	Discord        Discord            `yaml:"discord"`
+	Telegram       Telegram           `yaml:"telegram"`
+	People         map[string]Person  `yaml:"people"`
+	Routes         map[string]Route   `yaml:"routes"`
+	Agents         map[string]Agent   `yaml:"agents"`
+	Webhooks       map[string]Webhook `yaml:"webhooks"`
+	Groups         map[string]Group   `yaml:"groups"`
+	Identity       Identity           `yaml:"identity"`
+	OnCall         map[string]OnCall  `yaml:"oncall"` // schedules
+	Redact         Redact             `yaml:"redact"`
+	Risks          []Risk             `yaml:"risks"`  // named levels, the worst last
+	Policy         []Rule             `yaml:"policy"` // the first rule that matches decides
+	Receipts       Receipts           `yaml:"receipts"`
+	Audit          Audit              `yaml:"audit"`
+	Retention      Duration           `yaml:"retention"` // of settled interactions; default 720h
 }
 
 // Receipts says what signs them.
@@ -196,6 +199,9 @@ func (c *Config) defaults() {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:8787"
 	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 16384
+	}
 	if c.LogLevel == "" {
 		c.LogLevel = "info"
 	}
@@ -272,6 +278,9 @@ func (c Config) Check() error {
 	}
 	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
 		bad("telegram", "webhook_url and webhook_secret belong together")
+	}
+	if c.MaxConnections < 0 {
+		bad("max_connections", "is below 0")
 	}
 	switch n := c.Redis.WaitReplicas; {
 	case n < 0:

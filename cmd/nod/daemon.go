@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/net/netutil"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
@@ -33,12 +34,13 @@ const (
 
 // daemon is nod as a service: store, engine, platforms and front door.
 type daemon struct {
-	store   *broker.Broker
-	engine  *bridge.Engine
-	handler http.Handler
-	log     *slog.Logger
-	closing context.Context
-	close   context.CancelFunc
+	store       *broker.Broker
+	engine      *bridge.Engine
+	handler     http.Handler
+	log         *slog.Logger
+	connections int // of the API, at a time; 0: any number
+	closing     context.Context
+	close       context.CancelFunc
 }
 
 // newDaemon wires everything. It reaches Redis, and no platform yet.
@@ -49,7 +51,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{store: store, log: log}
+	d := &daemon{store: store, log: log, connections: c.MaxConnections}
 	d.closing, d.close = context.WithCancel(context.Background())
 	if err := d.wire(ctx, c); err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -151,6 +153,9 @@ func hexKeys(path string, secret config.Secret) ([][]byte, error) {
 
 // serve runs until ctx ends, then lets calls under way finish.
 func (d *daemon) serve(ctx context.Context, l net.Listener) error {
+	if d.connections > 0 {
+		l = netutil.LimitListener(l, d.connections)
+	}
 	server := &http.Server{Handler: d.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
 	run, stop := context.WithCancel(ctx)
 	defer stop()

@@ -291,6 +291,21 @@ func TestHTTPModes(t *testing.T) {
 }
 
 // Nothing that the services did not sign gets in, on any inbound path.
+// controlOn returns what the control "Allow once" of a card on Slack carries.
+func controlOn(t *testing.T, r *rig, a asked) string {
+	t.Helper()
+	for _, b := range r.sandbox.Message(a.on("slack"))["blocks"].([]any) {
+		for _, e := range asList(b.(map[string]any)["elements"]) {
+			el := e.(map[string]any)
+			if text, ok := el["text"].(map[string]any); ok && text["text"] == "Allow once" {
+				return el["value"].(string)
+			}
+		}
+	}
+	t.Fatal("no token on the card")
+	return ""
+}
+
 func TestForgedCallbacks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{httpMode: true})
@@ -299,18 +314,7 @@ func TestForgedCallbacks(t *testing.T) {
 		p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`, user, a.on("slack").Channel, a.on("slack").Message, token)
 		return "payload=" + strings.ReplaceAll(strings.ReplaceAll(p, "%", "%25"), "&", "%26")
 	}
-	var token string
-	for _, b := range r.sandbox.Message(a.on("slack"))["blocks"].([]any) {
-		for _, e := range asList(b.(map[string]any)["elements"]) {
-			el := e.(map[string]any)
-			if text, ok := el["text"].(map[string]any); ok && text["text"] == "Allow once" {
-				token = el["value"].(string)
-			}
-		}
-	}
-	if token == "" {
-		t.Fatal("no token on the card")
-	}
+	token := controlOn(t, r, a)
 	signSlack := func(secret string, at time.Time, body string) http.Header {
 		h := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 		sandbox.SignSlack(h, secret, at, []byte(body))
