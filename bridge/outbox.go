@@ -18,7 +18,7 @@ const (
 	firstBackoff   = 250 * time.Millisecond
 	maxBackoff     = time.Minute
 	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
-	sweepPoll      = 50 * time.Millisecond
+	sweepPoll      = 20 * time.Millisecond
 	sweepBatch     = 100                 // of a partition, in one script
 	sessionThreads = 30 * 24 * time.Hour // how long a session's thread is remembered
 )

@@ -192,9 +192,9 @@ type Outbox interface {
 
 // Deadlines ends what nobody answered in time.
 type Deadlines interface {
-	// Expire applies what was agreed for their deadlines to up to n
-	// interactions of each partition. It returns those that are over by that,
-	// and whether there may be more.
+	// Expire applies what was agreed for their deadlines to interactions, n of a
+	// partition in one step. It returns those that are over by that, and whether
+	// there may be more.
 	Expire(ctx context.Context, n int) (over []ID, more bool, err error)
 }
 

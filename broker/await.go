@@ -20,6 +20,7 @@ const (
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
 	leaveTimeout = time.Second
+	overWaiting  = 16               // batches
 	reservedFor  = 10 * time.Second // how long a caller that has opened may take to wait
 )
 
@@ -27,6 +28,8 @@ const (
 type hub struct {
 	b      *Broker
 	cancel context.CancelFunc
+	ended  <-chan struct{}  // closed when the hub is
+	over   chan []bridge.ID // whose deadlines this process has applied
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -53,9 +56,10 @@ type reservation struct {
 
 func newHub(b *Broker) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{b: b, cancel: cancel, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}, since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{}}
+	h := &hub{b: b, cancel: cancel, ended: ctx.Done(), over: make(chan []bridge.ID, overWaiting), waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}, since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{}}
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
+	h.done.Go(func() { h.tellOver(ctx) })
 	h.done.Go(func() { b.verifier.run(ctx) })
 	if w := watchCluster(b.client); w != nil {
 		h.done.Go(func() { w.run(ctx) })
@@ -76,6 +80,15 @@ func (h *hub) close() error {
 // Await implements bridge.Records: register, then read, then sleep until
 // woken.
 func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	rec, err := b.await(ctx, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return *rec, nil
+}
+
+// await has no record on its stack, as there are many that sleep here.
+func (b *Broker) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch, leave, registered := b.hub.enter(id)
 	defer func() {
 		if last := leave(); last && ctx.Err() != nil {
@@ -84,30 +97,45 @@ func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error)
 	}()
 	for {
 		if !registered {
-			rec, over, err := b.look(ctx, id)
-			if over || err != nil {
+			if rec, err := b.look(ctx, id); rec != nil || err != nil {
 				return rec, err
 			}
 		}
 		registered = false
-		var rec *bridge.Record
 		select {
 		case <-ctx.Done():
-			return bridge.Record{}, ctx.Err()
-		case rec = <-ch:
-		}
-		if b.hub.isClosed() {
-			return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
-		}
-		if rec != nil && rec.Over() {
-			return *rec, nil
+			return nil, ctx.Err()
+		case rec := <-ch:
+			if rec, err := b.woken(ctx, id, rec); rec != nil || err != nil {
+				return rec, err
+			}
 		}
 	}
 }
 
-// look registers a waiter, and reads the record if it is over. While Redis is
-// away it tries again: the request stands there, and so does the caller.
-func (b *Broker) look(ctx context.Context, id bridge.ID) (bridge.Record, bool, error) {
+// woken is what a caller does that was woken: with the record, or with nil to
+// read it. It is nil again where there is reason to wait on.
+func (b *Broker) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) (*bridge.Record, error) {
+	if b.hub.isClosed() {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+	}
+	if rec == nil {
+		got, err := b.Load(ctx, id)
+		if err != nil {
+			return nil, nil //nolint:nilerr,nilnil // who waits on looks again
+		}
+		rec = &got
+	}
+	if !rec.Over() {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	return rec, nil
+}
+
+// look registers a waiter, and reads the record if it is over; nil if it is
+// not. While Redis is away it tries again: the request stands there, and so
+// does the caller.
+func (b *Broker) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		alive := ""
 		if b.hub.beats(id.Partition()) {
@@ -115,23 +143,22 @@ func (b *Broker) look(ctx context.Context, id bridge.ID) (bridge.Record, bool, e
 		}
 		reply, err := b.register(ctx, id, alive)
 		if err == nil && reply[0] == "" {
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+			return nil, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		}
 		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
 			b.hub.follow(id.Partition(), reply[1])
-			return bridge.Record{}, false, nil
+			return nil, nil //nolint:nilnil // as the comment says
 		}
 		if err == nil {
-			var rec bridge.Record
-			if rec, err = b.Load(ctx, id); err == nil && rec.Over() {
-				return rec, true, nil
+			if rec, err := b.Load(ctx, id); err == nil && rec.Over() {
+				return &rec, nil
 			}
 		}
 		if !bridge.Pause(ctx, catchUpEvery) {
-			return bridge.Record{}, false, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if b.hub.isClosed() {
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
 		}
 	}
 }
@@ -255,6 +282,33 @@ func (h *hub) follow(partition int, now string) {
 	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
 }
 
+// tellOver wakes the callers of this process whose deadlines it has applied.
+func (h *hub) tellOver(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ids := <-h.over:
+			ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !h.awaited(id) })
+			records, err := h.b.loadAll(ctx, ids)
+			for k, id := range ids {
+				if err != nil {
+					h.wake(id, nil) // its callers look for themselves
+				} else {
+					h.wake(id, records[k])
+				}
+			}
+		}
+	}
+}
+
+// awaited reports whether a caller of this process waits for an interaction.
+func (h *hub) awaited(id bridge.ID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.waiters[id]) > 0
+}
+
 // wake wakes the callers that wait for an interaction; rec is its record, or
 // nil.
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
@@ -371,12 +425,12 @@ func (h *hub) recheck(ctx context.Context) {
 		// for themselves.
 		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.b.keys.record(id), "st", "q")
+				states[n] = p.HMGet(ctx, h.b.keys.record(id), "st", "q", "c")
 			}
 			return nil
 		})
 		for n, id := range batch {
-			if f := states[n].Val(); len(f) < 2 || f[0] != string(bridge.StatePending) || f[1] != nil {
+			if f := states[n].Val(); len(f) < 3 || f[0] != nil || f[1] != nil || f[2] == nil {
 				h.wake(id, nil)
 			}
 		}

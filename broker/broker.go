@@ -25,6 +25,9 @@ const (
 	DefaultRetention  = 30 * 24 * time.Hour
 )
 
+// nodeName is how long the random name of a process is: records hold it.
+const nodeName = 8
+
 // Options configures a Broker.
 type Options struct {
 	// Client talks to one Redis, a Sentinel group or a Cluster. Build it with
@@ -82,7 +85,7 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 		b.retention = DefaultRetention
 	}
 	if b.node == "" {
-		b.node = uuid.NewString()
+		b.node = uuid.NewString()[:nodeName]
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,7 +41,7 @@ func (b *Broker) Wait(ctx context.Context, d time.Duration) {
 
 // nextDue is how long until the earliest job is due; false if there is none.
 func (b *Broker) nextDue(ctx context.Context) (time.Duration, bool) {
-	next, now, err := b.nextJobs(ctx)
+	next, now, err := b.earliest(ctx, b.keys.outbox)
 	if err != nil {
 		return 0, false
 	}
@@ -87,7 +88,7 @@ func (b *Broker) Claim(ctx context.Context, n int, lease time.Duration) ([]bridg
 
 // dueJobs are the partitions that have jobs which are due.
 func (b *Broker) dueJobs(ctx context.Context) ([]int, error) {
-	next, now, err := b.nextJobs(ctx)
+	next, now, err := b.earliest(ctx, b.keys.outbox)
 	var due []int
 	for p, at := range next {
 		if at > 0 && at <= float64(now.UnixMilli()) {
@@ -97,14 +98,14 @@ func (b *Broker) dueJobs(ctx context.Context) ([]int, error) {
 	return due, err
 }
 
-// nextJobs is when the first job of each partition is due, in ms; 0 where there
-// is none. The time is that of Redis.
-func (b *Broker) nextJobs(ctx context.Context) ([]float64, time.Time, error) {
+// earliest is when the first of each partition's sorted set is due, in ms; 0
+// where there is none. The time is that of Redis.
+func (b *Broker) earliest(ctx context.Context, key func(partition int) string) ([]float64, time.Time, error) {
 	cmds := make([]*redis.ZSliceCmd, b.partitions)
 	var now *redis.TimeCmd
 	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
-			cmds[n] = p.ZRangeWithScores(ctx, b.keys.outbox(n), 0, 0)
+			cmds[n] = p.ZRangeWithScores(ctx, key(n), 0, 0)
 		}
 		now = p.Time(ctx)
 		return nil
@@ -192,9 +193,10 @@ func (b *Broker) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return b.release(ctx, j, "bury", letter)
 }
 
-// Expire implements bridge.Deadlines.
+// Expire implements bridge.Deadlines. Partitions go on beside each other for as
+// long as they have more.
 func (b *Broker) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
-	due, err := b.due(ctx, n)
+	next, now, err := b.earliest(ctx, b.keys.deadlines)
 	if err != nil {
 		return nil, false, err
 	}
@@ -203,20 +205,38 @@ func (b *Broker) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
 	var failed error
 	more := false
 	var wg sync.WaitGroup
-	for p, ids := range due {
-		more = more || len(ids) == n
-		if len(ids) == 0 {
+	for p, at := range next {
+		if at == 0 || at > float64(now.UnixMilli()) {
 			continue
 		}
 		wg.Go(func() {
-			ended, err := b.expire(ctx, p, ids)
+			ended, rest, err := b.expireDue(ctx, p, n, now)
 			mu.Lock()
 			defer mu.Unlock()
-			over, failed = append(over, ended...), errors.Join(failed, err)
+			over, failed, more = append(over, ended...), errors.Join(failed, err), more || rest
 		})
 	}
 	wg.Wait()
 	return over, more, failed
+}
+
+// expireRounds bounds how long one partition keeps a caller.
+const expireRounds = 10
+
+// expireDue ends what is due in a partition, n at a time.
+func (b *Broker) expireDue(ctx context.Context, partition, n int, now time.Time) (over []bridge.ID, more bool, err error) {
+	until := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(n)}
+	for range expireRounds {
+		ids, err := b.client.ZRangeByScore(ctx, b.keys.deadlines(partition), until).Result()
+		if err != nil || len(ids) == 0 {
+			return over, false, unavailable(err)
+		}
+		ended, err := b.expire(ctx, partition, ids)
+		if over = append(over, ended...); err != nil || len(ids) < n {
+			return over, false, err
+		}
+	}
+	return over, true, nil
 }
 
 func (b *Broker) expire(ctx context.Context, partition int, ids []string) ([]bridge.ID, error) {
@@ -228,33 +248,14 @@ func (b *Broker) expire(ctx context.Context, partition int, ids []string) ([]bri
 	over := make([]bridge.ID, len(ended))
 	for k, id := range ended {
 		over[k] = bridge.ID(id)
-		b.hub.wake(over[k], nil)
 	}
 	if len(ended) > 0 {
 		b.poke()
+		select {
+		case b.hub.over <- slices.Clone(over): // the next deadlines do not wait for it
+		case <-ctx.Done():
+		case <-b.hub.ended:
+		}
 	}
 	return over, unavailable(err)
-}
-
-// due are up to n ids of each partition whose deadline has passed.
-func (b *Broker) due(ctx context.Context, n int) ([][]string, error) {
-	now, err := b.client.Time(ctx).Result()
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	cmds := make([]*redis.StringSliceCmd, b.partitions)
-	_, err = b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for k := range cmds {
-			cmds[k] = p.ZRangeByScore(ctx, b.keys.deadlines(k), &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(n)})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	due := make([][]string, b.partitions)
-	for k, c := range cmds {
-		due[k] = c.Val()
-	}
-	return due, nil
 }

@@ -62,7 +62,11 @@ func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		if err != nil || len(places) == 0 {
 			return out, err
 		}
-		records, err := b.loadAll(ctx, places)
+		ids := make([]bridge.ID, len(places))
+		for k, p := range places {
+			ids[k] = bridge.ID(p.id)
+		}
+		records, err := b.loadAll(ctx, ids)
 		if err != nil {
 			return bridge.List{}, err
 		}
@@ -82,21 +86,21 @@ func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	}
 }
 
-// loadAll reads the records of places; nil where there is none.
-func (b *Broker) loadAll(ctx context.Context, places []place) ([]*bridge.Record, error) {
-	cmds := make([]*redis.MapStringStringCmd, len(places))
+// loadAll reads records together; nil where there is none.
+func (b *Broker) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, error) {
+	cmds := make([]*redis.MapStringStringCmd, len(ids))
 	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for k, at := range places {
-			cmds[k] = p.HGetAll(ctx, b.keys.record(bridge.ID(at.id)))
+		for k, id := range ids {
+			cmds[k] = p.HGetAll(ctx, b.keys.record(id))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := make([]*bridge.Record, len(places))
-	for k, at := range places {
-		r, err := readRecord(bridge.ID(at.id), cmds[k])
+	out := make([]*bridge.Record, len(ids))
+	for k, id := range ids {
+		r, err := readRecord(id, cmds[k])
 		switch {
 		case err == nil:
 			out[k] = &r

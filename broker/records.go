@@ -254,7 +254,9 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	}
 	// The clock of Redis is the one that counts.
 	r.Interaction.Created, r.Interaction.Deadline = millis(packed[1]), millis(packed[2])
-	r.State = bridge.State(f["st"])
+	if r.State = bridge.State(f["st"]); r.State == "" {
+		r.State = bridge.StatePending
+	}
 	r.Revision, _ = strconv.ParseInt(f["rev"], 10, 64) // written by the scripts only
 	r.Revision++                                       // what was opened is the first
 	for name, at := range map[string]*time.Time{"dv": &r.Delivered, "q": &r.Queued, "es": &r.Escalated} {

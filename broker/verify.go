@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -63,23 +62,23 @@ func (v *verifier) due() []settled {
 }
 
 func (v *verifier) look(ctx context.Context, due []settled) {
-	states := make([]*redis.StringCmd, len(due))
+	states := make([]*redis.SliceCmd, len(due))
 	// Errors of single commands show in their results.
 	_, _ = v.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, s := range due {
-			states[n] = p.HGet(ctx, v.b.keys.record(s.ID), "st")
+			states[n] = p.HMGet(ctx, v.b.keys.record(s.ID), "st", "c")
 		}
 		return nil
 	})
 	for n, s := range due {
-		state, err := states[n].Result()
+		f, err := states[n].Result()
 		switch {
-		case err == nil && state == string(bridge.StatePending):
+		case err == nil && f[0] == nil && f[1] != nil: // it is pending
 			v.b.log.Warn("redis forgot a settlement, settling again", "id", s.ID)
 			if _, _, err := v.b.Settle(ctx, s.Settlement); err == nil {
 				continue // and is looked at again
 			}
-		case err == nil, errors.Is(err, redis.Nil): // redis answered; a record that is gone stays gone
+		case err == nil: // redis answered; a record that is gone stays gone
 			s.looks++
 		}
 		if s.looks < verifyTimes && ctx.Err() == nil {

@@ -3,11 +3,13 @@ package render
 import (
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -60,9 +62,14 @@ func Markdown(src string) []Block {
 		return []Block{Para(src)}
 	}
 	source := []byte(src)
-	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
-	return blocks(md.Parser().Parse(text.NewReader(source)), source, 0)
+	return blocks(markdown().Parse(text.NewReader(source)), source, 0)
 }
+
+// markdown is the parser, made once: that takes longer than most texts. It
+// keeps nothing between texts, and may be used by many at a time.
+var markdown = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Strikethrough)).Parser()
+})
 
 func blocks(parent ast.Node, src []byte, depth int) []Block {
 	var out []Block

@@ -3,9 +3,9 @@
 -- ARGV 1 channel  2 how long the daemon counts as alive, in ms; 0 takes it off,
 --      '' leaves that as it is
 -- returns {state or '', now in ms, queued (0|1)}
-local f = call('HMGET', KEYS[1], 'st', 'w', 'q')
-if not f[1] then return {'', ms(now), '0'} end
-if f[1] == 'pending' then
+local f = call('HMGET', KEYS[1], 'st', 'w', 'q', 'c')
+if not f[4] then return {'', ms(now), '0'} end
+if not f[1] then
   local w = ',' .. (f[2] or '') .. ','
   local mine = ',' .. ARGV[1] .. ','
   local at = string.find(w, mine, 1, true)
@@ -19,4 +19,4 @@ if f[1] == 'pending' then
     if ARGV[2] ~= '' then call('ZADD', KEYS[2], ms(now + tonumber(ARGV[2])), ARGV[1]) end
   end
 end
-return {f[1], ms(now), f[3] and '1' or '0'}
+return {f[1] or 'pending', ms(now), f[3] and '1' or '0'}

@@ -2,14 +2,17 @@
 -- KEYS 1-10 as in lib.lua, the first not used; 11.. records
 -- ARGV 1 channel of this daemon  2.. ids, in the order of the records
 -- returns the ids of those that ended, or that wait on for a late answer
-own = ARGV[1]
-local over = {}
-for n = 2, #ARGV do
-  local r = read(KEYS[9 + n], ARGV[n])
-  if not r or r.st ~= 'pending' then
-    call('ZREM', KEYS[2], ARGV[n]) -- a deadline whose record is gone
-  elseif at_deadline(r) ~= 'pending' or r.q then
-    over[#over + 1] = r.id
-  end
+own, all = ARGV[1], {}
+local records, over = {}, {}
+for n = 2, #ARGV do -- all is read before anything is written
+  local known, r = pcall(read, KEYS[9 + n], ARGV[n])
+  if not known then r = nil -- a newer nod's, which ends it
+  elseif not r or r.st ~= 'pending' then all[#all + 1] = ARGV[n] -- a deadline whose record is gone
+  else records[#records + 1] = r end
 end
+for _, r in ipairs(records) do
+  if at_deadline(r) ~= 'pending' or r.q then over[#over + 1] = r.id end
+end
+if #all > 0 then call('ZREM', KEYS[2], unpack(all)) end
+if all.head then call('HSET', KEYS[9], 'n', all.head[1], 'l', all.head[2]) end
 return over

@@ -13,6 +13,10 @@ local now = T[1] * 1000 + math.floor(T[2] / 1000)
 -- callers by itself.
 local own = nil
 
+-- What a script that ends many does once for all of them: ids whose deadlines
+-- go, and the head of the audit log.
+local all = nil
+
 local function ms(n) return format('%d', n) end -- '%.0f' takes a microsecond
 
 -- A stored job is attempt|fence|generation|created|leased_until, under the name
@@ -45,20 +49,20 @@ end
 -- What a record holds besides its texts is packed in one field, as memory and
 -- time go by the number of fields:
 -- version|created|deadline|state after it|retention|hold|front ends (0|1)|webhooks|destinations|
--- its agent is limited (0|1)
+-- its agent is limited (0|1)|agent
+-- The state is a field of its own from the end on.
 local function pack(r)
-  return format('1|%s|%d|%s|%s|%s|%s|%s|%s|%s', r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim)
+  return format('1|%s|%d|%s|%s|%s|%s|%s|%s|%s|%s', r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag)
 end
 
 -- Reads what scripts need of a record; nil where there is none.
 local function read(key, id)
-  local f = call('HMGET', key, 'st', 'c', 'ag', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'm0', 'm1', 'm2')
+  local f = call('HMGET', key, 'c', 'st', 'se', 'x', 'w', 'b', 'rt', 'rev', 'n', 'q', 'en', 'to', 'm0', 'm1', 'm2')
   if not f[1] then return nil end
-  local r = {key = key, id = id, st = f[1], ag = f[3], se = f[4] or '', x = f[5], w = f[6], b = f[7], rt = f[8] or id,
-    rev = tonumber(f[9] or '0'), n = f[10], q = f[11], m = {f[12], f[13], f[14]}}
-  local c = f[2] or ''
-  r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim =
-    string.match(c, '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)')
+  local r = {key = key, id = id, st = f[2] or 'pending', se = f[3] or '', x = f[4], w = f[5], b = f[6], rt = f[7] or id,
+    rev = tonumber(f[8] or '0'), n = f[9], q = f[10], en = f[11], to = f[12], m = {f[13], f[14], f[15]}}
+  r.created, r.deadline, r.after, r.keep, r.hold, r.fe, r.hooks, r.nd, r.lim, r.ag =
+    string.match(f[1], '^1|(%d+)|(%d+)|(%a+)|(%d+)|(%d+)|(%d)|(%d+)|(%d+)|(%d)|(.*)$')
   if not r.created then error('NODVERSION the record of ' .. id .. ' is of a version that this nod does not know') end
   r.deadline = tonumber(r.deadline)
   return r
@@ -78,12 +82,16 @@ end
 -- linked is the last link and the fields, each with its length before it.
 -- SHA-1 is what there is here: the seals, made outside, use SHA-256.
 local function audit(id, kind, agent, session, state, data)
-  local h = call('HMGET', KEYS[9], 'n', 'l')
+  local h = all and all.head or call('HMGET', KEYS[9], 'n', 'l')
   local n, at = ms(tonumber(h[1] or '0') + 1), ms(now)
   local link = redis.sha1hex(table.concat({h[2] or '', #n .. ':' .. n, #at .. ':' .. at, #kind .. ':' .. kind, #id .. ':' .. id,
     #agent .. ':' .. agent, #session .. ':' .. session, #state .. ':' .. state, #data .. ':' .. data}, '\n'))
   call('XADD', KEYS[8], '*', 'n', n, 'ts', at, 't', kind, 'i', id, 'a', agent, 's', session, 'st', state, 'd', data, 'l', link)
-  call('HSET', KEYS[9], 'n', n, 'l', link)
+  if all then
+    all.head = {n, link}
+  else
+    call('HSET', KEYS[9], 'n', n, 'l', link)
+  end
   return n, link
 end
 
@@ -143,7 +151,11 @@ local function finish(r, state, res, at, nonce)
   end
   call('HSET', r.key, unpack(set))
   r.st, r.rev = state, r.rev + 1
-  call('ZREM', KEYS[2], r.id)
+  if all then
+    all[#all + 1] = r.id
+  else
+    call('ZREM', KEYS[2], r.id)
+  end
   if r.lim == '1' and call('HINCRBY', KEYS[10], r.ag, -1) <= 0 then call('HDEL', KEYS[10], r.ag) end
   edit_all(r, 100)
   for h = 0, tonumber(r.hooks) - 1 do enqueue('hook', r.id, h, now) end
@@ -162,7 +174,7 @@ end
 local function queue(r, at, hold)
   r.q = ms(at)
   call('HSET', r.key, 'q', r.q, 'to', call('HGET', r.key, 'tq') or '')
-  call('HDEL', r.key, 'esc')
+  call('HDEL', r.key, 'esc', 'en', 'et')
   bump(r)
   defer(r, hold, 'expired')
   edit_all(r, 0)
@@ -172,16 +184,16 @@ end
 
 -- Asks more people: the record is as its opening prepared it for this case.
 local function escalate(r, at)
-  local f = call('HMGET', r.key, 'esc', 'en', 'et')
+  local f = call('HMGET', r.key, 'esc', 'et')
   local before = tonumber(r.nd)
-  r.nd = f[2]
+  r.nd = r.en
   call('HSET', r.key, 'cur', f[1], 'es', ms(at))
-  call('HDEL', r.key, 'esc')
+  call('HDEL', r.key, 'esc', 'en', 'et')
   bump(r)
-  defer(r, tonumber(f[3]), r.after)
+  defer(r, tonumber(f[2]), r.after)
   edit_all(r, 0)
   event(r, 'escalated', 'pending', f[1])
-  for d = before, tonumber(f[2]) - 1 do
+  for d = before, tonumber(r.nd) - 1 do
     if call('HEXISTS', r.key, 'f' .. d) == 0 then enqueue('post', r.id, d, now) end
   end
 end
@@ -190,12 +202,12 @@ end
 -- state then.
 local function at_deadline(r)
   if r.st ~= 'pending' or now < r.deadline then return r.st end
-  if call('HEXISTS', r.key, 'esc') == 1 then
+  if r.en then
     escalate(r, r.deadline)
   elseif r.after == 'pending' then
     queue(r, r.deadline, tonumber(r.hold))
   else
-    finish(r, r.after, call('HGET', r.key, 'to'), r.deadline, 'timeout')
+    finish(r, r.after, r.to, r.deadline, 'timeout')
   end
   return r.st
 end

@@ -32,7 +32,7 @@ if what == 'failed' then
   call('HSET', KEYS[1], 'f' .. d, ARGV[4])
   event(r, 'failed', r.st, ARGV[5])
   if r.st == 'pending' then
-    if r.fe == '1' or call('HEXISTS', KEYS[1], 'esc') == 1 then return 'ok' end -- others can still be asked
+    if r.fe == '1' or r.en then return 'ok' end -- others can still be asked
     for k = 0, tonumber(r.nd) - 1 do
       if call('HEXISTS', KEYS[1], 'f' .. k) == 0 then return 'ok' end
     end
@@ -60,7 +60,7 @@ if what == 'amended' then
   if (f[1] or '0') ~= ARGV[3] then return 'changed' end
   r.nd = ARGV[5]
   call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r), 'sp', ARGV[8])
-  if ARGV[6] ~= '' and call('HEXISTS', KEYS[1], 'esc') == 1 then call('HSET', KEYS[1], 'esc', ARGV[6]) end
+  if ARGV[6] ~= '' and r.en then call('HSET', KEYS[1], 'esc', ARGV[6]) end
   if ARGV[7] == '1' then event(r, 'widened', 'pending', ARGV[4]) end
   for d = before, tonumber(ARGV[5]) - 1 do
     if call('HEXISTS', KEYS[1], 'f' .. d) == 0 then enqueue('post', id, d, now) end

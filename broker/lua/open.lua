@@ -69,7 +69,7 @@ end
 if call('ZADD', KEYS[12], 'NX', ms(now), ARGV[1]) == 0 then return {'old', ARGV[1]} end
 local r = {key = KEYS[1], id = id, st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
   hold = ARGV[10], fe = ARGV[12], hooks = ARGV[13], nd = ARGV[7], lim = ARGV[20], m = {}, ag = ARGV[8], se = ARGV[14], rt = id, rev = 0}
-local set = {'req', ARGV[3], 'st', 'pending', 'c', pack(r), 'to', ARGV[6], 'ag', r.ag}
+local set = {'req', ARGV[3], 'c', pack(r), 'to', ARGV[6]}
 local function put(name, value)
   if value ~= '' then set[#set + 1] = name set[#set + 1] = value end
 end

@@ -214,6 +214,7 @@ func (c *Cluster) Move(t testing.TB, key string, to int) {
 	var source *redis.Client
 	for n, m := range c.Masters {
 		cl := m.Client(t)
+		//lint:ignore SA1019 a server before version 7 has no CLUSTER SHARDS
 		for _, s := range cl.ClusterSlots(ctx).Val() {
 			if int64(s.Start) <= slot && slot <= int64(s.End) && len(s.Nodes) > 0 && s.Nodes[0].Addr == m.Addr && n != to {
 				source = cl

@@ -38,7 +38,7 @@ func TestAttention(t *testing.T) {
 
 func grace(r *rig, s string) {
 	req := approval(bridge.ScopeOnce)
-	req.Prompt, req.Grace = "Answered at the keyboard", bridge.Duration(300*time.Millisecond)
+	req.Prompt, req.Grace = "Answered at the keyboard", bridge.Duration(1500*time.Millisecond)
 	quick, err := r.agent.Open(r.ctx, req, "")
 	if err != nil {
 		r.t.Fatal(err)

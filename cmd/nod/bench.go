@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -19,14 +21,23 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// measure is one row: a figure of nod beside one of something else, taken in
-// the same run on the same machine.
-type measure struct {
+// row is one line of the table: a figure of nod beside one of something else,
+// taken in the same run on the same machine. Where the other is a limit, it is
+// a number that the row names.
+type row struct {
 	name, unit, against string
 	goal                float64 // of the ratio
 	most                bool    // the ratio is to be at most the goal; else at least
-	// run returns nod's figure and the other's.
-	run func(ctx context.Context, b *benching) (value, other float64, err error)
+}
+
+// figures are what a row measured: nod's, and the other's.
+type figures struct{ value, other float64 }
+
+// measure takes the figures of some rows together.
+type measure struct {
+	rows []row
+	once bool // it takes too long to be repeated
+	run  func(ctx context.Context, b *benching) ([]figures, error)
 }
 
 // benchResult is what a row came to: medians over the repeats.
@@ -38,41 +49,55 @@ type benchResult struct {
 	Other   float64 `json:"other"`
 	Ratio   float64 `json:"ratio"`
 	Goal    float64 `json:"goal"`
+	Most    bool    `json:"most"` // the ratio is to be at most the goal; else at least
 	OK      bool    `json:"ok"`
 }
 
 // benching is what rows measure with.
 type benching struct {
-	client redis.UniversalClient
-	store  *broker.Broker
-	addr   string // of the Redis server
-	span   time.Duration
+	client  redis.UniversalClient
+	store   *broker.Broker
+	addr    string // of the Redis server
+	span    time.Duration
+	pending int // how many wait in the rows with many
+}
+
+type benchOptions struct {
+	span             time.Duration
+	repeats, pending int
+	only             string
 }
 
 func benchCommand() *cobra.Command {
-	var asJSON bool
-	var span time.Duration
-	var repeats int
+	var asJSON, scale bool
+	var chart string
+	var o benchOptions
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "measure how fast the broker is, beside what it could be at best",
-		Long: `Measure the broker on a redis-server of its own (found on the PATH, with an
+		Short: "measure how fast nod is, beside what it could be at best",
+		Long: `Measure nod on a redis-server of its own (found on the PATH, with an
 append-only file synced each second), beside a limit or a peer in the same run.
 Every figure is the median of the repeats, and what counts is the ratio. It
-keeps the machine busy; nothing else should.
-
-A cycle is: open a request, wait for it, settle it, the caller unblocked and the
-record read; events and outbox included. The ceiling is the same scripts with
-the same arguments, encoded beforehand, and sent through one pipe.`,
-		Example: "  nod bench\n  nod bench --span 1s --repeats 1 --json",
+keeps the machine busy for some minutes; nothing else should. docs/performance.md
+says what each row is.`,
+		Example: "  nod bench\n  nod bench --only cycles --span 1s --repeats 1 --json\n  nod bench --scale",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if repeats < 1 || span < 100*time.Millisecond {
-				return bridge.Errorf(bridge.CodeInvalid, "--repeats is at least 1, and --span at least 100ms")
+			if o.repeats < 1 || o.span < 100*time.Millisecond || o.pending < 100 {
+				return bridge.Errorf(bridge.CodeInvalid, "--repeats is at least 1, --span at least 100ms, and --pending at least 100")
 			}
-			results, err := bench(cmd.Context(), span, repeats)
+			if scale {
+				return benchScale(cmd.Context(), cmd.OutOrStdout(), o)
+			}
+			progress := func(r benchResult) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
+			results, err := bench(cmd.Context(), o, progress)
 			if err != nil {
 				return err
+			}
+			if chart != "" {
+				if err := os.WriteFile(chart, drawBench(results), 0o644); err != nil { //nolint:gosec // a picture for everybody
+					return bridge.Wrap(bridge.CodeInvalid, err, "--svg")
+				}
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"results": results})
@@ -80,23 +105,77 @@ the same arguments, encoded beforehand, and sent through one pipe.`,
 			return printBench(cmd.OutOrStdout(), results)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
-	cmd.Flags().DurationVar(&span, "span", 2*time.Second, "how long each figure is measured")
-	cmd.Flags().IntVar(&repeats, "repeats", 3, "how often; the medians count")
+	f := cmd.Flags()
+	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
+	f.StringVar(&chart, "svg", "", "draw the ratios beside their goals into a file")
+	f.DurationVar(&o.span, "span", 2*time.Second, "how long each figure is measured")
+	f.IntVar(&o.repeats, "repeats", 3, "how often; the medians count")
+	f.IntVar(&o.pending, "pending", 100_000, "how many requests wait in the rows with many")
+	f.StringVar(&o.only, "only", "", "only the rows whose name has this in it, and those that are taken with them")
+	f.BoolVar(&scale, "scale", false, "measure cycles with more and more pending, on a Cluster, and with several daemons instead")
 	return cmd
 }
 
 // measures are the rows.
 func measures() []measure {
+	pipe := "the same scripts through a pipe"
 	return []measure{
-		{"cycles, 64 callers", "1/s", "the same scripts through a pipe", 0.7, false, cyclesAgainstPipe(64)},
-		{"cycles, 1024 callers", "1/s", "the same scripts through a pipe", 0.7, false, cyclesAgainstPipe(1024)},
-		{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false, cyclesAgainstQueue},
-		{"settle to caller unblocked, p50", "µs", "PING of the same client, p50", 2.5, true, latencyAgainstPing},
+		{rows: []row{{"cycles, 64 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(64)},
+		{rows: []row{{"cycles, 1024 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(1024)},
+		{rows: []row{
+			{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false},
+			{"cycles, 64 callers", "1/s", "asynq, looking every 5 ms", 2, false},
+		}, run: cyclesAgainstQueues},
+		{rows: []row{{"settle to caller unblocked, p50", "µs", "PING of the same client, p50", 2.5, true}}, run: latencyAgainstPing},
+		{rows: manyRows, once: true, run: many},
+		{rows: timeoutRows, once: true, run: timeouts},
+		{rows: []row{
+			{"rendering for three platforms", "µs", "JSON-encoding the same messages", 5, true},
+			{"allocations of that", "", "JSON-encoding the same messages", 3, true},
+		}, run: rendering},
+		{rows: []row{{"callback, from bytes in to ack out", "µs", "settling alone", 2, true}}, run: inbound},
+		{rows: pathRows, once: true, run: wholePath},
+		{rows: startRows, run: starting},
 	}
 }
 
-func bench(ctx context.Context, span time.Duration, repeats int) ([]benchResult, error) {
+func bench(ctx context.Context, o benchOptions, progress func(benchResult)) ([]benchResult, error) {
+	var out []benchResult
+	for _, m := range measures() {
+		if !slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, o.only) }) {
+			continue
+		}
+		taken := make([][2][]float64, len(m.rows))
+		repeats := o.repeats
+		if m.once {
+			repeats = 1
+		}
+		for range repeats {
+			f, err := benchOnce(ctx, o, m)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.rows[0].name, err)
+			}
+			for n := range f {
+				taken[n][0], taken[n][1] = append(taken[n][0], f[n].value), append(taken[n][1], f[n].other)
+			}
+		}
+		for n, w := range m.rows {
+			r := benchResult{Name: w.name, Unit: w.unit, Against: w.against, Value: median(taken[n][0]), Other: median(taken[n][1]), Goal: w.goal, Most: w.most}
+			r.Ratio = r.Value / r.Other
+			r.OK = w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
+			progress(r)
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "--only: no row has %q in its name", o.only)
+	}
+	return out, nil
+}
+
+// benchOnce takes the figures of a measure once, on a server that holds
+// nothing else.
+func benchOnce(ctx context.Context, o benchOptions, m measure) ([]figures, error) {
 	addr, stop, err := ownRedis(ctx)
 	if err != nil {
 		return nil, err
@@ -109,67 +188,60 @@ func bench(ctx context.Context, span time.Duration, repeats int) ([]benchResult,
 		return nil, err
 	}
 	defer store.Close()
-	b := &benching{client: client, store: store, addr: addr, span: span}
-	var out []benchResult
-	for _, m := range measures() {
-		var values, others []float64
-		for range repeats {
-			v, o, err := m.run(ctx, b)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
-			}
-			values, others = append(values, v), append(others, o)
-		}
-		r := benchResult{Name: m.name, Unit: m.unit, Against: m.against, Value: median(values), Other: median(others), Goal: m.goal}
-		r.Ratio = r.Value / r.Other
-		r.OK = m.most && r.Ratio <= m.goal || !m.most && r.Ratio >= m.goal
-		out = append(out, r)
-	}
-	return out, nil
+	return m.run(ctx, &benching{client: client, store: store, addr: addr, span: o.span, pending: o.pending})
 }
 
 // median of figures; at least one.
-func median(v []float64) float64 {
+func median(v []float64) float64 { return percentile(v, 50) }
+
+// percentile of figures; at least one.
+func percentile(v []float64, p int) float64 {
 	slices.Sort(v)
-	return v[len(v)/2]
+	return v[min(len(v)-1, len(v)*p/100)]
 }
 
 func printBench(w io.Writer, results []benchResult) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "what\tnod\tagainst\tthat\tratio\tgoal\t")
-	for k, r := range results {
+	for _, r := range results {
 		sign, mark := "≥", "missed"
-		if measures()[k].most {
+		if r.Most {
 			sign = "≤"
 		}
 		if r.OK {
 			mark = "ok"
 		}
-		fmt.Fprintf(t, "%s\t%.0f %s\t%s\t%.0f %s\t%.2f\t%s %g\t%s\n", r.Name, r.Value, r.Unit, r.Against, r.Other, r.Unit, r.Ratio, sign, r.Goal, mark)
+		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n", r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
 	}
 	return t.Flush()
 }
 
+// figure is a number with three digits that count.
+func figure(v float64) string {
+	if v >= 100 || v == 0 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
 // ownRedis starts a redis-server for the time of the measurements.
-func ownRedis(ctx context.Context) (addr string, stop func(), err error) {
+func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), err error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		return "", nil, bridge.Wrap(bridge.CodeUnavailable, err, "there is no redis-server").WithHint("install one with: make redis")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	if addr, err = freeAddr(); err != nil {
 		return "", nil, err
 	}
-	addr = l.Addr().String()
 	_, port, err := net.SplitHostPort(addr)
-	if err = errors.Join(err, l.Close()); err != nil {
+	if err != nil {
 		return "", nil, err
 	}
 	dir, err := os.MkdirTemp("", "nod-bench-")
 	if err != nil {
 		return "", nil, err
 	}
-	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", dir, "--loglevel", "warning")
+	server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", dir, "--loglevel", "warning"}, more...)...)
 	if err := server.Start(); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}

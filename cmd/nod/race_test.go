@@ -294,12 +294,9 @@ func TestHTTPModes(t *testing.T) {
 // controlOn returns what the control "Allow once" of a card on Slack carries.
 func controlOn(t *testing.T, r *rig, a asked) string {
 	t.Helper()
-	for _, b := range r.sandbox.Message(a.on("slack"))["blocks"].([]any) {
-		for _, e := range asList(b.(map[string]any)["elements"]) {
-			el := e.(map[string]any)
-			if text, ok := el["text"].(map[string]any); ok && text["text"] == "Allow once" {
-				return el["value"].(string)
-			}
+	for _, c := range a.controls("slack") {
+		if c.Label == "Allow once" {
+			return c.Value
 		}
 	}
 	t.Fatal("no token on the card")

@@ -66,6 +66,7 @@ func text(v any) string {
 type Control struct {
 	ID, Label string
 	Kind      string // button or select
+	Value     string // what a press sends to the bot, besides the ID
 }
 
 // Controls lists what can be pressed on a message.
@@ -76,11 +77,11 @@ func Controls(service string, m map[string]any) []Control {
 		for _, b := range list(m, "blocks") {
 			o, _ := b.(object)
 			if str(o, "type") == "input" {
-				out = append(out, Control{str(o, "block_id"), str(sub(o, "label"), "text"), "select"})
+				out = append(out, Control{str(o, "block_id"), str(sub(o, "label"), "text"), "select", ""})
 			}
 			for _, e := range list(o, "elements") {
 				if el, _ := e.(object); str(el, "type") == "button" {
-					out = append(out, Control{str(el, "action_id"), str(sub(el, "text"), "text"), "button"})
+					out = append(out, Control{str(el, "action_id"), str(sub(el, "text"), "text"), "button", str(el, "value")})
 				}
 			}
 		}
@@ -93,7 +94,7 @@ func Controls(service string, m map[string]any) []Control {
 				if kindOf(el) == 3 {
 					kind = "select"
 				}
-				out = append(out, Control{str(el, "custom_id"), str(el, "label"), kind})
+				out = append(out, Control{str(el, "custom_id"), str(el, "label"), kind, ""})
 			}
 		}
 	case "telegram":
@@ -101,7 +102,7 @@ func Controls(service string, m map[string]any) []Control {
 			row, _ := r.([]any)
 			for _, e := range row {
 				el, _ := e.(object)
-				out = append(out, Control{str(el, "callback_data"), str(el, "text"), "button"})
+				out = append(out, Control{str(el, "callback_data"), str(el, "text"), "button", ""})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -106,14 +107,14 @@ func (b *benching) cycle(ctx context.Context) error {
 	return err
 }
 
-func cyclesAgainstPipe(callers int) func(context.Context, *benching) (float64, float64, error) {
-	return func(ctx context.Context, b *benching) (float64, float64, error) {
+func cyclesAgainstPipe(callers int) func(context.Context, *benching) ([]figures, error) {
+	return func(ctx context.Context, b *benching) ([]figures, error) {
 		value, err := b.cycles(ctx, callers)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		other, err := b.pipe(ctx)
-		return value, other, err
+		return []figures{{value, other}}, err
 	}
 }
 
@@ -299,22 +300,41 @@ func skipReply(r *bufio.Reader) error {
 	return err
 }
 
-// cyclesAgainstQueue is the usual way without a broker: a list of requests, and
-// a list for each reply. It keeps nothing once it was read.
-func cyclesAgainstQueue(ctx context.Context, b *benching) (float64, float64, error) {
-	const callers = 64
-	value, err := b.cycles(ctx, callers)
+// queueCallers is how many ask at a time in the rows with queues.
+const queueCallers = 64
+
+func cyclesAgainstQueues(ctx context.Context, b *benching) ([]figures, error) {
+	value, err := b.cycles(ctx, queueCallers)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * callers, ContextTimeoutEnabled: true})
+	lists, err := b.replyQueue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := b.taskQueue(ctx)
+	return []figures{{value, lists}, {value, tasks}}, err
+}
+
+// counted is how often something is done in a second while callers go on.
+func (b *benching) counted(ctx context.Context, done *atomic.Int64) float64 {
+	began := time.Now()
+	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
+		bridge.Pause(ctx, settleAfter)
+	}
+	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+// replyQueue is the usual way without a broker: a list of requests, and a list
+// for each reply. It keeps nothing once it was read.
+func (b *benching) replyQueue(ctx context.Context) (float64, error) {
+	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * queueCallers, ContextTimeoutEnabled: true})
 	defer client.Close()
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var done atomic.Int64
 	var wg sync.WaitGroup
-	began := time.Now()
-	for n := range callers {
+	for n := range queueCallers {
 		wg.Go(func() { // answers
 			for run.Err() == nil {
 				got, err := client.BLPop(run, time.Second, "bench:requests").Result()
@@ -332,27 +352,68 @@ func cyclesAgainstQueue(ctx context.Context, b *benching) (float64, float64, err
 			}
 		})
 	}
-	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
-		bridge.Pause(ctx, settleAfter)
-	}
-	rate := float64(done.Load()) / time.Since(began).Seconds()
+	rate := b.counted(ctx, &done)
 	stop()
 	wg.Wait()
-	return value, rate, ctx.Err()
+	return rate, ctx.Err()
+}
+
+// taskQueue is the nearest queue library: a task for each request, whose
+// worker tells the caller within the process.
+func (b *benching) taskQueue(ctx context.Context) (float64, error) {
+	o := asynq.RedisClientOpt{Addr: b.addr}
+	client := asynq.NewClient(o)
+	defer client.Close()
+	server := asynq.NewServer(o, asynq.Config{Concurrency: queueCallers, TaskCheckInterval: 5 * time.Millisecond, LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second})
+	var waiting sync.Map
+	err := server.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {
+		if ch, ok := waiting.LoadAndDelete(string(t.Payload())); ok {
+			close(ch.(chan struct{}))
+		}
+		return nil
+	}))
+	if err != nil {
+		return 0, err
+	}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	var done atomic.Int64
+	var wg sync.WaitGroup
+	for n := range queueCallers {
+		wg.Go(func() {
+			for k := 0; run.Err() == nil; k++ {
+				name, told := fmt.Sprint(n, "/", k), make(chan struct{})
+				waiting.Store(name, told)
+				if _, err := client.EnqueueContext(run, asynq.NewTask("ask", []byte(name))); err != nil {
+					continue
+				}
+				select {
+				case <-told:
+					done.Add(1)
+				case <-run.Done():
+				}
+			}
+		})
+	}
+	rate := b.counted(ctx, &done)
+	stop()
+	wg.Wait()
+	server.Shutdown()
+	return rate, ctx.Err()
 }
 
 // latencyAgainstPing is how long a caller that waits takes to know, from the
 // moment somebody begins to settle.
-func latencyAgainstPing(ctx context.Context, b *benching) (float64, float64, error) {
+func latencyAgainstPing(ctx context.Context, b *benching) ([]figures, error) {
 	var values, pings []float64
 	for end := time.Now().Add(b.span); time.Now().Before(end); {
 		o, err := b.opening()
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		id := o.Interaction.ID
 		if _, _, err := b.store.Open(ctx, o); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		woken := make(chan time.Time, 1)
 		go func() {
@@ -362,22 +423,22 @@ func latencyAgainstPing(ctx context.Context, b *benching) (float64, float64, err
 			close(woken)
 		}()
 		if !bridge.Pause(ctx, settleAfter) {
-			return 0, 0, ctx.Err()
+			return nil, ctx.Err()
 		}
 		began := time.Now()
 		if err := b.client.Ping(ctx).Err(); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		pings = append(pings, float64(time.Since(began).Microseconds()))
 		began = time.Now()
 		if _, _, err := b.store.Settle(ctx, yes(id)); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		at, ok := <-woken
 		if !ok {
-			return 0, 0, bridge.Errorf(bridge.CodeInternal, "a caller was not woken")
+			return nil, bridge.Errorf(bridge.CodeInternal, "a caller was not woken")
 		}
 		values = append(values, float64(at.Sub(began).Microseconds()))
 	}
-	return median(values), median(pings), nil
+	return []figures{{median(values), median(pings)}}, nil
 }
