@@ -256,19 +256,33 @@ func (s *storm) finish(ctx context.Context) {
 	s.mu.Lock()
 	ids := slices.Clone(s.ids)
 	s.mu.Unlock()
-	for k, id := range ids {
-		s.settle(ctx, stormCallers+k, id)
-	}
-	for k, id := range ids {
-		s.done.record(stormCallers+k, callInput{kind: callRead, id: id}, func() callOutput {
-			var rec bridge.Record
-			err := s.insist(ctx, func(ctx context.Context, b *broker.Broker) (err error) { rec, err = b.Load(ctx, id); return err })
-			return callOutput{known: err == nil, outcome: outcome(rec)}
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range stormCallers {
+		wg.Go(func() {
+			for k := range next {
+				s.settle(ctx, stormCallers+k, ids[k])
+				s.stands(ctx, stormCallers+k, ids[k])
+			}
 		})
 	}
+	for k := range ids {
+		next <- k
+	}
+	close(next)
+	wg.Wait()
 	if took := time.Since(began); took > stormSettle {
 		s.t.Errorf("it took %s until everything had ended", took)
 	}
+}
+
+// stands reads what an interaction came to.
+func (s *storm) stands(ctx context.Context, caller int, id bridge.ID) {
+	s.done.record(caller, callInput{kind: callRead, id: id}, func() callOutput {
+		var rec bridge.Record
+		err := s.insist(ctx, func(ctx context.Context, b *broker.Broker) (err error) { rec, err = b.Load(ctx, id); return err })
+		return callOutput{known: err == nil, outcome: outcome(rec)}
+	})
 }
 
 // check compares the history with the model, and the events and the audit log

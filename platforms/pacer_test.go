@@ -60,7 +60,7 @@ func TestStorm(t *testing.T) {
 		var times []time.Time
 		for o.Len() > 0 {
 			w := heap.Pop(o).(waiting)
-			time.Sleep(time.Until(w.due))
+			<-time.After(time.Until(w.due))
 			tries++
 			delay := p.delay("C", w.turn, time.Now()) // as Wait, which a worker each would call
 			at := time.Now().Add(delay)
@@ -115,7 +115,7 @@ func TestPacerHolds(t *testing.T) {
 		if err := p.Wait(t.Context(), "D", Turn{}); err != nil {
 			t.Errorf("another channel: %v", err)
 		}
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		if err := p.Wait(t.Context(), "C", Turn{Key: "k"}); err != nil {
 			t.Errorf("after the hold: %v", err)
 		}

@@ -215,7 +215,7 @@ func (c *Cluster) Move(t testing.TB, key string, to int) {
 	for n, m := range c.Masters {
 		cl := m.Client(t)
 		//lint:ignore SA1019 a server before version 7 has no CLUSTER SHARDS
-		for _, s := range cl.ClusterSlots(ctx).Val() {
+		for _, s := range cl.ClusterSlots(ctx).Val() { //nolint:staticcheck // as said
 			if int64(s.Start) <= slot && slot <= int64(s.End) && len(s.Nodes) > 0 && s.Nodes[0].Addr == m.Addr && n != to {
 				source = cl
 			}
@@ -249,7 +249,7 @@ func (s *Sentinel) Failover(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cl := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
-	defer cl.Close()
+	defer func() { check(t, cl.Close()) }()
 	await(t, ctx, "the failover", func() bool {
 		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second time on
 		addr := cl.GetMasterAddrByName(ctx, masterName).Val()

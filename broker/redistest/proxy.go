@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -92,7 +93,7 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		refuse := p.refuse || p.stopped
 		p.mu.Unlock()
-		out, err := net.Dial("tcp", p.target)
+		out, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.target)
 		if err != nil || refuse {
 			in.Close()
 			if err == nil {
@@ -125,7 +126,7 @@ func (p *Proxy) copy(to, from net.Conn) {
 			continue
 		}
 		if delay > 0 {
-			time.Sleep(delay) // this is what it is for
+			<-time.After(delay)
 		}
 		if _, err := io.Copy(to, bytes.NewReader(buf[:n])); err != nil {
 			return

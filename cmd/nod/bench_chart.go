@@ -15,7 +15,7 @@ const (
 )
 
 // drawBench draws each row's ratio as a share of its goal: what is right of
-// the line meets it. The scale is logarithmic.
+// the line meets it. The scale is logarithmic, from a tenth to ten times.
 func drawBench(results []benchResult) []byte {
 	var b bytes.Buffer
 	height := chartRow*len(results) + 40
@@ -36,7 +36,7 @@ func drawBench(results []benchResult) []byte {
 		}
 		y := chartRow*n + 20
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, chartLabel-8, y+12, html.EscapeString(short(r.Name+" / "+r.Against, 76)))
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"><title>%.2f, goal %g</title></rect>`, chartLabel, y, at(share)-chartLabel, chartRow-6, color, r.Ratio, r.Goal)
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"><title>%.2f, goal %g</title></rect>`, chartLabel, y, max(at(share)-chartLabel, 3), chartRow-6, color, r.Ratio, r.Goal)
 	}
 	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">the goal</text></svg>`, at(1), height-20, height-6)
 	return b.Bytes()

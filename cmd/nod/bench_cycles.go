@@ -363,7 +363,7 @@ func (b *benching) replyQueue(ctx context.Context) (float64, error) {
 func (b *benching) taskQueue(ctx context.Context) (float64, error) {
 	o := asynq.RedisClientOpt{Addr: b.addr}
 	client := asynq.NewClient(o)
-	defer client.Close()
+	defer func() { _ = client.Close() }() // nothing is kept
 	server := asynq.NewServer(o, asynq.Config{Concurrency: queueCallers, TaskCheckInterval: 5 * time.Millisecond, LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second})
 	var waiting sync.Map
 	err := server.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {

@@ -68,7 +68,7 @@ func (b *benching) startSelf(ctx context.Context, self string) (ready, memory fl
 	if err != nil {
 		return 0, 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is small
 	path := filepath.Join(dir, "nod.yaml")
 	text := fmt.Sprintf("listen: %s\nredis: {url: \"redis://%s\", prefix: start}\nslack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/}\npeople: {ana: {slack: %s}}\nroutes: {default: {to: [\"slack:%s\"], responders: [ana]}}\n",
 		listen, b.addr, sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.SampleMembers()[0].Slack, sandbox.SlackChannel)

@@ -420,5 +420,3 @@ func TestForgedCallbacks(t *testing.T) {
 		t.Error("a replay changed the record")
 	}
 }
-
-func asList(v any) []any { l, _ := v.([]any); return l }
