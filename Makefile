@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz ci clean
+.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz release ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ golden: ## write the golden files anew; read the difference before you commit it
 
 fuzz: ## fuzz each target for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
+
+release: ## build the archives of VERSION for linux, darwin and windows into dist
+	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
 ci: check test conformance ## what CI runs
 

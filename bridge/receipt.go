@@ -110,8 +110,14 @@ type jwsHeader struct {
 	Type string `json:"typ"`
 }
 
-// strict refuses the spellings of base64 that differ in bits nobody reads.
-var strict = base64.RawURLEncoding.Strict()
+// decodeStrict refuses what is another spelling of the same bytes: the
+// library skips line ends, and Strict is about the bits that nobody reads.
+func decodeStrict(s string) ([]byte, error) {
+	if strings.ContainsAny(s, "\r\n") {
+		return nil, base64.CorruptInputError(strings.IndexAny(s, "\r\n"))
+	}
+	return base64.RawURLEncoding.Strict().DecodeString(s)
+}
 
 // sign returns a compact JSON Web Signature.
 func (s *Signer) sign(typ string, v any) (string, error) {
@@ -124,8 +130,8 @@ func (s *Signer) sign(typ string, v any) (string, error) {
 	if err != nil {
 		return "", Wrap(CodeInternal, err, "signature")
 	}
-	signed := strict.EncodeToString(header) + "." + strict.EncodeToString(payload)
-	return signed + "." + strict.EncodeToString(ed25519.Sign(key, []byte(signed))), nil
+	signed := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
+	return signed + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(signed))), nil
 }
 
 // verify returns the payload of a signature of a type; CodeForbidden for one
@@ -139,7 +145,7 @@ func (set JWKS) verify(typ, token string) ([]byte, error) {
 	raw := make([][]byte, 3)
 	for n, p := range parts {
 		var err error
-		if raw[n], err = strict.DecodeString(p); err != nil {
+		if raw[n], err = decodeStrict(p); err != nil {
 			return bad("is not base64url")
 		}
 	}
@@ -148,7 +154,7 @@ func (set JWKS) verify(typ, token string) ([]byte, error) {
 		return bad("is not EdDSA of the type " + typ)
 	}
 	for _, k := range set.Keys {
-		key, err := strict.DecodeString(k.X)
+		key, err := decodeStrict(k.X)
 		if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize || NewJWK(key).KeyID != h.Kid {
 			continue
 		}
@@ -182,7 +188,7 @@ func ReadReceipt(token string) (Receipt, error) {
 	if len(parts) != 3 {
 		return r, Errorf(CodeInvalid, "receipt: is not a compact JWS")
 	}
-	payload, err := strict.DecodeString(parts[1])
+	payload, err := decodeStrict(parts[1])
 	if err == nil {
 		err = json.Unmarshal(payload, &r)
 	}

@@ -146,7 +146,7 @@ func peek(token string) Control {
 // split takes a token apart into what is signed and the signature; false for
 // what has not the form of a token.
 func split(token string) (body, sum []byte, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	raw, err := decodeStrict(token)
 	if err != nil || len(raw) != tokenBody+tokenMAC {
 		return nil, nil, false
 	}

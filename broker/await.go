@@ -15,7 +15,8 @@ import (
 const (
 	catchUpEvery = 250 * time.Millisecond // reads the event streams while anybody waits
 	catchUpBatch = 500
-	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort
+	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort; times more with more of them
+	recheckMany  = 100_000
 	recheckBatch = 500
 	beatEvery    = 3 * time.Second
 	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
@@ -366,6 +367,7 @@ func (h *hub) catchUp(ctx context.Context) {
 		for p, at := range h.since {
 			since[p] = at
 		}
+		waiting := len(h.waiters)
 		h.mu.Unlock()
 		for p, at := range since {
 			h.readEvents(ctx, p, at)
@@ -375,7 +377,7 @@ func (h *hub) catchUp(ctx context.Context) {
 			h.sayAlive(ctx, since)
 			h.abandoned(ctx)
 		}
-		if time.Since(last) > recheckEvery {
+		if time.Since(last) > recheckEvery*time.Duration(1+waiting/recheckMany) {
 			last = time.Now()
 			h.recheck(ctx)
 		}

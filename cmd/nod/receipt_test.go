@@ -48,6 +48,9 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("a second read has another receipt: %v", err)
 	}
 	for n := range len(rec.Receipt) {
+		if _, err := keys.VerifyReceipt(rec.Receipt[:n] + "\n" + rec.Receipt[n:]); n > 0 && bridge.ErrorCode(err) != bridge.CodeForbidden {
+			t.Fatalf("a line end at %d, and nobody noticed: %v", n, err)
+		}
 		for _, flip := range []byte{1, 2, 4, 8, 16, 32} {
 			b := []byte(rec.Receipt)
 			b[n] ^= flip

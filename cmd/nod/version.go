@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// version is set by release builds.
+var version = "dev"
+
+func versionCommand() *cobra.Command {
+	var sbom bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "print the version",
+		Long:    "Print the version, or what the binary was made of.",
+		Example: "  nod version\n  nod version --sbom > nod.cdx.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, ok := debug.ReadBuildInfo()
+			if sbom {
+				if !ok {
+					return bridge.Errorf(bridge.CodeUnavailable, "--sbom: the binary does not say what it was made of")
+				}
+				return writeSBOM(cmd.OutOrStdout(), info)
+			}
+			revision := ""
+			if ok {
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = " " + s.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "nod %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "list the modules in the binary, as CycloneDX JSON")
+	return cmd
+}
+
+// writeSBOM writes the modules that the binary was made of, with their
+// checksums.
+func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
+	bom := cyclonedx.NewBOM()
+	bom.Metadata = &cyclonedx.Metadata{Component: &cyclonedx.Component{
+		BOMRef: info.Main.Path, Type: cyclonedx.ComponentTypeApplication, Name: "nod", Version: version,
+		Licenses: &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}},
+	}}
+	components := []cyclonedx.Component{{BOMRef: "go", Type: cyclonedx.ComponentTypePlatform, Name: "go", Version: info.GoVersion}}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		purl := "pkg:golang/" + m.Path + "@" + m.Version
+		components = append(components, cyclonedx.Component{
+			BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl,
+			Properties: &[]cyclonedx.Property{{Name: "go:sum", Value: m.Sum}},
+		})
+	}
+	bom.Components = &components
+	return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+}
