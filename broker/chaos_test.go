@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,22 +15,11 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// chaosSpan is how long faults go on: a moment in `make test`, and as long as
-// NOD_CHAOS says in `make chaos`.
-func chaosSpan(t *testing.T) time.Duration {
-	t.Helper()
-	s := os.Getenv("NOD_CHAOS")
-	if s == "" {
-		return 3 * time.Second
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		t.Fatalf("NOD_CHAOS: %v", err)
-	}
-	return d
-}
+// chaosShort is how long faults go on in `make test`.
+const chaosShort = 3 * time.Second
 
 // storm is a run of callers on several daemons while things break.
 type storm struct {
@@ -66,9 +54,9 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	for n := range stormNodes {
 		s.nodes = append(s.nodes, s.node(n))
 	}
-	ctx, heal := context.WithTimeout(t.Context(), chaosSpan(t))
+	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, chaosShort))
 	defer heal()
-	all, end := context.WithTimeout(t.Context(), chaosSpan(t)+2*stormSettle)
+	all, end := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, chaosShort)+2*stormSettle)
 	defer end()
 	var wg sync.WaitGroup
 	sweeping, swept := context.WithCancel(all)

@@ -15,7 +15,8 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// each calls f every so often until ctx ends.
+// each calls f every so often until ctx ends. That a fault itself fails, as
+// another is under way, is part of it: its error is dropped.
 func each(ctx context.Context, every time.Duration, f func()) {
 	for bridge.Pause(ctx, every) {
 		f()

@@ -57,7 +57,7 @@ func (b *Broker) nextDue(ctx context.Context) (time.Duration, bool) {
 // Claim implements bridge.Outbox. Partitions are visited in random order, so
 // that a busy one starves nobody.
 func (b *Broker) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
-	due, err := b.dueJobs(ctx)
+	due, _, err := b.due(ctx, b.keys.outbox)
 	if err != nil {
 		return nil, err
 	}
@@ -86,16 +86,17 @@ func (b *Broker) Claim(ctx context.Context, n int, lease time.Duration) ([]bridg
 	return jobs, nil
 }
 
-// dueJobs are the partitions that have jobs which are due.
-func (b *Broker) dueJobs(ctx context.Context) ([]int, error) {
-	next, now, err := b.earliest(ctx, b.keys.outbox)
+// due are the partitions whose sorted set has something that is due by now,
+// the time of Redis.
+func (b *Broker) due(ctx context.Context, key func(partition int) string) ([]int, time.Time, error) {
+	next, now, err := b.earliest(ctx, key)
 	var due []int
 	for p, at := range next {
 		if at > 0 && at <= float64(now.UnixMilli()) {
 			due = append(due, p)
 		}
 	}
-	return due, err
+	return due, now, err
 }
 
 // earliest is when the first of each partition's sorted set is due, in ms; 0
@@ -196,7 +197,7 @@ func (b *Broker) Bury(ctx context.Context, j bridge.Job, reason string) error {
 // Expire implements bridge.Deadlines. Partitions go on beside each other for as
 // long as they have more.
 func (b *Broker) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
-	next, now, err := b.earliest(ctx, b.keys.deadlines)
+	due, now, err := b.due(ctx, b.keys.deadlines)
 	if err != nil {
 		return nil, false, err
 	}
@@ -205,10 +206,7 @@ func (b *Broker) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
 	var failed error
 	more := false
 	var wg sync.WaitGroup
-	for p, at := range next {
-		if at == 0 || at > float64(now.UnixMilli()) {
-			continue
-		}
+	for _, p := range due {
 		wg.Go(func() {
 			ended, rest, err := b.expireDue(ctx, p, n, now)
 			mu.Lock()

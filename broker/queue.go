@@ -162,6 +162,7 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 // does not have.
 func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeliner, *call) *redis.Cmd) []*call {
 	var copies *redis.IntCmd
+	// What fails shows in the command of each call.
 	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		keep := false
 		for _, c := range batch {
@@ -175,7 +176,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 		}
 		if keep && q.replicas > 0 {
 			copies = redis.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
-			_ = p.Process(ctx, copies)
+			_ = p.Process(ctx, copies)                                                    // that only queues it
 		}
 		return nil
 	})

@@ -57,11 +57,13 @@ func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		return bridge.List{}, err
 	}
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
+	most := min(listBatch, limit+1) // often enough; where the filter drops some, more at a time
 	for {
-		places, err := b.newest(ctx, f, at, min(listBatch, limit+1))
+		places, err := b.newest(ctx, f, at, most)
 		if err != nil || len(places) == 0 {
 			return out, err
 		}
+		most = listBatch
 		ids := make([]bridge.ID, len(places))
 		for k, p := range places {
 			ids[k] = bridge.ID(p.id)

@@ -5,10 +5,26 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
 )
+
+// ChaosSpan is how long a test breaks things: short in `make test`, and as long
+// as NOD_CHAOS says in `make chaos`.
+func ChaosSpan(t testing.TB, short time.Duration) time.Duration {
+	t.Helper()
+	s := os.Getenv("NOD_CHAOS")
+	if s == "" {
+		return short
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatalf("NOD_CHAOS: %v", err)
+	}
+	return d
+}
 
 // Proxy stands between clients and a server, and breaks their network as it is
 // told. It ends with the test.

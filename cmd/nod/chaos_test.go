@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,23 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
-
-// chaosSpan is how long faults go on: a moment in `make test`, and as long as
-// NOD_CHAOS says in `make chaos`.
-func chaosSpan(t *testing.T) time.Duration {
-	t.Helper()
-	s := os.Getenv("NOD_CHAOS")
-	if s == "" {
-		return 4 * time.Second
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		t.Fatalf("NOD_CHAOS: %v", err)
-	}
-	return d
-}
 
 // breaks are what a service does wrong in turn.
 func breaks(service string) []sandbox.Fault {
@@ -55,7 +40,7 @@ func breaks(service string) []sandbox.Fault {
 func TestPlatformFaults(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{daemons: 2})
-	ctx, heal := context.WithTimeout(t.Context(), chaosSpan(t))
+	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, 4*time.Second))
 	defer heal()
 	var wg sync.WaitGroup
 	wg.Go(func() {
