@@ -31,10 +31,12 @@ func (h *hearing) Click(context.Context, bridge.Click) (bridge.Verdict, error) {
 // outside the SDK, which would wait for minutes, and replaced.
 func TestDeafGatewayIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Options{NoLimits: true, Heartbeat: 50 * time.Millisecond})
+	// The SDK ends a connection itself after five heartbeats without an answer;
+	// both limits are long, that a busy machine is not taken for a deaf gateway.
+	s := sandbox.New(sandbox.Options{NoLimits: true, Heartbeat: time.Second})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
-	p, err := discord.New(discord.Options{Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true, DeafAfter: time.Second})
+	p, err := discord.New(discord.Options{Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true, DeafAfter: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
