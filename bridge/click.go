@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // admitted is a click that passed the checks every click must pass.
@@ -142,10 +143,24 @@ func (a admitted) inPlace() bool {
 
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c Click) (Form, Verdict, error) {
+	began := time.Now()
 	a, v, err := e.admit(ctx, c)
-	if err != nil || v != nil {
-		return Form{}, orZero(v), err
+	f := Form{}
+	if v == nil && err == nil {
+		var said Verdict
+		f, said, err = e.form(ctx, a)
+		v = &said
 	}
+	e.observe(a.activity("form", began, v, err))
+	return f, orZero(v), err
+}
+
+// activity is what an observer is told of a click.
+func (a admitted) activity(name string, began time.Time, v *Verdict, err error) Activity {
+	return Activity{Name: name, Place: a.Actor.Platform, ID: a.control.Interaction, Trace: a.record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
+}
+
+func (e *Engine) form(ctx context.Context, a admitted) (Form, Verdict, error) {
 	if a.control.Action != ActionInput || a.control.Question >= max(1, len(a.fields), len(a.record.Interaction.Decisions())) {
 		return Form{}, Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
@@ -169,10 +184,19 @@ func orZero(v *Verdict) Verdict {
 
 // Click implements Sink.
 func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
+	began := time.Now()
 	a, v, err := e.admit(ctx, c)
-	if err != nil || v != nil {
-		return orZero(v), err
+	if v == nil && err == nil {
+		var said Verdict
+		said, err = e.clicked(ctx, a)
+		v = &said
 	}
+	e.observe(a.activity("click", began, v, err))
+	return orZero(v), err
+}
+
+// clicked applies an admitted click.
+func (e *Engine) clicked(ctx context.Context, a admitted) (Verdict, error) {
 	i := a.record.Interaction
 	if s := a.control.Action; s == ActionSnooze || s == ActionHandOver {
 		switch {

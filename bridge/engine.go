@@ -81,6 +81,7 @@ type Options struct {
 	Signer *Signer
 	// AuditRetention is how long the audit log is kept; 0: for ever.
 	AuditRetention time.Duration
+	Observer       Observer     // nil: none
 	Log            *slog.Logger // nil: discard
 	// Node names this process in leases; empty: a random name.
 	Node string
@@ -103,13 +104,14 @@ type Engine struct {
 	policy    Policy
 	signer    *Signer
 	auditFor  time.Duration
+	observer  Observer
 	node      string
 	standby   *standbys
 }
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, auditFor: o.AuditRetention, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, auditFor: o.AuditRetention, observer: o.Observer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}

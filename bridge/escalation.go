@@ -254,7 +254,10 @@ func (e *Engine) remind(ctx context.Context, j Job) error {
 	}
 	ref, posted := r.Messages[m.Destination]
 	if s, ok := p.(Reminding); ok && posted {
-		return s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
+		began := time.Now()
+		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
+		e.did(j, p.Name(), r, began, err)
+		return err
 	}
 	return nil
 }

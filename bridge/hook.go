@@ -90,7 +90,10 @@ func (e *Engine) deliver(ctx context.Context, j Job) error {
 		if err != nil {
 			return Wrap(CodeInternal, err, "webhook")
 		}
-		return w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
+		began := time.Now()
+		err = w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
+		e.did(j, w.Name(), r, began, err)
+		return err
 	}
 	return Errorf(CodeNotFound, "webhook %s is not configured any more", names[j.Destination])
 }

@@ -50,6 +50,9 @@ type Interaction struct {
 	Turn       string `json:"turn,omitempty"`
 	ResponseID string `json:"response_id,omitempty"`
 	ToolName   string `json:"tool_name,omitempty"`
+	// Trace is what the agent's request carried on, as W3C Trace Context writes
+	// a traceparent; empty: none.
+	Trace string `json:"trace,omitempty"`
 
 	Route        string        `json:"route,omitempty"`
 	Destinations []Destination `json:"destinations"`

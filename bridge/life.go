@@ -87,7 +87,7 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	if err := e.permit(ctx, agent, &r); err != nil {
 		return Record{}, err
 	}
-	i, ruling, err := e.prepare(agent, r)
+	i, ruling, err := e.prepare(ctx, agent, r)
 	if err != nil {
 		return Record{}, err
 	}

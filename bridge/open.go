@@ -23,7 +23,7 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	if err := e.permit(ctx, agent, &r); err != nil {
 		return Record{}, err
 	}
-	i, ruling, err := e.prepare(agent, r)
+	i, ruling, err := e.prepare(ctx, agent, r)
 	if err != nil {
 		return Record{}, err
 	}
@@ -49,12 +49,13 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 }
 
 // prepare makes the interaction of a request, as the policy wants it.
-func (e *Engine) prepare(agent Agent, r Request) (Interaction, Ruling, error) {
+func (e *Engine) prepare(ctx context.Context, agent Agent, r Request) (Interaction, Ruling, error) {
 	ruling := e.judge(agent, &r)
 	i, err := e.interaction(agent, r)
 	if err != nil {
 		return i, ruling, err
 	}
+	i.Trace = traceOf(ctx)
 	i.Rule, i.Risk = ruling.Rule, ruling.Risk
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.counted() {

@@ -212,7 +212,9 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	ref, err := p.Post(ctx, d, view)
+	e.did(j, p.Name(), r, began, err)
 	if err != nil {
 		return err
 	}
@@ -304,7 +306,10 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	return p.Update(ctx, ref, view)
+	began := time.Now()
+	err = p.Update(ctx, ref, view)
+	e.did(j, p.Name(), r, began, err)
+	return err
 }
 
 // view is how a destination sees a record, and those that share its message.

@@ -40,6 +40,23 @@ type Config struct {
 	Receipts       Receipts           `yaml:"receipts"`
 	Audit          Audit              `yaml:"audit"`
 	Retention      Duration           `yaml:"retention"` // of settled interactions; default 720h
+	Metrics        Metrics            `yaml:"metrics"`
+	Traces         Traces             `yaml:"traces"`
+}
+
+// Metrics says who may read /metrics.
+type Metrics struct {
+	Token Secret `yaml:"token"` // empty: everybody who reaches the API
+}
+
+// Traces says where OpenTelemetry traces go.
+type Traces struct {
+	// Endpoint is an address of OTLP over HTTP, with its path; empty: there are
+	// no traces.
+	Endpoint string `yaml:"endpoint"`
+	// Sample is the part of the requests that are traced, of those that bring
+	// no trace of their own: 0 (the default) is all of them, else up to 1.
+	Sample float64 `yaml:"sample"`
 }
 
 // Receipts says what signs them.
@@ -278,6 +295,12 @@ func (c Config) Check() error {
 	}
 	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
 		bad("telegram", "webhook_url and webhook_secret belong together")
+	}
+	if !strings.HasPrefix(c.Traces.Endpoint, "http://") && !strings.HasPrefix(c.Traces.Endpoint, "https://") && c.Traces.Endpoint != "" {
+		bad("traces.endpoint", "is not an http or https address; it looks like http://127.0.0.1:4318/v1/traces")
+	}
+	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
+		bad("traces.sample", "%g is not 0 to 1", c.Traces.Sample)
 	}
 	if c.MaxConnections < 0 {
 		bad("max_connections", "is below 0")

@@ -91,6 +91,12 @@ func assign(f reflect.Value, s string) error {
 			return fmt.Errorf("%q is not a number", s)
 		}
 		*x = n
+	case *float64:
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", s)
+		}
+		*x = n
 	case *bool:
 		b, err := strconv.ParseBool(s)
 		if err != nil {

@@ -36,6 +36,10 @@ type Client struct {
 	// Patience is how long the daemon may be away before a call fails; 0: two
 	// minutes. Set it before the first call.
 	Patience time.Duration
+	// Trace goes with every call, so that what it asks belongs to the trace of
+	// the caller, as W3C Trace Context writes a traceparent; empty: none. Set it
+	// before the first call.
+	Trace string
 
 	base  string
 	token string
@@ -161,6 +165,9 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte) 
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "the daemon's address").WithHint("set NOD_URL to something like http://127.0.0.1:8787")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.Trace != "" {
+		req.Header.Set("Traceparent", c.Trace)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

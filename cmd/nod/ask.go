@@ -40,7 +40,9 @@ func (c *connection) client() (*client.Client, error) {
 	if token == "" {
 		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to a token of the daemon's config")
 	}
-	return client.New(url, token, nil), nil
+	cl := client.New(url, token, nil)
+	cl.Trace = os.Getenv("TRACEPARENT") // as OpenTelemetry hands it to commands
+	return cl, nil
 }
 
 // asking flags, shared by ask, approve and run.

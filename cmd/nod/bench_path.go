@@ -196,7 +196,7 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 		sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
 		w := httptest.NewRecorder()
 		began := time.Now()
-		s.handler.ServeHTTP(w, r)
+		s.daemon.ServeHTTP(w, r)
 		acks = append(acks, float64(time.Since(began).Microseconds()))
 		if w.Code != http.StatusOK {
 			return nil, bridge.Errorf(bridge.CodeInternal, "the callback was answered with %d", w.Code)
@@ -225,7 +225,7 @@ func (s *playing) shown(ctx context.Context) (bridge.Record, error) {
 		if !bridge.Pause(ctx, time.Millisecond) {
 			return rec, ctx.Err()
 		}
-		rec, err = s.engine.Get(ctx, rec.Interaction.ID)
+		rec, err = s.engine().Get(ctx, rec.Interaction.ID)
 	}
 	return rec, err
 }

@@ -103,7 +103,7 @@ func (r *rig) pressAny(ctx context.Context, who, service string, ids []bridge.ID
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	rec, err := r.daemons[0].engine.Get(ctx, ids[max(0, len(ids)-1-rand.IntN(10))])
+	rec, err := r.daemons[0].engine().Get(ctx, ids[max(0, len(ids)-1-rand.IntN(10))])
 	if err != nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *rig) endTruthfully(id bridge.ID) bridge.Record {
 		return rec // undeliverable: no card was ever shown
 	}
 	r.eventually(fmt.Sprintf("every card of %s says %s", id, word), func() bool {
-		now, err := r.daemons[0].engine.Get(ctx, id)
+		now, err := r.daemons[0].engine().Get(ctx, id)
 		if err != nil || len(now.Messages)+len(now.Failures) < len(now.Interaction.Destinations) && !now.State.Final() {
 			return false
 		}

@@ -113,7 +113,7 @@ func TestClockJump(t *testing.T) {
 	}
 	now.jump(4 * time.Hour)
 	r.eventually("the second step is done", func() bool {
-		rec, err := r.daemons[0].engine.Get(r.ctx, b.Interaction.ID)
+		rec, err := r.daemons[0].engine().Get(r.ctx, b.Interaction.ID)
 		return err == nil && rec.Step == 2
 	})
 	r.press("ana", b.on("slack"), "Allow once")

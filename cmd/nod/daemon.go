@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"log/slog"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/bridge/webhook"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
@@ -32,75 +36,112 @@ const (
 	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
 )
 
-// daemon is nod as a service: store, engine, platforms and front door.
+// daemon is nod as a service: store, front door, and the engine with its
+// platforms, which are built anew for a changed config.
 type daemon struct {
 	store       *broker.Broker
-	engine      *bridge.Engine
-	handler     http.Handler
+	observer    *observe.Observer
 	log         *slog.Logger
-	connections int // of the API, at a time; 0: any number
-	closing     context.Context
-	close       context.CancelFunc
+	connections int                // of the API, at a time; 0: any number
+	config      config.Config      // that it was started with
+	changed     chan config.Config // to be applied
+	now         atomic.Pointer[generation]
 }
 
 // newDaemon wires everything. It reaches Redis, and no platform yet.
 func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
+	sample := c.Traces.Sample
+	if sample == 0 {
+		sample = 1
+	}
+	observer, err := observe.New(ctx, c.Traces.Endpoint, sample)
+	if err != nil {
+		return nil, err
+	}
+	client.AddHook(observer.Hook())
 	store, err := broker.New(ctx, broker.Options{
 		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), WaitReplicas: c.Redis.WaitReplicas, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{store: store, log: log, connections: c.MaxConnections}
-	d.closing, d.close = context.WithCancel(context.Background())
-	if err := d.wire(ctx, c); err != nil {
+	d := &daemon{store: store, observer: observer, log: log, connections: c.MaxConnections, changed: make(chan config.Config)}
+	g, err := d.build(ctx, c)
+	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	d.config = c
+	d.now.Store(g)
+	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
 	return d, nil
 }
 
-func (d *daemon) wire(ctx context.Context, c config.Config) error {
+// engine is the one that works now.
+func (d *daemon) engine() *bridge.Engine { return d.now.Load().engine }
+
+// build makes a generation of a config.
+func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error) {
 	keyring, err := d.keyring(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	signer, err := d.signer(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rules, err := buildPolicy(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	platforms, callbacks, err := buildPlatforms(c, d.store, d.log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	routes, err := buildRoutes(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hooks, err := buildWebhooks(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hide, err := buildRedactor(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	people := buildDirectory(c, platforms, d.store)
-	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.store, Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, AuditRetention: time.Duration(c.Audit.Retention), Log: d.log}
+	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
-	d.engine = bridge.NewEngine(options)
+	g := &generation{engine: bridge.NewEngine(options), done: make(chan struct{})}
+	g.closing, g.close = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
-		mux.Handle(path, h(d.engine))
+		mux.Handle(path, h(g.engine))
 	}
-	mux.Handle("/", api.New(api.Options{Engine: d.engine, Reader: d.store, Tokens: buildTokens(c), Closing: d.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": d.mcpDoor}}))
-	d.handler = mux
-	return nil
+	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
+	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
+	mux.Handle("/", d.observer.API(api.New(api.Options{Engine: g.engine, Reader: d.store, Tokens: buildTokens(c), Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}})))
+	g.handler = mux
+	return g, nil
+}
+
+// guarded lets only who has the token read; empty: everybody.
+func guarded(token string, h http.Handler) http.Handler {
+	if token == "" {
+		return h
+	}
+	want := sha256.Sum256([]byte("Bearer " + token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="nod metrics"`)
+			http.Error(w, "send Authorization: Bearer and the token of metrics.token", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func (d *daemon) keyring(ctx context.Context, c config.Config) (bridge.Keyring, error) {
@@ -156,7 +197,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 	if d.connections > 0 {
 		l = netutil.LimitListener(l, d.connections)
 	}
-	server := &http.Server{Handler: d.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
+	server := &http.Server{Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var wg sync.WaitGroup
@@ -170,7 +211,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 	wg.Go(func() { d.tidy(run) })
 	wg.Go(func() {
 		<-run.Done()
-		d.close()
+		d.now.Load().close()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(run), stopTimeout)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
@@ -178,9 +219,12 @@ func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 			server.Close()
 		}
 	})
-	err := d.engine.Run(run)
+	d.now.Load().start(run)
+	err := d.reloads(run)
 	wg.Wait()
-	err = errors.Join(err, d.store.Close())
+	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err = errors.Join(err, d.observer.Close(flush), d.store.Close())
 	select {
 	case serr := <-failed:
 		return errors.Join(serr, err)
@@ -193,7 +237,7 @@ func (d *daemon) tidy(ctx context.Context) {
 	t := time.NewTicker(broker.TidyEvery)
 	defer t.Stop()
 	for {
-		if err := errors.Join(d.store.Tidy(ctx), d.engine.TrimAudit(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.store.Tidy(ctx), d.engine().TrimAudit(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("old entries not removed", "error", err)
 		}
 		select {

@@ -63,7 +63,7 @@ func TestEscalation(t *testing.T) {
 	}
 	r.eventually("others are asked", func() bool { return strings.Contains(a.text("discord"), "Asked as well: cy, bo") })
 	r.eventually("the wide channel is asked", func() bool {
-		rec, err := r.daemons[0].engine.Get(r.ctx, a.Interaction.ID)
+		rec, err := r.daemons[0].engine().Get(r.ctx, a.Interaction.ID)
 		return err == nil && len(rec.Messages) == 4
 	})
 	rec := a.stillPending()

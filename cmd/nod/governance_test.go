@@ -24,7 +24,7 @@ func route(change func(*config.Route)) func(*config.Config) {
 // stillPending fails the test unless nothing is decided.
 func (a asked) stillPending() bridge.Record {
 	a.r.t.Helper()
-	rec, err := a.r.daemons[0].engine.Get(a.r.ctx, a.Interaction.ID)
+	rec, err := a.r.daemons[0].engine().Get(a.r.ctx, a.Interaction.ID)
 	if err != nil || rec.State != bridge.StatePending {
 		a.r.t.Fatalf("state %s, %v; want pending", rec.State, err)
 	}
@@ -446,7 +446,7 @@ func TestGrantByRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Whoever still waits for the answer that gave it does not bring it back.
-	if _, err := r.daemons[0].engine.Await(r.ctx, rec.Interaction.ID); err != nil {
+	if _, err := r.daemons[0].engine().Await(r.ctx, rec.Interaction.ID); err != nil {
 		t.Fatal(err)
 	}
 	after := r.ask(in("git push --tags", "/repo"))
@@ -479,7 +479,7 @@ func TestAgentLimits(t *testing.T) {
 	tokens := buildTokens(r.config)
 	agent := *tokens[strings.TrimPrefix(config.HashToken(fresh), config.HashPrefix)].Agent
 	open := func(req bridge.Request) (bridge.Record, error) {
-		return r.daemons[0].engine.Open(r.ctx, agent, req, "")
+		return r.daemons[0].engine().Open(r.ctx, agent, req, "")
 	}
 	if _, err := open(bridge.Request{Prompt: "x"}); bridge.ErrorCode(err) != bridge.CodeForbidden || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("an ask: %v", err)
@@ -501,14 +501,14 @@ func TestAgentLimits(t *testing.T) {
 	if _, err := open(approval(bridge.ScopeOnce)); bridge.ErrorCode(err) != bridge.CodeRateLimited || !strings.Contains(err.Error(), "pending") {
 		t.Errorf("a third that waits: %v", err)
 	}
-	if _, err := r.daemons[0].engine.Cancel(r.ctx, pending[0].Interaction.ID, ""); err != nil {
+	if _, err := r.daemons[0].engine().Cancel(r.ctx, pending[0].Interaction.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	var err error
 	for n := 0; err == nil; n++ {
 		var rec bridge.Record
 		if rec, err = open(approval(bridge.ScopeOnce)); err == nil {
-			_, cancelled := r.daemons[0].engine.Cancel(r.ctx, rec.Interaction.ID, "")
+			_, cancelled := r.daemons[0].engine().Cancel(r.ctx, rec.Interaction.ID, "")
 			if cancelled != nil || n > 12 { // twice the limit, should a minute begin meanwhile
 				t.Fatalf("%d requests, %v", n, cancelled)
 			}

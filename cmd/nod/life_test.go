@@ -25,7 +25,7 @@ func (r *rig) over(id bridge.ID) bridge.Record {
 	var rec bridge.Record
 	r.eventually("it is over", func() bool {
 		var err error
-		rec, err = r.daemons[0].engine.Get(r.ctx, id)
+		rec, err = r.daemons[0].engine().Get(r.ctx, id)
 		return err == nil && rec.Over()
 	})
 	return rec
@@ -298,7 +298,7 @@ func TestEscalates(t *testing.T) {
 	a := r.ask(req)
 	r.told("bo", "slack", r.press("bo", a.on("slack"), "Allow once"), "may not answer")
 	r.eventually("more people are asked", func() bool {
-		rec, err := r.daemons[0].engine.Get(r.ctx, a.Interaction.ID)
+		rec, err := r.daemons[0].engine().Get(r.ctx, a.Interaction.ID)
 		a.Record = rec
 		return err == nil && !rec.Escalated.IsZero() && len(rec.Messages) == len(rec.Interaction.Destinations) && len(rec.Messages) > 1
 	})
@@ -528,7 +528,7 @@ func TestAwaited(t *testing.T) {
 	a := r.ask(approval())
 	waiting := make(chan bridge.Record, 1)
 	go func() {
-		rec, _ := r.daemons[0].engine.Await(r.ctx, a.Interaction.ID) // does not note delivery
+		rec, _ := r.daemons[0].engine().Await(r.ctx, a.Interaction.ID) // does not note delivery
 		waiting <- rec
 	}()
 	r.eventually("the waiter is registered", func() bool {
@@ -596,7 +596,7 @@ func TestReplay(t *testing.T) {
 	want := map[bridge.ID]bridge.Record{}
 	for _, id := range []bridge.ID{a.Interaction.ID, next.Interaction.ID, b.Interaction.ID, c.Interaction.ID, pair[0], pair[1]} {
 		r.eventually("the delivery is noted", func() bool {
-			want[id], err = r.daemons[0].engine.Get(r.ctx, id)
+			want[id], err = r.daemons[0].engine().Get(r.ctx, id)
 			return err == nil && (!want[id].Delivered.IsZero() || !want[id].Queued.IsZero())
 		})
 	}

@@ -20,10 +20,10 @@ import (
 
 // mcpDoor serves MCP to an agent over HTTP. What it asks without a session
 // belongs to the agent itself, across all its connections.
-func (d *daemon) mcpDoor(a bridge.Agent) http.Handler {
+func mcpDoor(e *bridge.Engine, a bridge.Agent, log *slog.Logger) http.Handler {
 	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
-		o := mcp.Options{Asker: d.engine.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true", Version: version, Log: d.log}
+		o := mcp.Options{Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true", Version: version, Log: log}
 		if o.Session == "" {
 			o.Session = "mcp"
 		}

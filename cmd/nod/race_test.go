@@ -133,7 +133,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 				if _, err := r.sandbox.Act(r.ctx, press); err != nil {
 					return true // the card is closed
 				}
-				rec, err := r.daemons[0].engine.Get(r.ctx, a.Interaction.ID)
+				rec, err := r.daemons[0].engine().Get(r.ctx, a.Interaction.ID)
 				return err == nil && rec.State.Final()
 			})
 			if got := a.end(); got.State != bridge.StateApproved {
@@ -196,7 +196,7 @@ func TestNobodyReachableIsKnownAtOnce(t *testing.T) {
 				t.Errorf("known after %s", took)
 			}
 			r.eventually("health says why", func() bool {
-				h := r.daemons[0].engine.Health()[s]
+				h := r.daemons[0].engine().Health()[s]
 				return h.State == bridge.HealthDown && h.Reason != ""
 			})
 			// The next one is refused without asking the platform again.
@@ -241,7 +241,7 @@ func TestReconnects(t *testing.T) {
 		if err := r.sandbox.Disconnect("discord", 4004); err != nil {
 			t.Fatal(err)
 		}
-		r.eventually("health says down", func() bool { return r.daemons[0].engine.Health()["discord"].State == bridge.HealthDown })
+		r.eventually("health says down", func() bool { return r.daemons[0].engine().Health()["discord"].State == bridge.HealthDown })
 	})
 }
 
@@ -249,12 +249,12 @@ func TestStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{daemons: 2, config: only("telegram")})
 	holder, other := r.daemons[0], r.daemons[1]
-	if other.engine.Health()["telegram"].State == bridge.HealthUp {
+	if other.engine().Health()["telegram"].State == bridge.HealthUp {
 		holder, other = other, holder
 	}
-	r.eventually("the other daemon stands by", func() bool { return other.engine.Health()["telegram"].State == bridge.HealthStandby })
+	r.eventually("the other daemon stands by", func() bool { return other.engine().Health()["telegram"].State == bridge.HealthStandby })
 	holder.stop()
-	r.eventually("the other one takes over", func() bool { return other.engine.Health()["telegram"].State == bridge.HealthUp })
+	r.eventually("the other one takes over", func() bool { return other.engine().Health()["telegram"].State == bridge.HealthUp })
 	r.daemons = []*running{other}
 	r.agent = newClient(other.url, testAgentToken)
 	a := r.ask(approval())

@@ -175,7 +175,7 @@ func (r *rig) connected() {
 	r.eventually("the platforms connect", func() bool {
 		up := map[string]bool{}
 		for _, d := range r.daemons {
-			for name, h := range d.engine.Health() {
+			for name, h := range d.engine().Health() {
 				up[name] = up[name] || h.State == bridge.HealthUp
 			}
 		}
@@ -237,7 +237,7 @@ func (r *rig) ask(req bridge.Request) asked {
 	}
 	a := asked{rec, r}
 	r.eventually("the cards are posted", func() bool {
-		a.Record, err = r.daemons[0].engine.Get(r.ctx, rec.Interaction.ID)
+		a.Record, err = r.daemons[0].engine().Get(r.ctx, rec.Interaction.ID)
 		return err == nil && len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)
 	})
 	return a
@@ -294,7 +294,7 @@ func (a asked) closed(words ...string) {
 // pending fails the test unless nothing is decided and the controls are there.
 func (a asked) pending(service string) {
 	a.r.t.Helper()
-	rec, err := a.r.daemons[0].engine.Get(a.r.ctx, a.Interaction.ID)
+	rec, err := a.r.daemons[0].engine().Get(a.r.ctx, a.Interaction.ID)
 	if err != nil || rec.State != bridge.StatePending {
 		a.r.t.Fatalf("state %s, %v; want pending", rec.State, err)
 	}

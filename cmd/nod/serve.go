@@ -26,7 +26,8 @@ func serveCommand() *cobra.Command {
 		Short: "run the daemon",
 		Long: `Run the daemon: it takes requests by HTTP, shows them in the chats of its
 config, and settles them in Redis. SIGINT and SIGTERM stop it; what is pending
-stays pending.`,
+stays pending. SIGHUP has it read its config again; one that is wrong changes
+nothing.`,
 		Example: "  nod serve --config nod.yaml\n  nod serve --dev --config nod.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +46,7 @@ stays pending.`,
 				return err
 			}
 			defer stop()
-			return serve(cmd.Context(), c, client, log)
+			return serve(cmd.Context(), c, client, log, func() (config.Config, error) { return config.Load(path, os.Environ()) })
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
@@ -54,7 +55,7 @@ stays pending.`,
 	return cmd
 }
 
-func serve(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) error {
+func serve(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger, load func() (config.Config, error)) error {
 	d, err := newDaemon(ctx, c, client, log)
 	if err != nil {
 		return err
@@ -70,6 +71,9 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 		log.Info("keys are kept in Redis, where whoever can read it has them; set receipts.key and token_key for production, see docs/security.md")
 	}
 	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go d.reloadOnSignal(ctx, load)
 	return d.serve(ctx, l)
 }
 

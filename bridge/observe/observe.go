@@ -1,0 +1,151 @@
+// Package observe shows operators what nod does: metrics for Prometheus, and
+// traces for OpenTelemetry.
+//
+// Labels are bounded: platforms, webhooks and states of the config and the
+// code, never a text, an agent or an id.
+package observe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/felixge/httpsnoop"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Observer keeps metrics and makes traces. It implements bridge.Observer.
+type Observer struct {
+	registry *prometheus.Registry
+	tracer   *tracer
+
+	opened    *prometheus.CounterVec
+	outcomes  *prometheus.CounterVec
+	timeouts  prometheus.Counter
+	response  *prometheus.HistogramVec
+	handover  *prometheus.HistogramVec
+	delivery  *prometheus.HistogramVec
+	failures  *prometheus.CounterVec
+	paced     *prometheus.CounterVec
+	retries   *prometheus.CounterVec
+	buried    *prometheus.CounterVec
+	clicks    *prometheus.HistogramVec
+	visible   *prometheus.HistogramVec
+	requests  *prometheus.CounterVec
+	inFlight  prometheus.Gauge
+	redis     prometheus.Histogram
+	redisFail prometheus.Counter
+}
+
+// Buckets, in seconds: of calls, and of people.
+var (
+	calls  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10, 20}
+	people = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600}
+)
+
+// New returns an Observer that exports traces to endpoint, an address of OTLP
+// over HTTP; empty: it makes none. Sample is the part of the requests without a
+// trace of their own that get one, 0 to 1.
+func New(ctx context.Context, endpoint string, sample float64) (*Observer, error) {
+	t, err := newTracer(ctx, endpoint, sample)
+	if err != nil {
+		return nil, err
+	}
+	o := &Observer{registry: prometheus.NewRegistry(), tracer: t}
+	o.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		o.registry.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		o.registry.MustRegister(h)
+		return h
+	}
+	o.opened = counter("nod_opened_total", "Requests that were opened.", "kind")
+	o.outcomes = counter("nod_outcomes_total", "Requests that ended, but for those whose time was over.", "kind", "state")
+	o.timeouts = counter("nod_timeouts_total", "Requests that nobody answered in time.").WithLabelValues()
+	o.response = histogram("nod_response_seconds", "From opening a request to the answer of a person.", people, "kind", "platform")
+	o.handover = histogram("nod_handover_seconds", "From the answer to its delivery to the agent.", calls, "kind")
+	o.visible = histogram("nod_visible_seconds", "From opening a request until its card is posted.", calls, "platform")
+	o.delivery = histogram("nod_delivery_seconds", "Calls that post, edit, remind, or tell a webhook, which succeeded.", calls, "job", "place")
+	o.failures = counter("nod_delivery_failures_total", "Calls that post, edit, remind, or tell a webhook, which failed.", "job", "place", "code")
+	o.paced = counter("nod_delivery_paced_total", "Calls that were put off, to keep the pace that a service allows.", "job", "place")
+	o.retries = counter("nod_retries_total", "Jobs that will be tried again after a failure.", "job")
+	o.buried = counter("nod_dead_letters_total", "Jobs that were given up.", "job")
+	o.clicks = histogram("nod_click_seconds", "From what a person did until nod could acknowledge it to the service.", calls, "platform", "result")
+	o.requests = counter("nod_api_requests_total", "Requests to the API.", "route", "code")
+	o.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "nod_api_in_flight", Help: "Requests to the API that are not answered yet; most wait for a person."})
+	o.redis = histogram("nod_redis_seconds", "Round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
+	o.redisFail = counter("nod_redis_failures_total", "Round trips to Redis that failed.").WithLabelValues()
+	o.registry.MustRegister(o.inFlight)
+	return o, nil
+}
+
+// Close exports the traces that are left.
+func (o *Observer) Close(ctx context.Context) error { return o.tracer.close(ctx) }
+
+// Metrics serves what was counted, for Prometheus.
+func (o *Observer) Metrics() http.Handler {
+	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: metricsAtOnce})
+}
+
+// metricsAtOnce bounds scrapes: each asks Redis.
+const metricsAtOnce = 4
+
+// Observe implements bridge.Observer.
+func (o *Observer) Observe(a bridge.Activity) {
+	took := time.Since(a.Began)
+	switch a.Name {
+	case "form", "click", "command":
+		result := string(a.Result)
+		if a.Err != nil {
+			result = string(bridge.ErrorCode(a.Err))
+		}
+		o.clicks.WithLabelValues(a.Place, result).Observe(took.Seconds())
+	default:
+		o.delivered(a, took)
+	}
+	if !errors.Is(a.Err, bridge.ErrPaced) {
+		o.tracer.span(a.Name+" "+a.Place, a.Trace, a.ID, a.Began, a.Err, attribute.String("nod.place", a.Place), attribute.String("nod.result", string(a.Result)))
+	}
+}
+
+func (o *Observer) delivered(a bridge.Activity, took time.Duration) {
+	switch {
+	case a.Err == nil:
+		o.delivery.WithLabelValues(a.Name, a.Place).Observe(took.Seconds())
+		if a.Name == string(bridge.JobPost) {
+			o.visible.WithLabelValues(a.Place).Observe(time.Since(a.ID.Time()).Seconds())
+		}
+	case errors.Is(a.Err, bridge.ErrPaced):
+		o.paced.WithLabelValues(a.Name, a.Place).Inc()
+	default:
+		o.failures.WithLabelValues(a.Name, a.Place, string(bridge.ErrorCode(a.Err))).Inc()
+	}
+}
+
+// API counts the requests to h, and traces those that open or answer.
+func (o *Observer) API(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.inFlight.Inc()
+		defer o.inFlight.Dec()
+		ctx, end := o.tracer.request(r)
+		r = r.WithContext(ctx)
+		m := httpsnoop.CaptureMetrics(h, w, r)
+		route := r.Pattern
+		if route == "" || route == "/" {
+			route = "unknown"
+		}
+		o.requests.WithLabelValues(route, strconv.Itoa(m.Code)).Inc()
+		end(route, m.Code)
+	})
+}

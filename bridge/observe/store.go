@@ -1,0 +1,101 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// store watches the transitions of a bridge.Store. Each is counted by the
+// daemon that made it, so that the daemons' counts can be added up.
+type store struct {
+	bridge.Store
+	o *Observer
+}
+
+// Store returns s, observed.
+func (o *Observer) Store(s bridge.Store) bridge.Store { return store{s, o} }
+
+// Open implements bridge.Records.
+func (s store) Open(ctx context.Context, opening bridge.Opening) (bridge.Record, bool, error) {
+	began := time.Now()
+	r, created, err := s.Store.Open(ctx, opening)
+	if err == nil && created {
+		s.o.opened.WithLabelValues(string(r.Interaction.Kind)).Inc()
+		s.ended(r, r.State.Final())
+	}
+	s.span("open", opening.Interaction, began, err)
+	return r, created, err
+}
+
+// Settle implements bridge.Records.
+func (s store) Settle(ctx context.Context, x bridge.Settlement) (bridge.Record, bool, error) {
+	began := time.Now()
+	r, won, err := s.Store.Settle(ctx, x)
+	s.ended(r, err == nil && won)
+	s.span("settle", r.Interaction, began, err)
+	return r, won, err
+}
+
+// Vote implements bridge.Records.
+func (s store) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	began := time.Now()
+	r, result, err := s.Store.Vote(ctx, b)
+	s.ended(r, err == nil && result == bridge.BallotDecided)
+	s.span("vote", r.Interaction, began, err)
+	return r, result, err
+}
+
+// Mark implements bridge.Records.
+func (s store) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	r, err := s.Store.Mark(ctx, id, m)
+	if err != nil {
+		return r, err
+	}
+	s.ended(r, m.Failed != nil && r.State == bridge.StateUndeliverable)
+	if m.Delivered && r.Response != nil {
+		s.o.handover.WithLabelValues(string(r.Interaction.Kind)).Observe(time.Since(r.Response.At).Seconds())
+		s.span("deliver", r.Interaction, r.Response.At, nil)
+	}
+	return r, nil
+}
+
+// Expire implements bridge.Deadlines.
+func (s store) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
+	ids, more, err := s.Store.Expire(ctx, n)
+	s.o.timeouts.Add(float64(len(ids)))
+	return ids, more, err
+}
+
+// Retry implements bridge.Outbox.
+func (s store) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+	if reason != "" {
+		s.o.retries.WithLabelValues(string(j.Kind)).Inc()
+	}
+	return s.Store.Retry(ctx, j, d, reason)
+}
+
+// Bury implements bridge.Outbox.
+func (s store) Bury(ctx context.Context, j bridge.Job, reason string) error {
+	s.o.buried.WithLabelValues(string(j.Kind)).Inc()
+	return s.Store.Bury(ctx, j, reason)
+}
+
+// ended counts an outcome.
+func (s store) ended(r bridge.Record, now bool) {
+	if !now {
+		return
+	}
+	i := r.Interaction
+	s.o.outcomes.WithLabelValues(string(i.Kind), string(r.State)).Inc()
+	if r.Response != nil && r.Response.Actor != nil {
+		s.o.response.WithLabelValues(string(i.Kind), r.Response.Actor.Platform).Observe(r.Response.At.Sub(i.Created).Seconds())
+	}
+}
+
+func (s store) span(name string, i bridge.Interaction, began time.Time, err error) {
+	s.o.tracer.span("store "+name, i.Trace, i.ID, began, err, attribute.String("nod.kind", string(i.Kind)))
+}

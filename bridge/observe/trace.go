@@ -1,0 +1,90 @@
+package observe
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// tracer makes spans. All of an interaction hang on the span of the request
+// that opened it, which the record keeps: the click may come days later, and
+// to another daemon.
+type tracer struct {
+	tracer trace.Tracer
+	close  func(context.Context) error
+	on     bool
+}
+
+var traceContext = propagation.TraceContext{}
+
+const traceparent = "traceparent"
+
+func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, error) {
+	if endpoint == "" {
+		return &tracer{tracer: noop.NewTracerProvider().Tracer("nod"), close: func(context.Context) error { return nil }}, nil
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint))
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "traces.endpoint").WithHint("it looks like http://127.0.0.1:4318/v1/traces")
+	}
+	p := sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(exporter),
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(sample))),
+		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "nod"))),
+	)
+	return &tracer{tracer: p.Tracer("nod"), close: p.Shutdown, on: true}, nil
+}
+
+// request begins the span of a request to the API, and returns the context that
+// what it opens carries on. Reads and waits have none.
+func (t *tracer) request(r *http.Request) (context.Context, func(route string, code int)) {
+	none := func(string, int) {}
+	if r.Method != http.MethodPost {
+		return r.Context(), none
+	}
+	ctx := traceContext.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	end := none
+	if t.on {
+		var span trace.Span
+		ctx, span = t.tracer.Start(ctx, "POST", trace.WithSpanKind(trace.SpanKindServer))
+		end = func(route string, code int) {
+			span.SetName(route)
+			span.SetAttributes(attribute.Int("http.response.status_code", code))
+			if code >= http.StatusInternalServerError {
+				span.SetStatus(codes.Error, http.StatusText(code))
+			}
+			span.End()
+		}
+	}
+	carrier := propagation.MapCarrier{}
+	traceContext.Inject(ctx, carrier)
+	if carrier[traceparent] == "" {
+		return ctx, end
+	}
+	return bridge.WithTrace(ctx, carrier[traceparent]), end
+}
+
+// span makes a span of what was done since began, in the trace of an
+// interaction.
+func (t *tracer) span(name, parent string, id bridge.ID, began time.Time, err error, attributes ...attribute.KeyValue) {
+	if !t.on || parent == "" {
+		return
+	}
+	ctx := traceContext.Extract(context.Background(), propagation.MapCarrier{traceparent: parent})
+	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(began), trace.WithAttributes(append(attributes, attribute.String("nod.id", string(id)))...))
+	if err != nil {
+		span.SetStatus(codes.Error, string(bridge.ErrorCode(err)))
+	}
+	span.End()
+}
