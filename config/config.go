@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -184,13 +186,22 @@ type Webhook struct {
 // Load reads a file, then the environment, and checks the whole. An empty path
 // means that there is no file. The error joins every problem.
 func Load(path string, environ []string) (Config, error) {
+	c, err := Read(path, environ)
+	if err != nil {
+		return c, err
+	}
+	return c, c.Check()
+}
+
+// Read is Load without the check of the whole.
+func Read(path string, environ []string) (Config, error) {
 	c := Config{}
 	if path != "" {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			return c, err
 		}
-		if c, err = Parse(raw); err != nil {
+		if c, err = Parse(raw, filepath.Dir(path)); err != nil {
 			return c, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -198,18 +209,19 @@ func Load(path string, environ []string) (Config, error) {
 		return c, err
 	}
 	c.defaults()
-	return c, c.Check()
+	return c, nil
 }
 
-// Parse reads YAML, strictly: an unknown key is an error with its line.
-func Parse(raw []byte) (Config, error) {
+// Parse reads YAML, strictly: an unknown key is an error with its line. Files
+// that secrets name are looked for from dir.
+func Parse(raw []byte, dir string) (Config, error) {
 	var c Config
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && err.Error() != "EOF" {
 		return c, err
 	}
-	return c, nil
+	return c, readFiles(reflect.ValueOf(&c).Elem(), dir)
 }
 
 func (c *Config) defaults() {

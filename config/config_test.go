@@ -97,9 +97,14 @@ func TestSecretFromFile(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("xoxb-from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Parse([]byte("slack: {bot_token: {file: " + secret + "}}"))
-	if err != nil || c.Slack.BotToken.Value() != "xoxb-from-file" {
-		t.Errorf("%q, %v", c.Slack.BotToken.Value(), err)
+	for _, path := range []string{secret, "token"} {
+		c, err := config.Parse([]byte("slack: {bot_token: {file: "+path+"}}\nagents: {ci: {token: {file: "+path+"}}}"), filepath.Dir(secret))
+		if err != nil || c.Slack.BotToken.Value() != "xoxb-from-file" || c.Agents["ci"].Token.Value() != "xoxb-from-file" {
+			t.Errorf("%q, %v", c.Slack.BotToken.Value(), err)
+		}
+	}
+	if _, err := config.Parse([]byte("slack:\n  bot_token: {file: gone}"), "."); err == nil || !strings.Contains(err.Error(), "line 2: open gone") {
+		t.Error(err)
 	}
 }
 
@@ -110,7 +115,7 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(string(raw), "file") {
 			return // may name any file
 		}
-		c, err := config.Parse(raw)
+		c, err := config.Parse(raw, "")
 		if err == nil {
 			_ = c.Check() // must only not crash
 		}

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -10,11 +13,15 @@ import (
 )
 
 // Secret is a text that is never printed. In YAML it is {env: NAME},
-// {file: PATH}, or the text itself.
-type Secret struct{ value string }
+// {file: PATH} with a path from the folder of the config, or the text itself.
+type Secret struct {
+	value string
+	file  string // to be read, named in this line
+	line  int
+}
 
 // NewSecret returns a secret with a value.
-func NewSecret(s string) Secret { return Secret{s} }
+func NewSecret(s string) Secret { return Secret{value: s} }
 
 // Value returns the text.
 func (s Secret) Value() string { return s.value }
@@ -61,11 +68,51 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 		}
 		return nil
 	}
-	raw, err := os.ReadFile(from.File)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", n.Line, err)
+	s.file, s.line = from.File, n.Line
+	return nil
+}
+
+// readFiles reads the files that secrets name, from a folder.
+func readFiles(v reflect.Value, dir string) error {
+	switch {
+	case v.Type() == reflect.TypeFor[Secret]():
+		return v.Addr().Interface().(*Secret).read(dir)
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return readFiles(v.Elem(), dir)
+	case v.Kind() == reflect.Struct:
+		var errs []error
+		for n := range v.NumField() {
+			if v.Type().Field(n).IsExported() {
+				errs = append(errs, readFiles(v.Field(n), dir))
+			}
+		}
+		return errors.Join(errs...)
+	case v.Kind() == reflect.Map:
+		var errs []error
+		for _, k := range v.MapKeys() {
+			entry := reflect.New(v.Type().Elem()).Elem()
+			entry.Set(v.MapIndex(k))
+			errs = append(errs, readFiles(entry, dir))
+			v.SetMapIndex(k, entry)
+		}
+		return errors.Join(errs...)
 	}
-	s.value = strings.TrimSpace(string(raw))
+	return nil
+}
+
+func (s *Secret) read(dir string) error {
+	if s.file == "" {
+		return nil
+	}
+	path := s.file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", s.line, err)
+	}
+	*s = NewSecret(strings.TrimSpace(string(raw)))
 	return nil
 }
 

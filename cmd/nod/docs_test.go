@@ -113,7 +113,7 @@ func TestConfigOfDocuments(t *testing.T) {
 	}
 	for _, b := range blocks {
 		text := regexp.MustCompile(`\{env: [A-Z_]+\}`).ReplaceAllString(b[1], "from-the-environment")
-		if _, err := config.Parse([]byte(text)); err != nil {
+		if _, err := config.Parse([]byte(text), ""); err != nil {
 			t.Errorf("%v in:\n%s", err, b[1])
 		}
 	}

@@ -23,9 +23,20 @@ import (
 func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "connect a coding agent or an MCP client to nod",
-		Args:  cobra.NoArgs,
+		Short: "connect your chats to nod; or a coding agent, or an MCP client",
+		Long: `Connect your chats: nod asks what it needs to know, says which page, which
+button and which token, checks each at once, and writes the config. Run it again
+to add to it; what is there stays, with its comments.
+
+Tokens are read from SLACK_BOT_TOKEN, SLACK_APP_TOKEN, DISCORD_BOT_TOKEN and
+TELEGRAM_BOT_TOKEN, or asked for. They are kept in files beside the config that
+only you can read, and never printed. With --yes nothing is asked, for scripts.`,
+		Example: "  nod init\n  nod init --yes --platforms slack --slack-channel C0123456789 --person ana --slack-user U0123456789\n  nod init claude --grace 10s",
+		Args:    cobra.NoArgs,
 	}
+	s := setup{channels: map[string]*string{}, users: map[string]*string{}}
+	s.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return s.run(cmd) }
 	cmd.AddCommand(initClaude(), initCodex(), initMCP())
 	return cmd
 }

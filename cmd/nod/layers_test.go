@@ -18,7 +18,7 @@ const cmdLayer = 6
 func layerOf(path string) int {
 	p := strings.TrimPrefix(path, module)
 	switch {
-	case p == "config":
+	case p == "config", p == "deploy":
 		return 0
 	case p == "bridge":
 		return 1

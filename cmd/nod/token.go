@@ -10,6 +10,13 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
+// newToken is a token that nobody can guess.
+func newToken() string {
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	return "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+}
+
 func tokenCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -21,9 +28,7 @@ nobody who reads the config can ask as that agent. To replace a token, add the
 new hash, hand the new token out, and remove the old hash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			raw := make([]byte, 32)
-			rand.Read(raw)
-			token := "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+			token := newToken()
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]string{"token": token, "hash": config.HashToken(token)})
 			}

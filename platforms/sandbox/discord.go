@@ -107,6 +107,8 @@ type discordCall struct {
 	*http.Request
 	args  object
 	files map[string][]byte
+	// denied and endpoint tell that the faults no_permission and endpoint hold.
+	denied, endpoint bool
 }
 
 type discordHandler func(c *discordCall) (status int, answer any, bad *discordFailure)
@@ -131,6 +133,7 @@ func (w *discordWorld) routes() http.Handler {
 	handle("PUT /applications/{app}/guilds/{guild}/commands", true, w.putCommands)
 	handle("POST /users/@me/channels", true, w.createDM)
 	handle("GET /guilds/{guild}/members/{user}", true, w.getGuildMember)
+	handle("GET /guilds/{guild}", true, w.getGuild)
 	handle("GET /channels/{channel}", true, w.getChannel)
 	handle("GET /channels/{channel}/messages", true, w.getMessages)
 	handle("POST /channels/{channel}/messages", true, w.createMessage)
@@ -208,6 +211,18 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 			rw.Header().Set("X-RateLimit-Bucket", "sandbox")
 		}
 	}
+	w.s.mu.Unlock()
+	if r.PathValue("channel") != "" && auth && w.s.fault("discord", "", "absent") != nil {
+		writeJSON(rw, 403, object{"message": "Missing Access", "code": 50001})
+		return
+	}
+	denied := w.s.fault("discord", "", "no_permission") != nil
+	if denied && route == "POST /channels/{channel}/messages" {
+		writeJSON(rw, 403, object{"message": "Missing Permissions", "code": 50013})
+		return
+	}
+	c.denied, c.endpoint = denied, w.s.fault("discord", "", "endpoint") != nil
+	w.s.mu.Lock()
 	status, answer, bad := h(c)
 	w.s.mu.Unlock()
 	switch {
@@ -291,8 +306,14 @@ func discordBot() object {
 
 func (w *discordWorld) getMe(*discordCall) (int, any, *discordFailure) { return 200, discordBot(), nil }
 
-func (w *discordWorld) getApplication(*discordCall) (int, any, *discordFailure) {
-	return 200, object{"id": DiscordApplication, "name": "nod", "flags": 0, "verify_key": fmt.Sprintf("%x", w.s.DiscordPublicKey()), "bot": discordBot()}, nil
+func (w *discordWorld) getApplication(c *discordCall) (int, any, *discordFailure) {
+	var endpoint any
+	if c.endpoint {
+		endpoint = "https://elsewhere.example.com/interactions"
+	} else if w.s.opts.DiscordURL != "" {
+		endpoint = w.s.opts.DiscordURL
+	}
+	return 200, object{"interactions_endpoint_url": endpoint, "id": DiscordApplication, "name": "nod", "flags": 0, "verify_key": fmt.Sprintf("%x", w.s.DiscordPublicKey()), "bot": discordBot()}, nil
 }
 
 func (w *discordWorld) putCommands(c *discordCall) (int, any, *discordFailure) {
@@ -330,6 +351,22 @@ func (w *discordWorld) createDM(c *discordCall) (int, any, *discordFailure) {
 		}
 	}
 	return 0, nil, &discordFailure{400, 50007, "Cannot send messages to this user", nil}
+}
+
+// discordAll are the permissions that a bot needs here: to see channels, send
+// messages there and in threads, make threads, embed, attach and read.
+const discordAll = 1<<10 | 1<<11 | 1<<14 | 1<<15 | 1<<16 | 1<<35 | 1<<38
+
+func (w *discordWorld) getGuild(c *discordCall) (int, any, *discordFailure) {
+	if c.PathValue("guild") != DiscordGuild {
+		return 0, nil, &discordFailure{404, 10004, "Unknown Guild", nil}
+	}
+	allowed := int64(discordAll)
+	if c.denied {
+		allowed = 1 << 10
+	}
+	return 200, object{"id": DiscordGuild, "name": "Sandbox", "owner_id": w.s.members[0].Discord,
+		"roles": []any{object{"id": DiscordGuild, "name": "@everyone", "permissions": strconv.FormatInt(allowed, 10), "position": 0, "color": 0}}}, nil
 }
 
 func (w *discordWorld) getChannel(c *discordCall) (int, any, *discordFailure) {

@@ -16,7 +16,10 @@ type Fault struct {
 	// breaks off in the middle), rate_limit, error (HTTP Status);
 	// event_drop, event_duplicate, event_delay (of what people do); mute
 	// (connections stay, nothing is delivered), freeze (Discord's heartbeats
-	// stay unanswered), refuse_connect, revoke (the token).
+	// stay unanswered), refuse_connect, revoke (the token); absent (the bot is
+	// not in the channels), no_permission (it may not post in them),
+	// missing_scope (Slack's scope Method), endpoint (the Discord application
+	// has an interactions endpoint), skew (the service's clock is Delay ahead).
 	Kind       string        `json:"kind"`
 	Count      int           `json:"count,omitempty"`       // how often; 0: until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds

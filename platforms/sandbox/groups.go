@@ -46,6 +46,9 @@ func (w *discordWorld) getGuildMember(c *discordCall) (int, any, *discordFailure
 	if c.PathValue("guild") != DiscordGuild {
 		return 0, nil, &discordFailure{404, 10004, "Unknown Guild", nil}
 	}
+	if c.PathValue("user") == DiscordBotUser {
+		return 200, object{"user": discordBot(), "roles": []string{}, "joined_at": "2026-01-01T00:00:00.000000+00:00", "deaf": false, "mute": false, "flags": 0}, nil
+	}
 	for _, m := range w.s.members {
 		if m.Discord != c.PathValue("user") {
 			continue

@@ -120,6 +120,10 @@ func (s *Sandbox) DiscordPublicKey() ed25519.PublicKey {
 // ServeHTTP implements http.Handler.
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 26<<20) // Discord takes 25 MiB, the most of the three
+	service, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if f := s.fault(service, "", "skew"); f != nil {
+		w.Header().Set("Date", time.Now().Add(f.Delay).UTC().Format(http.TimeFormat))
+	}
 	s.mux.ServeHTTP(w, r)
 }
 

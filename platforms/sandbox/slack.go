@@ -138,6 +138,17 @@ func (w *slackWorld) api(rw http.ResponseWriter, r *http.Request) {
 		limited(int(wait.Seconds()) + 1)
 		return
 	}
+	w.s.mu.Unlock()
+	if scope := slackScopes[name]; scope != "" && w.s.fault("slack", scope, "missing_scope") != nil {
+		writeJSON(rw, 200, object{"ok": false, "error": "missing_scope", "needed": scope, "provided": w.scopes()})
+		return
+	}
+	if slackInChannel[name] && w.s.fault("slack", "", "absent") != nil {
+		writeJSON(rw, 200, slackAbsent(name, args))
+		return
+	}
+	rw.Header().Set("X-OAuth-Scopes", w.scopes())
+	w.s.mu.Lock()
 	answer := m.call(w, r, args)
 	w.s.mu.Unlock()
 	if answer["ok"] == nil {
@@ -196,6 +207,37 @@ func slackArgs(r *http.Request) (object, string, string) {
 		}
 	}
 	return args, token, ""
+}
+
+// slackScopes are the scopes that methods need; slackGranted are all that the
+// app has.
+var (
+	slackScopes = map[string]string{
+		"chat.postMessage": "chat:write", "chat.update": "chat:write", "conversations.info": "channels:read", "conversations.open": "im:write",
+		"users.info": "users:read", "usergroups.users.list": "usergroups:read",
+	}
+	slackGranted = []string{"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read", "channels:read", "groups:read"}
+	// slackInChannel are the methods that need the bot in the channel.
+	slackInChannel = map[string]bool{"chat.postMessage": true, "conversations.info": true}
+)
+
+// scopes are those of the bot token, as the header has them.
+func (w *slackWorld) scopes() string {
+	var have []string
+	for _, scope := range slackGranted {
+		if w.s.fault("slack", scope, "missing_scope") == nil {
+			have = append(have, scope)
+		}
+	}
+	return strings.Join(have, ",")
+}
+
+// slackAbsent is what a bot is answered that is not in a channel.
+func slackAbsent(method string, args object) object {
+	if method == "conversations.info" {
+		return object{"ok": true, "channel": object{"id": str(args, "channel"), "name": "deploys", "is_member": false, "is_im": false}}
+	}
+	return object{"ok": false, "error": "not_in_channel"}
 }
 
 func slackError(code string) object { return object{"error": code} }

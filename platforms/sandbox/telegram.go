@@ -151,6 +151,14 @@ func (w *telegramWorld) api(rw http.ResponseWriter, r *http.Request) {
 		answer(w.getUpdates(r.Context(), args))
 		return
 	}
+	if _, chat := args.values["chat_id"]; chat && w.s.fault("telegram", "", "absent") != nil {
+		answer(nil, &telegramFailure{403, "Forbidden: bot is not a member of the supergroup chat", nil})
+		return
+	}
+	if args.denied = w.s.fault("telegram", "", "no_permission") != nil; args.denied && strings.HasPrefix(name, "send") {
+		answer(nil, badRequest("not enough rights to send text messages to the chat"))
+		return
+	}
 	w.s.mu.Lock()
 	if wait := w.pace(name, args); wait > 0 {
 		w.s.mu.Unlock()
@@ -187,6 +195,7 @@ func (w *telegramWorld) pace(name string, a telegramArgs) time.Duration {
 type telegramArgs struct {
 	values object
 	files  map[string]telegramFile
+	denied bool // the fault no_permission holds
 }
 
 type telegramFile struct {
@@ -324,8 +333,16 @@ func (w *telegramWorld) getChat(_ *http.Request, a telegramArgs) (any, *telegram
 }
 
 func (w *telegramWorld) getChatMember(_ *http.Request, a telegramArgs) (any, *telegramFailure) {
-	if _, bad := w.chat(a); bad != nil {
+	c, bad := w.chat(a)
+	if bad != nil {
 		return nil, bad
+	}
+	if me := strconv.FormatInt(a.number("user_id"), 10); strings.HasPrefix(TelegramToken, me+":") && c.User == 0 {
+		member := object{"status": "member", "user": telegramBot()}
+		if a.denied {
+			member = object{"status": "restricted", "user": telegramBot(), "is_member": true, "can_send_messages": false}
+		}
+		return member, nil
 	}
 	for _, m := range w.s.members {
 		if m.Telegram == a.number("user_id") {

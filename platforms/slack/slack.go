@@ -7,6 +7,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type Options struct {
 type Platform struct {
 	name   string
 	api    *slack.Client
+	http   *http.Client
+	base   string // of the Web API
 	secret string
 	socket bool
 	log    *slog.Logger
@@ -60,7 +63,8 @@ func New(o Options) (*Platform, error) {
 	case (o.AppToken == "") == (o.SigningSecret == ""):
 		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: set app_token for Socket Mode, or signing_secret for HTTP, and not both")
 	}
-	opts := []slack.Option{slack.OptionHTTPClient(client(o.HTTPClient))}
+	web := client(o.HTTPClient)
+	opts := []slack.Option{slack.OptionHTTPClient(web)}
 	if o.AppToken != "" {
 		opts = append(opts, slack.OptionAppLevelToken(o.AppToken))
 	}
@@ -68,7 +72,7 @@ func New(o Options) (*Platform, error) {
 		opts = append(opts, slack.OptionAPIURL(o.APIURL))
 	}
 	p := &Platform{
-		name: o.Name, api: slack.New(o.BotToken, opts...), secret: o.SigningSecret, socket: o.AppToken != "", log: o.Log,
+		name: o.Name, http: web, base: cmp.Or(o.APIURL, slack.APIURL), api: slack.New(o.BotToken, opts...), secret: o.SigningSecret, socket: o.AppToken != "", log: o.Log,
 		// chat.postMessage: about one per second and channel, with short bursts.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
 	}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// patient is what is examined: the config of a rig, and what is wrong with it.
+type patient struct {
+	t      *testing.T
+	config config.Config
+	redis  string
+}
+
+// yaml writes the config as a user would have it.
+func (p patient) yaml() string {
+	p.t.Helper()
+	c := p.config
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\n", p.redis, c.Redis.WaitReplicas)
+	fmt.Fprintf(&b, "slack: {bot_token: %s, app_token: %s, api_url: %s, pacing: false}\n", c.Slack.BotToken.Value(), c.Slack.AppToken.Value(), c.Slack.APIURL)
+	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q, api_url: %s, pacing: false}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey, c.Discord.APIURL)
+	fmt.Fprintf(&b, "telegram: {bot_token: %q, api_url: %s, pacing: false}\n", c.Telegram.BotToken.Value(), c.Telegram.APIURL)
+	b.WriteString("people:\n")
+	for name, who := range c.People {
+		fmt.Fprintf(&b, "  %s: {slack: %s, discord: %q, telegram: %q}\n", name, who.Slack, who.Discord, who.Telegram)
+	}
+	route := c.Routes[bridge.DefaultRoute]
+	fmt.Fprintf(&b, "routes:\n  default: {to: [\"%s\"], responders: [%s]}\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "))
+	fmt.Fprintf(&b, "agents:\n  ci: {token: a-token-of-some-length}\nidentity: {email: %t}\n", c.Identity.Email)
+	path := filepath.Join(p.t.TempDir(), "nod.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// examine runs nod doctor and returns its findings and exit code.
+func (p patient) examine(args ...string) (map[string]bridge.Finding, int) {
+	p.t.Helper()
+	var out, errs strings.Builder
+	code := run(append([]string{"doctor", "--json", "--config", p.yaml()}, args...), nil, &out, &errs)
+	var got struct {
+		OK       bool             `json:"ok"`
+		Findings []bridge.Finding `json:"findings"`
+	}
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+		p.t.Fatalf("%v: %s %s", err, out.String(), errs.String())
+	}
+	if got.OK != (code == 0) {
+		p.t.Errorf("ok is %t and the exit code %d", got.OK, code)
+	}
+	m := map[string]bridge.Finding{}
+	for _, f := range got.Findings {
+		if was, twice := m[f.Check]; !twice || was.Status != bridge.FindingFailed {
+			m[f.Check] = f
+		}
+		for _, secret := range []string{p.config.Slack.BotToken.Value(), p.config.Slack.AppToken.Value(), p.config.Discord.BotToken.Value(), p.config.Telegram.BotToken.Value()} {
+			if secret != "" && strings.Contains(f.Detail+f.Fix, secret) {
+				p.t.Errorf("%s prints a secret", f.Check)
+			}
+		}
+	}
+	return m, code
+}
+
+// newPatient is healthy: the sandbox, a Redis with persistence, no daemon.
+func newPatient(t *testing.T, args ...string) (patient, *rig) {
+	t.Helper()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	l := listen(t)
+	server := &http.Server{Handler: s}
+	go func() { _ = server.Serve(l) }() // it ends with the test
+	t.Cleanup(func() { s.Close(); server.Close() })
+	r := &rig{t: t, ctx: t.Context(), sandbox: s, base: "http://" + l.Addr().String()}
+	r.redis = redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)
+	return patient{t, sandboxConfig(r.base), "redis://" + r.redis.Addr}, r
+}
+
+// Each way in which a set-up can be wrong is recognised, with what to do.
+func TestDoctorRecognises(t *testing.T) {
+	t.Parallel()
+	fault := func(service, kind, method string) func(*patient, *rig) {
+		return func(_ *patient, r *rig) {
+			r.sandbox.AddFault(sandbox.Fault{Service: service, Kind: kind, Method: method, Delay: time.Hour})
+		}
+	}
+	for name, x := range map[string]struct {
+		wrong  func(*patient, *rig)
+		check  string
+		status bridge.FindingStatus
+		fix    string
+	}{
+		"slack: bot token":       {func(p *patient, _ *rig) { p.config.Slack.BotToken = config.NewSecret("xoxb-wrong") }, "slack.token", "failed", "OAuth & Permissions"},
+		"slack: token revoked":   {fault("slack", "revoke", ""), "slack.token", "failed", "OAuth & Permissions"},
+		"slack: app token":       {func(p *patient, _ *rig) { p.config.Slack.AppToken = config.NewSecret("xapp-wrong") }, "slack.socket", "failed", "connections:write"},
+		"slack: chat:write":      {fault("slack", "missing_scope", "chat:write"), "slack.scopes", "failed", "Reinstall"},
+		"slack: commands":        {fault("slack", "missing_scope", "commands"), "slack.scopes", "warning", "Reinstall"},
+		"slack: not in channel":  {fault("slack", "absent", ""), "slack.channel." + sandbox.SlackChannel, "failed", "/invite @nod"},
+		"slack: clock":           {fault("slack", "skew", ""), "slack.clock", "failed", "NTP"},
+		"slack: away":            {fault("slack", "error", ""), "slack.token", "failed", ""},
+		"discord: token":         {func(p *patient, _ *rig) { p.config.Discord.BotToken = config.NewSecret("wrong") }, "discord.token", "failed", "Reset Token"},
+		"discord: endpoint":      {fault("discord", "endpoint", ""), "discord.endpoint", "failed", "Interactions Endpoint URL"},
+		"discord: public key":    {func(p *patient, _ *rig) { p.config.Discord.PublicKey = strings.Repeat("ab", 32) }, "discord.public_key", "failed", "General Information"},
+		"discord: not there":     {fault("discord", "absent", ""), "discord.channel." + sandbox.DiscordChannel, "failed", "oauth2/authorize"},
+		"discord: may not post":  {fault("discord", "no_permission", ""), "discord.channel." + sandbox.DiscordChannel, "failed", "Permissions"},
+		"telegram: token":        {func(p *patient, _ *rig) { p.config.Telegram.BotToken = config.NewSecret("1:wrong") }, "telegram.token", "failed", "@BotFather"},
+		"telegram: not there":    {fault("telegram", "absent", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "add @"},
+		"telegram: may not post": {fault("telegram", "no_permission", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "Permissions"},
+		"telegram: webhook": {func(_ *patient, r *rig) {
+			resp, err := http.PostForm(r.base+"/telegram/bot"+sandbox.TelegramToken+"/setWebhook", url.Values{"url": {"https://elsewhere.example.com/hook"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}, "telegram.webhook", "warning", "bot of its own"},
+		"redis: away":           {func(_ *patient, r *rig) { r.redis.Kill() }, "redis.reach", "failed", "redis.url"},
+		"redis: eviction":       {func(_ *patient, r *rig) { r.configSet("maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
+		"redis: full":           {func(_ *patient, r *rig) { r.configSet("maxmemory", "1200000") }, "redis.eviction", "warning", "maxmemory"},
+		"redis: no persistence": {func(_ *patient, r *rig) { r.configSet("appendonly", "no") }, "redis.persistence", "warning", "appendonly"},
+		"redis: replicas":       {func(p *patient, _ *rig) { p.config.Redis.WaitReplicas = 1 }, "redis.replicas", "failed", "wait_replicas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newPatient(t)
+			x.wrong(&p, r)
+			found, code := p.examine("--no-ask")
+			f := found[x.check]
+			if f.Status != x.status || !strings.Contains(f.Fix, x.fix) {
+				t.Errorf("%s: %+v; all: %+v", x.check, f, found)
+			}
+			if (code != 0) != (x.status == bridge.FindingFailed) {
+				t.Errorf("exit code %d; %+v", code, found)
+			}
+			for check, other := range found {
+				if other.Status == bridge.FindingFailed && check != x.check && !strings.HasPrefix(check, strings.Split(x.check, ".")[0]+".") {
+					t.Errorf("besides, it finds %+v", other)
+				}
+			}
+		})
+	}
+}
+
+func (r *rig) configSet(key, value string) {
+	r.t.Helper()
+	if err := r.redis.Client(r.t).ConfigSet(r.ctx, key, value).Err(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// All is well: the test ask goes the whole way.
+func TestDoctorAsks(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	go func() {
+		at := sandbox.Place{Service: "slack", Channel: sandbox.SlackChannel}
+		r.eventually("the test ask is posted", func() bool {
+			for _, c := range r.sandbox.State().Slack.Channels {
+				if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
+					at.Message, _ = c.Messages[0]["ts"].(string)
+				}
+			}
+			return at.Message != ""
+		})
+		_, _ = r.sandbox.Person("ana").Press(r.ctx, at, "It reaches me") // what becomes of it is in the findings
+	}()
+	found, code := p.examine("--timeout", "30s")
+	for check, f := range found {
+		if f.Status != bridge.FindingOK && check != "daemon" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := found["test.press"]; code != 0 || !strings.Contains(f.Detail, "ana pressed on slack") {
+		t.Errorf("exit code %d, %+v", code, f)
+	}
+}
+
+// The hop that fails is named: nobody presses, or the wrong one does, or a card
+// can not be posted.
+func TestDoctorNamesTheHop(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		fault  sandbox.Fault
+		who    string
+		check  string
+		detail string
+	}{
+		"nobody presses":      {check: "test.press", detail: "no press arrived"},
+		"a press gets lost":   {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no press arrived"},
+		"an outsider presses": {who: "mal", check: "test.press", detail: "refused"},
+		"no socket":           {fault: sandbox.Fault{Service: "slack", Kind: "refuse_connect"}, check: "test.connect.slack"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newPatient(t)
+			p.config.Discord.BotToken, p.config.Telegram.BotToken = config.Secret{}, config.Secret{}
+			only("slack")(&p.config)
+			if x.fault.Kind != "" {
+				r.sandbox.AddFault(x.fault)
+			}
+			if x.who != "" {
+				go func() {
+					for t.Context().Err() == nil {
+						for _, c := range r.sandbox.State().Slack.Channels {
+							if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
+								ts, _ := c.Messages[0]["ts"].(string)
+								_, _ = r.sandbox.Person(x.who).Press(r.ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost, or refused
+								return
+							}
+						}
+						bridge.Pause(t.Context(), 20*time.Millisecond)
+					}
+				}()
+			}
+			found, code := p.examine("--timeout", "4s")
+			if f := found[x.check]; code != 1 || f.Status != bridge.FindingFailed || !strings.Contains(f.Detail, x.detail) || f.Fix == "" {
+				t.Errorf("exit code %d, %+v of %+v", code, f, found)
+			}
+		})
+	}
+}
+
+// Offline nothing is contacted, and every problem of the config is a finding.
+func TestDoctorOffline(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			t.Errorf("%s was contacted", c.LocalAddr())
+		}
+	}()
+	base := "http://" + l.Addr().String()
+	p := patient{t, sandboxConfig(base), "redis://" + l.Addr().String()}
+	if found, code := p.examine("--offline"); code != 0 || len(found) != 1 {
+		t.Errorf("exit code %d, %+v", code, found)
+	}
+	route := p.config.Routes[bridge.DefaultRoute]
+	route.Responders = []string{"nobody-known"}
+	p.config.Routes[bridge.DefaultRoute] = route
+	if found, code := p.examine("--offline"); code != 1 || !strings.Contains(found["config"].Detail, "nobody-known") {
+		t.Errorf("exit code %d, %+v", code, found)
+	}
+}

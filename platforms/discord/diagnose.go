@@ -1,0 +1,157 @@
+package discord
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+)
+
+var _ bridge.Diagnoser = (*Platform)(nil)
+
+// What the bot has to be allowed in a channel, and what it does better with.
+const (
+	permissionsNeeded = discordgo.PermissionViewChannel | discordgo.PermissionSendMessages
+	permissionsWanted = discordgo.PermissionAttachFiles | discordgo.PermissionCreatePublicThreads | discordgo.PermissionSendMessagesInThreads
+)
+
+const (
+	fixDiscordToken    = "press Reset Token at discord.com/developers/applications > your application > Bot, and set DISCORD_BOT_TOKEN to it"
+	fixDiscordEndpoint = "clear Interactions Endpoint URL at discord.com/developers/applications > your application > General Information, or use the HTTP mode (discord.public_key)"
+	sessionsLow        = 50 // of 1000 a day
+)
+
+// inviteURL is where the bot of an application is let into a server.
+func inviteURL(application string) string {
+	return "https://discord.com/oauth2/authorize?client_id=" + application + "&scope=bot+applications.commands&permissions=" + strconv.FormatInt(permissionsNeeded|permissionsWanted, 10)
+}
+
+type application struct {
+	ID       string  `json:"id"`
+	Name     string  `json:"name"`
+	Key      string  `json:"verify_key"`
+	Endpoint *string `json:"interactions_endpoint_url"`
+}
+
+// Invite returns the address at which the bot is let into a server.
+func (p *Platform) Invite(ctx context.Context) (string, error) {
+	var app application
+	if err := p.do(ctx, http.MethodGet, discordgo.EndpointApplications+"/@me", nil, &app); err != nil {
+		return "", err
+	}
+	return inviteURL(app.ID), nil
+}
+
+// Diagnose implements bridge.Diagnoser. Interactions need no intent, so none is
+// looked for.
+func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	r := &platforms.Report{Platform: p.name}
+	var me discordgo.User
+	if err := p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, &me); err != nil {
+		r.Fail("token", err, fixDiscordToken)
+		return r.Findings
+	}
+	r.Add("token", bridge.FindingOK, "@"+me.Username, "")
+	var app application
+	if err := p.do(ctx, http.MethodGet, discordgo.EndpointApplications+"/@me", nil, &app); err != nil {
+		r.Fail("application", err, fixDiscordToken)
+		return r.Findings
+	}
+	p.diagnoseDoor(ctx, r, app)
+	for _, d := range needs.Destinations {
+		p.diagnoseChannel(ctx, r, d, me.ID, app.ID)
+	}
+	r.Findings = append(r.Findings, platforms.Clock(ctx, p.client, discordgo.EndpointGateway, p.name+".clock"))
+	return r.Findings
+}
+
+// diagnoseDoor checks how presses come in.
+func (p *Platform) diagnoseDoor(ctx context.Context, r *platforms.Report, app application) {
+	set := app.Endpoint != nil && *app.Endpoint != ""
+	switch {
+	case p.key != nil && !strings.EqualFold(app.Key, hex.EncodeToString(p.key)):
+		r.Add("public_key", bridge.FindingFailed, "the application "+app.Name+" has another public key", "copy Public Key of discord.com/developers/applications > your application > General Information into discord.public_key")
+	case p.key != nil && !set:
+		r.Add("endpoint", bridge.FindingFailed, "the application has no interactions endpoint, so no press arrives", "set Interactions Endpoint URL to https://YOUR-HOST/discord/interactions, while nod serve runs")
+	case p.key != nil:
+		r.Add("endpoint", bridge.FindingOK, *app.Endpoint, "")
+	case set:
+		r.Add("endpoint", bridge.FindingFailed, "presses go to "+*app.Endpoint+" and not to the gateway", fixDiscordEndpoint)
+	default:
+		p.diagnoseGateway(ctx, r)
+	}
+}
+
+func (p *Platform) diagnoseGateway(ctx context.Context, r *platforms.Report) {
+	var g struct { // the SDK's has no limit
+		Limit struct {
+			Total      int   `json:"total"`
+			Remaining  int   `json:"remaining"`
+			ResetAfter int64 `json:"reset_after"` // ms
+		} `json:"session_start_limit"`
+	}
+	if err := p.do(ctx, http.MethodGet, discordgo.EndpointGatewayBot, nil, &g); err != nil {
+		r.Fail("gateway", err, "")
+		return
+	}
+	left := g.Limit.Remaining
+	detail := fmt.Sprintf("%d of %d sessions are left today; no intent is needed", left, g.Limit.Total)
+	if left < sessionsLow {
+		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins anew in "+(time.Duration(g.Limit.ResetAfter)*time.Millisecond).Round(time.Minute).String())
+		return
+	}
+	r.Add("gateway", bridge.FindingOK, detail, "")
+}
+
+func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination, me, app string) {
+	check := "channel." + d.Channel
+	if strings.HasPrefix(d.Channel, "@") {
+		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
+		return
+	}
+	var c discordgo.Channel
+	if err := p.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c); err != nil {
+		fix := "invite the bot: " + inviteURL(app) + ", and let its role see the channel"
+		if bridge.ErrorCode(err) == bridge.CodeUnavailable {
+			fix = ""
+		}
+		r.Fail(check, err, fix)
+		return
+	}
+	have, err := p.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))
+	if err != nil {
+		r.Add(check, bridge.FindingSkipped, "the bot sees #"+c.Name+"; what it may do there is not known", "")
+		return
+	}
+	lacks := func(want int64) string {
+		var names []string
+		for bit, name := range map[int64]string{
+			discordgo.PermissionViewChannel: "View Channel", discordgo.PermissionSendMessages: "Send Messages", discordgo.PermissionAttachFiles: "Attach Files",
+			discordgo.PermissionCreatePublicThreads: "Create Public Threads", discordgo.PermissionSendMessagesInThreads: "Send Messages in Threads",
+		} {
+			if want&bit != 0 && have&bit == 0 && have&discordgo.PermissionAdministrator == 0 {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, ", ")
+	}
+	fix := "allow it for the bot's role at the channel > Edit Channel > Permissions"
+	switch needed, wanted := lacks(permissionsNeeded), lacks(permissionsWanted); {
+	case needed != "":
+		r.Add(check, bridge.FindingFailed, "in #"+c.Name+" the bot lacks "+needed, fix)
+	case wanted != "":
+		r.Add(check, bridge.FindingWarning, "in #"+c.Name+" the bot lacks "+wanted, fix)
+	default:
+		r.Add(check, bridge.FindingOK, "the bot may post in #"+c.Name, "")
+	}
+}

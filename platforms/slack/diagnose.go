@@ -1,0 +1,121 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+)
+
+var _ bridge.Diagnoser = (*Platform)(nil)
+
+// Pages of an app's settings at api.slack.com/apps, and what to do there.
+const (
+	fixBotToken   = "copy the Bot User OAuth Token (xoxb-…) of api.slack.com/apps > your app > OAuth & Permissions into SLACK_BOT_TOKEN"
+	fixAppToken   = "make a token with the scope connections:write at api.slack.com/apps > your app > Basic Information > App-Level Tokens, and set SLACK_APP_TOKEN to it (xapp-…)"
+	fixScopes     = "add it at api.slack.com/apps > your app > OAuth & Permissions > Bot Token Scopes, then press Reinstall to Workspace"
+	fixSocketMode = "switch it on at api.slack.com/apps > your app > Socket Mode"
+)
+
+// Diagnose implements bridge.Diagnoser.
+func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	r := &platforms.Report{Platform: p.name}
+	me, err := p.api.AuthTestContext(ctx)
+	if err != nil {
+		r.Fail("token", p.classify("", err), fixBotToken)
+		return r.Findings
+	}
+	r.Add("token", bridge.FindingOK, "@"+me.User+" in "+me.Team, "")
+	p.diagnoseScopes(r, strings.Split(me.Header.Get("X-OAuth-Scopes"), ","), needs)
+	p.diagnoseSocket(ctx, r)
+	for _, d := range needs.Destinations {
+		p.diagnoseChannel(ctx, r, d)
+	}
+	r.Findings = append(r.Findings, platforms.Clock(ctx, p.http, p.base+"api.test", p.name+".clock"))
+	return r.Findings
+}
+
+// diagnoseScopes compares what the token may with what is needed.
+func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs bridge.Needs) {
+	for n := range have {
+		have[n] = strings.TrimSpace(have[n])
+	}
+	if slices.Equal(have, []string{""}) {
+		r.Add("scopes", bridge.FindingSkipped, "Slack does not say what the token may", "")
+		return
+	}
+	direct := slices.ContainsFunc(needs.Destinations, func(d bridge.Destination) bool { return strings.HasPrefix(d.Channel, "U") })
+	missing := false
+	for _, s := range []struct {
+		scope, what string
+		must, asked bool
+	}{
+		{"chat:write", "to post", true, true},
+		{"im:write", "to write to a person directly", true, direct},
+		{"users:read.email", "to recognise accounts by their address (identity.email)", true, needs.Emails},
+		{"users:read", "to recognise accounts by their address (identity.email)", true, needs.Emails},
+		{"usergroups:read", "to look up who is in a user group (groups)", true, needs.Groups},
+		{"commands", "for /nod", false, true},
+	} {
+		if !s.asked || slices.Contains(have, s.scope) {
+			continue
+		}
+		status := bridge.FindingWarning
+		if s.must {
+			status = bridge.FindingFailed
+		}
+		r.Add("scopes", status, "the scope "+s.scope+" is missing, "+s.what, fixScopes)
+		missing = true
+	}
+	if !missing {
+		r.Add("scopes", bridge.FindingOK, strings.Join(have, " "), "")
+	}
+}
+
+func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
+	if !p.socket {
+		r.Add("signature", bridge.FindingSkipped, "the signing secret shows with the first press", "")
+		return
+	}
+	_, _, err := p.api.StartSocketModeContext(ctx)
+	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
+	switch {
+	case err == nil:
+		r.Add("socket", bridge.FindingOK, "Socket Mode opens", "")
+	case answer.Err == "missing_scope":
+		r.Fail("socket", p.classify("", err), fixAppToken)
+	case answer.Err == "access_denied" || answer.Err == "forbidden":
+		r.Fail("socket", p.classify("", err), fixSocketMode)
+	default:
+		r.Fail("socket", p.classify("", err), fixAppToken)
+	}
+}
+
+func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination) {
+	check := "channel." + d.Channel
+	if strings.HasPrefix(d.Channel, "U") {
+		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
+		return
+	}
+	c, err := p.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: d.Channel})
+	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
+	switch {
+	case answer.Err == "missing_scope":
+		r.Add(check, bridge.FindingSkipped, "without the scope channels:read (groups:read for private channels) it is not known whether the bot is in it", fixScopes)
+	case answer.Err == "channel_not_found":
+		r.Add(check, bridge.FindingFailed, "there is no such channel, or it is private and the bot is not in it", "copy the id from the end of the channel's About page, and type /invite @nod in it")
+	case err != nil:
+		r.Fail(check, p.classify(d.Channel, err), "")
+	case !c.IsMember && !c.IsIM:
+		r.Add(check, bridge.FindingFailed, "the bot is not in #"+c.Name, "type /invite @nod in #"+c.Name)
+	case c.IsArchived:
+		r.Add(check, bridge.FindingFailed, "#"+c.Name+" is archived", "choose another channel")
+	default:
+		r.Add(check, bridge.FindingOK, "the bot is in #"+c.Name, "")
+	}
+}
