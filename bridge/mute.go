@@ -3,8 +3,6 @@ package bridge
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -91,102 +89,4 @@ func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 		}
 	}
 	return nil
-}
-
-// CommandName is how people call nod in a chat.
-const CommandName = "nod"
-
-const commandHelp = "Use mute to make this channel read-only for nod, unmute to answer here again, status, grants to see what is allowed without asking, revoke and the id of a grant, or link and the code of an account that I do not know."
-
-// maxShown bounds the grants that a chat is told.
-const maxShown = 15
-
-// Command implements Sink.
-func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
-	switch word = strings.ToLower(word); word {
-	case "link":
-		return e.commandLink(ctx, c.Actor, rest)
-	case "grants", "revoke":
-		if _, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
-			return "Only those who may answer in this channel may do that.", err
-		}
-		if word == "revoke" {
-			return e.commandRevoke(ctx, c.Actor, strings.TrimSpace(rest))
-		}
-		return e.commandGrants(ctx)
-	case "mute", "unmute":
-		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
-		switch {
-		case ErrorCode(err) == CodeForbidden:
-			return "Only those who may answer in this channel may do that. Nothing was changed.", nil
-		case err != nil:
-			return "", err
-		case word == "mute":
-			return "This channel is read-only now: requests are still shown here, and nobody can answer them here.", nil
-		}
-		return "This channel can answer again.", nil
-	case "status":
-		name, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
-		if err != nil || !ok {
-			return "You may not answer in this channel.", err
-		}
-		muted, err := e.muted(ctx, Destination{Platform: c.Actor.Platform, Channel: name})
-		if err != nil {
-			return "", err
-		}
-		if muted {
-			return "You may answer here, but this channel is read-only now.", nil
-		}
-		return "You may answer here.", nil
-	}
-	return commandHelp, nil
-}
-
-// commandLink links an account to whoever enters its code.
-func (e *Engine) commandLink(ctx context.Context, by Actor, rest string) (string, error) {
-	code, yes, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if e.directory == nil || !e.linking {
-		return "Accounts are not linked here.", nil
-	}
-	var err error
-	if by.Person, err = e.directory.Identify(ctx, by); err != nil {
-		return "", err
-	}
-	said, err := e.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
-	if c := ErrorCode(err); c == CodeNotFound || c == CodeForbidden {
-		return PublicError(err).Message, nil
-	}
-	return said, err
-}
-
-// commandGrants says what is allowed without asking.
-func (e *Engine) commandGrants(ctx context.Context) (string, error) {
-	all, err := e.Grants(ctx, "")
-	if err != nil {
-		return "", err
-	}
-	if len(all) == 0 {
-		return "Nothing is allowed without asking.", nil
-	}
-	lines := []string{"Allowed without asking; end one with /" + CommandName + " revoke and its id:"}
-	for n, g := range all {
-		if n == maxShown {
-			lines = append(lines, "… and "+strconv.Itoa(len(all)-n)+" more: "+CommandName+" grants list shows all.")
-			break
-		}
-		lines = append(lines, g.ID()+"  "+g.Words())
-	}
-	return strings.Join(lines, "\n"), nil
-}
-
-func (e *Engine) commandRevoke(ctx context.Context, by Actor, id string) (string, error) {
-	g, err := e.Revoke(ctx, "", id, by.Display())
-	if ErrorCode(err) == CodeNotFound {
-		return "There is no grant with that id. /" + CommandName + " grants lists them.", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return "Revoked, it is asked again from now on: " + g.Words(), nil
 }

@@ -29,15 +29,7 @@ func TestGrantsInChat(t *testing.T) {
 				t.Fatalf("%+v, %v", all, err)
 			}
 			channel := a.on(s).Channel
-			command := func(who, words string) string {
-				reaction, err := sub.sandbox.Person(who).Command(sub.ctx, s, channel, words)
-				must(t, reaction, err)
-				if s == "telegram" {
-					return chat(&sub, channel)
-				}
-				notes := sub.sandbox.Person(who).Notes(s)
-				return notes[len(notes)-1]
-			}
+			command := func(who, words string) string { return sub.commanded(who, s, channel, words)() }
 			sub.eventually("it is listed", func() bool { return strings.Contains(command("bo", "/nod grants"), all[0].ID) })
 			command("mal", "/nod revoke "+all[0].ID)
 			if left, err := sub.agent.Grants(sub.ctx, ""); err != nil || len(left) != 1 {

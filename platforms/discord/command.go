@@ -11,9 +11,15 @@ import (
 
 // subcommands of the application command, and what Discord shows beside them.
 var subcommands = []*discordgo.ApplicationCommandOption{
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "pending", Description: "List what waits in this channel"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mine", Description: "List what waits for you, anywhere"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "show", Description: "Show one request, whole", Options: []*discordgo.ApplicationCommandOption{
+		{Type: discordgo.ApplicationCommandOptionString, Name: "id", Description: "Its id, as pending and mine list it", Required: true},
+	}},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mute", Description: "Make this channel read-only for nod"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel answer again"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "status", Description: "Say whether you may answer here"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "who", Description: "Say who you are to nod, and what this place is called"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "help", Description: "Say what you can ask nod"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List what is allowed without asking"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "revoke", Description: "End a grant", Options: []*discordgo.ApplicationCommandOption{
 		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "Its id, as grants lists it", Required: true},
@@ -35,7 +41,7 @@ func (p *Platform) register(ctx context.Context) {
 	err := p.do(ctx, http.MethodGet, discordgo.EndpointApplication("@me"), nil, &app)
 	if err == nil {
 		err = p.do(ctx, http.MethodPost, discordgo.EndpointApplicationGlobalCommands(app.ID),
-			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "How nod behaves in this channel", Options: subcommands}, nil)
+			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "What waits, who you are to nod, and how it behaves here", Options: subcommands}, nil)
 	}
 	if err != nil {
 		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)

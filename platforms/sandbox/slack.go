@@ -19,6 +19,7 @@ type slackWorld struct {
 	channels map[string]*slackChannel
 	triggers map[string]time.Time // unused ones, and when they expire
 	views    map[string]*slackView
+	homes    map[string]object   // Home tabs by user
 	urls     map[string]slackURL // response URLs by their path
 	sockets  map[*slackSocket]bool
 	tickets  map[string]bool
@@ -60,7 +61,7 @@ type slackURL struct {
 func newSlackWorld(s *Sandbox) *slackWorld {
 	w := &slackWorld{
 		s: s, channels: map[string]*slackChannel{}, triggers: map[string]time.Time{}, views: map[string]*slackView{},
-		urls: map[string]slackURL{}, sockets: map[*slackSocket]bool{}, tickets: map[string]bool{},
+		urls: map[string]slackURL{}, homes: map[string]object{}, sockets: map[*slackSocket]bool{}, tickets: map[string]bool{},
 	}
 	w.channels[SlackChannel] = &slackChannel{ID: SlackChannel, Name: "deploys"}
 	w.channels["C0ONCALL02"] = &slackChannel{ID: "C0ONCALL02", Name: "oncall"}
@@ -94,6 +95,7 @@ func slackMethods() map[string]slackMethod {
 		"views.open":            {"bot", 100. / 60, 100, (*slackWorld).viewsOpen},
 		"views.push":            {"bot", 100. / 60, 100, (*slackWorld).viewsPush},
 		"views.update":          {"bot", 100. / 60, 100, (*slackWorld).viewsUpdate},
+		"views.publish":         {"bot", 100. / 60, 100, (*slackWorld).viewsPublish},
 		"conversations.info":    {"bot", 50. / 60, 50, (*slackWorld).conversationInfo},
 		"conversations.open":    {"bot", 50. / 60, 50, (*slackWorld).conversationOpen},
 		"conversations.history": {"bot", 50. / 60, 50, (*slackWorld).history},

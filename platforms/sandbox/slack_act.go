@@ -22,6 +22,8 @@ func (w *slackWorld) act(ctx context.Context, m Member, a Action) (Reaction, err
 		return w.submit(ctx, m, a)
 	case "command":
 		return w.command(ctx, m, a)
+	case "home":
+		return w.openHome(ctx, m)
 	case "close":
 		w.s.mu.Lock()
 		defer w.s.mu.Unlock()

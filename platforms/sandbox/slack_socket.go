@@ -166,6 +166,9 @@ func (w *slackWorld) overSocket(ctx context.Context, payload object) (json.RawMe
 	sock.acks[id] = ch
 	sock.mu.Unlock()
 	kind, accepts := "interactive", payload["type"] == "view_submission"
+	if payload["type"] == "event_callback" {
+		kind = "events_api"
+	}
 	if payload["command"] != nil {
 		kind, accepts = "slash_commands", true
 	}
@@ -203,12 +206,15 @@ func (w *slackWorld) overHTTP(ctx context.Context, payload object) (json.RawMess
 			form.Set(name, text(v))
 		}
 	}
-	body := []byte(form.Encode())
+	kind, body := "application/x-www-form-urlencoded", []byte(form.Encode())
+	if payload["type"] == "event_callback" {
+		kind, body = "application/json", raw
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.s.opts.SlackURL, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Content-Type", kind)
 	SignSlack(req.Header, SlackSigningSecret, time.Now(), body)
 	resp, err := w.s.client.Do(req)
 	if err != nil {

@@ -33,6 +33,13 @@ type payload struct {
 	} `json:"actions"`
 	State state `json:"state"`
 
+	// An event, and what Slack sends when an address for events is set.
+	Event struct {
+		Type string `json:"type"`
+		User string `json:"user"`
+		Tab  string `json:"tab"`
+	} `json:"event"`
+	Challenge string `json:"challenge"`
 	// A slash command is not like the others.
 	Command   string `json:"command"`
 	Text      string `json:"text"`
@@ -88,6 +95,10 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) any
 	switch {
 	case in.Command != "":
 		return p.commanded(ctx, sink, in)
+	case in.Type == "url_verification":
+		return challenge{in.Challenge}
+	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
+		p.home(ctx, sink, in.Event.User)
 	case in.Type == "block_actions":
 		p.pressed(ctx, sink, in)
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:
@@ -124,8 +135,8 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) 
 }
 
 func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, in payload) {
-	if len(in.Actions) == 0 || in.Actions[0].Type != "button" {
-		return // a select was touched; its value comes with the button
+	if len(in.Actions) == 0 || in.Actions[0].Type != "button" || in.Actions[0].Value == "" {
+		return // a select was touched, whose value comes with the button; or a link
 	}
 	c := bridge.Click{
 		Token: in.Actions[0].Value, Actor: p.actor(in), Inputs: inputs(in.State),

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,16 +167,12 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "bad signature", http.StatusUnauthorized)
 			return
 		}
-		form, err := url.ParseQuery(string(body))
+		raw, err := interaction(r.Header.Get("Content-Type"), body)
 		if err != nil {
 			http.Error(w, "bad form", http.StatusBadRequest)
 			return
 		}
-		raw := []byte(form.Get("payload"))
-		switch {
-		case form.Get("command") != "":
-			raw = command(form)
-		case len(raw) == 0:
+		if len(raw) == 0 {
 			w.WriteHeader(http.StatusOK) // ssl_check
 			return
 		}
@@ -189,6 +186,19 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
 		}
 	})
+}
+
+// interaction is what a request holds, in the form of Socket Mode: events come
+// as JSON, all else in a form.
+func interaction(kind string, body []byte) ([]byte, error) {
+	if strings.HasPrefix(kind, "application/json") {
+		return body, nil
+	}
+	form, err := url.ParseQuery(string(body))
+	if err == nil && form.Get("command") != "" {
+		return command(form), nil
+	}
+	return []byte(form.Get("payload")), err
 }
 
 // command gives a slash command the form it has in Socket Mode.

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -46,6 +47,9 @@ type Platform struct {
 	log    *slog.Logger
 	health platforms.HealthBox
 	pacer  *platforms.Pacer
+
+	mu   sync.Mutex
+	team string // address of the workspace, once it is known
 }
 
 var (

@@ -10,6 +10,8 @@ import "github.com/nodbridge/nod/render"
 const (
 	maxHeader       = 150
 	maxButton       = 75
+	maxSection      = 3000 // text of a section
+	maxHomeText     = 300  // of a request in the Home tab, so that all fit on a phone
 	maxOption       = 75   // text and description of an option
 	maxLabel        = 2000 // of an input block
 	maxPlaceholder  = 150
