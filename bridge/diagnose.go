@@ -29,7 +29,7 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Check  string        `json:"check"` // such as slack.token
+	Check  string        `json:"check"` // the platform and what was looked at, with a dot between
 	Status FindingStatus `json:"status"`
 	Detail string        `json:"detail,omitempty"` // what was found; no secret
 	Fix    string        `json:"fix,omitempty"`    // what to do about it

@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -62,8 +64,29 @@ type ListFilter struct {
 	State   State
 	Session string
 	Agent   string
+	Text    string // somewhere in the prompt, the tool, the names or the id; capitals do not matter
 	Cursor  string // where an earlier page ended
 	Limit   int    // 0: 50; at most 200
+}
+
+// Match reports whether a record is one of those that are wanted.
+func (f ListFilter) Match(r Record) bool {
+	i := r.Interaction
+	if f.State != "" && r.State != f.State || f.Agent != "" && i.Agent != f.Agent || f.Session != "" && i.Session != f.Session {
+		return false
+	}
+	if f.Text == "" {
+		return true
+	}
+	texts := []string{i.Prompt, i.Agent, i.Session, i.Route, string(i.ID)}
+	if i.Approval != nil {
+		texts = append(texts, i.Approval.Tool, string(i.Approval.Input))
+	}
+	if r.Response != nil && r.Response.Actor != nil {
+		texts = append(texts, r.Response.Actor.Display())
+	}
+	want := strings.ToLower(f.Text)
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 }
 
 // List is a page of records, newest first.

@@ -54,6 +54,25 @@ func (e *Engine) pendingFor(ctx context.Context, n int, wanted func(Record) (boo
 	return out, false, nil
 }
 
+// MayAnswer reports whether the actor may answer the interaction.
+func (e *Engine) MayAnswer(ctx context.Context, i Interaction, actor Actor) (bool, error) {
+	_, why, err := e.eligible(ctx, i, actor)
+	return why == "", err
+}
+
+// Shown is a record as people see it: Get, without the credentials that
+// somebody typed.
+func (e *Engine) Shown(ctx context.Context, id ID) (Record, error) {
+	r, err := e.store.Load(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	return e.forPeople(r), nil
+}
+
+// Routes are the routes by name. They are not to be changed.
+func (e *Engine) Routes() map[string]Route { return e.routes }
+
 // shownIn reports whether a request is shown in a place.
 func (i Interaction) shownIn(platform string, channels []string) bool {
 	return slices.ContainsFunc(i.Destinations, func(d Destination) bool {
@@ -104,7 +123,7 @@ func (i Interaction) left(now time.Time) string {
 	return d.Round(time.Second).String()
 }
 
-// maxShow bounds the text of a shown request, in bytes: Discord takes 2000
+// maxShow bounds the text of a shown request, in bytes: a service takes 2000
 // characters, and the rest of the answer is short.
 const maxShow = 1200
 

@@ -80,8 +80,7 @@ func (b *Broker) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 				out.Next = last.String()
 				return out, nil
 			}
-			if (f.State == "" || r.State == f.State) && (f.Agent == "" || r.Interaction.Agent == f.Agent) &&
-				(f.Session == "" || r.Interaction.Session == f.Session) {
+			if f.Match(*r) {
 				out.Items, last = append(out.Items, *r), at
 			}
 		}

@@ -43,12 +43,30 @@ type Config struct {
 	Audit          Audit              `yaml:"audit"`
 	Retention      Duration           `yaml:"retention"` // of settled interactions; default 720h
 	Metrics        Metrics            `yaml:"metrics"`
+	Console        Console            `yaml:"console"`
 	Traces         Traces             `yaml:"traces"`
 }
 
 // Metrics says who may read /metrics.
 type Metrics struct {
 	Token Secret `yaml:"token"` // empty: everybody who reaches the API
+}
+
+// Console is a page in the browser, below /console/.
+type Console struct {
+	Enabled bool `yaml:"enabled"`
+	// URL is where browsers reach nod; needed for OIDC. With https its cookies
+	// are for https only.
+	URL  string `yaml:"url"`
+	OIDC OIDC   `yaml:"oidc"`
+}
+
+// OIDC logs in the people whose email an identity provider has confirmed. Empty:
+// people log in by their token.
+type OIDC struct {
+	Issuer       string `yaml:"issuer"`
+	ClientID     string `yaml:"client_id"`
+	ClientSecret Secret `yaml:"client_secret"`
 }
 
 // Traces says where OpenTelemetry traces go.
@@ -314,6 +332,7 @@ func (c Config) Check() error {
 	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
 		bad("traces.sample", "%g is not 0 to 1", c.Traces.Sample)
 	}
+	c.checkConsole(bad)
 	if c.MaxConnections < 0 {
 		bad("max_connections", "is below 0")
 	}
@@ -372,6 +391,26 @@ func (c Config) Check() error {
 	c.checkGroups(bad)
 	c.checkOnCall(bad)
 	return errors.Join(errs...)
+}
+
+func (c Config) checkConsole(bad func(path, format string, args ...any)) {
+	web := func(s string) bool { return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") }
+	if c.Console.URL != "" && !web(c.Console.URL) {
+		bad("console.url", "is not an http or https address")
+	}
+	o := c.Console.OIDC
+	if o == (OIDC{}) {
+		return
+	}
+	if !web(o.Issuer) {
+		bad("console.oidc.issuer", "is not an http or https address")
+	}
+	if o.ClientID == "" || !o.ClientSecret.Set() {
+		bad("console.oidc", "client_id and client_secret are needed")
+	}
+	if c.Console.URL == "" {
+		bad("console.url", "is needed for OIDC: the provider sends people back to it")
+	}
 }
 
 func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {

@@ -59,6 +59,9 @@ type Options struct {
 	// Tokens says whose a bearer token is, by its SHA-256 in hex. Empty: nobody
 	// may call.
 	Tokens map[string]Principal
+	// Session says who calls without a token, by a session of the console; nil:
+	// nobody.
+	Session func(*http.Request) (Principal, bool)
 	// Closing ends long waits, so that a stop does not take as long as they do.
 	Closing context.Context
 	// Doors are further front doors for agents, by path.
@@ -73,6 +76,7 @@ type Server struct {
 	engine  *bridge.Engine
 	reader  Reader
 	tokens  map[string]Principal
+	session func(*http.Request) (Principal, bool)
 	closing context.Context
 	log     *slog.Logger
 	redact  func(string) string
@@ -81,7 +85,7 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{engine: o.Engine, reader: o.Reader, tokens: maps.Clone(o.Tokens), closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
+	s := &Server{engine: o.Engine, reader: o.Reader, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -172,7 +176,10 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 		// Looked up by hash: how long that takes says nothing about a token.
 		sum := sha256.Sum256([]byte(token))
 		p, ok := s.tokens[hex.EncodeToString(sum[:])]
-		if !ok || !strings.EqualFold(kind, "bearer") {
+		if ok = ok && strings.EqualFold(kind, "bearer"); !ok && kind == "" && s.session != nil {
+			p, ok = s.session(r)
+		}
+		if !ok {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
 			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))
 			return
@@ -330,7 +337,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, p Principal) error 
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error {
 	q := r.URL.Query()
-	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Cursor: q.Get("cursor")}
+	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Text: q.Get("text"), Cursor: q.Get("cursor")}
 	states := []bridge.State{"", bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable}
 	if !slices.Contains(states, f.State) {
 		return bridge.Errorf(bridge.CodeInvalid, "state: unknown %q", f.State)

@@ -81,7 +81,11 @@ func (d *daemon) engine() *bridge.Engine { return d.now.Load().engine }
 
 // build makes a generation of a config.
 func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	keyring, err := d.keyring(ctx, c)
+	keys, err := d.tokenKeys(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	keyring, err := bridge.NewKeyring(keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,13 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	}
 	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
-	mux.Handle("/", d.observer.API(api.New(api.Options{Engine: g.engine, Reader: d.store, Tokens: buildTokens(c), Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}})))
+	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: buildTokens(c), Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}}
+	if c.Console.Enabled {
+		page := buildConsole(c, g.engine, keys[0], d.log)
+		mux.Handle("/console/", page)
+		front.Session = page.Principal
+	}
+	mux.Handle("/", d.observer.API(api.New(front)))
 	g.handler = mux
 	return g, nil
 }
@@ -144,19 +154,13 @@ func guarded(token string, h http.Handler) http.Handler {
 	})
 }
 
-func (d *daemon) keyring(ctx context.Context, c config.Config) (bridge.Keyring, error) {
-	if !c.TokenKey.Set() {
-		key, err := d.store.TokenKey(ctx)
-		if err != nil {
-			return bridge.Keyring{}, err
-		}
-		return bridge.NewKeyring(key)
+// tokenKeys sign controls, and sessions of the console.
+func (d *daemon) tokenKeys(ctx context.Context, c config.Config) ([][]byte, error) {
+	if c.TokenKey.Set() {
+		return hexKeys("token_key", c.TokenKey)
 	}
-	keys, err := hexKeys("token_key", c.TokenKey)
-	if err != nil {
-		return bridge.Keyring{}, err
-	}
-	return bridge.NewKeyring(keys...)
+	key, err := d.store.TokenKey(ctx)
+	return [][]byte{key}, err
 }
 
 // signer is what signs receipts and seals.

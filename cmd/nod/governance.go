@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/bridge/policy"
@@ -140,6 +142,18 @@ func buildRedactor(c config.Config) (*redact.Redactor, error) {
 func plainRedactor() *redact.Redactor {
 	r, _ := redact.New(nil, nil) // without patterns there is nothing to refuse
 	return r
+}
+
+// buildConsole makes the page in the browser.
+func buildConsole(c config.Config, e *bridge.Engine, key []byte, log *slog.Logger) *console.Console {
+	o := console.Options{Engine: e, Tokens: buildTokens(c), Key: key, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
+	if x := c.Console.OIDC; x.Issuer != "" {
+		o.OIDC = &console.OIDC{Issuer: x.Issuer, ClientID: x.ClientID, ClientSecret: x.ClientSecret.Value(), Callback: strings.TrimRight(c.Console.URL, "/") + "/console/oidc/callback", People: map[string]console.Person{}}
+		for name, p := range c.People {
+			o.OIDC.People[name] = console.Person{Email: p.Email, Auditor: p.Auditor}
+		}
+	}
+	return console.New(o)
 }
 
 // buildTokens says by hash whose a token is.

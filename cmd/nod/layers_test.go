@@ -12,7 +12,7 @@ import (
 const module = "github.com/nodbridge/nod/"
 
 // cmdLayer knows everybody.
-const cmdLayer = 6
+const cmdLayer = 7
 
 // layerOf says how high a package stands: imports go down only.
 func layerOf(path string) int {
@@ -30,6 +30,8 @@ func layerOf(path string) int {
 		return 3
 	case strings.HasPrefix(p, "bridge/dialect/"):
 		return 4
+	case p == "bridge/console": // a front door that stands before another
+		return 6
 	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker", strings.HasPrefix(p, "broker/"):
 		return 5
 	case p == "cmd/nod":

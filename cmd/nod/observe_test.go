@@ -204,6 +204,7 @@ func TestReload(t *testing.T) {
 	was := r.daemons[0].engine()
 	r.daemons[0].changed <- c
 	r.eventually("the config is replaced", func() bool { return r.daemons[0].engine() != was })
+	r.connected()
 	if _, err := client.New(r.daemons[0].url, "token-of-a-new-agent", nil).List(r.ctx, bridge.ListFilter{}); err != nil {
 		t.Error(err)
 	}

@@ -172,7 +172,8 @@ func (w testWriter) Write(b []byte) (int, error) {
 // connected waits until every platform receives somewhere.
 func (r *rig) connected() {
 	r.t.Helper()
-	r.eventually("the platforms connect", func() bool {
+	// After a refused token nod waits half a minute before it tries again.
+	r.within(2*patience, "the platforms connect", func() bool {
 		up := map[string]bool{}
 		for _, d := range r.daemons {
 			for name, h := range d.engine().Health() {
@@ -191,14 +192,19 @@ func (r *rig) connected() {
 // eventually polls until ok holds. What it waits for has no event of its own.
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
+	r.within(patience, what, ok)
+}
+
+func (r *rig) within(d time.Duration, what string, ok func() bool) {
+	r.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(d)
 	for !ok() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			r.t.Fatalf("%s: not within %s", what, patience)
+			r.t.Fatalf("%s: not within %s", what, d)
 		}
 	}
 }

@@ -1,0 +1,249 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// card is one request as the page shows it. Its texts are cleaned, and HTML
+// holds no markup but what nod wrote.
+type card struct {
+	ID         bridge.ID    `json:"id"`
+	State      bridge.State `json:"state"`
+	Icon       string       `json:"icon"`
+	Headline   string       `json:"headline"`
+	From       string       `json:"from"`
+	Agent      string       `json:"agent"`
+	Session    string       `json:"session,omitempty"`
+	Route      string       `json:"route,omitempty"`
+	Body       string       `json:"body"`    // HTML
+	Closing    string       `json:"closing"` // HTML
+	Digest     string       `json:"digest,omitempty"`
+	Deadline   time.Time    `json:"deadline"`
+	MayAnswer  bool         `json:"may_answer"`
+	Decisions  []decision   `json:"decisions"`
+	Fields     []field      `json:"fields"`
+	Declinable bool         `json:"declinable"`
+	Input      string       `json:"input,omitempty"`   // of an approval, to be edited
+	Confirm    string       `json:"confirm,omitempty"` // what has to be typed to approve
+	Notes      []string     `json:"notes"`
+	Asked      []string     `json:"asked"`
+	Timeline   []moment     `json:"timeline"`
+}
+
+type decision struct {
+	ID    bridge.Decision `json:"id"`
+	Label string          `json:"label"`
+	Tone  string          `json:"tone"`  // good, bad or plain
+	Wants string          `json:"wants"` // reason, input, confirm, or nothing
+}
+
+type field struct {
+	ID          string          `json:"id"`
+	Label       string          `json:"label"`
+	Hint        string          `json:"hint,omitempty"`
+	Widget      bridge.Widget   `json:"widget"`
+	Many        bool            `json:"many"`
+	Required    bool            `json:"required"`
+	Other       bool            `json:"other"`
+	Placeholder string          `json:"placeholder,omitempty"`
+	Options     []bridge.Option `json:"options"`
+	Value       []string        `json:"value"`
+}
+
+// moment is something that happened.
+type moment struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	rec, err := c.engine.Shown(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	may, err := c.engine.MayAnswer(r.Context(), rec.Interaction, actor)
+	if err != nil {
+		return nil, err
+	}
+	return newCard(rec, may && !rec.State.Final() && rec.Interaction.Kind != bridge.KindNotice), nil
+}
+
+func newCard(rec bridge.Record, may bool) card {
+	i := rec.Interaction
+	view := bridge.NewView(rec, 0, nil, nil)
+	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
+	out := card{
+		ID: i.ID, State: rec.State, Icon: face.Icon, Headline: face.Headline, From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
+		Body: html(face.Body), Closing: html(face.Closing), Digest: face.Digest, Deadline: i.Deadline, MayAnswer: may,
+		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
+	}
+	if rec.State.Final() {
+		out.Body += html(face.Questions)
+	} else {
+		out.Notes = append(out.Notes, render.Notes(view)...)
+	}
+	for _, who := range i.Responders {
+		if !slices.Contains(out.Asked, who.Person) {
+			out.Asked = append(out.Asked, who.Person)
+		}
+	}
+	for _, g := range i.Groups {
+		out.Asked = append(out.Asked, bridge.GroupMark+g)
+	}
+	if i.Approval != nil {
+		out.Input, out.Confirm = string(i.Approval.Input), i.Approval.Confirm
+		for _, d := range i.Decisions() {
+			out.Decisions = append(out.Decisions, newDecision(i, d))
+		}
+	}
+	for _, f := range i.Fields() {
+		out.Fields = append(out.Fields, newField(f))
+	}
+	return out
+}
+
+func newDecision(i bridge.Interaction, d bridge.Decision) decision {
+	out := decision{ID: d, Label: render.DecisionLabel(i, d), Tone: map[render.Tone]string{render.Good: "good", render.Bad: "bad", render.Plain: "plain"}[render.DecisionTone(i, d)]}
+	switch {
+	case d == bridge.DecideDenyReason:
+		out.Wants = "reason"
+	case d == bridge.DecideEdit:
+		out.Wants = "input"
+	case d.Approves() && i.Approval.Confirm != "":
+		out.Wants = "confirm"
+	}
+	return out
+}
+
+func newField(f bridge.Field) field {
+	out := field{
+		ID: f.ID, Label: render.FieldName(f), Widget: f.Widget, Many: f.Multiple(), Required: f.Required == nil || *f.Required, Other: f.AllowOther, Placeholder: render.Line(f.Placeholder),
+		Options: []bridge.Option{}, Value: []string{},
+	}
+	if text := render.PlainText(render.Markdown(f.Text)); text != out.Label {
+		out.Hint = text
+	}
+	for n, o := range f.Options {
+		out.Options = append(out.Options, bridge.Option{Value: o.Value, Label: render.OptionLabel(f.Question, n, 200, render.Runes), Description: render.Clean(o.Description), Preview: render.Clean(o.Preview)})
+	}
+	for _, a := range []*bridge.Answer{f.Initial, f.Default} {
+		if a != nil && len(out.Value) == 0 {
+			out.Value = a.Values()
+		}
+	}
+	return out
+}
+
+// timeline is what happened, oldest first.
+func timeline(rec bridge.Record) []moment {
+	i := rec.Interaction
+	out := []moment{{i.Created, render.Line(i.Agent) + " asked"}}
+	add := func(at time.Time, text string) {
+		if !at.IsZero() {
+			out = append(out, moment{at, render.Line(text)})
+		}
+	}
+	add(rec.Queued, "the agent was told that the answer comes later")
+	add(rec.Escalated, "more people were asked")
+	for _, v := range rec.Votes {
+		add(v.At, v.Actor.Display()+" on "+v.Actor.Platform+" said "+string(v.State))
+	}
+	if resp := rec.Response; resp != nil {
+		by := ""
+		if resp.Actor != nil {
+			by = " by " + resp.Actor.Display() + " on " + resp.Actor.Platform
+		}
+		add(resp.At, string(rec.State)+by)
+	}
+	add(rec.Delivered, "the agent received it")
+	slices.SortStableFunc(out, func(a, b moment) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// reply is what the page sends: a decision, or values by field.
+type reply struct {
+	Decision bridge.Decision     `json:"decision"`
+	Reason   string              `json:"reason"`
+	Input    string              `json:"input"`
+	Confirm  string              `json:"confirm"`
+	Values   map[string][]string `json:"values"`
+	Others   map[string]string   `json:"others"`
+	Decline  bool                `json:"decline"`
+}
+
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+	var in reply
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	rec, err := c.engine.Shown(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	full := bridge.Reply{Decision: in.Decision, Reason: in.Reason, Confirm: in.Confirm, Decline: in.Decline}
+	if strings.TrimSpace(in.Input) != "" {
+		full.Input = json.RawMessage(in.Input)
+	}
+	if rec.Interaction.Kind == bridge.KindAsk && !in.Decline {
+		problems := fill(&full, rec.Interaction, in)
+		if len(problems) > 0 && !rec.State.Final() {
+			w.Header().Set("Content-Type", "application/json")
+			return map[string]any{"problems": problems}, nil
+		}
+	}
+	rec, err = c.engine.Answer(r.Context(), id, actor, full)
+	if err != nil {
+		return nil, err
+	}
+	return newCard(rec, !rec.State.Final()), nil
+}
+
+// fill composes answers of the values of fields, or says by field what is wrong.
+func fill(full *bridge.Reply, i bridge.Interaction, in reply) map[string]string {
+	d := bridge.Draft{Answers: map[string]bridge.Answer{}, Others: in.Others}
+	fields := i.Fields()
+	for _, f := range fields {
+		values := in.Values[f.ID]
+		switch {
+		case f.Multiple():
+			d.Answers[f.ID] = bridge.ListAnswer(values...)
+		case len(values) > 0:
+			d.Answers[f.ID] = bridge.TextAnswer(values[0])
+		default:
+			d.Answers[f.ID] = bridge.Answer{}
+		}
+	}
+	resp, wrong := i.Respond(&d)
+	problems := map[string]string{}
+	for n, text := range wrong {
+		if n >= 0 && n < len(fields) {
+			problems[fields[n].ID] = text
+		}
+	}
+	full.Answers, full.Others = map[string]bridge.Answer{}, map[string]string{}
+	for _, q := range i.Questions {
+		switch a, given := resp.Answers[q.ID]; {
+		case in.Others[q.ID] != "":
+			full.Others[q.ID] = in.Others[q.ID]
+			full.Answers[q.ID] = d.Answers[q.ID]
+		case given:
+			full.Answers[q.ID] = a
+		}
+	}
+	return problems
+}

@@ -1,0 +1,184 @@
+// Package console is a page in the browser: what waits, what was decided, who
+// may do what. Whoever is logged in there is one more responder, under the same
+// rules as in chat. It needs no build step: what is in static is what runs.
+package console
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+)
+
+//go:embed static
+var static embed.FS
+
+const maxBody = 1 << 20
+
+// Options configures a Console.
+type Options struct {
+	Engine *bridge.Engine
+	// Tokens says whose a token is, by its SHA-256 in hex; people log in by
+	// theirs.
+	Tokens map[string]api.Principal
+	// Key signs sessions: the same for all daemons.
+	Key []byte
+	// Secure tells that browsers reach it by https.
+	Secure bool
+	OIDC   *OIDC // nil: log in by token only
+	Log    *slog.Logger
+}
+
+// Console is an http.Handler for everything below /console/. It is safe for
+// concurrent use.
+type Console struct {
+	engine   *bridge.Engine
+	sessions sessions
+	oidc     *OIDC
+	log      *slog.Logger
+	mux      *http.ServeMux
+	foreign  *http.CrossOriginProtection
+}
+
+// New returns a console.
+func New(o Options) *Console {
+	c := &Console{engine: o.Engine, sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC}, oidc: o.OIDC, log: o.Log, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic("console: " + err.Error()) // it is embedded
+	}
+	c.mux.Handle("GET /console/", http.StripPrefix("/console/", http.FileServerFS(files)))
+	c.mux.HandleFunc("GET /console/session", c.who)
+	c.mux.HandleFunc("POST /console/login", c.login)
+	c.mux.HandleFunc("POST /console/logout", c.logout)
+	c.mux.HandleFunc("GET /console/oidc", c.oidcStart)
+	c.mux.HandleFunc("GET /console/oidc/callback", c.oidcDone)
+	c.mux.HandleFunc("GET /console/cards/{id}", c.person(c.card))
+	c.mux.HandleFunc("POST /console/cards/{id}", c.person(c.answer))
+	c.mux.HandleFunc("GET /console/waiting", c.person(c.waiting))
+	c.mux.HandleFunc("GET /console/routes", c.person(c.routes))
+	return c
+}
+
+// ServeHTTP implements http.Handler.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	if err := c.foreign.Check(r); err != nil {
+		fail(w, bridge.Errorf(bridge.CodeForbidden, "this does not come from nod's own page"))
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	c.mux.ServeHTTP(w, r)
+}
+
+// Principal says who calls the API by a session of the console: reads, and
+// changes that come from nod's own page.
+func (c *Console) Principal(r *http.Request) (api.Principal, bool) {
+	if c.foreign.Check(r) != nil {
+		return api.Principal{}, false
+	}
+	return c.sessions.of(r)
+}
+
+type handler func(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error)
+
+// person lets a handler answer whoever is logged in.
+func (c *Console) person(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p, ok := c.sessions.of(r)
+		if !ok {
+			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "you are not logged in"))
+			return
+		}
+		out, err := h(w, r, bridge.Actor{Platform: bridge.PlatformAPI, User: p.Person, Name: p.Person, Person: p.Person})
+		if err != nil {
+			if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
+				c.log.Error("console", "path", r.URL.Path, "error", err)
+			}
+			fail(w, err)
+			return
+		}
+		write(w, http.StatusOK, out)
+	}
+}
+
+// waitingShown bounds what the page lists as waiting for somebody.
+const waitingShown = 100
+
+func (c *Console) waiting(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+	records, more, err := c.engine.Waiting(r.Context(), actor, waitingShown)
+	if records == nil {
+		records = []bridge.Record{}
+	}
+	return map[string]any{"items": records, "more": more}, err
+}
+
+// route is a route as the page shows it.
+type route struct {
+	Name       string   `json:"name"`
+	To         []string `json:"to"`
+	Responders []string `json:"responders"`
+	Quorum     int      `json:"quorum"`
+	Must       []string `json:"must"`
+	Steps      int      `json:"steps"`
+}
+
+func (c *Console) routes(http.ResponseWriter, *http.Request, bridge.Actor) (any, error) {
+	out := []route{}
+	for name, r := range c.engine.Routes() {
+		x := route{Name: name, To: []string{}, Responders: []string{}, Quorum: max(1, r.Quorum), Must: r.Must, Steps: len(r.Steps)}
+		for _, d := range r.Destinations {
+			x.To = append(x.To, d.Platform+":"+d.Channel)
+		}
+		seen := map[string]bool{}
+		for _, who := range r.Responders {
+			if !seen[who.Person] {
+				x.Responders = append(x.Responders, who.Person)
+			}
+			seen[who.Person] = true
+		}
+		for _, g := range r.Groups {
+			x.Responders = append(x.Responders, bridge.GroupMark+g)
+		}
+		out = append(out, x)
+	}
+	return map[string]any{"routes": out}, nil
+}
+
+func write(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
+}
+
+func fail(w http.ResponseWriter, err error) {
+	e := bridge.PublicError(err)
+	write(w, e.Code.HTTPStatus(), map[string]any{"error": e})
+}
+
+// read decodes a body.
+func read(r *http.Request, v any) error {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return bridge.Wrap(bridge.CodeInvalid, err, "the request can not be read")
+	}
+	return nil
+}
+
+// oidcTimeout bounds the calls to the identity provider.
+const oidcTimeout = 10 * time.Second
+
+func bounded(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.Context(), oidcTimeout)
+}

@@ -1,0 +1,70 @@
+package console
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/render"
+)
+
+// html writes a document as HTML. Every text is escaped; links show where they
+// lead, and are followed without saying from where.
+func html(doc []render.Block) string {
+	var b strings.Builder
+	for _, block := range doc {
+		writeBlock(&b, block)
+	}
+	return b.String()
+}
+
+func writeBlock(b *strings.Builder, x render.Block) {
+	switch x.Kind {
+	case render.Heading:
+		b.WriteString(`<p class="heading">`)
+		writeSpans(b, x.Spans)
+		b.WriteString("</p>")
+	case render.Code:
+		b.WriteString(`<pre tabindex="0"><code>` + template.HTMLEscapeString(x.Text) + "</code></pre>")
+	case render.List:
+		tag := "ul"
+		if x.Start > 0 {
+			tag = "ol"
+			b.WriteString(`<ol start="` + strconv.Itoa(x.Start) + `">`)
+		} else {
+			b.WriteString("<ul>")
+		}
+		for _, item := range x.Items {
+			b.WriteString("<li>" + html(item) + "</li>")
+		}
+		b.WriteString("</" + tag + ">")
+	case render.Quote:
+		b.WriteString("<blockquote>" + html(x.Inner) + "</blockquote>")
+	case render.Rule:
+		b.WriteString("<hr>")
+	default:
+		b.WriteString("<p>")
+		writeSpans(b, x.Spans)
+		b.WriteString("</p>")
+	}
+}
+
+func writeSpans(b *strings.Builder, spans []render.Span) {
+	for _, s := range spans {
+		var after string
+		for _, style := range []struct {
+			on  bool
+			tag string
+		}{{s.Bold, "strong"}, {s.Italic, "em"}, {s.Strike, "s"}, {s.Code, "code"}} {
+			if style.on {
+				b.WriteString("<" + style.tag + ">")
+				after = "</" + style.tag + ">" + after
+			}
+		}
+		text := strings.ReplaceAll(template.HTMLEscapeString(s.Text), "\n", "<br>")
+		if strings.HasPrefix(s.URL, "https://") || strings.HasPrefix(s.URL, "http://") {
+			text = `<a rel="noreferrer noopener nofollow" target="_blank" href="` + template.HTMLEscapeString(s.URL) + `">` + text + "</a>"
+		}
+		b.WriteString(text + after)
+	}
+}

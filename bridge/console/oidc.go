@@ -1,0 +1,157 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// OIDC logs people in by an identity provider that knows their address.
+type OIDC struct {
+	Issuer, ClientID, ClientSecret string
+	// Callback is the address of /console/oidc/callback, as browsers reach it.
+	Callback string
+	People   map[string]Person // by name
+
+	mu       sync.Mutex
+	provider *oidc.Provider
+}
+
+// Person is who may log in: whose address the provider has confirmed.
+type Person struct {
+	Email   string
+	Auditor bool
+}
+
+const (
+	flowCookie    = "nod_login"
+	refusedCookie = "nod_refused" // why a login did not work
+	flowLife      = 10 * time.Minute
+)
+
+// flow is kept by the browser between the way there and the way back.
+type flow struct {
+	State    string `json:"s"`
+	Nonce    string `json:"n"`
+	Verifier string `json:"v"`
+	Expires  int64  `json:"e"`
+}
+
+// discover asks the provider for its addresses and keys, once it answers.
+func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.provider == nil {
+		p, err := oidc.NewProvider(context.WithoutCancel(ctx), o.Issuer) // it keeps the context for its keys
+		if err != nil {
+			return nil, bridge.Wrap(bridge.CodeUnavailable, err, "the identity provider does not answer").WithHint("check console.oidc.issuer")
+		}
+		o.provider = p
+	}
+	return o.provider, nil
+}
+
+func (o *OIDC) client(p *oidc.Provider) oauth2.Config {
+	return oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: o.Callback, Scopes: []string{oidc.ScopeOpenID, "email"}}
+}
+
+func (c *Console) oidcStart(w http.ResponseWriter, r *http.Request) {
+	if c.oidc == nil {
+		http.NotFound(w, r)
+		return
+	}
+	ctx, cancel := bounded(r)
+	defer cancel()
+	p, err := c.oidc.discover(ctx)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	f := flow{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), time.Now().Add(flowLife).Unix()}
+	text, err := sign(c.sessions.key, "login", f)
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	http.SetCookie(w, c.sessions.cookie(flowCookie, text, flowLife))
+	client := c.oidc.client(p)
+	http.Redirect(w, r, client.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), http.StatusFound)
+}
+
+func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
+	if c.oidc == nil {
+		http.NotFound(w, r)
+		return
+	}
+	person, err := c.oidcPerson(r)
+	http.SetCookie(w, c.sessions.cookie(flowCookie, "", -time.Second))
+	if err == nil {
+		err = c.sessions.start(w, person, c.oidc.Issuer)
+	}
+	if err != nil {
+		c.refuse(w, r, err)
+		return
+	}
+	c.log.Info("console login", "person", person, "by", "oidc")
+	http.Redirect(w, r, "/console/", http.StatusFound)
+}
+
+// oidcPerson checks what came back from the provider, and says whose it is.
+func (c *Console) oidcPerson(r *http.Request) (string, error) {
+	refused := func(why string) error { return bridge.Errorf(bridge.CodeUnauthenticated, "%s", why) }
+	var f flow
+	cookie, err := r.Cookie(flowCookie)
+	if err != nil || !verify(c.sessions.key, "login", cookie.Value, &f) || time.Now().Unix() >= f.Expires || r.FormValue("state") != f.State {
+		return "", refused("the login was not begun here, or too long ago")
+	}
+	ctx, cancel := bounded(r)
+	defer cancel()
+	p, err := c.oidc.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	client := c.oidc.client(p)
+	token, err := client.Exchange(ctx, r.FormValue("code"), oauth2.VerifierOption(f.Verifier))
+	if err != nil {
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider refuses the login")
+	}
+	raw, _ := token.Extra("id_token").(string)
+	id, err := p.Verifier(&oidc.Config{ClientID: c.oidc.ClientID}).Verify(ctx, raw)
+	if err != nil || id.Nonce != f.Nonce {
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token is not valid")
+	}
+	var claims struct {
+		Email    string `json:"email"`
+		Verified bool   `json:"email_verified"`
+	}
+	if err := id.Claims(&claims); err != nil {
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token can not be read")
+	}
+	if !claims.Verified {
+		return "", refused("the identity provider has not confirmed your address")
+	}
+	for name, person := range c.oidc.People {
+		if person.Email != "" && strings.EqualFold(person.Email, claims.Email) {
+			return name, nil
+		}
+	}
+	return "", refused("nobody in the config has your address")
+}
+
+// refuse goes back to the page, which says why.
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	c.log.Warn("console login refused", "error", err)
+	text, serr := sign(c.sessions.key, "refusal", bridge.PublicError(err).Message)
+	if serr == nil {
+		http.SetCookie(w, &http.Cookie{Name: refusedCookie, Value: text, Path: "/console/", MaxAge: 60, HttpOnly: true, Secure: c.sessions.secure, SameSite: http.SameSiteLaxMode})
+	}
+	http.Redirect(w, r, "/console/#/refused", http.StatusFound)
+}

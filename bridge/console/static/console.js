@@ -1,0 +1,337 @@
+// The console: plain JavaScript, run as it is. Texts are set as text; the only
+// HTML is that of cards, which the daemon has escaped.
+
+const main = document.getElementById("main");
+const nav = document.getElementById("nav");
+const live = document.getElementById("live");
+const said = document.getElementById("said");
+const logout = document.getElementById("logout");
+let me = null;
+let stream = null;
+let drawn = 0; // counts drawings, so that a slow one does not replace a newer
+
+// el makes an element with attributes and children.
+function el(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [k, v] of Object.entries(attributes)) {
+    if (v === false || v === undefined || v === null) continue;
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else e.setAttribute(k, v === true ? "" : v);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+async function call(path, options = {}) {
+  const response = await fetch(path, { headers: { Accept: "application/json" }, ...options });
+  const body = await response.json().catch(() => ({}));
+  if (response.status === 401 && me) {
+    me = null;
+    draw();
+  }
+  if (!response.ok) {
+    const e = body.error || { message: "the daemon answers " + response.status };
+    throw new Error(e.message + (e.hint ? " (" + e.hint + ")" : ""));
+  }
+  return body;
+}
+
+const post = (path, body) =>
+  call(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+
+let sayTimer;
+function say(text) {
+  said.textContent = text;
+  said.hidden = false;
+  clearTimeout(sayTimer);
+  sayTimer = setTimeout(() => (said.hidden = true), 8000);
+}
+
+const clock = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+
+function left(deadline) {
+  const s = Math.round((new Date(deadline) - Date.now()) / 1000);
+  if (s <= 0) return "time is over";
+  if (s < 90) return s + " s left";
+  if (s < 5400) return Math.round(s / 60) + " min left";
+  return Math.round(s / 3600) + " h left";
+}
+
+const state = (s) => el("span", { class: "state " + s }, s);
+
+function row(record) {
+  const i = record.interaction;
+  const more = [i.agent, clock(i.created)];
+  if (record.state === "pending") more.push(left(i.deadline));
+  else if (record.response && record.response.actor) more.push("by " + (record.response.actor.person || record.response.actor.name || record.response.actor.user) + " on " + record.response.actor.platform);
+  return el("li", {}, el("a", { class: "row", href: "#/i/" + i.id },
+    el("span", { class: "what" }, i.prompt.replace(/\*\*|`/g, "").replace(/\s+/g, " ").slice(0, 200)),
+    el("span", { class: "more" }, state(record.state), " " + more.join(" · "))));
+}
+
+const pages = {
+  async waiting() {
+    const [mine, all] = await Promise.all([call("/console/waiting"), call("/v1/interactions?state=pending&limit=100")]);
+    const own = new Set(mine.items.map((r) => r.interaction.id));
+    const others = all.items.filter((r) => !own.has(r.interaction.id));
+    document.title = (own.size ? "(" + own.size + ") " : "") + "nod";
+    return [
+      el("h1", {}, "Waiting for you"),
+      mine.items.length ? el("ul", { class: "list" }, mine.items.map(row)) : el("p", { class: "soft" }, "Nothing waits for you."),
+      mine.more && el("p", { class: "soft" }, "There are older ones; see the history."),
+      others.length > 0 && el("h2", {}, "Waiting for others"),
+      others.length > 0 && el("ul", { class: "list" }, others.map(row)),
+    ];
+  },
+
+  async history(_, query) {
+    const text = query.get("text") || "";
+    const path = "/v1/interactions?limit=50&text=" + encodeURIComponent(text) + "&state=" + encodeURIComponent(query.get("state") || "");
+    const list = el("ul", { class: "list" });
+    const more = el("button", { type: "button" }, "Older");
+    const add = async (cursor) => {
+      const page = await call(path + "&cursor=" + encodeURIComponent(cursor));
+      list.append(...page.items.map(row));
+      more.hidden = !page.next;
+      more.onclick = () => add(page.next).catch((e) => say(e.message));
+      if (!list.children.length) list.append(el("li", { class: "soft" }, "Nothing found."));
+    };
+    await add("");
+    const states = ["", "pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
+    const form = el("form", { class: "search", role: "search", onsubmit: (e) => {
+      e.preventDefault();
+      location.hash = "#/history?" + new URLSearchParams(new FormData(form));
+    } },
+      el("input", { type: "search", name: "text", value: text, "aria-label": "Search prompts, agents, tools, people" }),
+      el("select", { name: "state", "aria-label": "State" }, states.map((s) => el("option", { value: s, selected: s === (query.get("state") || "") }, s || "every state"))),
+      el("button", { type: "submit" }, "Search"));
+    return [el("h1", {}, "History"), form, list, el("div", { class: "buttons" }, more)];
+  },
+
+  async i(id) {
+    const card = await call("/console/cards/" + encodeURIComponent(id));
+    return [cardOf(card)];
+  },
+
+  async grants() {
+    const { items: grants } = await call("/v1/grants");
+    return [
+      el("h1", {}, "Allowed without asking"),
+      grants.length ? el("ul", { class: "list" }, grants.map((g) => el("li", {}, el("div", { class: "row" },
+        el("p", { class: "what" }, g.words),
+        el("button", { type: "button", class: "bad", "aria-label": "Revoke: " + g.words, onclick: async () => {
+          await call("/v1/grants/" + encodeURIComponent(g.id), { method: "DELETE" });
+          say("Revoked. It is asked again from now on.");
+          draw();
+        } }, "Revoke"))))) : el("p", { class: "soft" }, "Nothing is allowed without asking."),
+    ];
+  },
+
+  async routes() {
+    const { routes } = await call("/console/routes");
+    routes.sort((a, b) => a.name.localeCompare(b.name));
+    return [el("h1", {}, "Routes"), el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Routes" }, el("table", {},
+      el("thead", {}, el("tr", {}, ["Route", "Shown in", "May answer", "Approvals", "Escalation"].map((t) => el("th", { scope: "col" }, t)))),
+      el("tbody", {}, routes.map((r) => el("tr", {},
+        el("th", { scope: "row" }, r.name), el("td", {}, r.to.join(", ")), el("td", {}, r.responders.join(", ")),
+        el("td", {}, String(r.quorum) + (r.must && r.must.length ? ", among them " + r.must.join(", ") : "")),
+        el("td", {}, r.steps ? r.steps + " steps" : "none"))))))];
+  },
+
+  async health() {
+    const h = await fetch("/healthz").then((r) => r.json());
+    const all = { redis: h.redis, ...h.platforms };
+    return [el("h1", {}, "Health: " + h.status), el("ul", { class: "list" }, Object.entries(all).map(([name, x]) =>
+      el("li", {}, el("div", { class: "row" }, el("p", {}, el("strong", {}, name), " ", state(x.state), " " + (x.reason || "") + (x.since && !x.since.startsWith("0001") ? " since " + clock(x.since) : ""))))))];
+  },
+};
+
+// html is a part of a card that the daemon has escaped.
+function html(text) {
+  const t = document.createElement("template");
+  t.innerHTML = text;
+  return t.content;
+}
+
+function cardOf(c) {
+  const form = el("form", { onsubmit: (e) => e.preventDefault() });
+  const problems = el("div", { role: "alert" });
+  const send = async (answer) => {
+    problems.replaceChildren();
+    try {
+      const got = await post("/console/cards/" + c.id, { ...values(form, c), ...answer });
+      if (got.problems) {
+        for (const [id, text] of Object.entries(got.problems)) {
+          problems.append(el("p", { class: "problem" }, (c.fields.find((f) => f.id === id) || {}).label + ": " + text));
+        }
+        return;
+      }
+      say(got.state === "pending" ? "Counted." : "Recorded: " + got.state + ".");
+      draw();
+    } catch (e) {
+      say(e.message);
+      draw();
+    }
+  };
+  if (c.may_answer) {
+    form.append(...c.fields.map(inputOf), problems, ...decisionsOf(c, send));
+  }
+  return el("article", { class: "card", "aria-labelledby": "headline" },
+    el("h1", { id: "headline" }, c.icon + " " + c.headline),
+    el("p", { class: "soft" }, c.from + (c.state === "pending" ? " · " + left(c.deadline) : "")),
+    html(c.body), html(c.closing),
+    c.notes.map((n) => el("p", { class: "soft" }, n)),
+    form,
+    c.state === "pending" && !c.may_answer && el("p", { class: "soft" }, "You may not answer this one. Asked: " + c.asked.join(", ") + "."),
+    el("h2", {}, "What happened"),
+    el("ol", { class: "timeline" }, c.timeline.map((m) => el("li", {}, el("time", { datetime: m.at }, clock(m.at)), m.text))),
+    el("p", { class: "soft" }, [c.id, c.route && "route " + c.route, c.session && "session " + c.session, c.digest].filter(Boolean).join(" · ")));
+}
+
+function decisionsOf(c, send) {
+  const buttons = el("div", { class: "buttons" });
+  const wants = el("div");
+  for (const d of c.decisions) {
+    buttons.append(el("button", { type: "button", class: d.tone, onclick: () => (d.wants ? ask(d) : send({ decision: d.id })) }, d.label));
+  }
+  if (c.fields.length) buttons.append(el("button", { type: "button", class: "good", onclick: () => send({}) }, "Submit"));
+  if (c.declinable) buttons.append(el("button", { type: "button", class: "bad", onclick: () => send({ decline: true }) }, "Decline"));
+  function ask(d) {
+    const label = { reason: "Why is it denied?", input: "The input to be approved instead", confirm: "To approve, type: " + c.confirm }[d.wants];
+    const field = d.wants === "confirm" ? el("input", { id: "wanted", autocomplete: "off" }) : el("textarea", { id: "wanted", class: d.wants });
+    if (d.wants === "input") field.value = pretty(c.input);
+    wants.replaceChildren(el("label", { for: "wanted" }, label), field,
+      el("div", { class: "buttons" }, el("button", { type: "button", class: d.tone, onclick: () => send({ decision: d.id, [d.wants]: field.value }) }, d.label.replace("…", ""))));
+    field.focus();
+  }
+  return [buttons, wants];
+}
+
+function pretty(json) {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+const kinds = { number: "number", date: "date", time: "time", email: "email", url: "url" };
+
+function inputOf(f, n) {
+  const id = "field-" + n;
+  const hint = f.hint && el("p", { class: "soft", id: id + "-hint" }, f.hint);
+  const described = f.hint ? id + "-hint" : false;
+  const other = f.other && el("input", { name: "other:" + f.id, "aria-label": "Something else for " + f.label, placeholder: "Something else" });
+  if (f.options.length) {
+    return el("fieldset", { "aria-describedby": described }, el("legend", {}, f.label + (f.required ? "" : " (optional)")), hint,
+      f.options.map((o) => el("label", { class: "choice" },
+        el("input", { type: f.many ? "checkbox" : "radio", name: f.id, value: o.value, checked: f.value.includes(o.value) }),
+        el("span", {}, o.label || o.value, o.description && el("span", { class: "soft" }, " " + o.description)))), other);
+  }
+  const long = f.widget === "textarea";
+  const input = el(long ? "textarea" : "input", { id, name: f.id, type: long ? false : kinds[f.widget] || "text", step: f.widget === "number" ? "any" : false, placeholder: f.placeholder, "aria-describedby": described });
+  input.value = f.value[0] || "";
+  return el("div", {}, el("label", { for: id }, f.label + (f.required ? "" : " (optional)")), hint, input, other);
+}
+
+function values(form, c) {
+  const data = new FormData(form);
+  const out = { values: {}, others: {} };
+  for (const f of c.fields) {
+    out.values[f.id] = data.getAll(f.id).filter((v) => v !== "");
+    const other = data.get("other:" + f.id);
+    if (other) out.others[f.id] = other;
+  }
+  return out;
+}
+
+function loginPage(session) {
+  const token = el("input", { id: "token", type: "password", autocomplete: "current-password", required: true });
+  return [el("div", { class: "login" },
+    el("h1", {}, "Log in"),
+    session.refused && el("p", { class: "problem", role: "alert" }, session.refused),
+    session.oidc && el("p", {}, el("a", { href: "/console/oidc" }, "Log in with your identity provider")),
+    el("form", { onsubmit: async (e) => {
+      e.preventDefault();
+      try {
+        await post("/console/login", { token: token.value });
+        location.hash = "#/waiting";
+        said.hidden = true;
+        await begin();
+      } catch (err) {
+        say(err.message);
+      }
+    } },
+      el("label", { for: "token" }, "Your token"), token,
+      el("p", { class: "soft" }, "The token of a person in the config, as nod token makes it."),
+      el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Log in"))))];
+}
+
+// draw shows what the address says.
+async function draw() {
+  const turn = ++drawn;
+  const [path, query] = (location.hash.replace(/^#\//, "") || "waiting").split("?");
+  const [name, id] = path.split("/");
+  nav.hidden = logout.hidden = !me;
+  let content;
+  try {
+    content = me ? await (pages[name] || pages.waiting)(id, new URLSearchParams(query || "")) : loginPage(await call("/console/session"));
+  } catch (e) {
+    content = [el("h1", {}, "That did not work"), el("p", {}, e.message)];
+  }
+  if (turn !== drawn) return;
+  for (const a of nav.children) {
+    if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  main.replaceChildren(...content.filter(Boolean));
+}
+
+// listen draws anew when something happens, unless somebody is typing.
+function listen() {
+  if (stream) stream.close();
+  stream = new EventSource("/v1/events");
+  stream.onopen = () => (live.textContent = "live");
+  stream.onerror = () => (live.textContent = "reconnecting…");
+  let due = null;
+  const soon = () => {
+    clearTimeout(due);
+    due = setTimeout(() => {
+      const typing = document.activeElement && ["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement.tagName);
+      if (!typing) draw();
+    }, 200);
+  };
+  for (const type of ["interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed", "reprompted"]) stream.addEventListener(type, soon);
+}
+
+async function begin() {
+  const session = await call("/console/session");
+  me = session.person || null;
+  if (me) {
+    logout.textContent = "Log out " + me;
+    listen();
+  }
+  await draw();
+}
+
+logout.addEventListener("click", async () => {
+  await post("/console/logout", {});
+  me = null;
+  if (stream) stream.close();
+  live.textContent = "";
+  draw();
+});
+
+// j and k go through a list, as arrows do; the rest is Tab and Enter.
+addEventListener("keydown", (e) => {
+  if (e.altKey || e.ctrlKey || e.metaKey || ["INPUT", "TEXTAREA", "SELECT"].includes(e.target.tagName)) return;
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
+  const rows = [...main.querySelectorAll("a.row")];
+  if (!step || !rows.length) return;
+  e.preventDefault();
+  const at = rows.indexOf(document.activeElement);
+  rows[Math.min(Math.max(at + step, 0), rows.length - 1)].focus();
+});
+
+addEventListener("hashchange", () => (said.hidden = true) && draw().then(() => main.focus()));
+begin().catch((e) => main.replaceChildren(el("p", {}, e.message)));
