@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz release ci clean
+.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz release deploy-lint manifests ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ chaos: redis ## break things for CHAOS (default 60s each) and check what callers
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
 	sh deploy/ci/conformance.sh
 
+deploy-lint: ## check chart, manifests, compose files, alerts and unit by their own tools
+	sh deploy/ci/lint.sh
+
+manifests: ## write deploy/kubernetes anew, from the chart
+	sh deploy/ci/lint.sh -write
+
 demo: ## see it happen
 	$(GO) run ./cmd/nod demo
 
@@ -57,7 +63,7 @@ fuzz: ## fuzz each target for FUZZTIME (default 30s)
 release: ## build the archives of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance ## what CI runs
+ci: check test conformance deploy-lint ## what CI runs
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -1,0 +1,128 @@
+// Command lint checks what nod is deployed with, by the libraries of the tools
+// that will read it: the chart by Helm, what it renders by the types of
+// Kubernetes, the compose files by those of Compose. It is a module of its own,
+// so that nod does not depend on them.
+//
+// With -write it writes deploy/kubernetes anew, which is what the chart renders.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+const header = "# What the chart in deploy/helm/nod renders by default, for kubectl apply.\n# Set the image, make the Secret that it names, and fill in the config.\n"
+
+func main() {
+	write := flag.Bool("write", false, "write deploy/kubernetes anew")
+	root := flag.String("deploy", "deploy", "the folder")
+	flag.Parse()
+	if err := errors.Join(lintChart(*root, *write), lintCompose(*root)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("lint: chart, manifests and compose files are good")
+}
+
+// everything switches every part of the chart on.
+var everything = map[string]any{
+	"ingress":       map[string]any{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"}},
+	"networkPolicy": map[string]any{"enabled": true, "from": []any{map[string]any{"namespaceSelector": map[string]any{}}}},
+	"metrics":       map[string]any{"annotations": false, "serviceMonitor": true},
+	"podLabels":     map[string]any{"team": "ops"}, "podAnnotations": map[string]any{"x": "y"}, "nodeSelector": map[string]any{"k": "v"},
+	"tolerations": []any{map[string]any{"key": "k", "operator": "Exists"}}, "imagePullSecrets": []any{map[string]any{"name": "pull"}},
+}
+
+func lintChart(root string, write bool) error {
+	dir := filepath.Join(root, "helm", "nod")
+	l := action.NewLint()
+	l.Strict = true
+	l.KubeVersion = &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
+	if r := l.Run([]string{dir}, nil); len(r.Errors) > 0 {
+		return errors.Join(r.Errors...)
+	}
+	if r := l.Run([]string{dir}, map[string]any{"replicas": 3}); len(r.Errors) == 0 {
+		return errors.New("the schema of the values takes a key that there is not")
+	}
+	if _, err := render(dir, everything); err != nil {
+		return fmt.Errorf("with everything on: %w", err)
+	}
+	plain, err := render(dir, nil)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, "kubernetes", "nod.yaml")
+	want := []byte(header + plain)
+	if write {
+		return os.WriteFile(path, want, 0o644)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		return fmt.Errorf("%s is not what the chart renders; write it anew with: make manifests (%v)", path, err)
+	}
+	return nil
+}
+
+// render renders the chart and decodes strictly all that Kubernetes itself
+// knows.
+func render(dir string, values map[string]any) (string, error) {
+	c, err := loader.Load(dir)
+	if err != nil {
+		return "", err
+	}
+	all, err := chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{Name: "nod", Namespace: "default"}, chartutil.DefaultCapabilities)
+	if err != nil {
+		return "", err
+	}
+	files, err := engine.Render(c, all)
+	if err != nil {
+		return "", err
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		if strings.HasSuffix(name, ".yaml") && strings.TrimSpace(files[name]) != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	var out strings.Builder
+	for _, name := range names {
+		for doc := range strings.SplitSeq(files[name], "\n---\n") {
+			if !strings.Contains(doc, "monitoring.coreos.com") { // of an operator, not of Kubernetes
+				if _, _, err := strict.Decode([]byte(doc), nil, nil); err != nil {
+					return "", fmt.Errorf("%s: %w\n%s", name, err, doc)
+				}
+			}
+			out.WriteString("---\n" + strings.TrimSpace(doc) + "\n")
+		}
+	}
+	return out.String(), nil
+}
+
+func lintCompose(root string) error {
+	for _, name := range []string{"compose.yaml", "compose.ha.yaml"} {
+		o, err := cli.NewProjectOptions([]string{filepath.Join(root, name)}, cli.WithName("nod"))
+		if err != nil {
+			return err
+		}
+		if _, err := o.LoadProject(context.Background()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
