@@ -87,7 +87,7 @@ Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
 		askCommand(), approveCommand(), runCommand(), notifyCommand(),
 		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(), messagesCommand(), channelCommand(), grantsCommand(), receiptCommand(), auditCommand(), policyCommand(), linkCommand(), tokenCommand(), benchCommand(),
 		hookCommand(), mcpCommand(), proxyCommand(), initCommand(), doctorCommand(),
-		configCommand(), manifestCommand(), versionCommand(), manCommand(),
+		configCommand(), backupCommand(), restoreCommand(), manifestCommand(), versionCommand(), manCommand(),
 	)
 	return root
 }

@@ -1,0 +1,233 @@
+package broker
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// backupVersion is that of the format: a header, a line for each key, and a
+// trailer, all of JSON.
+const backupVersion = 1
+
+const (
+	backupBatch = 200      // keys that are read or written together
+	backupLine  = 64 << 20 // the longest line that Restore takes
+)
+
+type backupHeader struct {
+	Format  string    `json:"format"` // nod backup
+	Version int       `json:"version"`
+	Prefix  string    `json:"prefix"`
+	Created time.Time `json:"created"`
+}
+
+type backupKey struct {
+	Key     string `json:"k"` // without the prefix
+	Expires int64  `json:"x"` // ms since 1970; 0: never
+	Dump    []byte `json:"d"` // as DUMP gives it
+}
+
+type backupTrailer struct {
+	Keys int    `json:"keys"`
+	Sum  string `json:"sha256"` // hex, of all lines before
+}
+
+// Daemons counts those that are connected to the deployment of a prefix.
+func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (int, error) {
+	n := 0
+	var mu sync.Mutex
+	count := func(ctx context.Context, c *redis.Client) error {
+		got, err := c.PubSubChannels(ctx, globEscape(keys{prefix: prefix}.wake(""))+"*").Result()
+		mu.Lock()
+		n += len(got)
+		mu.Unlock()
+		return err
+	}
+	var err error
+	if c, ok := client.(*redis.ClusterClient); ok {
+		err = c.ForEachShard(ctx, count)
+	} else if c, ok := client.(*redis.Client); ok {
+		err = count(ctx, c)
+	}
+	return n, unavailable(err)
+}
+
+func globEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(s)
+}
+
+// Backup writes everything that is stored under a prefix, and returns how many
+// keys that were. It is one moment's state only if no daemon runs. Leases are
+// left out: their holders are not.
+func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to io.Writer) (int, error) {
+	sum := sha256.New()
+	buffered := bufio.NewWriter(to)
+	out := json.NewEncoder(io.MultiWriter(buffered, sum))
+	if err := out.Encode(backupHeader{"nod backup", backupVersion, prefix, time.Now().UTC()}); err != nil {
+		return 0, err
+	}
+	total := 0
+	var mu sync.Mutex // the masters of a Cluster are read beside each other
+	scan := func(ctx context.Context, c *redis.Client) error {
+		for cursor := uint64(0); ; {
+			names, next, err := c.Scan(ctx, cursor, globEscape(prefix)+":*", backupBatch).Result()
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			n, err := dump(ctx, c, prefix, names, out)
+			total += n
+			mu.Unlock()
+			if cursor = next; err != nil || cursor == 0 {
+				return err
+			}
+		}
+	}
+	var err error
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, scan)
+	case *redis.Client:
+		err = scan(ctx, c)
+	}
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	if err := json.NewEncoder(buffered).Encode(backupTrailer{total, hex.EncodeToString(sum.Sum(nil))}); err != nil {
+		return 0, err
+	}
+	return total, buffered.Flush()
+}
+
+func dump(ctx context.Context, c *redis.Client, prefix string, names []string, out *json.Encoder) (int, error) {
+	type read struct {
+		key  string
+		dump *redis.StringCmd
+		ttl  *redis.DurationCmd
+	}
+	var all []read
+	now := time.Now()
+	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, name := range names {
+			if strings.HasPrefix(name, prefix+":l:") {
+				continue
+			}
+			all = append(all, read{strings.TrimPrefix(name, prefix), p.Dump(ctx, name), p.PTTL(ctx, name)})
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return 0, err
+	}
+	n := 0
+	for _, r := range all {
+		k := backupKey{Key: r.key, Dump: []byte(r.dump.Val())}
+		if len(k.Dump) == 0 {
+			continue // it has gone meanwhile
+		}
+		if ttl := r.ttl.Val(); ttl > 0 {
+			k.Expires = now.Add(ttl).UnixMilli()
+		}
+		if err := out.Encode(k); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Restore stores what Backup wrote under a prefix that holds nothing yet, and
+// returns how many keys that were. A backup that is not whole is refused before
+// anything is written.
+func Restore(ctx context.Context, client redis.UniversalClient, prefix string, from io.ReadSeeker) (int, error) {
+	want, err := checkBackup(from)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := client.Exists(ctx, keys{prefix: prefix}.conf()).Result(); err != nil || n > 0 {
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		return 0, bridge.Errorf(bridge.CodeConflict, "something is stored under the prefix %s already", prefix).WithHint("restore into an empty Redis, or under another redis.prefix")
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	lines := backupLines(from)
+	lines.Scan() // the header
+	done := 0
+	for done < want {
+		n := 0
+		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for ; n < backupBatch && done+n < want && lines.Scan(); n++ {
+				var k backupKey
+				if err := json.Unmarshal(lines.Bytes(), &k); err != nil {
+					return err
+				}
+				args := []any{"RESTORE", prefix + k.Key, k.Expires, k.Dump, "REPLACE"}
+				if k.Expires > 0 {
+					args = append(args, "ABSTTL")
+				}
+				p.Do(ctx, args...)
+			}
+			return nil
+		})
+		if err != nil {
+			return done, bridge.Wrap(bridge.CodeUnavailable, err, "not restored as a whole").WithHint("empty the prefix and begin again; an older Redis does not take what a newer one wrote")
+		}
+		done += n
+	}
+	return done, nil
+}
+
+func backupLines(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 64<<10), backupLine)
+	return s
+}
+
+// checkBackup reads all of a backup, and returns how many keys it has.
+func checkBackup(from io.Reader) (int, error) {
+	broken := func(what string) error {
+		return bridge.Errorf(bridge.CodeInvalid, "this is no whole backup: %s", what).WithHint("nothing was written; take another copy of the file")
+	}
+	lines, sum := backupLines(from), sha256.New()
+	var header backupHeader
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &header) != nil || header.Format != "nod backup" {
+		return 0, broken("it does not begin like one")
+	}
+	if header.Version != backupVersion {
+		return 0, bridge.Errorf(bridge.CodeInvalid, "the backup has version %d, which this nod does not know", header.Version).WithHint("use the nod that wrote it, or a newer one")
+	}
+	last := append([]byte(nil), lines.Bytes()...)
+	n := -1
+	for lines.Scan() {
+		sum.Write(last)
+		sum.Write([]byte("\n"))
+		last = append(last[:0], lines.Bytes()...)
+		n++
+	}
+	if err := lines.Err(); err != nil {
+		return 0, broken(err.Error())
+	}
+	var end backupTrailer
+	if n < 0 || json.Unmarshal(last, &end) != nil || end.Sum == "" {
+		return 0, broken("its end is missing")
+	}
+	if end.Keys != n || end.Sum != hex.EncodeToString(sum.Sum(nil)) {
+		return 0, broken("it was changed or cut")
+	}
+	return n, nil
+}

@@ -1,0 +1,182 @@
+package broker_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker/redistest"
+)
+
+var record = flag.Bool("record", false, "write testdata/records-1.json anew; only before a release has written such records")
+
+// stored is a record as Redis has it, and as nod reads it.
+type stored struct {
+	What   string            `json:"what"`
+	ID     bridge.ID         `json:"id"`
+	Fields map[string]string `json:"fields"`
+	Read   json.RawMessage   `json:"read"`
+}
+
+const fixture = "records-1.json"
+
+// Records that were written by the first version are read as they were meant:
+// the file stays as it is for ever.
+func TestOldRecords(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Client(t)
+	b := newBroker(t, c, "n")
+	path := filepath.Join("testdata", fixture)
+	if *record {
+		recordAll(t, path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []stored
+	if err := json.Unmarshal(raw, &all); err != nil || len(all) < 4 {
+		t.Fatal(err, len(all))
+	}
+	for _, s := range all {
+		fields := map[string]any{"zz": "of a later nod"} // what is not known stays and does no harm
+		for k, v := range s.Fields {
+			fields[k] = v
+		}
+		key := fmt.Sprintf("nod:{%d}:i:%s", s.ID.Partition(), s.ID)
+		if err := errors.Join(c.Del(t.Context(), key).Err(), c.HSet(t.Context(), key, fields).Err()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := b.Load(t.Context(), s.ID)
+		if err != nil {
+			t.Errorf("%s: %v", s.What, err)
+			continue
+		}
+		got, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		if err := json.Compact(&want, s.Read); err != nil {
+			t.Fatal(err)
+		}
+		if want.String() != string(got) {
+			t.Errorf("%s is read as\n%s\nand not as\n%s", s.What, got, want.String())
+		}
+		if r.State.Final() {
+			continue
+		}
+		if _, won, err := b.Settle(t.Context(), yes(s.ID, "U1")); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict || err == nil && won && c.HGet(t.Context(), key, "zz").Val() == "" {
+			t.Errorf("%s can not be settled: %v", s.What, err)
+		}
+	}
+}
+
+// recordAll writes records in the states that a record can have.
+func recordAll(t *testing.T, path string) {
+	t.Helper()
+	c := redistest.Start(t).Client(t)
+	b := newBroker(t, c, "r")
+	var all []stored
+	keep := func(what string, id bridge.ID) {
+		t.Helper()
+		r, err := b.Load(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, stored{what, id, c.HGetAll(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)).Val(), raw})
+	}
+	must := func(_ bridge.Record, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pending := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(bridge.MaxTimeout) })
+	keep("pending", pending.Interaction.ID)
+	must(b.Mark(t.Context(), pending.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1.1", Thread: "1.0"}, Revision: 1}}))
+	must(b.Mark(t.Context(), pending.Interaction.ID, bridge.Mark{Joined: true}))
+	keep("posted and joined", pending.Interaction.ID)
+	approved := open(t, b, nil)
+	if _, _, err := b.Settle(t.Context(), yes(approved.Interaction.ID, "U1")); err != nil {
+		t.Fatal(err)
+	}
+	keep("approved", approved.Interaction.ID)
+	must(b.Mark(t.Context(), approved.Interaction.ID, bridge.Mark{Delivered: true}))
+	must(b.Mark(t.Context(), approved.Interaction.ID, bridge.Mark{Completed: &bridge.Completion{Result: "done"}}))
+	keep("delivered and completed", approved.Interaction.ID)
+	failed := open(t, b, nil)
+	must(b.Mark(t.Context(), failed.Interaction.ID, bridge.Mark{Failed: &bridge.Failed{Reason: "not in channel"}}))
+	keep("failed at a destination", failed.Interaction.ID)
+	raw, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A record that a later nod wrote is not touched: it is refused by its name, and
+// what is beside it goes on.
+func TestNewerRecords(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Client(t)
+	b := newBroker(t, c, "n")
+	soon := func(i *bridge.Interaction) { i.Deadline = i.Created.Add(300 * time.Millisecond) }
+	newer, known := open(t, b, soon), open(t, b, soon)
+	for known.Interaction.ID.Partition() != newer.Interaction.ID.Partition() {
+		known = open(t, b, soon)
+	}
+	id := newer.Interaction.ID
+	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	packed := c.HGet(t.Context(), key, "c").Val()
+	if err := c.HSet(t.Context(), key, "c", "2"+packed[1:]).Err(); err != nil {
+		t.Fatal(err)
+	}
+	before := c.HGetAll(t.Context(), key).Val()
+	if _, err := b.Load(t.Context(), id); err == nil || bridge.PublicError(err).Hint == "" {
+		t.Errorf("it is read: %v", err)
+	}
+	if _, won, err := b.Settle(t.Context(), yes(id, "U1")); err == nil || won {
+		t.Errorf("it is settled: %v, %v", won, err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		if _, _, err := b.Expire(t.Context(), 100); err != nil {
+			t.Logf("expire: %v", err)
+		}
+		r, err := b.Load(t.Context(), known.Interaction.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.State == bridge.StateExpired {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("one record of a later nod keeps another from its time-out")
+		}
+		bridge.Pause(t.Context(), 20*time.Millisecond)
+	}
+	if after := c.HGetAll(t.Context(), key).Val(); !maps.Equal(before, after) {
+		t.Errorf("it was changed from %v to %v", before, after)
+	}
+	if c.ZScore(t.Context(), fmt.Sprintf("nod:{%d}:dl", id.Partition()), string(id)).Val() == 0 {
+		t.Error("its deadline is gone: the nod that knows it would never end it")
+	}
+}
