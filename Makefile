@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance demo screenshot golden fuzz release deploy-lint manifests ci clean
+.PHONY: help build check lint test redis browser chaos conformance demo screenshot reference golden fuzz release deploy-lint manifests ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +50,10 @@ demo: ## see it happen
 	$(GO) run ./cmd/nod demo
 
 screenshot: browser ## take the pictures of the documents anew
-	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run TestPage ./cmd/nod
+	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod
+
+reference: ## write docs/cli.md and docs/api.md anew
+	$(GO) test -count=1 -run TestReference ./cmd/nod -update
 
 golden: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \

@@ -59,7 +59,7 @@ too; --live takes what is there while daemons run, one key after another.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 	cmd.Flags().BoolVar(&live, "live", false, "copy although daemons are running")
 	return cmd
 }
@@ -79,7 +79,7 @@ written. What has expired meanwhile ends when the daemon starts.`,
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "the backup can not be read")
 			}
-			defer f.Close()
+			defer func() { _ = f.Close() }() // it was only read
 			return withRedis(path, func(c config.Config, client redis.UniversalClient) error {
 				keys, err := broker.Restore(cmd.Context(), client, c.Redis.Prefix, f)
 				if err == nil {
@@ -89,7 +89,7 @@ written. What has expired meanwhile ends when the daemon starts.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 	return cmd
 }
 

@@ -196,7 +196,7 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 		sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
 		w := httptest.NewRecorder()
 		began := time.Now()
-		s.daemon.ServeHTTP(w, r)
+		s.ServeHTTP(w, r)
 		acks = append(acks, float64(time.Since(began).Microseconds()))
 		if w.Code != http.StatusOK {
 			return nil, bridge.Errorf(bridge.CodeInternal, "the callback was answered with %d", w.Code)

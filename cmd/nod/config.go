@@ -13,6 +13,22 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
+const (
+	defaultConfig = "nod.yaml"
+	configUsage   = "config file (default NOD_CONFIG, else nod.yaml where it is)"
+)
+
+// configPath is the config that is meant where none is named; empty: none.
+func configPath() string {
+	if path := os.Getenv("NOD_CONFIG"); path != "" {
+		return path
+	}
+	if _, err := os.Stat(defaultConfig); err != nil {
+		return ""
+	}
+	return defaultConfig
+}
+
 func configCommand() *cobra.Command {
 	var path string
 	load := func() (config.Config, error) {
@@ -52,7 +68,7 @@ func configCommand() *cobra.Command {
 		},
 	}
 	for _, sub := range []*cobra.Command{check, show} {
-		sub.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+		sub.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 		cmd.AddCommand(sub)
 	}
 	return cmd

@@ -56,7 +56,7 @@ The exit code is 1 if a check failed; warnings do not count.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&d.path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().StringVarP(&d.path, "config", "c", configPath(), configUsage)
 	cmd.Flags().BoolVar(&d.offline, "offline", false, "check the config only; nothing is contacted")
 	cmd.Flags().BoolVar(&d.noAsk, "no-ask", false, "post no test ask")
 	cmd.Flags().StringVar(&d.route, "route", bridge.DefaultRoute, "route of the test ask")

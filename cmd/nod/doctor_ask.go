@@ -40,8 +40,11 @@ func (d *doctor) test(ctx context.Context, c config.Config, client redis.Univers
 		return
 	}
 	run, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- own.serve(run, l) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = own.serve(run, l) // what fails shows in the findings
+	}()
 	defer func() { stop(); <-served }()
 	if d.connects(ctx, own, c) {
 		d.press(ctx, own)

@@ -41,7 +41,7 @@ var everyPlatform = []string{config.PlatformSlack, config.PlatformDiscord, confi
 
 func (s *setup) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.path, "config", "c", cmp.Or(os.Getenv("NOD_CONFIG"), "nod.yaml"), "config file (NOD_CONFIG)")
+	f.StringVarP(&s.path, "config", "c", cmp.Or(configPath(), defaultConfig), configUsage)
 	f.StringSliceVar(&s.platforms, "platforms", nil, "slack, discord, telegram")
 	f.StringVar(&s.person, "person", "", "your name, as nod shows it")
 	f.StringVar(&s.agent, "agent", "", "name of the first agent (default \"agent\")")
@@ -413,8 +413,12 @@ func (s *setup) finish() error {
 		s.say("nod: %s is as it should be", s.path)
 	}
 	s.say("nod: next:")
-	s.say("  nod doctor --config %s    # checks everything, and sends you a test", render.ShellQuote(s.path))
-	s.say("  nod serve --config %s", render.ShellQuote(s.path))
+	with := ""
+	if s.path != defaultConfig {
+		with = " --config " + render.ShellQuote(s.path)
+	}
+	s.say("  nod doctor%s    # checks everything, and sends you a test", with)
+	s.say("  nod serve%s", with)
 	if s.agent != "" {
 		s.say("  export NOD_TOKEN=$(cat %s)", render.ShellQuote(filepath.Join(s.draft.secrets(), "agent_"+s.agent)))
 	}

@@ -64,7 +64,7 @@ so that a rule set can have tests.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 	cmd.Flags().StringVar(&act.Agent, "agent", "", "name of the agent")
 	cmd.Flags().StringVar(&act.Tool, "tool", "", "name of the tool")
 	cmd.Flags().StringVar(&act.Where, "where", "", "directory or place where it would be done")

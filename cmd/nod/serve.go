@@ -49,7 +49,7 @@ nothing.`,
 			return serve(cmd.Context(), c, client, log, func() (config.Config, error) { return config.Load(path, os.Environ()) })
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", os.Getenv("NOD_CONFIG"), "config file (NOD_CONFIG)")
+	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
 	cmd.Flags().BoolVar(&dev, "dev", false, "embedded Redis: everything is forgotten when nod stops")
 	cmd.Flags().BoolVar(&logJSON, "log-json", false, "log as JSON lines")
 	return cmd

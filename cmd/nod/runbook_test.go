@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// runbooks are the documents whose every command is run, in the order in which a
+// new user meets them.
+var runbooks = []string{"docs/quickstart.md", "docs/slack.md", "docs/operations.md", "docs/troubleshooting.md", "docs/deploy.md", "docs/governance.md", "README.md"}
+
+var shellBlock = regexp.MustCompile("(?ms)(<!-- not run: [^\n]* -->\n[ ]*)?^[ ]*```sh\n(.*?)^[ ]*```$")
+
+// stubs stand for programs of a machine that a test must not change; what they
+// are given has to be there.
+var stubs = map[string]string{
+	"docker": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "helm": `test -e deploy/helm/nod/Chart.yaml`,
+	"kubectl": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "systemctl": "", "useradd": "", "pidof": `echo "$SLEEPER"`,
+	"install": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "runuser": "", "my-agent": "cat", "some-server": "cat",
+}
+
+// servers run until they are stopped: that they still run after a while is all
+// there is to see.
+const wrapper = `#!/bin/bash
+case "$1" in
+serve|sandbox|proxy|mcp|demo)
+  [ "$1" = serve ] && export NOD_LISTEN=127.0.0.1:0
+  timeout -s INT 3 "$REAL_NOD" "$@" </dev/null; rc=$?
+  case $rc in 124|0) exit 0;; esac; exit $rc;;
+esac
+exec "$REAL_NOD" "$@"
+`
+
+// book is the place where commands are run: a folder, a Redis, the sandbox, a
+// daemon once there is a config, and people who answer everything.
+type book struct {
+	t      *testing.T
+	r      *rig
+	dir    string
+	env    []string
+	url    string
+	answer string // what nod init is told
+}
+
+func newBook(t *testing.T) *book {
+	t.Helper()
+	p, r := newPatient(t)
+	dir := t.TempDir()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "bin")
+	files := map[string]string{"bin/nod": wrapper, "plan.md": "1. Do it\n", "values.yaml": "{}\n", "schema.json": `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"replicas":{"type":"integer"}}}`, "delete.sh": "#!/bin/sh\n", "nod": ""}
+	for name, body := range stubs {
+		files["bin/"+name] = "#!/bin/sh\nset -e\n" + body + "\n"
+	}
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS(filepath.Join(root, "deploy"))); err != nil {
+		t.Fatal(err)
+	}
+	l := listen(t)
+	addr := l.Addr().String()
+	l.Close() // the daemon takes it
+	sleeper := exec.CommandContext(t.Context(), "sleep", "600")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }) // a command may have ended it
+	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + p.redis + "\n"}
+	b.env = []string{
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + nodBinary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
+		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + p.redis, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
+		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.base + "/slack/api/",
+		"NOD_PEOPLE_ANA_TOKEN=" + anaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_AUDITOR_TOKEN=" + anaToken,
+		"NOD_TOKEN_CI=token-of-ci-for-the-books", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-books",
+	}
+	return b
+}
+
+func second(t *testing.T) string {
+	t.Helper()
+	_, r := newPatient(t)
+	return r.redis.Addr
+}
+
+// bare is nod init that asks.
+var bare = regexp.MustCompile(`^nod init\s*(#.*)?(\n|$)`)
+
+// run runs a block as a shell does that stops at the first failure.
+func (b *book) run(name, block string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", block)
+	cmd.Dir, cmd.Env = b.dir, b.env
+	if bare.MatchString(block) {
+		cmd.Stdin = strings.NewReader(b.answer)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Errorf("%s: %v\n%s\nsays\n%s", name, err, block, out)
+	}
+}
+
+// serve runs the daemon of the config that the first commands made.
+func (b *book) serve() func() {
+	b.t.Helper()
+	cmd := exec.CommandContext(b.t.Context(), nodBinary(b.t), "serve")
+	cmd.Dir, cmd.Env = b.dir, b.env
+	log := &lockedBuffer{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.r.eventually("the daemon is ready", func() bool {
+		resp, err := http.Get(b.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	ctx, stop := context.WithCancel(b.t.Context())
+	var people sync.WaitGroup
+	people.Go(func() { b.people(ctx) })
+	return func() {
+		stop()
+		people.Wait()
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
+		_ = cmd.Wait()
+	}
+}
+
+// people answer everything that waits.
+func (b *book) people(ctx context.Context) {
+	ana := client.New(b.url, anaToken, nil)
+	for bridge.Pause(ctx, 50*time.Millisecond) {
+		page, err := ana.List(ctx, bridge.ListFilter{State: bridge.StatePending})
+		if err != nil {
+			continue
+		}
+		for _, rec := range page.Items {
+			reply := bridge.Reply{Decision: bridge.DecideOnce}
+			if i := rec.Interaction; i.Approval == nil {
+				reply = bridge.Reply{Answers: map[string]bridge.Answer{}}
+				for _, q := range i.Questions {
+					reply.Answers[q.ID] = someAnswer(q)
+				}
+			}
+			_, _ = ana.Respond(ctx, rec.Interaction.ID, reply) // a command may have been faster
+		}
+	}
+}
+
+func someAnswer(q bridge.Question) bridge.Answer {
+	switch {
+	case q.Widget == bridge.WidgetPlanReview:
+		return bridge.Answer{JSON: []byte(`{"decision":"approve"}`)}
+	case q.Widget == bridge.WidgetForm:
+		return bridge.Answer{JSON: []byte(`{"name":"billing","replicas":3}`)}
+	case len(q.Options) > 0:
+		return bridge.TextAnswer(q.Options[0].Value)
+	}
+	return bridge.TextAnswer("yes")
+}
+
+// adopt adds the policy of a document to the config.
+func (b *book) adopt(doc string) {
+	b.t.Helper()
+	m := regexp.MustCompile("(?ms)^```yaml\n(risks:.*?)^```$").FindStringSubmatch(readFile(b.t, filepath.Join("../..", doc)))
+	if m == nil {
+		b.t.Fatal("no policy in " + doc)
+	}
+	path := filepath.Join(b.dir, "nod.yaml")
+	text := readFile(b.t, path) + "\n" + strings.ReplaceAll(m[1], "route: production, ", "")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Every command that the documents for users have does what they say. What is
+// not run says why, in the document.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	stop := func() {}
+	ran := 0
+	for _, doc := range runbooks {
+		if doc == "docs/governance.md" {
+			b.adopt(doc)
+		}
+		for _, m := range shellBlock.FindAllStringSubmatch(readFile(t, filepath.Join("../..", doc)), -1) {
+			block := strings.TrimSpace(m[2])
+			if m[1] != "" {
+				continue
+			}
+			down := strings.Contains(block, "nod backup") // which wants the daemon stopped
+			if down {
+				stop()
+			}
+			ran++
+			b.run(doc, block)
+			if strings.HasPrefix(block, "nod init --yes") || down {
+				stop = b.serve()
+				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(readFile(t, filepath.Join(b.dir, "nod.secrets", "agent_agent"))))
+			}
+		}
+	}
+	stop()
+	if ran < 20 {
+		t.Errorf("%d blocks were run", ran)
+	}
+}
