@@ -42,6 +42,7 @@ const (
 	stormNodes   = 3
 	stormCallers = 8
 	stormPatient = 20 * time.Second // until a call is given up as unknown
+	stormLeast   = 10               // interactions without which nothing was tried
 	stormSettle  = 40 * time.Second // until everything stands after the faults
 )
 
@@ -54,11 +55,17 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	for n := range stormNodes {
 		s.nodes = append(s.nodes, s.node(n))
 	}
-	ctx, heal := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, chaosShort))
+	span := redistest.ChaosSpan(t, chaosShort)
+	ctx, heal := context.WithTimeout(t.Context(), span+stormSettle)
 	defer heal()
-	all, end := context.WithTimeout(t.Context(), redistest.ChaosSpan(t, chaosShort)+2*stormSettle)
+	all, end := context.WithTimeout(t.Context(), span+3*stormSettle)
 	defer end()
 	var wg sync.WaitGroup
+	wg.Go(func() { // on a busy machine it takes longer until something was done
+		for bridge.Pause(ctx, span); s.opened() < stormLeast && bridge.Pause(ctx, 50*time.Millisecond); {
+		}
+		heal()
+	})
 	sweeping, swept := context.WithCancel(all)
 	for n := range stormNodes {
 		s.waits.Go(func() { // as a daemon does
@@ -80,6 +87,13 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	swept()
 	s.waits.Wait()
 	s.check()
+}
+
+// opened counts the interactions so far.
+func (s *storm) opened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ids)
 }
 
 func (s *storm) node(n int) *broker.Broker {
@@ -330,7 +344,7 @@ func (s *storm) check() {
 		kinds[name]++
 	}
 	t.Logf("%d interactions: %s; at worst %s without a success", len(s.ids), strings.Trim(fmt.Sprint(kinds), "map[]"), s.done.outage())
-	if len(s.ids) < 10 {
+	if len(s.ids) < stormLeast {
 		t.Error("hardly anything was done")
 	}
 }

@@ -22,12 +22,22 @@ type draft struct {
 	fresh bool // there is no file yet
 	was   []byte
 	doc   yaml.Node
+	// envFile keeps secrets as variables; empty: each has a file of its own.
+	envFile string
+	env     []string // its lines
 }
 
 const draftHeader = "# nod's configuration. deploy/nod.example.yaml explains every key; nod config check reads it.\n\n"
 
-func openDraft(path string) (*draft, error) {
-	d := &draft{path: path}
+func openDraft(path, envFile string) (*draft, error) {
+	d := &draft{path: path, envFile: envFile}
+	if envFile != "" {
+		lines, err := os.ReadFile(envFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		d.env = strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n")
+	}
 	raw, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -104,6 +114,43 @@ func (d *draft) secrets() string {
 	return strings.TrimSuffix(d.path, filepath.Ext(d.path)) + ".secrets"
 }
 
+// environ are the variables of this process and of the file.
+func (d *draft) environ() []string { return append(os.Environ(), d.env...) }
+
+// variable is what a key is called in the environment.
+func variable(path []string) string {
+	name := strings.ToUpper(strings.Join(path, "_"))
+	if slices.Contains([]string{"SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN"}, name) {
+		return name
+	}
+	return "NOD_" + strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// keepVariable keeps a secret in the file of variables, instead of one of the
+// same name.
+func (d *draft) keepVariable(path []string, value string) error {
+	if path[0] == "agents" { // one that has nothing but its token has to be there
+		if n := d.node(path[:2]); n.Kind == 0 {
+			*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+		}
+	}
+	line := variable(path) + "=" + value
+	if slices.Contains(d.env, line) {
+		return nil
+	}
+	d.env = slices.DeleteFunc(d.env, func(s string) bool { return s == "" || strings.HasPrefix(s, variable(path)+"=") })
+	d.env = append(d.env, line)
+	if err := os.MkdirAll(filepath.Dir(d.envFile), 0o755); err != nil {
+		return err
+	}
+	return writeWhole(d.envFile, []byte(strings.Join(d.env, "\n")+"\n"))
+}
+
 // savedSecret is what an earlier run kept; empty: nothing.
 func (d *draft) savedSecret(name string) string {
 	raw, err := os.ReadFile(filepath.Join(d.secrets(), name))
@@ -117,6 +164,9 @@ func (d *draft) savedSecret(name string) string {
 // has the key name that. A key that names its secret already keeps doing so,
 // with the file that it names.
 func (d *draft) secret(path []string, name, value string) error {
+	if d.envFile != "" {
+		return d.keepVariable(path, value)
+	}
 	n := d.node(path)
 	if n.Kind == yaml.ScalarNode || n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Value == "env" {
 		return nil // in the config, or in the environment

@@ -25,10 +25,10 @@ import (
 
 // setup asks for what the config needs, checks it, and writes it.
 type setup struct {
-	path, person, agent, redis string
-	platforms                  []string
-	channels, users            map[string]*string // by platform
-	yes, unchecked             bool
+	path, envFile, person, agent, redis string
+	platforms                           []string
+	channels, users                     map[string]*string // by platform
+	yes, unchecked                      bool
 
 	cmd   *cobra.Command
 	talk  io.Writer
@@ -42,6 +42,7 @@ var everyPlatform = []string{config.PlatformSlack, config.PlatformDiscord, confi
 func (s *setup) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&s.path, "config", "c", cmp.Or(configPath(), defaultConfig), configUsage)
+	f.StringVar(&s.envFile, "env-file", "", "keep the secrets as variables in this file, as compose and Kubernetes take them")
 	f.StringSliceVar(&s.platforms, "platforms", nil, "slack, discord, telegram")
 	f.StringVar(&s.person, "person", "", "your name, as nod shows it")
 	f.StringVar(&s.agent, "agent", "", "name of the first agent (default \"agent\")")
@@ -63,14 +64,14 @@ func (s *setup) flags(cmd *cobra.Command) {
 func (s *setup) run(cmd *cobra.Command) error {
 	s.cmd, s.talk, s.in = cmd, cmd.ErrOrStderr(), bufio.NewReader(cmd.InOrStdin())
 	var err error
-	if s.draft, err = openDraft(s.path); err != nil {
+	if s.draft, err = openDraft(s.path, s.envFile); err != nil {
 		return err
 	}
 	path := s.path
 	if s.draft.fresh {
 		path = ""
 	}
-	if s.now, err = config.Read(path, os.Environ()); err != nil {
+	if s.now, err = config.Read(path, s.draft.environ()); err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "config").WithHint("mend it first; nothing was changed")
 	}
 	if err := s.choose(); err != nil {
@@ -403,7 +404,7 @@ func (s *setup) finish() error {
 	if err != nil {
 		return err
 	}
-	if _, err := config.Load(s.path, os.Environ()); err != nil {
+	if _, err := config.Load(s.path, s.draft.environ()); err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "%s is written, but not complete", s.path).WithHint("mend what is named; nod config check --config %s tells", s.path)
 	}
 	s.say("")
@@ -419,7 +420,13 @@ func (s *setup) finish() error {
 	}
 	s.say("  nod doctor%s    # checks everything, and sends you a test", with)
 	s.say("  nod serve%s", with)
-	if s.agent != "" {
+	switch {
+	case s.envFile != "":
+		s.say("  set -a; . %s; set +a    # before these two, where they run in a shell", render.ShellQuote(s.envFile))
+		if s.agent != "" {
+			s.say("  export NOD_TOKEN=$%s", variable([]string{"agents", s.agent, "token"}))
+		}
+	case s.agent != "":
 		s.say("  export NOD_TOKEN=$(cat %s)", render.ShellQuote(filepath.Join(s.draft.secrets(), "agent_"+s.agent)))
 	}
 	s.say("  nod approve \"May I?\"")

@@ -99,6 +99,38 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
+// With a file of variables the config names no secret, and the file has them,
+// for compose and Kubernetes.
+func TestInitEnvFile(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	path := sandboxed(t, r.base)
+	env := filepath.Join(t.TempDir(), "nod.env")
+	if err := os.WriteFile(env, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken+"\nOURS=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--config", path, "--env-file", env, "--yes", "--platforms", "telegram", "--telegram-chat", fmt.Sprint(sandbox.TelegramChat), "--telegram-user", "7001", "--person", "ana", "--redis", p.redis, "--agent", "ci-bot"}
+	said, code := initialize(t, "", args...)
+	if code != 0 || !strings.Contains(said, "$NOD_AGENTS_CI_BOT_TOKEN") {
+		t.Fatal(code, said)
+	}
+	lines := readFile(t, env)
+	for _, want := range []string{"OURS=1", "TELEGRAM_BOT_TOKEN=", "NOD_AGENTS_CI_BOT_TOKEN=nod_", "NOD_TOKEN_KEY=", "NOD_RECEIPTS_KEY="} {
+		if strings.Count(lines, want) != 1 {
+			t.Errorf("the file has not one %s: %s", want, lines)
+		}
+	}
+	if strings.Contains(readFile(t, path), "file:") {
+		t.Error("the config names files")
+	}
+	if c, err := config.Load(path, strings.Split(lines, "\n")); err != nil || !c.Agents["ci-bot"].Token.Set() || !c.TokenKey.Set() {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if said, code := initialize(t, "", args...); code != 0 || readFile(t, env) != lines || !strings.Contains(said, "as it should be") {
+		t.Errorf("the second time: %d, %s", code, said)
+	}
+}
+
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()
 	_, r := newPatient(t)

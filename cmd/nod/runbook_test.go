@@ -105,7 +105,7 @@ func second(t *testing.T) string {
 }
 
 // bare is nod init that asks.
-var bare = regexp.MustCompile(`^nod init\s*(#.*)?(\n|$)`)
+var bare = regexp.MustCompile(`^nod init\s*(#.*)?(\n|$)|^nod init --config \S+ --env-file`)
 
 // run runs a block as a shell does that stops at the first failure.
 func (b *book) run(name, block string) {
