@@ -61,7 +61,10 @@ func (r *Report) Add(check string, s bridge.FindingStatus, detail, fix string) {
 // other.
 func (r *Report) Fail(check string, err error, fix string) {
 	e := bridge.PublicError(err)
-	if fix == "" {
+	switch {
+	case e.Code == bridge.CodeUnavailable:
+		fix = "look at this machine's network, its DNS and HTTPS_PROXY; the service may be down"
+	case fix == "":
 		fix = e.Hint
 	}
 	r.Add(check, bridge.FindingFailed, e.Message, fix)

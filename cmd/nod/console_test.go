@@ -154,6 +154,66 @@ func (r *rig) browserOf(t *testing.T, jar http.CookieJar, method, path, origin s
 	return resp.StatusCode, b.String()
 }
 
+// What the page sends for each kind of field becomes the answer that chat gives
+// too; what is wrong is said by field, and settles nothing.
+func TestConsoleAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: withConsole})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := r.browserOf(t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": boToken}); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	type values = map[string][]string
+	for name, x := range map[string]struct {
+		values  values
+		others  map[string]string
+		want    string // the answer; empty: it is refused
+		problem string
+	}{
+		"buttons":     {values{"q": {"eu"}}, nil, `"eu"`, ""},
+		"confirm":     {values{"q": {"yes"}}, nil, `"yes"`, ""},
+		"select":      {values{"q": {"us"}}, nil, `"us"`, ""},
+		"radio":       {values{"q": {"nowhere"}}, nil, "", "q"},
+		"checkbox":    {values{"q": {"eu", "ap"}}, nil, `["eu","ap"]`, ""},
+		"text":        {values{"q": {" a branch "}}, nil, `" a branch "`, ""},
+		"number":      {values{"q": {"3"}}, nil, "3", ""},
+		"date":        {values{"q": {"soon"}}, nil, "", "q"},
+		"plan_review": {values{"q/decision": {"request_changes"}, "q/feedback": {"smaller"}}, nil, `{"decision":"request_changes","feedback":"smaller"}`, ""},
+		"feedback":    {values{"q/b": {"add one"}}, nil, `{"a":"","b":"add one"}`, ""},
+		"form":        {values{"q/name": {"billing"}, "q/replicas": {"3"}, "q/public": {"true"}}, nil, `{"name":"billing","replicas":3,"public":true}`, ""},
+	} {
+		a := r.ask(pictured()[name])
+		status, body := r.browserOf(t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": x.values, "others": x.others})
+		if status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, status, body)
+			continue
+		}
+		if x.want == "" {
+			if !strings.Contains(body, `"problems":{"`+x.problem) {
+				t.Errorf("%s: %s", name, body)
+			}
+			a.pending("slack")
+			continue
+		}
+		got, err := json.Marshal(a.end().Response.Answers["q"])
+		if err != nil || string(got) != x.want {
+			t.Errorf("%s is answered with %s, %v", name, got, err)
+		}
+	}
+	other := pictured()["radio"]
+	other.Questions[0].AllowOther = true
+	a := r.ask(other)
+	if status, body := r.browserOf(t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": values{}, "others": map[string]string{"q": "the moon"}}); status != http.StatusOK {
+		t.Error(status, body)
+	}
+	if got := a.end().Response; got.Answers["q"].Text != "the moon" || !got.Annotations["q"].Other {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Whoever is not logged in sees and does nothing; another page can not act by a
 // session; an agent's token is none; what is off is not there.
 func TestConsoleIsClosed(t *testing.T) {

@@ -58,7 +58,9 @@ func (d *doctor) connects(ctx context.Context, own *daemon, c config.Config) boo
 	for !settled(own.engine().Health()) && bridge.Pause(ctx, 100*time.Millisecond) {
 	}
 	good := true
-	for name, h := range own.engine().Health() {
+	health := own.engine().Health()
+	for _, name := range sortedKeys(health) {
+		h := health[name]
 		check := "test.connect." + name
 		switch h.State {
 		case bridge.HealthUp:

@@ -111,7 +111,7 @@ func TestDoctorRecognises(t *testing.T) {
 		"slack: commands":        {fault("slack", "missing_scope", "commands"), "slack.scopes", "warning", "Reinstall"},
 		"slack: not in channel":  {fault("slack", "absent", ""), "slack.channel." + sandbox.SlackChannel, "failed", "/invite @nod"},
 		"slack: clock":           {fault("slack", "skew", ""), "slack.clock", "failed", "NTP"},
-		"slack: away":            {fault("slack", "error", ""), "slack.token", "failed", ""},
+		"slack: away":            {fault("slack", "error", ""), "slack.token", "failed", "HTTPS_PROXY"},
 		"discord: token":         {func(p *patient, _ *rig) { p.config.Discord.BotToken = config.NewSecret("wrong") }, "discord.token", "failed", "Reset Token"},
 		"discord: endpoint":      {fault("discord", "endpoint", ""), "discord.endpoint", "failed", "Interactions Endpoint URL"},
 		"discord: public key":    {func(p *patient, _ *rig) { p.config.Discord.PublicKey = strings.Repeat("ab", 32) }, "discord.public_key", "failed", "General Information"},

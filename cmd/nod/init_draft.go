@@ -205,7 +205,10 @@ func (d *draft) write() (bool, error) {
 	if !d.fresh && yaml.Unmarshal(d.was, &before) == nil && yaml.Unmarshal(b.Bytes(), &after) == nil && equalYAML(before, after) {
 		return false, nil // its own layout stays
 	}
-	return true, writeWhole(d.path, b.Bytes())
+	if err := writeWhole(d.path, b.Bytes()); err != nil || !d.fresh {
+		return true, err
+	}
+	return true, os.Chmod(d.path, 0o644) // no secret is in it, and a container reads it as another user
 }
 
 func equalYAML(a, b any) bool {

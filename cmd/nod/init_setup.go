@@ -414,6 +414,9 @@ func (s *setup) finish() error {
 		s.say("nod: %s is as it should be", s.path)
 	}
 	s.say("nod: next:")
+	if s.envFile != "" {
+		s.say("  set -a; . %s; set +a    # in a shell; containers are given the file", render.ShellQuote(s.envFile))
+	}
 	with := ""
 	if s.path != defaultConfig {
 		with = " --config " + render.ShellQuote(s.path)
@@ -422,7 +425,6 @@ func (s *setup) finish() error {
 	s.say("  nod serve%s", with)
 	switch {
 	case s.envFile != "":
-		s.say("  set -a; . %s; set +a    # before these two, where they run in a shell", render.ShellQuote(s.envFile))
 		if s.agent != "" {
 			s.say("  export NOD_TOKEN=$%s", variable([]string{"agents", s.agent, "token"}))
 		}

@@ -120,11 +120,7 @@ func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d b
 	}
 	var c discordgo.Channel
 	if err := p.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c); err != nil {
-		fix := "invite the bot: " + inviteURL(app) + ", and let its role see the channel"
-		if bridge.ErrorCode(err) == bridge.CodeUnavailable {
-			fix = ""
-		}
-		r.Fail(check, err, fix)
+		r.Fail(check, err, "invite the bot: "+inviteURL(app)+", and let its role see the channel")
 		return
 	}
 	have, err := p.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))

@@ -96,9 +96,6 @@ func (p *Platform) diagnoseChat(ctx context.Context, r *platforms.Report, d brid
 		if !strings.HasPrefix(d.Channel, "-") {
 			fix = "have the person press Start in a chat with @" + me.UserName
 		}
-		if bridge.ErrorCode(err) == bridge.CodeUnavailable {
-			fix = ""
-		}
 		r.Fail(check, err, fix)
 		return
 	}
