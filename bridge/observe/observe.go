@@ -87,7 +87,23 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 	o.redis = histogram("nod_redis_seconds", "Round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
 	o.redisFail = counter("nod_redis_failures_total", "Round trips to Redis that failed.").WithLabelValues()
 	o.registry.MustRegister(o.inFlight)
+	o.begin()
 	return o, nil
+}
+
+// begin has the counters begin at 0: Prometheus sees no increase from nothing to
+// the first.
+func (o *Observer) begin() {
+	for _, k := range []bridge.Kind{bridge.KindAsk, bridge.KindApproval, bridge.KindNotice} {
+		o.opened.WithLabelValues(string(k))
+		for _, s := range []bridge.State{bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
+			o.outcomes.WithLabelValues(string(k), string(s))
+		}
+	}
+	for _, j := range []bridge.JobKind{bridge.JobPost, bridge.JobEdit, bridge.JobStep, bridge.JobRemind, bridge.JobHook} {
+		o.retries.WithLabelValues(string(j))
+		o.buried.WithLabelValues(string(j))
+	}
 }
 
 // Close exports the traces that are left.

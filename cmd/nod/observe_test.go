@@ -100,7 +100,7 @@ func TestMetrics(t *testing.T) {
 	for name, want := range map[string]float64{
 		`nod_outcomes_total{kind="approval",state="approved"}`: 1, `nod_response_seconds_count{kind="approval",platform="slack"}`: 1,
 		`nod_click_seconds_count{platform="slack",result="settled"}`: 1, `nod_click_seconds_count{platform="slack",result="forbidden"}`: 1,
-		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0,
+		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{job="post"}`: 0, // they begin at 0
 	} {
 		if got := sample(t, m, name); got != want {
 			t.Errorf("%s is %g, want %g", name, got, want)
