@@ -104,12 +104,18 @@ func TestDoctorRecognises(t *testing.T) {
 		status bridge.FindingStatus
 		fix    string
 	}{
-		"slack: bot token":       {func(p *patient, _ *rig) { p.config.Slack.BotToken = config.NewSecret("xoxb-wrong") }, "slack.token", "failed", "OAuth & Permissions"},
-		"slack: token revoked":   {fault("slack", "revoke", ""), "slack.token", "failed", "OAuth & Permissions"},
-		"slack: app token":       {func(p *patient, _ *rig) { p.config.Slack.AppToken = config.NewSecret("xapp-wrong") }, "slack.socket", "failed", "connections:write"},
-		"slack: chat:write":      {fault("slack", "missing_scope", "chat:write"), "slack.scopes", "failed", "Reinstall"},
-		"slack: commands":        {fault("slack", "missing_scope", "commands"), "slack.scopes", "warning", "Reinstall"},
-		"slack: not in channel":  {fault("slack", "absent", ""), "slack.channel." + sandbox.SlackChannel, "failed", "/invite @nod"},
+		"slack: bot token":      {func(p *patient, _ *rig) { p.config.Slack.BotToken = config.NewSecret("xoxb-wrong") }, "slack.token", "failed", "OAuth & Permissions"},
+		"slack: token revoked":  {fault("slack", "revoke", ""), "slack.token", "failed", "OAuth & Permissions"},
+		"slack: app token":      {func(p *patient, _ *rig) { p.config.Slack.AppToken = config.NewSecret("xapp-wrong") }, "slack.socket", "failed", "connections:write"},
+		"slack: chat:write":     {fault("slack", "missing_scope", "chat:write"), "slack.scopes", "failed", "Reinstall"},
+		"slack: commands":       {fault("slack", "missing_scope", "commands"), "slack.scopes", "warning", "Reinstall"},
+		"slack: not in channel": {fault("slack", "absent", ""), "slack.channel." + sandbox.SlackChannel, "failed", "/invite @nod"},
+		"slack: addresses": {func(p *patient, r *rig) {
+			p.config.Identity.Email = true
+			fault("slack", "missing_scope", "users:read.email")(p, r)
+		}, "slack.scopes", "failed", "Reinstall"},
+		"discord: no endpoint":   {func(p *patient, r *rig) { p.config.Discord.PublicKey = fmt.Sprintf("%x", r.sandbox.DiscordPublicKey()) }, "discord.endpoint", "failed", "/discord/interactions"},
+		"discord: sessions":      {fault("discord", "sessions", ""), "discord.gateway", "warning", "starts over and over"},
 		"slack: clock":           {fault("slack", "skew", ""), "slack.clock", "failed", "NTP"},
 		"slack: away":            {fault("slack", "error", ""), "slack.token", "failed", "HTTPS_PROXY"},
 		"discord: token":         {func(p *patient, _ *rig) { p.config.Discord.BotToken = config.NewSecret("wrong") }, "discord.token", "failed", "Reset Token"},

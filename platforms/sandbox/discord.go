@@ -107,8 +107,9 @@ type discordCall struct {
 	*http.Request
 	args  object
 	files map[string][]byte
-	// denied and endpoint tell that the faults no_permission and endpoint hold.
-	denied, endpoint bool
+	// denied, endpoint and spent tell that the faults no_permission, endpoint and
+	// sessions hold.
+	denied, endpoint, spent bool
 }
 
 type discordHandler func(c *discordCall) (status int, answer any, bad *discordFailure)
@@ -221,7 +222,7 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 		writeJSON(rw, 403, object{"message": "Missing Permissions", "code": 50013})
 		return
 	}
-	c.denied, c.endpoint = denied, w.s.fault("discord", "", "endpoint") != nil
+	c.denied, c.endpoint, c.spent = denied, w.s.fault("discord", "", "endpoint") != nil, w.s.fault("discord", "", "sessions") != nil
 	w.s.mu.Lock()
 	status, answer, bad := h(c)
 	w.s.mu.Unlock()
@@ -294,9 +295,13 @@ func (c *discordCall) readMultipart(body []byte, boundary string) *discordFailur
 }
 
 func (w *discordWorld) getGateway(c *discordCall) (int, any, *discordFailure) {
+	left := 999
+	if c.spent {
+		left = 3
+	}
 	return 200, object{
 		"url": "ws://" + c.Host + "/discord/gateway", "shards": 1,
-		"session_start_limit": object{"total": 1000, "remaining": 999, "reset_after": 86400000, "max_concurrency": 1},
+		"session_start_limit": object{"total": 1000, "remaining": left, "reset_after": 86400000, "max_concurrency": 1},
 	}, nil
 }
 

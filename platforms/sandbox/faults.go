@@ -19,7 +19,8 @@ type Fault struct {
 	// stay unanswered), refuse_connect, revoke (the token); absent (the bot is
 	// not in the channels), no_permission (it may not post in them),
 	// missing_scope (Slack's scope Method), endpoint (the Discord application
-	// has an interactions endpoint), skew (the service's clock is Delay ahead).
+	// has an interactions endpoint), sessions
+	// (few of its gateway sessions are left), skew (the service's clock is Delay ahead).
 	Kind       string        `json:"kind"`
 	Count      int           `json:"count,omitempty"`       // how often; 0: until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds
