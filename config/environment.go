@@ -67,6 +67,16 @@ func walk(v reflect.Value, prefix string, env map[string]string) error {
 	return nil
 }
 
+// Variable is the name of the variable that stands for a key: of those that
+// people use already, or NOD_ and the path in capitals.
+func Variable(path ...string) string {
+	name := variable(strings.Join(path, "_"))
+	if _, common := platformVariables(&Config{})[name]; common {
+		return name
+	}
+	return "NOD_" + name
+}
+
 func variable(key string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' {

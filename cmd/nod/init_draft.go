@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
 )
 
 // draft is a config file that grows. What is in it stays, with its comments.
@@ -117,20 +118,6 @@ func (d *draft) secrets() string {
 // environ are the variables of this process and of the file.
 func (d *draft) environ() []string { return append(os.Environ(), d.env...) }
 
-// variable is what a key is called in the environment.
-func variable(path []string) string {
-	name := strings.ToUpper(strings.Join(path, "_"))
-	if slices.Contains([]string{"SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN"}, name) {
-		return name
-	}
-	return "NOD_" + strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name)
-}
-
 // keepVariable keeps a secret in the file of variables, instead of one of the
 // same name.
 func (d *draft) keepVariable(path []string, value string) error {
@@ -139,11 +126,11 @@ func (d *draft) keepVariable(path []string, value string) error {
 			*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 		}
 	}
-	line := variable(path) + "=" + value
+	line := config.Variable(path...) + "=" + value
 	if slices.Contains(d.env, line) {
 		return nil
 	}
-	d.env = slices.DeleteFunc(d.env, func(s string) bool { return s == "" || strings.HasPrefix(s, variable(path)+"=") })
+	d.env = slices.DeleteFunc(d.env, func(s string) bool { return s == "" || strings.HasPrefix(s, config.Variable(path...)+"=") })
 	d.env = append(d.env, line)
 	if err := os.MkdirAll(filepath.Dir(d.envFile), 0o755); err != nil {
 		return err

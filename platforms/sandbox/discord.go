@@ -213,16 +213,10 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 		}
 	}
 	w.s.mu.Unlock()
-	if r.PathValue("channel") != "" && auth && w.s.fault("discord", "", "absent") != nil {
-		writeJSON(rw, 403, object{"message": "Missing Access", "code": 50001})
+	if bad := w.barred(c, route, auth); bad != nil {
+		writeJSON(rw, bad.status, bad.body())
 		return
 	}
-	denied := w.s.fault("discord", "", "no_permission") != nil
-	if denied && route == "POST /channels/{channel}/messages" {
-		writeJSON(rw, 403, object{"message": "Missing Permissions", "code": 50013})
-		return
-	}
-	c.denied, c.endpoint, c.spent = denied, w.s.fault("discord", "", "endpoint") != nil, w.s.fault("discord", "", "sessions") != nil
 	w.s.mu.Lock()
 	status, answer, bad := h(c)
 	w.s.mu.Unlock()
@@ -238,6 +232,20 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 }
 
 // read decodes a JSON or multipart body.
+// barred is what a bot is refused that is not in a channel, or may not post; it
+// notes the other faults of the set-up.
+func (w *discordWorld) barred(c *discordCall, route string, auth bool) *discordFailure {
+	if c.PathValue("channel") != "" && auth && w.s.fault("discord", "", "absent") != nil {
+		return &discordFailure{403, 50001, "Missing Access", nil}
+	}
+	c.denied = w.s.fault("discord", "", "no_permission") != nil
+	if c.denied && route == "POST /channels/{channel}/messages" {
+		return &discordFailure{403, 50013, "Missing Permissions", nil}
+	}
+	c.endpoint, c.spent = w.s.fault("discord", "", "endpoint") != nil, w.s.fault("discord", "", "sessions") != nil
+	return nil
+}
+
 func (c *discordCall) read() *discordFailure {
 	c.args = object{}
 	kind, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))

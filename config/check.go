@@ -1,0 +1,174 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// minToken is how long a token of the API must be, against guessing.
+const minToken = 16
+
+// Check reports every problem with its path.
+func (c Config) Check() error {
+	var errs []error
+	bad := func(path, format string, args ...any) { errs = append(errs, fmt.Errorf(path+": "+format, args...)) }
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		bad("log_level", "%q is not debug, info, warn or error", c.LogLevel)
+	}
+	if c.Slack.BotToken.Set() && c.Slack.AppToken.Set() == c.Slack.SigningSecret.Set() {
+		bad("slack", "set app_token for Socket Mode, or signing_secret for HTTP, and not both")
+	}
+	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
+		bad("telegram", "webhook_url and webhook_secret belong together")
+	}
+	if !strings.HasPrefix(c.Traces.Endpoint, "http://") && !strings.HasPrefix(c.Traces.Endpoint, "https://") && c.Traces.Endpoint != "" {
+		bad("traces.endpoint", "is not an http or https address; it looks like http://127.0.0.1:4318/v1/traces")
+	}
+	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
+		bad("traces.sample", "%g is not 0 to 1", c.Traces.Sample)
+	}
+	c.checkConsole(bad)
+	if c.MaxConnections < 0 {
+		bad("max_connections", "is below 0")
+	}
+	switch n := c.Redis.WaitReplicas; {
+	case n < 0:
+		bad("redis.wait_replicas", "is below 0")
+	case n > 0 && len(c.Redis.Addrs) > 1 && c.Redis.MasterName == "":
+		bad("redis.wait_replicas", "does not work with a Cluster; set min-replicas-to-write on its nodes instead")
+	}
+	c.checkRoutes(bad)
+	c.checkCallers(bad)
+	c.checkWebhooks(bad)
+	c.checkPolicy(bad)
+	c.checkGroups(bad)
+	c.checkOnCall(bad)
+	return errors.Join(errs...)
+}
+
+// checkCallers checks who may call: agents, people, and who reads metrics.
+func (c Config) checkCallers(bad func(path, format string, args ...any)) {
+	seen := map[string]string{}
+	token := func(path string, s Secret) {
+		switch n := len(s.Value()); {
+		case n == 0:
+			bad(path, "is not set; nod token makes one, and %s may hold it", Variable(strings.Split(path, ".")...))
+			return
+		case n < minToken:
+			bad(path, "is shorter than %d characters", minToken)
+		}
+		if other := seen[s.Value()]; other != "" {
+			bad(path, "is the same as %s", other)
+		}
+		seen[s.Value()] = path
+	}
+	if c.Metrics.Token.Set() {
+		token("metrics.token", c.Metrics.Token)
+	}
+	for _, name := range sorted(c.Agents) {
+		c.checkAgent(bad, name)
+		if c.Agents[name].Token.Set() || len(c.Agents[name].TokenHashes) == 0 {
+			token("agents."+name+".token", c.Agents[name].Token)
+		}
+		for n, who := range c.Agents[name].Owners {
+			if _, ok := c.People[who]; !ok {
+				bad(fmt.Sprintf("agents.%s.owners[%d]", name, n), "there is no person %q", who)
+			}
+		}
+		for n, r := range c.Agents[name].Routes {
+			if _, ok := c.Routes[r]; !ok {
+				bad(fmt.Sprintf("agents.%s.routes[%d]", name, n), "there is no route %q", r)
+			}
+		}
+	}
+	for _, name := range sorted(c.People) {
+		p := c.People[name]
+		if p.Token.Set() {
+			token("people."+name+".token", p.Token)
+		}
+		for n, h := range p.TokenHashes {
+			if !validHash(h) {
+				bad(fmt.Sprintf("people.%s.token_hashes[%d]", name, n), "is not sha256: and 64 hex digits; make one with: nod token")
+			}
+		}
+		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
+			bad("people."+name+".auditor", "needs a token: the audit log is read with it")
+		}
+		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
+			bad("people."+name+".telegram", "is not a numeric user id")
+		}
+	}
+}
+
+func (c Config) checkConsole(bad func(path, format string, args ...any)) {
+	web := func(s string) bool { return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") }
+	if c.Console.URL != "" && !web(c.Console.URL) {
+		bad("console.url", "is not an http or https address")
+	}
+	o := c.Console.OIDC
+	if o == (OIDC{}) {
+		return
+	}
+	if !web(o.Issuer) {
+		bad("console.oidc.issuer", "is not an http or https address")
+	}
+	if o.ClientID == "" || !o.ClientSecret.Set() {
+		bad("console.oidc", "client_id and client_secret are needed")
+	}
+	if c.Console.URL == "" {
+		bad("console.url", "is needed for OIDC: the provider sends people back to it")
+	}
+}
+
+func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
+	for _, name := range sorted(c.Webhooks) {
+		w, path := c.Webhooks[name], "webhooks."+name
+		if !strings.HasPrefix(w.URL.Value(), "https://") && !strings.HasPrefix(w.URL.Value(), "http://") {
+			bad(path+".url", "is not an http or https address")
+		}
+		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
+			bad(path+".secret", "is not whsec_ and base64; make one with: echo whsec_$(openssl rand -base64 32)")
+		}
+		for n, a := range w.Agents {
+			if _, ok := c.Agents[a]; !ok {
+				bad(fmt.Sprintf("%s.agents[%d]", path, n), "there is no agent %q", a)
+			}
+		}
+	}
+}
+
+func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
+	for _, name := range sorted(c.Routes) {
+		r := c.Routes[name]
+		path := "routes." + name
+		if len(r.To) == 0 {
+			bad(path+".to", "is empty")
+		}
+		if len(r.Responders) == 0 {
+			bad(path+".responders", "is empty: nobody could answer")
+		}
+		if _, ok := c.Routes[r.EscalateTo]; r.EscalateTo != "" && (!ok || r.EscalateTo == name) {
+			bad(path+".escalate_to", "there is no other route %q", r.EscalateTo)
+		}
+		for n, s := range r.To {
+			t, err := ParseTarget(s)
+			switch {
+			case err != nil:
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "%v", err)
+			case !slices.Contains(c.Platforms(), t.Platform):
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "%s has no bot_token", t.Platform)
+			}
+		}
+		c.checkNames(bad, path+".responders", r.Responders)
+		c.checkEscalation(bad, name, path)
+		c.checkNames(bad, path+".must", r.Must)
+		if r.Quorum < 0 || r.Quorum > maxQuorum {
+			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)
+		}
+		if !slices.Contains([]string{"", "ends", "counts"}, r.Deny) {
+			bad(path+".deny", "%q is not ends or counts", r.Deny)
+		}
+	}
+}
