@@ -102,7 +102,17 @@ func TestConsole(t *testing.T) {
 	axe(t, ctx, "a form")
 	screenshot(t, ctx, "console-form")
 	drive(t, ctx, "what is missing is said", press("Submit"), chromedp.WaitVisible(".problem"))
-	drive(t, ctx, "fill it in", chromedp.SendKeys(`input[name="name"]`, "billing"), chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
+	drive(t, ctx, "what is typed stays", chromedp.SendKeys(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
+	other := r.ask(approval())
+	r.press("ana", other.on("slack"), "Deny")
+	other.end()
+	bridge.Pause(ctx, time.Second) // the page has heard of it by then
+	typed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`))
+	if err != nil || typed != "bill" {
+		t.Errorf("what was typed is now %q, %v", typed, err)
+	}
+	drive(t, ctx, "and is gone on with", chromedp.SendKeys(`input[name="name"]`, "ing"))
+	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
 	if got := form.end(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
 		t.Errorf("%+v", got.Response)
 	}

@@ -8,7 +8,10 @@ const said = document.getElementById("said");
 const logout = document.getElementById("logout");
 let me = null;
 let stream = null;
-let drawn = 0; // counts drawings, so that a slow one does not replace a newer
+let drawn = 0; // counts the pages that somebody went to, so that a slow one does not replace a newer
+let drawing = false; // a page is being fetched that somebody went to
+let dirty = false; // something was typed or chosen since the page was drawn
+let shown = ""; // what the page was drawn of
 
 // el makes an element with attributes and children.
 function el(name, attributes = {}, ...children) {
@@ -110,6 +113,7 @@ const pages = {
 
   async i(id) {
     const card = await call("/console/cards/" + encodeURIComponent(id));
+    shown = JSON.stringify(card);
     return [cardOf(card)];
   },
 
@@ -176,7 +180,7 @@ function cardOf(c) {
   if (c.may_answer) {
     form.append(...c.fields.map(inputOf), problems, ...decisionsOf(c, send));
   }
-  return el("article", { class: "card", "aria-labelledby": "headline" },
+  return el("article", { class: "card", "aria-labelledby": "headline", "data-state": c.state },
     el("h1", { id: "headline" }, c.icon + " " + c.headline),
     el("p", { class: "soft" }, c.from + (c.state === "pending" ? " · " + left(c.deadline) : "")),
     html(c.body), html(c.closing),
@@ -267,9 +271,13 @@ function loginPage(session) {
       el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Log in"))))];
 }
 
-// draw shows what the address says.
-async function draw() {
-  const turn = ++drawn;
+// draw shows what the address says. What happens elsewhere never takes away what
+// somebody is typing, unless it can no longer be sent.
+async function draw(live = false) {
+  if (live && drawing) return; // it will be as new
+  const turn = live ? drawn : ++drawn;
+  const before = shown;
+  drawing = drawing || !live;
   const [path, query] = (location.hash.replace(/^#\//, "") || "waiting").split("?");
   const [name, id] = path.split("/");
   nav.hidden = logout.hidden = !me;
@@ -280,14 +288,21 @@ async function draw() {
     content = [el("h1", {}, "That did not work"), el("p", {}, e.message)];
   }
   if (turn !== drawn) return;
+  if (!live) drawing = false;
+  const closed = content[0] && content[0].dataset && content[0].dataset.state && content[0].dataset.state !== "pending";
+  if (live && ((dirty && !closed) || (name === "i" && shown === before))) return;
+  dirty = false;
   for (const a of nav.children) {
     if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
   }
+  const at = document.activeElement && document.activeElement.getAttribute("href");
   main.replaceChildren(...content.filter(Boolean));
+  const row = at && [...main.querySelectorAll("a.row")].find((a) => a.getAttribute("href") === at);
+  if (row) row.focus();
 }
 
-// listen draws anew when something happens, unless somebody is typing.
+// listen draws anew when something happens.
 function listen() {
   if (stream) stream.close();
   stream = new EventSource("/v1/events");
@@ -296,10 +311,7 @@ function listen() {
   let due = null;
   const soon = () => {
     clearTimeout(due);
-    due = setTimeout(() => {
-      const typing = document.activeElement && ["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement.tagName);
-      if (!typing) draw();
-    }, 200);
+    due = setTimeout(() => draw(true), 200);
   };
   for (const type of ["interaction_request", "interaction_response", "posted", "failed", "delivered", "escalated", "widened", "queued", "voted", "completed", "reprompted"]) stream.addEventListener(type, soon);
 }
@@ -322,6 +334,8 @@ logout.addEventListener("click", async () => {
   draw();
 });
 
+main.addEventListener("input", () => (dirty = true));
+
 // j and k go through a list, as arrows do; the rest is Tab and Enter.
 addEventListener("keydown", (e) => {
   if (e.altKey || e.ctrlKey || e.metaKey || ["INPUT", "TEXTAREA", "SELECT"].includes(e.target.tagName)) return;
@@ -333,5 +347,5 @@ addEventListener("keydown", (e) => {
   rows[Math.min(Math.max(at + step, 0), rows.length - 1)].focus();
 });
 
-addEventListener("hashchange", () => (said.hidden = true) && draw().then(() => main.focus()));
+addEventListener("hashchange", () => (said.hidden = true) && draw(false).then(() => main.focus()));
 begin().catch((e) => main.replaceChildren(el("p", {}, e.message)));
