@@ -118,6 +118,9 @@ func (d *doctor) posted(rec bridge.Record) bool {
 		switch {
 		case rec.Failures[n] != "":
 			d.add(check, bridge.FindingFailed, rec.Failures[n], "invite the bot to "+to.Channel+", and let it post there")
+		case rec.Messages[n].Message == "" && rec.State.Final():
+			d.add(check, bridge.FindingSkipped, "somebody had pressed elsewhere before its turn came", "")
+			some = true
 		case rec.Messages[n].Message == "":
 			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the service may be slow or limit the bot; look at the log of nod serve")
 		default:

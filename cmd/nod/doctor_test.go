@@ -185,7 +185,8 @@ func TestDoctorAsks(t *testing.T) {
 	}()
 	found, code := p.examine("--timeout", "30s")
 	for check, f := range found {
-		if f.Status != bridge.FindingOK && check != "daemon" {
+		early := f.Status == bridge.FindingSkipped && strings.HasPrefix(check, "test.post.") // ana was faster than a post
+		if f.Status != bridge.FindingOK && check != "daemon" && !early {
 			t.Errorf("%+v", f)
 		}
 	}
