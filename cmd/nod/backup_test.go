@@ -37,9 +37,10 @@ func TestBackup(t *testing.T) {
 		t.Errorf("with a daemon running: %d %s", code, said)
 	}
 	r.daemons[0].stop()
-	if said, code := do(r.redis.Addr, "backup", file); code != 0 {
-		t.Fatal(code, said)
-	}
+	r.eventually("Redis has noticed that the daemon is gone", func() bool {
+		_, code := do(r.redis.Addr, "backup", file)
+		return code == 0
+	})
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

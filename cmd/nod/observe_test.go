@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +30,7 @@ import (
 )
 
 // scrape reads the metrics of a daemon.
-func scrape(t *testing.T, url, token string) (int, string) {
+func scrape(t testing.TB, url, token string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
 	if err != nil {
@@ -51,7 +52,7 @@ func scrape(t *testing.T, url, token string) (int, string) {
 }
 
 // sample is the value of a metric with all its labels; -1 where there is none.
-func sample(t *testing.T, metrics, name string) float64 {
+func sample(t testing.TB, metrics, name string) float64 {
 	t.Helper()
 	for line := range strings.SplitSeq(metrics, "\n") {
 		if rest, ok := strings.CutPrefix(line, name+" "); ok {
@@ -65,6 +66,29 @@ func sample(t *testing.T, metrics, name string) float64 {
 	return -1
 }
 
+// counts waits until the metrics are as they have to be: what has happened is
+// counted a moment later. It returns them all.
+func (r *rig) counts(url, token string, want map[string]float64) string {
+	r.t.Helper()
+	var m, wrong string
+	defer func() {
+		if wrong != "" {
+			r.t.Log(wrong)
+		}
+	}()
+	r.eventually("what happened is counted", func() bool {
+		_, m = scrape(r.t, url, token)
+		wrong = ""
+		for name, n := range want {
+			if got := sample(r.t, m, name); got != n {
+				wrong = fmt.Sprintf("%s is %g, want %g", name, got, n)
+			}
+		}
+		return wrong == ""
+	})
+	return m
+}
+
 // The metrics answer an operator's questions, and no label holds what comes
 // from outside.
 func TestMetrics(t *testing.T) {
@@ -76,36 +100,24 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("without its token the metrics answer %d", status)
 	}
 	a := r.ask(bridge.Request{Kind: bridge.KindApproval, Prompt: "Deploy PROMPT-OF-AN-AGENT?", Session: "SESSION-OF-AN-AGENT"})
-	_, m := scrape(t, url, token)
-	for name, want := range map[string]float64{
+	r.counts(url, token, map[string]float64{
 		`nod_opened_total{kind="approval"}`: 1, `nod_pending{age="1m"}`: 1, `nod_pending{age="older"}`: 0, "nod_redis_up": 1,
 		`nod_platform_state{platform="discord",state="up"}`: 1, `nod_platform_state{platform="discord",state="down"}`: 0,
 		`nod_delivery_seconds_count{job="post",place="telegram"}`: 1, `nod_visible_seconds_count{platform="slack"}`: 1,
 		`nod_api_requests_total{code="201",route="POST /v1/interactions"}`: 1,
-	} {
-		if got := sample(t, m, name); got != want {
-			t.Errorf("%s is %g, want %g", name, got, want)
-		}
-	}
+	})
 	reaction, err := r.sandbox.Person("mal").Press(r.ctx, a.on("slack"), "Allow once")
 	must(t, reaction, err)
 	reaction, err = r.sandbox.Person("bo").Press(r.ctx, a.on("slack"), "Allow once")
 	must(t, reaction, err)
 	a.end()
 	a.closed("bo")
-	r.eventually("what happened is counted", func() bool {
-		_, m = scrape(t, url, token)
-		return sample(t, m, `nod_handover_seconds_count{kind="approval"}`) == 1
-	})
-	for name, want := range map[string]float64{
+	m := r.counts(url, token, map[string]float64{
+		`nod_handover_seconds_count{kind="approval"}`:          1,
 		`nod_outcomes_total{kind="approval",state="approved"}`: 1, `nod_response_seconds_count{kind="approval",platform="slack"}`: 1,
 		`nod_click_seconds_count{platform="slack",result="settled"}`: 1, `nod_click_seconds_count{platform="slack",result="forbidden"}`: 1,
 		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{job="post"}`: 0, // they begin at 0
-	} {
-		if got := sample(t, m, name); got != want {
-			t.Errorf("%s is %g, want %g", name, got, want)
-		}
-	}
+	})
 	for _, foreign := range []string{"AN-AGENT", "tester", string(a.Interaction.ID)} {
 		if strings.Contains(m, foreign) {
 			t.Errorf("the metrics contain %q", foreign)
