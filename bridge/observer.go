@@ -13,7 +13,7 @@ type Observer interface {
 
 // Activity is one thing that an engine did.
 type Activity struct {
-	Name string // a JobKind, form, click or command
+	Name string // a JobKind, form or click
 	// Place is the name of the platform or the webhook.
 	Place string
 	ID    ID     // of the interaction; empty: it is not known

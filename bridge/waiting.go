@@ -18,10 +18,7 @@ type Lister interface {
 
 // Waiting implements Lister. It looks at the newest of what is pending.
 func (e *Engine) Waiting(ctx context.Context, actor Actor, n int) ([]Record, bool, error) {
-	return e.pendingFor(ctx, n, func(r Record) (bool, error) {
-		_, why, err := e.eligible(ctx, r.Interaction, actor)
-		return why == "", err
-	})
+	return e.pendingFor(ctx, n, func(r Record) (bool, error) { return e.MayAnswer(ctx, r.Interaction, actor) })
 }
 
 func (e *Engine) pendingFor(ctx context.Context, n int, wanted func(Record) (bool, error)) ([]Record, bool, error) {
@@ -143,18 +140,14 @@ func (e *Engine) commandShow(ctx context.Context, c Command, text string) (strin
 		return "", err
 	}
 	i := r.Interaction
-	_, why, err := e.eligible(ctx, i, c.Actor)
+	may, err := e.MayAnswer(ctx, i, c.Actor)
+	if err == nil && !may && i.shownIn(c.Actor.Platform, c.Channels) {
+		_, may, err = e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+	}
 	if err != nil {
 		return "", err
 	}
-	if why != "" && i.shownIn(c.Actor.Platform, c.Channels) {
-		if _, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil {
-			return "", err
-		} else if ok {
-			why = ""
-		}
-	}
-	if why != "" {
+	if !may {
 		return none, nil
 	}
 	return e.told(e.forPeople(r)), nil

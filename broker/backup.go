@@ -95,14 +95,7 @@ func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to
 			}
 		}
 	}
-	var err error
-	switch c := client.(type) {
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, scan)
-	case *redis.Client:
-		err = scan(ctx, c)
-	}
-	if err != nil {
+	if err := eachMaster(ctx, client, scan); err != nil {
 		return 0, unavailable(err)
 	}
 	if err := json.NewEncoder(buffered).Encode(backupTrailer{total, hex.EncodeToString(sum.Sum(nil))}); err != nil {

@@ -79,3 +79,15 @@ func (w *clusterWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 		return err
 	}
 }
+
+// eachMaster calls f with each master of a Cluster, beside each other, or with
+// the one server.
+func eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, f)
+	case *redis.Client:
+		return f(ctx, c)
+	}
+	return nil
+}

@@ -34,14 +34,7 @@ func Diagnose(ctx context.Context, client redis.UniversalClient, waits int) []br
 	}
 	r.latency(ctx, client)
 	each := func(ctx context.Context, c *redis.Client) error { return r.server(ctx, c, waits) }
-	var err error
-	switch c := client.(type) {
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, each)
-	case *redis.Client:
-		err = each(ctx, c)
-	}
-	if err != nil {
+	if err := eachMaster(ctx, client, each); err != nil {
 		r.add("info", bridge.FindingSkipped, "INFO is not allowed: "+err.Error(), "allow it to nod's user, or check version, persistence and eviction yourself")
 	}
 	return r.findings

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ func (c Config) Check() error {
 	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
 		bad("telegram", "webhook_url and webhook_secret belong together")
 	}
-	if !strings.HasPrefix(c.Traces.Endpoint, "http://") && !strings.HasPrefix(c.Traces.Endpoint, "https://") && c.Traces.Endpoint != "" {
+	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
 		bad("traces.endpoint", "is not an http or https address; it looks like http://127.0.0.1:4318/v1/traces")
 	}
 	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
@@ -67,7 +68,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	if c.Metrics.Token.Set() {
 		token("metrics.token", c.Metrics.Token)
 	}
-	for _, name := range sorted(c.Agents) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		c.checkAgent(bad, name)
 		if c.Agents[name].Token.Set() || len(c.Agents[name].TokenHashes) == 0 {
 			token("agents."+name+".token", c.Agents[name].Token)
@@ -83,7 +84,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 			}
 		}
 	}
-	for _, name := range sorted(c.People) {
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		p := c.People[name]
 		if p.Token.Set() {
 			token("people."+name+".token", p.Token)
@@ -102,16 +103,20 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	}
 }
 
+// isWeb reports whether a text is an address of the web.
+func isWeb(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
 func (c Config) checkConsole(bad func(path, format string, args ...any)) {
-	web := func(s string) bool { return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") }
-	if c.Console.URL != "" && !web(c.Console.URL) {
+	if c.Console.URL != "" && !isWeb(c.Console.URL) {
 		bad("console.url", "is not an http or https address")
 	}
 	o := c.Console.OIDC
 	if o == (OIDC{}) {
 		return
 	}
-	if !web(o.Issuer) {
+	if !isWeb(o.Issuer) {
 		bad("console.oidc.issuer", "is not an http or https address")
 	}
 	if o.ClientID == "" || !o.ClientSecret.Set() {
@@ -123,9 +128,9 @@ func (c Config) checkConsole(bad func(path, format string, args ...any)) {
 }
 
 func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
-	for _, name := range sorted(c.Webhooks) {
+	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
 		w, path := c.Webhooks[name], "webhooks."+name
-		if !strings.HasPrefix(w.URL.Value(), "https://") && !strings.HasPrefix(w.URL.Value(), "http://") {
+		if !isWeb(w.URL.Value()) {
 			bad(path+".url", "is not an http or https address")
 		}
 		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
@@ -140,7 +145,7 @@ func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
 }
 
 func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
-	for _, name := range sorted(c.Routes) {
+	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		r := c.Routes[name]
 		path := "routes." + name
 		if len(r.To) == 0 {

@@ -308,12 +308,3 @@ func ParseTarget(s string) (Target, error) {
 	channel, thread, _ := strings.Cut(rest, "/")
 	return Target{platform, channel, thread}, nil
 }
-
-func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ type Identity struct {
 }
 
 func (c Config) checkGroups(bad func(path, format string, args ...any)) {
-	for _, name := range sorted(c.Groups) {
+	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
 		g, path := c.Groups[name], "groups."+name
 		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
 			bad(path, "nobody can be in it")

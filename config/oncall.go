@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -106,7 +107,7 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 }
 
 func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
-	for _, name := range sorted(c.OnCall) {
+	for _, name := range slices.Sorted(maps.Keys(c.OnCall)) {
 		o, path := c.OnCall[name], "oncall."+name
 		kinds := 0
 		if r := o.Rotation; r != nil {

@@ -63,12 +63,17 @@ type moment struct {
 	Text string    `json:"text"`
 }
 
-func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+// shown is the record that an address names.
+func (c *Console) shown(r *http.Request) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
-		return nil, err
+		return bridge.Record{}, err
 	}
-	rec, err := c.engine.Shown(r.Context(), id)
+	return c.engine.Shown(r.Context(), id)
+}
+
+func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+	rec, err := c.shown(r)
 	if err != nil {
 		return nil, err
 	}
@@ -182,16 +187,12 @@ type reply struct {
 	Decline  bool                `json:"decline"`
 }
 
-func (c *Console) answer(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
+func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
 	var in reply
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
-	id, err := bridge.ParseID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	rec, err := c.engine.Shown(r.Context(), id)
+	rec, err := c.shown(r)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +203,10 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, actor bridge.Ac
 	if rec.Interaction.Kind == bridge.KindAsk && !in.Decline {
 		problems := fill(&full, rec.Interaction, in)
 		if len(problems) > 0 && !rec.State.Final() {
-			w.Header().Set("Content-Type", "application/json")
 			return map[string]any{"problems": problems}, nil
 		}
 	}
-	rec, err = c.engine.Answer(r.Context(), id, actor, full)
+	rec, err = c.engine.Answer(r.Context(), rec.Interaction.ID, actor, full)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ const metricsAtOnce = 4
 func (o *Observer) Observe(a bridge.Activity) {
 	took := time.Since(a.Began)
 	switch a.Name {
-	case "form", "click", "command":
+	case "form", "click":
 		result := string(a.Result)
 		if a.Err != nil {
 			result = string(bridge.ErrorCode(a.Err))

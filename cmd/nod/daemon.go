@@ -126,9 +126,10 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	}
 	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
-	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: buildTokens(c), Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}}
+	tokens := buildTokens(c)
+	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}}
 	if c.Console.Enabled {
-		page := buildConsole(c, g.engine, keys[0], d.log)
+		page := buildConsole(c, g.engine, tokens, keys[0], d.log)
 		mux.Handle("/console/", page)
 		front.Session = page.Principal
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -121,9 +119,7 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 }
 
 func randomToken() string {
-	b := make([]byte, 24)
-	rand.Read(b)
-	return hex.EncodeToString(b)
+	return randomHex(24)
 }
 
 // connected waits until the daemon receives from all three services.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -146,7 +147,7 @@ func (d *doctor) examinePlatforms(ctx context.Context, c config.Config) {
 		for _, g := range c.Groups {
 			needs.Groups = needs.Groups || g.Slack != "" && p.Name() == config.PlatformSlack
 		}
-		for _, name := range sortedKeys(routes) {
+		for _, name := range slices.Sorted(maps.Keys(routes)) {
 			for _, to := range routes[name].Destinations {
 				to.Thread = ""
 				if to.Platform == p.Name() && !slices.Contains(needs.Destinations, to) {
@@ -184,7 +185,7 @@ func (d *doctor) examineDaemon(ctx context.Context, c config.Config) {
 		d.add("daemon", bridge.FindingFailed, "what answers at "+url+" is not nod", "set NOD_URL")
 		return
 	}
-	for _, name := range sortedKeys(h.Platforms) {
+	for _, name := range slices.Sorted(maps.Keys(h.Platforms)) {
 		p := h.Platforms[name]
 		detail := string(p.State)
 		if p.Reason != "" {
@@ -215,13 +216,4 @@ func (d *doctor) print(w io.Writer) error {
 		}
 	}
 	return t.Flush()
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

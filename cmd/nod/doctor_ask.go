@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +61,7 @@ func (d *doctor) connects(ctx context.Context, own *daemon, c config.Config) boo
 	}
 	good := true
 	health := own.engine().Health()
-	for _, name := range sortedKeys(health) {
+	for _, name := range slices.Sorted(maps.Keys(health)) {
 		h := health[name]
 		check := "test.connect." + name
 		switch h.State {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -202,10 +200,4 @@ func equalYAML(a, b any) bool {
 	x, err := yaml.Marshal(a)
 	y, err2 := yaml.Marshal(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)
-}
-
-func randomKey() string {
-	b := make([]byte, 32)
-	rand.Read(b)
-	return hex.EncodeToString(b)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,7 +140,7 @@ func (s *setup) choose() error {
 	}
 	var err error
 	if s.person == "" {
-		people := sortedKeys(s.now.People)
+		people := slices.Sorted(maps.Keys(s.now.People))
 		first := cmp.Or(os.Getenv("USER"), "me")
 		if len(people) > 0 {
 			first = people[0]
@@ -174,7 +175,7 @@ func (s *setup) rest() error {
 		if k.set {
 			continue
 		}
-		if err := s.draft.secret(k.path, strings.Join(k.path, "_"), randomKey()); err != nil {
+		if err := s.draft.secret(k.path, strings.Join(k.path, "_"), randomHex(32)); err != nil {
 			return err
 		}
 	}

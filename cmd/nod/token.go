@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,13 @@ func newToken() string {
 	raw := make([]byte, 32)
 	rand.Read(raw)
 	return "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// randomHex is n random bytes, in hex.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b)
+	return hex.EncodeToString(b)
 }
 
 func tokenCommand() *cobra.Command {
