@@ -62,12 +62,12 @@ func (d *desk) Name() string                                       { return "des
 func (d *desk) Check(bridge.Interaction, bridge.Destination) error { return nil }
 func (d *desk) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
 
-func (d *desk) Post(ctx context.Context, _ bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+func (d *desk) Post(ctx context.Context, _ bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	d.show(ctx, v)
 	return bridge.MessageRef{Channel: "ana", Message: "1"}, nil
 }
 
-func (d *desk) Update(ctx context.Context, _ bridge.MessageRef, v bridge.View) error {
+func (d *desk) Update(ctx context.Context, _ bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	d.show(ctx, v)
 	return nil
 }

@@ -58,7 +58,10 @@ func shortened(s string) string {
 // permits in words, and for how long at most.
 func (i *Interaction) grantable(r Ruling) {
 	a := i.Approval
-	i.GrantKey, i.Covers, i.GrantFor = r.GrantKey, r.Covers, r.GrantFor
+	i.RuleGrants, i.GrantFor = r.Grants, r.GrantFor
+	if len(r.Grants) > 0 {
+		i.GrantKey, i.Covers = r.Grants[0].Key, r.Grants[0].Covers
+	}
 	if i.GrantKey == "" {
 		i.GrantKey = a.grantKey()
 	}

@@ -118,9 +118,11 @@ type Interaction struct {
 	Risk string `json:"risk,omitempty"`
 	// GrantKey is the key under which a standing yes covers it, GrantFor how
 	// long that lasts, and Covers what it permits, in words.
-	GrantKey string   `json:"grant_key,omitempty"`
-	GrantFor Duration `json:"grant_for,omitempty"`
-	Covers   string   `json:"covers,omitempty"`
+	GrantKey string `json:"grant_key,omitempty"`
+	// RuleGrants are the rules that a grant would cover, see Ruling.Grants.
+	RuleGrants []RuleGrant `json:"rule_grants,omitempty"`
+	GrantFor   Duration    `json:"grant_for,omitempty"`
+	Covers     string      `json:"covers,omitempty"`
 
 	// Redacted counts the places where credentials are hidden; the digest was
 	// made before.

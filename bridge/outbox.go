@@ -213,7 +213,7 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 		return err
 	}
 	began := time.Now()
-	ref, err := p.Post(ctx, d, view)
+	ref, err := p.Post(ctx, d, view, nil)
 	e.did(j, p.Name(), r, began, err)
 	if err != nil {
 		return err
@@ -307,7 +307,7 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 		return err
 	}
 	began := time.Now()
-	err = p.Update(ctx, ref, view)
+	err = p.Update(ctx, ref, view, nil)
 	e.did(j, p.Name(), r, began, err)
 	return err
 }

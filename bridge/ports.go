@@ -16,9 +16,13 @@ type Platform interface {
 	// Post shows the view. What is too long for the card is delivered in full
 	// before the card with its controls. An error of CodeUnavailable or
 	// CodeRateLimited may be retried; any other is final for this destination.
-	Post(context.Context, Destination, View) (MessageRef, error)
-	// Update brings a posted message in line with the view.
-	Update(context.Context, MessageRef, View) error
+	//
+	// Each part is recorded in Parts as soon as it was sent, and a part that is
+	// recorded there is not sent again.
+	Post(context.Context, Destination, View, *Parts) (MessageRef, error)
+	// Update brings a posted message in line with the view. The parts of a view
+	// that Parts does not hold yet are sent before the message gets its controls.
+	Update(context.Context, MessageRef, View, *Parts) error
 	// Run receives clicks until ctx ends. It reconnects by itself and returns
 	// an error only when an operator must act.
 	Run(context.Context, Sink) error
@@ -176,4 +180,37 @@ func (v View) Of(n int) View {
 // Token returns the token of a control on this view.
 func (v View) Token(a Action, question, option int) string {
 	return v.sign(Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option})
+}
+
+// Parts are the messages and files that carry what is too long for a card: of
+// one round, at one destination. A nil *Parts holds none and records nothing.
+type Parts struct {
+	sent []MessageRef
+	save func(context.Context, []MessageRef) error
+}
+
+// NewParts returns the parts that were sent before, and records each further
+// one with save, which may be nil.
+func NewParts(sent []MessageRef, save func(context.Context, []MessageRef) error) *Parts {
+	return &Parts{sent: sent, save: save}
+}
+
+// Sent returns the parts that were sent, in order.
+func (p *Parts) Sent() []MessageRef {
+	if p == nil {
+		return nil
+	}
+	return p.sent
+}
+
+// Add records that one more part was sent.
+func (p *Parts) Add(ctx context.Context, ref MessageRef) error {
+	if p == nil {
+		return nil
+	}
+	p.sent = append(p.sent, ref)
+	if p.save == nil {
+		return nil
+	}
+	return p.save(ctx, p.sent)
 }

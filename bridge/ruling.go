@@ -31,7 +31,10 @@ type Ruling struct {
 	Rule   string `json:"rule,omitempty"` // that decided; empty: none matched
 	Reason string `json:"reason,omitempty"`
 
-	Route     string    `json:"route,omitempty"`
+	// Routes are the routes whose responders must all approve, in order. Empty
+	// means the route of the request. A request made of parts has one for each
+	// part that a rule sends elsewhere.
+	Routes    []string  `json:"routes,omitempty"`
 	Risk      string    `json:"risk,omitempty"`
 	Scopes    []Scope   `json:"scopes,omitempty"` // that may be offered
 	Timeout   Duration  `json:"timeout,omitempty"`
@@ -40,12 +43,21 @@ type Ruling struct {
 	Confirm   string    `json:"confirm,omitempty"`
 	// Redact names fields of the input that people do not see.
 	Redact []string `json:"redact,omitempty"`
-	// GrantFor bounds how long a standing yes lasts.
+	// GrantFor bounds how long a grant lasts. Zero means no bound of its own.
 	GrantFor Duration `json:"grant_for,omitempty"`
-	// GrantKey makes a standing yes cover whatever the rule matches, in the
-	// words of Covers; empty: the request's own key.
-	GrantKey string `json:"grant_key,omitempty"`
-	Covers   string `json:"covers,omitempty"`
+	// Grants are the rules that a grant would cover, one for each part of the
+	// act that is asked about. If empty, a grant covers the exact request only.
+	Grants []RuleGrant `json:"grants,omitempty"`
+}
+
+// RuleGrant is a rule, written by the operator, that a grant can cover.
+type RuleGrant struct {
+	// Key identifies the rule and its conditions: it changes when the rule is
+	// edited, so that a grant never covers more than was shown.
+	Key  string `json:"key"`
+	Rule string `json:"rule"` // name
+	// Covers states in words what the rule matches.
+	Covers string `json:"covers"`
 }
 
 // Policy judges acts before any human is disturbed. It is safe for concurrent
@@ -64,8 +76,8 @@ func (e *Engine) judge(agent Agent, r *Request) Ruling {
 	if ruling.Effect != EffectAsk {
 		return ruling
 	}
-	if ruling.Route != "" {
-		r.Route = ruling.Route
+	if len(ruling.Routes) > 0 {
+		r.Route = ruling.Routes[0]
 	}
 	if ruling.Timeout != 0 {
 		r.Timeout = ruling.Timeout

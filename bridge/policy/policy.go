@@ -114,7 +114,7 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	switch c.Then {
 	case bridge.EffectAllow, bridge.EffectDeny:
 		s := c.Set
-		if s.Route != "" || s.Risk != "" || len(s.Scopes) > 0 || s.Timeout != 0 || s.OnTimeout != "" || s.Quorum != 0 || s.Confirm != "" || len(s.Redact) > 0 || s.GrantFor != 0 || c.GrantByRule {
+		if len(s.Routes) > 0 || s.Risk != "" || len(s.Scopes) > 0 || s.Timeout != 0 || s.OnTimeout != "" || s.Quorum != 0 || s.Confirm != "" || len(s.Redact) > 0 || s.GrantFor != 0 || c.GrantByRule {
 			bad("then: %s asks nobody, so only a reason goes with it", c.Then)
 		}
 	case bridge.EffectAsk:
@@ -197,8 +197,8 @@ func (p *Policy) ruling(c compiled, in input) bridge.Ruling {
 		}
 	}
 	if c.GrantByRule {
-		r.Covers = c.words()
-		r.GrantKey = "rule:" + c.Name + ": " + r.Covers
+		covers := c.words()
+		r.Grants = []bridge.RuleGrant{{Key: "rule:" + c.Name + ": " + covers, Rule: c.Name, Covers: covers}}
 	}
 	return r
 }
@@ -210,11 +210,11 @@ var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.Effe
 func (p *Policy) stricter(a, b bridge.Ruling) bool {
 	for _, d := range []int{
 		slices.Index(severity, a.Effect) - slices.Index(severity, b.Effect), p.rank(a.Risk) - p.rank(b.Risk), a.Quorum - b.Quorum,
-		len(a.Confirm) - len(b.Confirm), len(b.GrantKey) - len(a.GrantKey),
+		len(a.Confirm) - len(b.Confirm), len(b.Grants) - len(a.Grants),
 	} {
 		if d != 0 {
 			return d > 0
 		}
 	}
-	return a.Rule == "" && b.Rule != "" && b.GrantKey != "" // nobody wrote that this may be granted
+	return a.Rule == "" && b.Rule != "" && len(b.Grants) > 0 // nobody wrote that this may be granted
 }

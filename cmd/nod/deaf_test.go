@@ -60,7 +60,7 @@ func TestDeafGatewayIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := bridge.Interaction{Kind: bridge.KindApproval, Prompt: "x", Agent: "a", Approval: &bridge.Approval{}, Deadline: time.Now().Add(time.Minute)}
-	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.DiscordChannel}, bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, key.Sign))
+	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.DiscordChannel}, bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, key.Sign), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,12 @@ func buildPolicy(c config.Config) (*policy.Policy, error) {
 			Name: r.Name, Agents: r.Agents, Tools: r.Tools, Command: r.Command, Path: r.Path, Input: r.Input, Where: r.Where,
 			Then: bridge.Effect(r.Then), GrantByRule: r.Grant == "rule",
 			Set: bridge.Ruling{
-				Reason: r.Reason, Route: r.Route, Risk: r.Risk, Timeout: bridge.Duration(r.Timeout), OnTimeout: bridge.OnTimeout(r.OnTimeout), Quorum: r.Quorum,
+				Reason: r.Reason, Risk: r.Risk, Timeout: bridge.Duration(r.Timeout), OnTimeout: bridge.OnTimeout(r.OnTimeout), Quorum: r.Quorum,
 				Confirm: r.Confirm, Redact: r.Redact, GrantFor: bridge.Duration(r.GrantFor),
 			},
+		}
+		if r.Route != "" {
+			rule.Set.Routes = []string{r.Route}
 		}
 		for _, s := range r.Scopes {
 			rule.Set.Scopes = append(rule.Set.Scopes, bridge.Scope(s))

@@ -145,7 +145,7 @@ func TestEverythingFitsOrIsRefused(t *testing.T) {
 			shown++
 			rec := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
 			view := bridge.NewView(rec, n, nil, key.Sign)
-			ref, err := p.Post(context.Background(), destinations[n], view)
+			ref, err := p.Post(context.Background(), destinations[n], view, nil)
 			if err != nil {
 				rt.Fatalf("%s refuses the card: %v", p.Name(), err)
 			}

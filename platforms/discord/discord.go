@@ -207,7 +207,7 @@ func bodyOf(m discordmsg.Message) body {
 
 // Post implements bridge.Platform. It is idempotent for a few minutes: Discord
 // answers a repeated nonce with the first message.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := discordmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -267,7 +267,7 @@ func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, e
 }
 
 // Update implements bridge.Platform.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View) error {
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	m, err := discordmsg.Build(v)
 	if err != nil {
 		return err

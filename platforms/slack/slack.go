@@ -109,7 +109,7 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 }
 
 // Post implements bridge.Platform.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -143,7 +143,7 @@ func message(m slackmsg.Message) []slack.MsgOption {
 }
 
 // Update implements bridge.Platform.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View) error {
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return err

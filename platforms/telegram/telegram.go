@@ -185,7 +185,7 @@ func (s sent) ref() bridge.MessageRef {
 // Post implements bridge.Platform. Telegram has no idempotent post: after an
 // answer that got lost, a second card appears, and the first one is closed
 // when somebody touches it.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View) (bridge.MessageRef, error) {
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -253,7 +253,7 @@ func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 }
 
 // Update implements bridge.Platform. An edit without a keyboard removes it.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View) error {
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return err
