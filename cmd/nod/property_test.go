@@ -151,12 +151,12 @@ func TestEverythingFitsOrIsRefused(t *testing.T) {
 			}
 			forms(rt, p.Name(), view)
 			for _, v := range turns(rec, n, key.Sign) {
-				if err := p.Update(context.Background(), ref, v); err != nil {
+				if err := p.Update(context.Background(), ref, v, nil); err != nil {
 					rt.Fatalf("%s refuses the card in between: %v", p.Name(), err)
 				}
 			}
 			for _, final := range finals(rec) {
-				if err := p.Update(context.Background(), ref, bridge.NewView(final, n, nil, key.Sign)); err != nil {
+				if err := p.Update(context.Background(), ref, bridge.NewView(final, n, nil, key.Sign), nil); err != nil {
 					rt.Fatalf("%s refuses the card when %s: %v", p.Name(), final.State, err)
 				}
 			}
