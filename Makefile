@@ -14,11 +14,12 @@ help: ## list what there is
 build: ## build bin/nod
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nod ./cmd/nod
 
-check: ## format, vet, staticcheck, tidy, layers, documents
+check: ## format, vet, staticcheck, tidy, wording, layers, documents
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+	$(GO) run ./deploy/ci/prose -max 1480 .
 	$(GO) test -run 'TestLayers|TestDocuments|TestSeedsAreProven|TestExampleConfig|TestLicence' ./cmd/nod ./config
 
 lint: ## the longer list of .golangci.yml
