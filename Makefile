@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance demo screenshot reference golden fuzz release deploy-lint manifests ci clean
+.PHONY: help build check lint test redis browser chaos conformance docs demo screenshot reference golden fuzz release deploy-lint manifests ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ chaos: redis ## break things for CHAOS (default 60s each) and check what callers
 
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
 	sh deploy/ci/conformance.sh
+
+docs: ## build the documentation into dist/docs, with search (needs node and npm)
+	sh deploy/ci/docs.sh
 
 deploy-lint: ## check chart, manifests, compose files, alerts and unit by their own tools
 	sh deploy/ci/lint.sh
