@@ -109,7 +109,7 @@ func readAllowList(path string) ([]*accepted, error) {
 }
 
 // Folders that hold nothing people read, or nothing of this project.
-var skippedFolders = []string{".git", "node_modules", "testdata", "dist", "bin", "images"}
+var skippedFolders = []string{".git", "node_modules", "testdata", "dist", "bin", "images", "pages", "prose"}
 
 func check(roots []string, allowed []*accepted) ([]hit, error) {
 	var hits []hit
