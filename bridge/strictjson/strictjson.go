@@ -59,6 +59,9 @@ func DecodeKnown(raw []byte, v any) error { return Limits{}.decode(raw, v, true)
 // Decode reads raw into v under the limits. Unknown members are ignored.
 func (l Limits) Decode(raw []byte, v any) error { return l.decode(raw, v, false) }
 
+// DecodeKnown reads raw into v under the limits. Unknown members are refused.
+func (l Limits) DecodeKnown(raw []byte, v any) error { return l.decode(raw, v, true) }
+
 // Check is the function Check under other limits.
 func (l Limits) Check(raw []byte) error {
 	maxDepth, maxBytes := MaxDepth, MaxBytes
