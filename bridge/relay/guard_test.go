@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -217,42 +216,4 @@ func TestTwoOfAnID(t *testing.T) {
 	if strings.Contains(toServer, "delete_db") || !strings.Contains(toClient, "-32600") {
 		t.Errorf("the server got %s, the client %s", toServer, toClient)
 	}
-}
-
-// readers parse lines as the servers behind a guard may do it: with the first
-// or the last of duplicate names, with or without regard to case.
-func goReaders(line string) []string {
-	var out []string
-	for _, one := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("\n\r\u0085\u2028\u2029", r) }) {
-		var m struct {
-			Method string
-			Params struct {
-				Name      string
-				Arguments json.RawMessage
-			}
-		}
-		batch := []json.RawMessage{json.RawMessage(one)}
-		if json.Unmarshal([]byte(one), &batch) != nil {
-			batch = []json.RawMessage{json.RawMessage(one)}
-		}
-		for _, b := range batch {
-			if json.Unmarshal(b, &m) == nil && strings.EqualFold(strings.TrimSpace(m.Method), "tools/call") {
-				out = append(out, m.Params.Name+" "+plain(m.Params.Arguments))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// plain is a value without the ways to write it.
-func plain(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "{}"
-	}
-	c, err := bridge.Canonical(raw)
-	if err != nil {
-		return "unreadable " + string(raw)
-	}
-	return string(c)
 }
