@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 const (
@@ -202,8 +203,21 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if out == nil {
 		return nil
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
 		return away(err)
+	}
+	return readAnswer(raw, out)
+}
+
+// answers bounds what a daemon answers: a page of records.
+var answers = strictjson.Limits{Depth: 1000, Bytes: 256 << 20}
+
+// readAnswer reads what the daemon answered. Text that only a careless decoder
+// could read does not come from a daemon.
+func readAnswer(raw []byte, out any) error {
+	if err := answers.Decode(raw, out); err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "the daemon's answer is not understood").WithHint("is NOD_URL the address of a nod daemon?")
 	}
 	return nil
 }

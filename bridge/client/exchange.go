@@ -96,8 +96,8 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait string) (jso
 		return bytes.TrimSpace(raw), nil, nil
 	}
 	var list bridge.List
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, nil, away(err)
+	if err := readAnswer(raw, &list); err != nil {
+		return nil, nil, err
 	}
 	return nil, append([]bridge.Record{}, list.Items...), nil
 }

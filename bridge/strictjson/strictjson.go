@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -30,7 +31,12 @@ type Error struct {
 	Path string
 	// Reason completes the sentence "The value …", such as "is not valid JSON".
 	Reason string
+	// Cause is the error of an UnmarshalJSON method. It may be nil.
+	Cause error
 }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Error implements error.
 func (e *Error) Error() string {
@@ -165,12 +171,10 @@ func refused(err error) error {
 		case errors.Is(err, json.ErrUnknownName):
 			at, name := cut(path)
 			return &Error{Path: at, Reason: fmt.Sprintf("unknown member %q", name)}
-		case s.Err != nil && s.JSONKind == 0:
-			return s.Err // of an UnmarshalJSON method
-		case s.JSONKind != 0 && s.Err == nil:
-			return &Error{Path: path, Reason: "is " + kindOf(s.JSONKind)}
+		case s.Err != nil:
+			return &Error{Path: path, Reason: s.Err.Error(), Cause: s.Err}
 		}
-		return &Error{Path: path, Reason: "does not have the expected form"}
+		return &Error{Path: path, Reason: "is " + kindOf(s.JSONKind) + wanted(s.GoType)}
 	}
 	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		path := pathOf(s.JSONPointer)
@@ -204,6 +208,28 @@ func cut(path string) (at, name string) {
 		return path[:n], path[n+1:]
 	}
 	return "", path
+}
+
+// wanted names the kind of JSON value that fits a type.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return ", not a string"
+	case reflect.Bool:
+		return ", not a bool"
+	case reflect.Slice, reflect.Array:
+		return ", not an array"
+	case reflect.Struct, reflect.Map:
+		return ", not an object"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return ", not an integer that fits"
+	case reflect.Float32, reflect.Float64:
+		return ", not a number"
+	}
+	return ""
 }
 
 func kindOf(k jsontext.Kind) string {

@@ -68,7 +68,7 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	var described struct {
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(in.Input, &described) // tools without a description are fine
+	_ = dialect.Decode("tool_input", in.Input, &described) // tools without a description are fine
 	r := approval(in.Tool, in.Input, "Codex wants to use **"+in.Tool+"**"+where(in.Cwd), described.Description)
 	r.Approval.Where = in.Cwd
 	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
