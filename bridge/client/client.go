@@ -26,6 +26,8 @@ const (
 	pollGrace  = 10 * time.Second
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
+	// shortPoll is the least time between two polls that return at once.
+	shortPoll = 500 * time.Millisecond
 	// giveUp is how long a daemon may be away before a wait fails.
 	giveUp = 2 * time.Minute
 )
@@ -129,7 +131,7 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 
 // retry repeats what failed because the daemon was away.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
-	wait, began := retryFirst, time.Now()
+	wait, began, hung := retryFirst, time.Now(), false
 	for {
 		start := time.Now()
 		err := call(ctx)
@@ -143,8 +145,11 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			}
 			return err
 		}
-		if time.Since(start) > retryMost {
-			wait, began = retryFirst, time.Now() // it was there for a while
+		switch late := errors.Is(err, context.DeadlineExceeded); {
+		case late && !hung:
+			wait, began, hung = retryFirst, time.Now().Add(-pollGrace), true // it should have answered by then
+		case !late && time.Since(start) > retryMost:
+			wait, began, hung = retryFirst, time.Now(), false // it was there for a while
 		}
 		if time.Since(began) > cmp.Or(c.Patience, giveUp) {
 			return err
