@@ -1,15 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // errorBody is the body of every error.
@@ -38,30 +39,27 @@ func write(w http.ResponseWriter, status int, v any) error {
 
 var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: is empty")
 
-// read decodes a body strictly; errNoBody if there is none.
+// read decodes a body that has only one meaning and no unknown members. It
+// returns errNoBody if there is none.
 func read(r *http.Request, v any) error {
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if err == nil && dec.More() {
-		err = errors.New("more than one JSON value")
+	raw, err := readRaw(r)
+	if err != nil {
+		return err
 	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return errNoBody
+	}
+	err = strictjson.DecodeKnown(raw, v)
 	if err == nil {
 		return nil
-	}
-	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return bridge.Errorf(bridge.CodeInvalid, "body: is larger than %d bytes", big.Limit)
 	}
 	if be, ok := errors.AsType[*bridge.Error](err); ok {
 		return be
 	}
-	if errors.Is(err, io.EOF) {
-		return errNoBody
+	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Path != "" {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: %s", e.Path, e.Reason)
 	}
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: is a %s, want %s", typed.Field, typed.Value, typed.Type)
-	}
-	return bridge.Errorf(bridge.CodeInvalid, "body: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return bridge.Errorf(bridge.CodeInvalid, "body: %s", err)
 }
 
 // readOptional is read for a body that may be left out.
@@ -75,6 +73,9 @@ func readOptional(r *http.Request, v any) error {
 // readRaw is a body as it came, for what decodes it itself.
 func readRaw(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(r.Body)
+	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "body: is larger than %d bytes", big.Limit)
+	}
 	if err != nil {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
 	}

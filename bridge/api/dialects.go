@@ -102,7 +102,7 @@ func translateText(b []byte) (dialect.Translation, error) {
 	var message struct {
 		Content string `json:"content"`
 	}
-	if json.Unmarshal(b, &message) == nil && message.Content != "" {
+	if dialect.Decode("message", b, &message) == nil && message.Content != "" {
 		content = message.Content
 	}
 	blocks, err := widgetblock.Blocks(content)

@@ -101,7 +101,7 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 		return toolinteraction.EncodeRequest(rec.Interaction, e.Timestamp), nil
 	}
 	var resp bridge.Response
-	if err := json.Unmarshal(e.Data, &resp); err != nil {
+	if err := dialect.Decode("event", e.Data, &resp); err != nil {
 		return nil, err
 	}
 	resp.At = e.Timestamp

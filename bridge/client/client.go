@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 const (
@@ -25,6 +26,8 @@ const (
 	pollGrace  = 10 * time.Second
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
+	// shortPoll is the least time between two polls that return at once.
+	shortPoll = 500 * time.Millisecond
 	// giveUp is how long a daemon may be away before a wait fails.
 	giveUp = 2 * time.Minute
 )
@@ -128,7 +131,7 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 
 // retry repeats what failed because the daemon was away.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
-	wait, began := retryFirst, time.Now()
+	wait, began, hung := retryFirst, time.Now(), false
 	for {
 		start := time.Now()
 		err := call(ctx)
@@ -142,8 +145,11 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			}
 			return err
 		}
-		if time.Since(start) > retryMost {
-			wait, began = retryFirst, time.Now() // it was there for a while
+		switch late := errors.Is(err, context.DeadlineExceeded); {
+		case late && !hung:
+			wait, began, hung = retryFirst, time.Now().Add(-pollGrace), true // it should have answered by then
+		case !late && time.Since(start) > retryMost:
+			wait, began, hung = retryFirst, time.Now(), false // it was there for a while
 		}
 		if time.Since(began) > cmp.Or(c.Patience, giveUp) {
 			return err
@@ -202,8 +208,21 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if out == nil {
 		return nil
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
 		return away(err)
+	}
+	return readAnswer(raw, out)
+}
+
+// answers bounds what a daemon answers: a page of records.
+var answers = strictjson.Limits{Depth: 1000, Bytes: 256 << 20}
+
+// readAnswer reads what the daemon answered. Text that only a careless decoder
+// could read does not come from a daemon.
+func readAnswer(raw []byte, out any) error {
+	if err := answers.Decode(raw, out); err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "the daemon's answer is not understood").WithHint("is NOD_URL the address of a nod daemon?")
 	}
 	return nil
 }

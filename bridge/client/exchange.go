@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -26,9 +27,9 @@ type Exchange struct {
 	// Pending is called once the message's interactions are open and wait for
 	// people; nil: nobody wants to know.
 	Pending func([]bridge.Record)
-	// Receipts is called with the receipts of the answer, before Exchange
-	// returns; its error is returned instead. Nil: nobody wants them.
-	Receipts func([]string) error
+	// Check is called with the answer and its receipts before Exchange returns,
+	// which returns its error instead. A nil Check accepts every answer.
+	Check func(answer []byte, receipts []string) error
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
@@ -38,8 +39,9 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 	if x.Key == "" {
 		x.Key = uuid.NewString()
 	}
-	wait := "1ms" // to know soon what is open
+	wait := time.Millisecond // to know soon what is open
 	for {
+		began := time.Now()
 		var answer json.RawMessage
 		var open []bridge.Record
 		err := c.retry(ctx, func(ctx context.Context) error {
@@ -54,19 +56,22 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 			x.Pending(open)
 			x.Pending = nil
 		}
-		wait = pollFor.String()
+		if wait == pollFor && time.Since(began) < shortPoll { // it did not wait
+			bridge.Pause(ctx, shortPoll)
+		}
+		wait = pollFor
 	}
 }
 
 // exchangeOnce returns the answer, or what is open where there is none yet.
-func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait string) (json.RawMessage, []bridge.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, pollFor+pollGrace)
+func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait time.Duration) (json.RawMessage, []bridge.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
 	defer cancel()
 	q := url.Values{}
 	for k, v := range x.Query {
 		q[k] = v
 	}
-	q.Set("wait", wait)
+	q.Set("wait", wait.String())
 	req, err := c.request(ctx, http.MethodPost, x.Path+"?"+q.Encode(), x.Body)
 	if err != nil {
 		return nil, nil, err
@@ -88,16 +93,17 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait string) (jso
 		return nil, nil, away(err)
 	}
 	if resp.StatusCode != http.StatusAccepted {
-		if x.Receipts != nil {
-			if err := x.Receipts(resp.Header.Values("Nod-Receipt")); err != nil {
+		raw = bytes.TrimSpace(raw)
+		if x.Check != nil {
+			if err := x.Check(raw, resp.Header.Values("Nod-Receipt")); err != nil {
 				return nil, nil, callbackError{err}
 			}
 		}
-		return bytes.TrimSpace(raw), nil, nil
+		return raw, nil, nil
 	}
 	var list bridge.List
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, nil, away(err)
+	if err := readAnswer(raw, &list); err != nil {
+		return nil, nil, err
 	}
 	return nil, append([]bridge.Record{}, list.Items...), nil
 }

@@ -7,29 +7,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Decode reads one JSON value; unknown members are left alone, as the systems
-// these formats come from do. The error is CodeInvalid and names what.
+// Decode reads one JSON value that has only one meaning: see strictjson. It
+// ignores unknown members, as the systems that these formats come from do. The
+// error is CodeInvalid and names what.
 func Decode(what string, raw []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	err := dec.Decode(v)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("more than one JSON value")
-		}
-	}
+	err := strictjson.Decode(raw, v)
 	if err == nil {
 		return nil
 	}
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
-		return bridge.Errorf(bridge.CodeInvalid, "%s.%s: is a %s", what, typed.Field, typed.Value)
+	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Path != "" {
+		return bridge.Errorf(bridge.CodeInvalid, "%s.%s: %s", what, e.Path, e.Reason)
 	}
-	return bridge.Errorf(bridge.CodeInvalid, "%s: %s", what, strings.TrimPrefix(err.Error(), "json: "))
+	return bridge.Errorf(bridge.CodeInvalid, "%s: %s", what, err)
 }
 
 // Encode writes a value as these systems do: compact, and without escaping

@@ -55,15 +55,11 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 
 // sameJSON compares two values but for how they are written.
 func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+	p, err := bridge.Canonical(a)
+	if err != nil {
 		return string(a) == string(b)
 	}
-	p, err := json.Marshal(x)
-	if err != nil {
-		return false
-	}
-	q, err := json.Marshal(y)
+	q, err := bridge.Canonical(b)
 	return err == nil && string(p) == string(q)
 }
 

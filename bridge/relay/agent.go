@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"sync"
@@ -32,6 +33,9 @@ type Agent struct {
 	// returns it for a request.
 	note   func(*Agent, Message)
 	enrich func(*Agent, Message) map[string]json.RawMessage
+	// gone is the result of a request that no one can answer any more: it
+	// denies.
+	gone func(method string) any
 	// closed tells the client that a request was answered elsewhere; nil: the
 	// agent itself does.
 	closed func(id json.RawMessage) any
@@ -47,6 +51,7 @@ type Agent struct {
 // waiting is a request of the agent that both ends may answer.
 type waiting struct {
 	cancel  context.CancelFunc
+	message Message
 	session string
 	shown   bool // to the client
 }
@@ -69,7 +74,7 @@ func newAgent(o Options) *Agent {
 // NewACP is for an agent that speaks the Agent Client Protocol.
 func NewACP(o Options) *Agent {
 	a := newAgent(o)
-	a.dialect, a.methods = "acp", acp.Methods
+	a.dialect, a.methods, a.gone = "acp", acp.Methods, acp.Gone
 	a.note = func(a *Agent, m Message) {
 		if m.Method != "session/update" {
 			return
@@ -80,7 +85,7 @@ func NewACP(o Options) *Agent {
 		var call struct {
 			ID string `json:"toolCallId"`
 		}
-		if json.Unmarshal(m.Params, &p) == nil && json.Unmarshal(p.Update, &call) == nil && call.ID != "" {
+		if limits.Decode(m.Params, &p) == nil && limits.Decode(p.Update, &call) == nil && call.ID != "" {
 			a.remember(call.ID, p.Update)
 		}
 	}
@@ -90,7 +95,7 @@ func NewACP(o Options) *Agent {
 				ID string `json:"toolCallId"`
 			} `json:"toolCall"`
 		}
-		_ = json.Unmarshal(m.Params, &p) // without it there is nothing to add
+		_ = limits.Decode(m.Params, &p) // without it there is nothing to add
 		return map[string]json.RawMessage{"toolCall": a.known(p.ToolCall.ID)}
 	}
 	a.closed = func(id json.RawMessage) any {
@@ -106,7 +111,7 @@ func NewACP(o Options) *Agent {
 // NewCodex is for codex app-server.
 func NewCodex(o Options) *Agent {
 	a := newAgent(o)
-	a.dialect, a.methods = "codex", codex.Methods
+	a.dialect, a.methods, a.gone = "codex", codex.Methods, codex.Gone
 	a.note = func(a *Agent, m Message) {
 		if m.Method != "item/started" {
 			return
@@ -118,7 +123,7 @@ func NewCodex(o Options) *Agent {
 				Changes json.RawMessage `json:"changes"`
 			} `json:"item"`
 		}
-		if json.Unmarshal(m.Params, &p) == nil && p.Item.Type == "fileChange" {
+		if limits.Decode(m.Params, &p) == nil && p.Item.Type == "fileChange" {
 			a.remember(p.Item.ID, p.Item.Changes)
 		}
 	}
@@ -126,7 +131,7 @@ func NewCodex(o Options) *Agent {
 		var p struct {
 			Item string `json:"itemId"`
 		}
-		_ = json.Unmarshal(m.Params, &p) // without it there is nothing to add
+		_ = limits.Decode(m.Params, &p) // without it there is nothing to add
 		return map[string]json.RawMessage{"changes": a.known(p.Item)}
 	}
 	return a
@@ -145,12 +150,11 @@ func (a *Agent) remember(id string, told json.RawMessage) {
 			a.order = a.order[1:]
 		}
 	}
-	var old, more map[string]json.RawMessage
-	if known && json.Unmarshal(was, &old) == nil && json.Unmarshal(told, &more) == nil {
-		for k, v := range more {
-			old[k] = v
-		}
-		if b, err := json.Marshal(old); err == nil {
+	old, err := members(was)
+	more, err2 := members(told)
+	if known && err == nil && err2 == nil {
+		maps.Copy(old, more)
+		if b, err := encode(old); err == nil {
 			told = b
 		}
 	}
@@ -168,12 +172,7 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	a.note(a, *m)
 	switch {
 	case m.Method == "$/cancel_request", m.Method == "serverRequest/resolved":
-		var p struct {
-			ID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(m.Params, &p) == nil {
-			a.settle(p.ID)
-		}
+		a.settle(requestID(m.Params))
 		return false
 	case !m.IsRequest() || !slices.Contains(a.methods, m.Method):
 		return false
@@ -181,10 +180,18 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	var p struct {
 		Session string `json:"sessionId"`
 	}
-	_ = json.Unmarshal(m.Params, &p) // others have none
-	ctx, cancel := context.WithCancel(ctx)
+	_ = limits.Decode(m.Params, &p) // others have none
 	a.mu.Lock()
-	a.waiting[string(m.ID)] = &waiting{cancel: cancel, session: p.Session, shown: !a.only}
+	if a.waiting[string(m.ID)] != nil { // an answer to either could be taken for the other's
+		a.mu.Unlock()
+		f := failure(m.ID, codeRequest, "the ID belongs to a request that is not finished")
+		f.Version = m.Version
+		a.write(a.server, f)
+		return true
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a.waiting[string(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
+	delete(a.answered, string(m.ID)) // that was an earlier request
 	a.mu.Unlock()
 	request := *m
 	a.work.Go(func() { a.ask(ctx, request) })
@@ -208,7 +215,7 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 		var p struct {
 			Session string `json:"sessionId"`
 		}
-		if json.Unmarshal(m.Params, &p) == nil {
+		if limits.Decode(m.Params, &p) == nil {
 			a.cancelTurn(p.Session)
 		}
 	}
@@ -243,6 +250,22 @@ func (a *Agent) cancelTurn(session string) {
 		a.write(a.server, response{"2.0", json.RawMessage(id), acp.Cancelled()})
 	}
 }
+
+// ClientGone implements Handler: the agent gets a denial for whatever is still
+// open, because the person it asked has gone.
+func (a *Agent) ClientGone() {
+	a.mu.Lock()
+	open := a.waiting
+	a.waiting = map[string]*waiting{}
+	a.mu.Unlock()
+	for _, w := range open {
+		w.cancel()
+		a.write(a.server, response{w.message.Version, w.message.ID, a.gone(w.message.Method)})
+	}
+}
+
+// Decisive implements Handler.
+func (a *Agent) Decisive(method string) bool { return slices.Contains(a.methods, method) }
 
 type response struct {
 	Version string          `json:"jsonrpc,omitempty"`
@@ -283,13 +306,15 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 	case err != nil && a.only:
 		a.log.Warn("not asked in chat, left to the client", "method", m.Method, "error", err)
 		a.mu.Lock()
-		if w := a.waiting[string(m.ID)]; w != nil {
+		w := a.waiting[string(m.ID)]
+		if w != nil {
 			w.shown = true
 		}
 		a.mu.Unlock()
-		if err := a.client.writeRaw(m.raw); err != nil {
-			a.log.Warn("not written", "error", err)
+		if w == nil {
+			return // denied a moment ago
 		}
+		a.write(a.client, m)
 	case err != nil:
 		a.log.Warn("not answered in chat, left to the client", "method", m.Method, "error", err)
 	}
@@ -298,7 +323,7 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 // body is the request with what is known about it.
 func (a *Agent) body(m Message) ([]byte, error) {
 	out := map[string]json.RawMessage{"id": m.ID, "params": m.Params}
-	name, err := json.Marshal(m.Method)
+	name, err := encode(m.Method)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +333,7 @@ func (a *Agent) body(m Message) ([]byte, error) {
 			out[k] = v
 		}
 	}
-	return json.Marshal(out)
+	return encode(out)
 }
 
 // Wait returns once nothing is asked any more.

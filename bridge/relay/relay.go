@@ -1,6 +1,7 @@
-// Package relay stands between a client and an agent or server that speak
-// JSON-RPC, a message a line: everything passes as it came, but for what a
-// person answers in chat.
+// Package relay stands between a client and an agent or server that exchange
+// JSON-RPC messages, one per line. Every message is decoded strictly and
+// encoded again before it passes, so that the receiver reads what nod read. A
+// message that nod cannot read completely does not pass.
 package relay
 
 import (
@@ -10,31 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/url"
 	"sync"
 
-	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
-
-// maxLine bounds a message, in bytes.
-const maxLine = 32 << 20
-
-// Message is a JSON-RPC message. Codex leaves the version out.
-type Message struct {
-	Version string          `json:"jsonrpc,omitempty"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   json.RawMessage `json:"error,omitempty"`
-	raw     []byte
-}
-
-// IsRequest reports whether somebody waits for an answer to it.
-func (m Message) IsRequest() bool { return m.Method != "" && len(m.ID) > 0 }
-
-// IsResponse reports whether it answers a request.
-func (m Message) IsResponse() bool { return m.Method == "" && len(m.ID) > 0 }
 
 // Asker takes an agent's message to people, in its own format.
 type Asker interface {
@@ -57,71 +39,82 @@ func NewSide(in io.Reader, out io.Writer) *Side {
 
 // Write sends a value as one message.
 func (s *Side) Write(v any) error {
-	b, err := json.Marshal(v)
+	b, err := encode(v)
 	if err != nil {
 		return err
 	}
-	return s.writeRaw(b)
-}
-
-func (s *Side) writeRaw(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.out.Write(append(bytes.TrimRight(b, "\r\n"), '\n'))
+	_, err = s.out.Write(append(b, '\n'))
 	return err
 }
 
-// next reads a message. What is no JSON-RPC comes without fields.
-func (s *Side) next() (Message, error) {
+// errLong is the error of a line that was skipped because of its length.
+var errLong = rpcError{codeRequest, "the message is too long"}
+
+// line reads a line. A line that is too long is skipped with errLong.
+func (s *Side) line() ([]byte, error) {
 	var line []byte
+	long := false
 	for {
 		part, err := s.in.ReadSlice('\n')
-		line = append(line, part...)
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			if len(line) > maxLine {
-				return Message{}, bridge.Errorf(bridge.CodeInvalid, "a message is longer than %d bytes", maxLine)
-			}
 			continue
+		case long:
+			return nil, errLong
 		case err != nil && len(bytes.TrimSpace(line)) == 0:
-			return Message{}, err
+			return nil, err
 		}
-		var m Message
-		if json.Unmarshal(line, &m) != nil {
-			m = Message{} // not ours to judge
-		}
-		m.raw = line
-		return m, nil
+		return bytes.TrimRight(line, "\r\n"), nil // at the end, the next call returns the error
 	}
 }
 
 // Handler decides about messages before they pass. True means that it has
-// taken the message, and that it does not pass.
+// taken the message, which then does not pass.
 type Handler interface {
 	FromClient(context.Context, *Message) bool
 	FromServer(context.Context, *Message) bool
+	// Decisive reports whether a message of the method asks for a decision:
+	// all its members must be known.
+	Decisive(method string) bool
+	// ClientGone is called when the client's side has ended, before the
+	// server's is told.
+	ClientGone()
 }
 
 // Relay carries messages between two sides.
 type Relay struct {
 	Client, Server *Side
 	Handler        Handler
+	// Strict refuses messages without a version or with unknown members.
+	Strict bool
+	Log    *slog.Logger // nil discards
 }
 
 // Run carries messages until the client's side ends, or the server's does. The
 // server is told of the former by stop.
 func (r *Relay) Run(ctx context.Context, stop func()) error {
+	if r.Log == nil {
+		r.Log = slog.New(slog.DiscardHandler)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 2)
 	go func() {
-		err := pump(ctx, r.Client, r.Server, r.Handler.FromClient)
+		err := r.pump(ctx, r.Client, r.Server, r.Handler.FromClient)
+		r.Handler.ClientGone()
 		stop() // what the server still says is carried below
 		if !errors.Is(err, io.EOF) {
 			done <- err
 		}
 	}()
-	go func() { done <- pump(ctx, r.Server, r.Client, r.Handler.FromServer) }()
+	go func() { done <- r.pump(ctx, r.Server, r.Client, r.Handler.FromServer) }()
 	select {
 	case err := <-done:
 		if errors.Is(err, io.EOF) {
@@ -133,27 +126,75 @@ func (r *Relay) Run(ctx context.Context, stop func()) error {
 	}
 }
 
-func pump(ctx context.Context, from, to *Side, take func(context.Context, *Message) bool) error {
+func (r *Relay) pump(ctx context.Context, from, to *Side, take func(context.Context, *Message) bool) error {
 	for ctx.Err() == nil {
-		m, err := from.next()
-		if err != nil {
+		line, err := from.line()
+		if err != nil && !errors.Is(err, errLong) {
 			return err
+		}
+		if err == nil && len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		m, answered := r.read(from, line, err)
+		if answered {
+			continue
 		}
 		if take(ctx, &m) {
 			continue
 		}
-		if err := to.writeRaw(m.raw); err != nil {
+		if err := to.Write(m); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// Replace makes the message pass with other parameters.
-func (m *Message) Replace(params json.RawMessage) {
-	m.Params = params
-	b, err := json.Marshal(m)
-	if err == nil { // parts that were decoded a moment ago
-		m.raw = b
+// read parses a line. True means that it was not understood, and that its
+// sender has been told.
+func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
+	var m Message
+	if err == nil {
+		m, err = parse(line, r.Strict, r.Handler.Decisive)
 	}
+	if err != nil && from == r.Server { // broken text in what people only read
+		mended, again := parse(strictjson.Mend(line), r.Strict, r.Handler.Decisive)
+		if again == nil && !r.Handler.Decisive(mended.Method) {
+			return mended, false
+		}
+	}
+	if err != nil {
+		return r.refuse(from, line, err)
+	}
+	return m, false
+}
+
+// refuse answers a line that was not understood. A response that was not
+// understood becomes an error, for the side that waits for it: refuse returns
+// it and false.
+func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
+	side := "client"
+	if from == r.Server {
+		side = "server"
+	}
+	r.Log.Warn("a message was not understood and does not pass", "from", side, "error", cause)
+	was := peek(line)
+	m := failure(was.ID, codeRequest, cause.Error())
+	if e, ok := errors.AsType[rpcError](cause); ok {
+		m = failure(was.ID, e.Code, e.Message)
+	}
+	if !r.Strict {
+		m.Version = was.Version
+	}
+	switch {
+	case was.isAnswer() && was.ID == nil:
+		return Message{}, true
+	case was.isAnswer():
+		return m, false
+	case was.ID == nil && (side == "server" || !r.Strict):
+		return Message{}, true // perhaps not a message at all
+	}
+	if err := from.Write(m); err != nil {
+		r.Log.Warn("a refusal was not delivered", "to", side, "error", err)
+	}
+	return Message{}, true
 }

@@ -251,12 +251,13 @@ func TestHookWithoutDaemon(t *testing.T) {
 		code              int
 		out               string
 	}{
-		"a tool is blocked":             {pre, "closed", "blocked (--fail closed)", 2, ""},
-		"a tool passes":                 {pre, "open", "going on without nod (--fail open)", 1, ""},
-		"a permission is denied":        {fmt.Sprintf(hookPermission, "s"), "closed", "blocked", 0, `"behavior":"deny"`},
-		"a permission is left":          {fmt.Sprintf(hookPermission, "s"), "open", "going on without nod", 1, ""},
-		"an unreadable input":           {"nonsense", "closed", "blocked", 2, ""},
-		"a report is no reason to stop": {fmt.Sprintf(hookDone, "s"), "closed", "could not ask", 1, ""},
+		"a tool is blocked":                 {pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
+		"a tool passes":                     {pre, "open", "going on without nod (--fail open)", 0, "{}"},
+		"a permission is denied":            {fmt.Sprintf(hookPermission, "s"), "closed", "blocked", 0, `"behavior":"deny"`},
+		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "open", "going on without nod", 0, "{}"},
+		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
+		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
+		"a report is no reason to stop":     {fmt.Sprintf(hookDone, "s"), "closed", "could not ask", 1, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

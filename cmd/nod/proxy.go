@@ -79,7 +79,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 	if err != nil {
 		return err
 	}
-	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
+	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		a := handler(relay.Options{Asker: chatClient{c}, Query: beside(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only, Client: near, Server: far, Log: log})
 		return a, a.Wait
 	})
@@ -87,7 +87,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 
 // between starts a program and carries messages between it and stdin and
 // stdout until one of them ends.
-func between(cmd *cobra.Command, args []string, make func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func())) error {
+func between(cmd *cobra.Command, args []string, strict bool, make func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func())) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -107,7 +107,7 @@ func between(cmd *cobra.Command, args []string, make func(near, far *relay.Side,
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	near, far := relay.NewSide(cmd.InOrStdin(), cmd.OutOrStdout()), relay.NewSide(out, in)
 	h, wait := make(near, far, log)
-	err = (&relay.Relay{Client: near, Server: far, Handler: h}).Run(ctx, func() { in.Close() })
+	err = (&relay.Relay{Client: near, Server: far, Handler: h, Strict: strict, Log: log}).Run(ctx, func() { in.Close() })
 	in.Close()
 	cancel()
 	wait()
@@ -155,7 +155,7 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	}
 	q := beside(w.route, w.timeout, 0, 0)
 	q.Set("session", w.session)
-	return between(cmd, args, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
+	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{
 			Approver: chatClient{c}, Rules: w.rules, Name: w.name, Session: w.session, Route: w.route, Query: q,
 			Timeout: bridge.Duration(w.timeout), Batch: bridge.Duration(w.batch), Client: near, Server: far, Log: log,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 
@@ -69,21 +70,95 @@ func approvedInput(rec bridge.Record) json.RawMessage {
 	return rec.Response.Input
 }
 
-// covered refuses answers that are not about exactly what a message asked.
-// What was approved instead, the agent reads from the answer.
-func covered(t dialect.Translation, tokens []string) error {
+// covered refuses an answer that is not about exactly what a message asked, or
+// that says something else than its receipt.
+func covered(t dialect.Translation, answer []byte, tokens []string) error {
 	if len(tokens) != len(t.Exchanges) {
 		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
 	}
-	for n, x := range t.Exchanges {
-		receipt, err := receiptOf(tokens[n])
-		if err == nil {
-			receipt.ApprovedDigest = ""
-			err = receipt.Covers(x.Request, nil)
-		}
-		if err != nil {
-			return mistrust(err)
+	got, err := bridge.Canonical(answer)
+	switch {
+	case err != nil:
+		return mistrust(err)
+	case len(t.Exchanges) == 0:
+		return mistrustUnless(isAnswer(t.Answer, got))
+	case len(t.Exchanges) > 1:
+		return mistrust(bridge.Errorf(bridge.CodeInternal, "an answer to %d requests", len(t.Exchanges)))
+	}
+	x := t.Exchanges[0]
+	receipt, err := receiptOf(tokens[0])
+	if err != nil {
+		return mistrust(err)
+	}
+	original := receipt
+	original.ApprovedDigest = ""
+	if err := original.Covers(x.Request, nil); err != nil {
+		return mistrust(err)
+	}
+	return mistrustUnless(agrees(x, receipt, got))
+}
+
+// agrees reports whether an answer is the one that a dialect writes for a
+// receipt. Of an answered question, the receipt proves only that a person
+// answered.
+func agrees(x dialect.Exchange, receipt bridge.Receipt, answer []byte) bool {
+	if receipt.State == bridge.StateAnswered {
+		return x.Request.Kind == bridge.KindAsk
+	}
+	var input json.RawMessage
+	if receipt.ApprovedDigest != "" {
+		if input = changedInput(answer); receipt.Covers(x.Request, input) != nil {
+			return false
 		}
 	}
-	return nil
+	for _, stop := range []bool{false, true} { // a receipt does not say it
+		rec := bridge.Record{
+			Interaction: bridge.Interaction{ID: receipt.ID, Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
+			State:       receipt.State,
+			Response: &bridge.Response{
+				State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: stop,
+			},
+		}
+		if want, err := x.Answer(rec); err == nil && isAnswer(want, answer) {
+			return true
+		}
+	}
+	return false
+}
+
+// changedInput is the input that a hook's answer sets. No other format has one.
+func changedInput(answer []byte) json.RawMessage {
+	var out struct {
+		Specific struct {
+			Input    json.RawMessage `json:"updatedInput"`
+			Decision struct {
+				Input json.RawMessage `json:"updatedInput"`
+			} `json:"decision"`
+		} `json:"hookSpecificOutput"`
+	}
+	if dialect.Decode("answer", answer, &out) != nil {
+		return nil
+	}
+	if len(out.Specific.Input) > 0 {
+		return out.Specific.Input
+	}
+	return out.Specific.Decision.Input
+}
+
+// isAnswer reports whether an answer is the one that is wanted.
+func isAnswer(want any, answer []byte) bool {
+	raw, err := dialect.Encode(want)
+	if err != nil {
+		return false
+	}
+	canonical, err := bridge.Canonical(raw)
+	return err == nil && bytes.Equal(canonical, answer)
+}
+
+// mistrustUnless returns an error unless an answer agrees with its receipt.
+func mistrustUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return mistrust(bridge.Errorf(bridge.CodeForbidden, "the answer says something else than its receipt"))
 }

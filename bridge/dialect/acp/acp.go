@@ -81,6 +81,15 @@ func Cancelled() any {
 	return o
 }
 
+// Gone is the result of a request whose client has gone: nothing is allowed
+// and nothing is filled in.
+func Gone(method string) any {
+	if method == "session/request_permission" {
+		return Cancelled()
+	}
+	return elicitation.Result{Action: elicitation.Cancel}
+}
+
 // Request translates a request of an agent. Its answer is the result to send
 // back under the same id.
 func Request(raw []byte) (dialect.Translation, error) {

@@ -107,8 +107,8 @@ func TestRefuses(t *testing.T) {
 		`{"widgets":[]}`: askwidget.ErrNoPrompt,
 		`{"prompt":"x","widgets":[{"type":"slider"}]}`: `unknown "slider"`,
 		`{"prompt":7}`: "payload.prompt: is a number",
-		`{} {}`:        "more than one",
-		``:             "EOF",
+		`{} {}`:        "followed by more data",
+		``:             "is empty",
 	} {
 		if _, err := askwidget.DecodeAsk([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", in, err, want)

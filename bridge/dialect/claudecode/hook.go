@@ -6,6 +6,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -94,7 +95,8 @@ type NoDecision struct{}
 const maxOutput = 10_000
 
 // Hook translates what a hook is given. An event that needs nobody has
-// NoDecision as its answer.
+// NoDecision as its answer. An event that is not known is CodeInvalid: it could
+// be a gate.
 func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {
@@ -113,6 +115,9 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, AllTurns: true, Reason: "the session has ended"}}, nil
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
+	}
+	if !slices.Contains(silentEvents, in.Event) {
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown %q", in.Event)
 	}
 	return dialect.Translation{Answer: NoDecision{}}, nil
 }

@@ -75,7 +75,7 @@ func (c call) approval() bridge.Request {
 	var in struct {
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(c.input, &in) // tools without a description are fine
+	_ = dialect.Decode("tool_input", c.input, &in) // tools without a description are fine
 	prompt := "Claude Code wants to use **" + c.tool + "**" + c.where()
 	for _, more := range []string{in.Description, c.reason} {
 		if strings.TrimSpace(more) != "" {

@@ -4,6 +4,7 @@ package codex
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -45,7 +46,9 @@ type preToolUse struct {
 type NoDecision struct{}
 
 // Hook translates what a hook is given. With denySilence, what nobody decided
-// is denied, with a message that says so; else Codex asks at its own terminal.
+// is denied, with a message that says so. Otherwise Codex asks at its own
+// terminal, except for PreToolUse, where it cannot: there silence always
+// denies. An event that is not known is CodeInvalid: it could be a gate.
 func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {
@@ -60,6 +63,9 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
 	default:
+		if !slices.Contains(silentEvents, in.Event) {
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown %q", in.Event)
+		}
 		return dialect.Translation{Answer: NoDecision{}}, nil
 	}
 	if in.Tool == "" {
@@ -68,7 +74,7 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	var described struct {
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(in.Input, &described) // tools without a description are fine
+	_ = dialect.Decode("tool_input", in.Input, &described) // tools without a description are fine
 	r := approval(in.Tool, in.Input, "Codex wants to use **"+in.Tool+"**"+where(in.Cwd), described.Description)
 	r.Approval.Where = in.Cwd
 	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
@@ -86,7 +92,7 @@ func (in hookInput) answer(rec bridge.Record, denySilence bool) any {
 	switch {
 	case rec.State == bridge.StateApproved:
 		behavior, message = "allow", ""
-	case rec.State != bridge.StateDenied && !denySilence:
+	case rec.State != bridge.StateDenied && !denySilence && in.Event == "PermissionRequest":
 		return NoDecision{}
 	}
 	if in.Event == "PreToolUse" {

@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // Methods are the requests of codex app-server that a person answers.
@@ -148,12 +149,12 @@ func (p params) available() (plain []string, exec json.RawMessage) {
 	}
 	for _, raw := range p.Available {
 		var word string
-		if json.Unmarshal(raw, &word) == nil {
+		if dialect.Decode("decision", raw, &word) == nil {
 			plain = append(plain, word)
 			continue
 		}
 		var a amendment
-		if json.Unmarshal(raw, &a) == nil && len(a.Accept.Exec) > 0 {
+		if strictjson.DecodeKnown(raw, &a) == nil && len(a.Accept.Exec) > 0 {
 			exec = raw
 		}
 	}
@@ -178,7 +179,7 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
 	offer(r.Approval, plain)
 	if exec != nil {
 		var a amendment
-		_ = json.Unmarshal(exec, &a) // decoded before
+		_ = dialect.Decode("decision", exec, &a) // decoded before
 		r.Approval.Decisions = append(r.Approval.Decisions, bridge.DecideAlways)
 		r.Approval.ScopeNotes = map[bridge.Scope]string{bridge.ScopeAlways: "every command that starts with: " + strings.Join(a.Accept.Exec, " ")}
 	}
@@ -283,6 +284,24 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 		}
 		return decision{"timed_out"}, nil
 	}
+}
+
+// Gone is the result of a request whose client has gone: nothing is allowed
+// and nothing is filled in.
+func Gone(method string) any {
+	switch method {
+	case "item/permissions/requestApproval":
+		return granted{json.RawMessage("{}"), "turn"}
+	case "execCommandApproval", "applyPatchApproval":
+		return decision{"abort"}
+	case "item/tool/requestUserInput":
+		return struct {
+			Answers struct{} `json:"answers"`
+		}{}
+	case "mcpServer/elicitation/request":
+		return elicited{Action: cancel}
+	}
+	return decision{cancel}
 }
 
 func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), error) {

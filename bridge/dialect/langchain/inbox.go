@@ -119,13 +119,13 @@ func (in humanInterrupt) response(r bridge.Record) (humanResponse, error) {
 // stringValues makes every value a text, as the inbox does.
 func stringValues(input json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
+	if dialect.Decode("args", input, &fields) != nil {
 		return input
 	}
 	out := map[string]string{}
 	for k, v := range fields {
 		var s string
-		if json.Unmarshal(v, &s) != nil {
+		if dialect.Decode("args", v, &s) != nil {
 			s = string(v)
 		}
 		out[k] = s

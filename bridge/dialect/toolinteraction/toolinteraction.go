@@ -138,9 +138,13 @@ type SetMode struct {
 func DecodeRequest(raw []byte) (bridge.Request, error) {
 	var in struct {
 		Request
-		ToolCallID, ToolName, TurnID, ResponseID, SessionID string
-		InteractionType                                     string `json:"interactionType"`
-		Input                                               json.RawMessage
+		ToolCallID      string          `json:"toolCallId"`
+		ToolName        string          `json:"toolName"`
+		TurnID          string          `json:"turnId"`
+		ResponseID      string          `json:"responseId"`
+		SessionID       string          `json:"sessionId"`
+		InteractionType string          `json:"interactionType"`
+		Input           json.RawMessage `json:"input"`
 	}
 	if err := dialect.Decode("request", raw, &in); err != nil {
 		return bridge.Request{}, err

@@ -1,0 +1,79 @@
+package claudecode
+
+import (
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/strictjson"
+)
+
+// silentEvents are the events that nod has nothing to say about.
+var silentEvents = []string{
+	"SessionStart", "Setup", "InstructionsLoaded", "Notification", "SubagentStart", "PermissionDenied",
+	"PreCompact", "PostCompact", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle",
+	"ConfigChange", "CwdChanged", "FileChanged",
+}
+
+// reportEvents tell that the person or the agent went on.
+var reportEvents = []string{
+	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
+}
+
+// blocked is the output that blocks whatever the event is.
+type blocked struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+}
+
+// Failed is the output of a hook that could not ask anyone. It never allows:
+// where the event has no denial, Claude Code asks at its terminal. An event
+// that is not known is blocked.
+func Failed(event, why string) any {
+	v := verdict{decided: true, message: why}
+	switch {
+	case event == "PreToolUse":
+		return v.preToolUse()
+	case event == "PermissionRequest":
+		return v.permissionRequest()
+	case event == "Elicitation", slices.Contains(reportEvents, event), slices.Contains(silentEvents, event):
+		return NoDecision{}
+	}
+	return blocked{"block", bounded(why)}
+}
+
+// CheckOutput refuses an output that does not have the form of the event, so
+// that Claude Code could take it for another one or for none.
+func CheckOutput(event string, raw []byte) error {
+	var out struct {
+		Continue   *bool  `json:"continue"`
+		StopReason string `json:"stopReason"`
+		Specific   any    `json:"hookSpecificOutput"`
+	}
+	var named struct {
+		Specific struct {
+			Event string `json:"hookEventName"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := dialect.Decode("output", raw, &named); err != nil {
+		return err
+	}
+	switch event {
+	case "PreToolUse":
+		out.Specific = &preToolUse{}
+	case "PermissionRequest":
+		out.Specific = &permissionRequest{}
+	case "Elicitation":
+		out.Specific = &elicited{}
+	}
+	if named.Specific.Event != event {
+		return bridge.Errorf(bridge.CodeInvalid, "output: is not for the event %s", event)
+	}
+	if err := strictjson.DecodeKnown(raw, &out); err != nil {
+		return bridge.Errorf(bridge.CodeInvalid, "output: %s", err)
+	}
+	if p, ok := out.Specific.(*preToolUse); ok && !slices.Contains([]string{"allow", "deny", "ask"}, p.Decision) {
+		return bridge.Errorf(bridge.CodeInvalid, "output: has no decision")
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/strictjson"
+)
+
+// The methods that make the server do something.
+const (
+	methodCall   = "tools/call"
+	methodUpdate = "tasks/update" // gives a running task what it asked for
+)
+
+// call is a request that is judged: by the name, people see the input, and
+// what passes is made from both.
+type call struct {
+	name   string
+	prompt string // what it does, before the name of the server
+	tool   callParams
+	input  json.RawMessage
+	edit   bool // people may change the input
+}
+
+// callParams are the parameters of both methods. No other member passes.
+type callParams struct {
+	Name      string          `json:"name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	TaskID    string          `json:"taskId,omitempty"`
+	Task      *taskParams     `json:"task,omitempty"`
+	Responses json.RawMessage `json:"inputResponses,omitempty"`
+	State     string          `json:"requestState,omitempty"`
+	Meta      json.RawMessage `json:"_meta,omitempty"`
+}
+
+// taskParams asks the server to run the call in the background.
+type taskParams struct {
+	TTL *int64 `json:"ttl,omitempty"`
+}
+
+// maxToolName bounds the name of a tool, in bytes. The protocol allows 128.
+const maxToolName = 256
+
+// readCall reads what a request would do. Its error is a refusal.
+func readCall(m Message) (call, error) {
+	var p callParams
+	if len(m.Params) == 0 {
+		return call{}, rpcError{codeParams, "params is missing"}
+	}
+	if err := strictjson.DecodeKnown(m.Params, &p); err != nil {
+		return call{}, rpcError{codeParams, "params: " + err.Error()}
+	}
+	var err error
+	if p.Meta, err = cleanMeta(p.Meta); err != nil {
+		return call{}, err
+	}
+	p.Meta = capable(p.Meta)
+	for name, part := range map[string]*json.RawMessage{"arguments": &p.Arguments, "inputResponses": &p.Responses} {
+		if isNull(*part) {
+			*part = nil
+		}
+		if len(*part) > 0 && (*part)[0] != '{' {
+			return call{}, rpcError{codeParams, "params." + name + " is not an object"}
+		}
+	}
+	if m.Method == methodUpdate {
+		return updateOf(p)
+	}
+	if p.TaskID != "" || !nameable(p.Name) {
+		return call{}, rpcError{codeParams, "params: name is not the name of a tool"}
+	}
+	if len(p.Arguments) == 0 {
+		p.Arguments = json.RawMessage("{}")
+	}
+	c := call{name: p.Name, prompt: "Use **" + p.Name + "**", tool: p, input: p.Arguments, edit: true}
+	if len(p.Responses) > 0 || p.State != "" { // people see them too
+		c.edit = false
+		c.input, err = encode(callParams{Arguments: p.Arguments, Responses: p.Responses, State: p.State})
+	}
+	return c, err
+}
+
+func updateOf(p callParams) (call, error) {
+	if p.TaskID == "" || p.Name != "" || len(p.Arguments) > 0 || p.Task != nil {
+		return call{}, rpcError{codeParams, "params: is not an update of a task"}
+	}
+	input, err := encode(callParams{TaskID: p.TaskID, Responses: p.Responses, State: p.State})
+	return call{name: methodUpdate, prompt: "Answer a task", tool: p, input: input}, err
+}
+
+// params are what the server gets: what was judged, and nothing else.
+func (c call) params() (json.RawMessage, error) { return encode(c.tool) }
+
+// nameable reports whether a name is shown as it is: printable ASCII without
+// the characters that format text.
+func nameable(name string) bool {
+	if name == "" || len(name) > maxToolName || strings.TrimSpace(name) != name {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if c < 0x20 || c > 0x7e || strings.IndexByte("*`<>[]|\\~", c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// metaMembers are the metadata that the protocol defines, besides those with
+// its own prefix. People do not see metadata, so nothing else passes.
+var metaMembers = []string{"progressToken", "traceparent", "tracestate", "baggage"}
+
+const metaPrefix = "io.modelcontextprotocol/"
+
+// cleanMeta keeps what the protocol defines.
+func cleanMeta(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || isNull(raw) {
+		return nil, nil
+	}
+	m, err := members(raw)
+	if err != nil {
+		return nil, rpcError{codeParams, "params._meta is not an object"}
+	}
+	for name := range m {
+		if !slices.Contains(metaMembers, name) && !strings.HasPrefix(name, metaPrefix) {
+			delete(m, name)
+		}
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return encode(m)
+}
+
+// called judges a call. It returns true if the call does not pass now.
+func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
+	params, err := c.params()
+	if err != nil {
+		w.fail(m.ID, rpcError{codeParams, "params: " + err.Error()})
+		return true
+	}
+	m.Params = params
+	switch {
+	case matches(w.Rules.Deny, c.name):
+		w.reply(m.ID, refusal("The tool "+c.name+" is not allowed here."))
+		return true
+	case matches(w.Rules.Allow, c.name):
+		w.keep(request{message: *m, ctx: ctx})
+		return false
+	}
+	if _, err := bridge.Canonical(c.input); err != nil { // people would see another value
+		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
+		return true
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	w.mu.Lock()
+	w.judged[string(m.ID)] = cancel
+	w.mu.Unlock()
+	asked := *m
+	w.work.Go(func() {
+		defer cancel()
+		w.approve(ctx, asked, c)
+	})
+	return true
+}
+
+func (c call) request(w *Wrap) bridge.Request {
+	decisions := []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession}
+	if c.edit {
+		decisions = append(decisions, bridge.DecideEdit)
+	}
+	return bridge.Request{
+		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server `" + w.Name + "`",
+		Session: w.Session, Route: w.Route, Timeout: w.Timeout, Batch: w.Batch,
+		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
+	}
+}
+
+func (w *Wrap) approve(ctx context.Context, m Message, c call) {
+	rec, err := w.Approver.Approve(ctx, c.request(w))
+	if err == nil && rec.State == bridge.StateApproved {
+		m.Params, err = c.approved(rec)
+	}
+	w.mu.Lock()
+	_, waiting := w.judged[string(m.ID)]
+	delete(w.judged, string(m.ID))
+	run := waiting && ctx.Err() == nil && err == nil && rec.State == bridge.StateApproved
+	if run {
+		w.sent[string(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
+	}
+	w.mu.Unlock()
+	switch {
+	case !waiting || ctx.Err() != nil: // the client waits no more
+	case err != nil:
+		w.reply(m.ID, refusal("Nobody could be asked whether it may run: "+bridge.PublicText(err)))
+	case !run:
+		w.reply(m.ID, refusal(dialect.WhyNot(rec)))
+	default:
+		w.pass(m)
+	}
+}
+
+// approved are the parameters that people approved.
+func (c call) approved(rec bridge.Record) (json.RawMessage, error) {
+	if rec.Response != nil && len(rec.Response.Input) > 0 {
+		if !c.edit || rec.Response.Input[0] != '{' {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "the changed input is not an object")
+		}
+		c.tool.Arguments = rec.Response.Input
+	}
+	return c.params()
+}
+
+// pass sends an approved request to the server.
+func (w *Wrap) pass(m Message) {
+	if err := w.Server.Write(m); err != nil {
+		w.Log.Warn("an approved request did not reach its server", "error", err)
+		w.mu.Lock()
+		r := w.sent[string(m.ID)]
+		delete(w.sent, string(m.ID))
+		w.mu.Unlock()
+		if len(r.own) > 0 {
+			m.ID = r.own
+		}
+		w.fail(m.ID, rpcError{codeInternal, "the server did not get the request"})
+	}
+}
+
+// refusal is a tool's result: the model reads it.
+func refusal(text string) any {
+	return map[string]any{"isError": true, "content": []any{map[string]string{"type": "text", "text": text}}}
+}

@@ -1,0 +1,139 @@
+package strictjson_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge/strictjson"
+)
+
+type call struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Retries   int             `json:"retries"`
+	Nested    struct {
+		Items []string `json:"items"`
+	} `json:"nested"`
+}
+
+// TestRefused checks that a value which two readers could read differently is
+// refused, with a reason.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for in, reason := range map[string]string{
+		"":                                          "is empty",
+		" \n":                                       "is empty",
+		`{"name":"a","name":"b"}`:                   `duplicate member "name"`,
+		`{"name":"a","\u006eame":"b"}`:              `duplicate member "name"`,
+		`{"arguments":{"a":[{"b":1,"b":2}]}}`:       `arguments.a.0: duplicate member "b"`,
+		`{"name":"a"} {"name":"b"}`:                 "is followed by more data",
+		"{\"name\":\"a\"}\r{\"name\":\"b\"}":        "is followed by more data",
+		`{"name":"a"}}`:                             "is followed by more data",
+		"\ufeff{}":                                  "is not valid JSON",
+		"{\"name\":\"\xff\"}":                       "is not valid JSON",
+		`{"name":"\ud800"}`:                         "is not valid JSON",
+		`{"name":"\udc00\ud800"}`:                   "is not valid JSON",
+		"{\"name\":\"a\x00\"}":                      "is not valid JSON",
+		"{\"name\":\"a\nb\"}":                       "is not valid JSON",
+		`{'name':'a'}`:                              "is not valid JSON",
+		`{"name":"a",}`:                             "is not valid JSON",
+		`{"name":"a"`:                               "is not valid JSON",
+		`{"name":NaN}`:                              "is not valid JSON",
+		`{"name":01}`:                               "is not valid JSON",
+		`{"name":"a"/*x*/}`:                         "is not valid JSON",
+		`{"retries":"a"}`:                           "retries: is a string",
+		`{"name":["a"]}`:                            "name: is an array",
+		`{"nested":{"items":["a",1]}}`:              "nested.items.1: is a number",
+		`[{"name":"a"}]`:                            "is an array",
+		`{"arguments":` + nested(100) + `}`:         "nested more than 100 levels",
+		`{"arguments":` + nested(10_001) + `}`:      "nested more than 100 levels",
+		`"` + strings.Repeat("x", 33<<20) + `"`:     "is longer than",
+		`{"name":"a","arguments":{"x":"\ud83d"}}`:   "is not valid JSON",
+		`{"name":"a","retries":1e999}`:              "retries: ",
+		`{"name":"a","arguments":{"x":1,"x":1}}`:    `arguments: duplicate member "x"`,
+		`{"name":"a","arguments":[{},{"":1,"":2}]}`: `arguments.1: duplicate member ""`,
+	} {
+		var c call
+		if err := strictjson.Decode([]byte(in), &c); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%.80q: %v, want %s", in, err, reason)
+		}
+	}
+}
+
+func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// TestNames checks that a member matches its own spelling only, and that
+// unknown members are ignored or refused as the caller wants.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	const in = `{"name":"a","Name":"b","NAME":"c","n\u0061me2":"d","arguments":{"x":1}}`
+	var c call
+	if err := strictjson.Decode([]byte(in), &c); err != nil || c.Name != "a" || string(c.Arguments) != `{"x":1}` {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := strictjson.DecodeKnown([]byte(in), &c); err == nil || err.Error() != `unknown member "Name"` {
+		t.Errorf("%v", err)
+	}
+	if err := strictjson.DecodeKnown([]byte(`{"nested":{"Items":[]}}`), &c); err == nil || err.Error() != `nested: unknown member "Items"` {
+		t.Errorf("%v", err)
+	}
+	if err := strictjson.DecodeKnown([]byte(`{"name":"\u0061","retries":3,"nested":{"items":["x"]}}`), &c); err != nil || c.Name != "a" || c.Retries != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := (strictjson.Limits{Depth: 200}).Check([]byte(nested(200))); err != nil {
+		t.Error(err)
+	}
+	if err := strictjson.Check([]byte(nested(100))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCompact checks that the forwarded text is one line for every reader, and
+// the same value.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	out, err := strictjson.Compact([]byte("{ \"b\" : \"\\u0061\\/\u2028\u0085<&\\u0000\" ,\n \"a\":[1.0, 1E2, 12345678901234567890]}"))
+	if want := `{"b":"a/\u2028\u0085<&\u0000","a":[1.0,1E2,12345678901234567890]}`; err != nil || string(out) != want {
+		t.Errorf("%s, %v, want %s", out, err, want)
+	}
+	if _, err := strictjson.Compact([]byte(`{"a":1,"a":1}`)); err == nil {
+		t.Error("duplicates pass")
+	}
+	if got := string(strictjson.Mend([]byte("{\"a\":\"\\ud83d\xff\"}"))); got != `{"a":"`+"\ufffd\ufffd"+`"}` {
+		t.Errorf("mended: %s", got)
+	}
+}
+
+// FuzzCompact checks that what passes has one meaning: the standard decoder
+// reads the same from the original and from the forwarded text, and the text
+// is stable.
+func FuzzCompact(f *testing.F) {
+	for _, s := range []string{`{"a":[1,"b",null,true]}`, `{"a":1,"A":2}`, `{"a":"\ud83d\ude00"}`, "{\"a\":\"\u2028\"}", `[1e2,-0,1.50]`, `{"a":1,"a":2}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		out, err := strictjson.Compact(raw)
+		if err != nil {
+			return
+		}
+		var a, b any
+		if json.Unmarshal(raw, &a) != nil || json.Unmarshal(out, &b) != nil {
+			if !strings.Contains(string(raw), "e") && !strings.Contains(string(raw), "E") && len(raw) < 300 { // an exponent may be out of range
+				t.Fatalf("%q passes as %q and is not JSON", raw, out)
+			}
+			return
+		}
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		if string(x) != string(y) {
+			t.Fatalf("%q became %q", raw, out)
+		}
+		if again, err := strictjson.Compact(out); err != nil || string(again) != string(out) {
+			t.Fatalf("%q is not stable: %q, %v", out, again, err)
+		}
+		if strings.ContainsAny(string(out), "\n\r\u0085\u2028\u2029") {
+			t.Fatalf("%q is more than a line", out)
+		}
+	})
+}
