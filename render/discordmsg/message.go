@@ -118,11 +118,11 @@ func status(v bridge.View, c render.Card) string {
 		d := v.Record.Interaction.Deadline.Unix()
 		lines = append(lines, fmt.Sprintf("⏳ Open until <t:%d:t> (<t:%d:R>)", d, d))
 	}
-	from := c.From
+	from := "-# " + Escape(render.Cut(c.From, 300, render.Runes))
 	if c.Digest != "" {
 		from += " · " + c.Digest
 	}
-	return strings.Join(append(lines, "-# "+Escape(render.Cut(from, 300, render.Runes))), "\n")
+	return strings.Join(append(lines, from), "\n")
 }
 
 // cost is how much of the room for text a text takes, in characters. Text of
