@@ -381,8 +381,12 @@ func (w *discordWorld) getGuild(c *discordCall) (int, any, *discordFailure) {
 }
 
 func (w *discordWorld) getChannel(c *discordCall) (int, any, *discordFailure) {
-	if ch := w.channels[c.PathValue("channel")]; ch != nil {
-		return 200, ch.json(), nil
+	ch := w.channels[c.PathValue("channel")]
+	switch {
+	case ch == nil:
+		return 0, nil, discordUnknownChannel
+	case !w.may(ch, "VIEW_CHANNEL"):
+		return 0, nil, discordNoAccess
 	}
-	return 0, nil, discordUnknownChannel
+	return 200, ch.json(), nil
 }

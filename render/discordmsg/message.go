@@ -45,6 +45,10 @@ const (
 	textShortened = "✂️ Shortened here."
 )
 
+// maxExcerpt is how much of a text stands on the card if it is attached. On a
+// phone, more would only push the file and the controls out of sight.
+const maxExcerpt = 1200
+
 // minBody is the least room for the text of a request. Less means that what
 // nod adds to it is too long.
 const minBody = 1000
@@ -177,7 +181,7 @@ func description(c render.Card, limit int) (string, bool) {
 	}
 	// What an agent or a person wrote is cut; who decided stays readable.
 	closing := clip(c.Closing, 900)
-	rest := limit - cost(closing) - 10
+	rest := min(limit-cost(closing)-10, maxExcerpt)
 	questions := clip(c.Questions, rest/2)
 	body := clip(c.Body, rest-cost(questions))
 	return join(body, questions, closing), false
