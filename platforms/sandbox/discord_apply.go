@@ -32,7 +32,7 @@ func (c *discordCall) sent() discordSent {
 // apply checks and takes over what a create or edit sends.
 func (w *discordWorld) apply(ch *discordChannel, m object, in discordSent, edit bool) *discordFailure {
 	next := cloneObject(m)
-	for _, key := range []string{"content", "embeds", "components"} {
+	for _, key := range []string{"content", "embeds", "components", "sticker_ids", "poll"} {
 		if v, ok := in.args[key]; ok {
 			next[key] = clone(v)
 		}
