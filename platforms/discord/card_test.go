@@ -298,7 +298,7 @@ func TestDiscordPermissionLost(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	d.want(parts.Sent()[0], "Not delivered", false)
-	// What is decided is closed all the same, without the file.
+	// A decided request is closed anyway, without the file.
 	if err := d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StateApproved), nil); err != nil {
 		t.Fatal(err)
 	}

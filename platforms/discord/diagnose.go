@@ -17,8 +17,8 @@ import (
 
 var _ bridge.Diagnoser = (*Platform)(nil)
 
-// permissions are what the bot is to be allowed in a channel, and what for.
-// Without a needed one requests cannot be answered there.
+// permissions lists the permissions that the bot uses in a channel. Without a
+// needed one, requests cannot be answered there.
 var permissions = []struct {
 	bit    int64
 	name   string

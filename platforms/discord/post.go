@@ -146,7 +146,7 @@ func (p *Platform) show(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	return err
 }
 
-// put edits a message into the card, with a file that is kept or sent anew.
+// put edits a message into the card, with a file that is kept or sent with it.
 func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, parts *bridge.Parts) error {
 	file := m.File
 	if kept != "" {
@@ -157,6 +157,10 @@ func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.
 		return err
 	}
 	id, err := delivered(m, raw)
+	if err != nil && m.Closed { // nothing on it can be approved
+		p.log.Warn("closed card not shown as sent", "platform", p.name, "message", ref.Message, "error", err)
+		return nil
+	}
 	if err != nil || file == nil || id == "" {
 		return err
 	}

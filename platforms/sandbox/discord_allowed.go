@@ -32,7 +32,7 @@ func (w *discordWorld) may(ch *discordChannel, name string) bool {
 	return ch.Kind == 1 || w.permissions()&discordPermissions[name] != 0
 }
 
-// mayPost is what the bot is refused that posts into a channel.
+// mayPost returns the error for a bot that may not post into a channel.
 func (w *discordWorld) mayPost(ch *discordChannel, c *discordCall) *discordFailure {
 	send := "SEND_MESSAGES"
 	if ch.Kind == 11 {
@@ -58,8 +58,9 @@ func (w *discordWorld) preferEmbeds(m Member, shown bool) {
 	w.s.touch()
 }
 
-// Sees is what a member reads on a message of Discord: its text without the
-// embeds that their client hides, and the files that the message shows, opened.
+// Sees returns what a member can read on a message. On Discord it leaves out
+// the embeds that the member's client hides, and adds the content of the files
+// that the message shows.
 func (p Person) Sees(at Place) string {
 	shown := p.s.Message(at)
 	m, err := p.s.member(p.key)

@@ -16,12 +16,12 @@ const (
 
 func discordFlags(m object) int { n, _ := number(m, "flags"); return int(n) }
 
-// discordSent is what a request says of a message.
+// discordSent holds the fields and files of a request that writes a message.
 type discordSent struct {
 	args  object
 	files []discordFile
-	// replaces tells that files which come with an edit replace those that the
-	// message has, even if the request does not list what stays: API v10.
+	// replaces means that the files of an edit replace those of the message even
+	// if the request does not list the ones that stay, as in API v10.
 	replaces bool
 }
 

@@ -22,7 +22,7 @@ func listed(q bridge.Question) bool {
 }
 
 // controls are the rows of buttons and menus of a card. Those of a batch's
-// items stand next to the items.
+// items are next to the items.
 func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
 	switch {
 	case c.Closed || v.ReadOnly:

@@ -31,7 +31,7 @@ type File struct {
 	Data []byte
 }
 
-// Colours of a card's edge.
+// Colors of a card's edge.
 const (
 	colourPending = 0xF0B232
 	colourYes     = 0x248046
@@ -45,8 +45,8 @@ const (
 	textShortened = "✂️ Shortened here."
 )
 
-// maxExcerpt is how much of a text stands on the card if it is attached. On a
-// phone, more would only push the file and the controls out of sight.
+// maxExcerpt is the length of the excerpt on the card if the text is attached.
+// On a phone, more would push the file and the controls out of sight.
 const maxExcerpt = 1200
 
 // minBody is the least room for the text of a request. Less means that what
@@ -57,7 +57,7 @@ const minBody = 1000
 func Build(v bridge.View) (Message, error) { return build(v, true) }
 
 // BuildShort writes the view of a closed card without its file, for a channel
-// that takes no files any more. Its error is CodeUnsupported.
+// that no longer takes files. Its error is CodeUnsupported.
 func BuildShort(v bridge.View) (Message, error) {
 	m, err := build(v, false)
 	if err == nil && !m.Closed {
@@ -129,8 +129,8 @@ func status(v bridge.View, c render.Card) string {
 	return strings.Join(append(lines, from), "\n")
 }
 
-// cost is how much of the room for text a text takes, in characters. Text of
-// many bytes takes more than its characters.
+// cost is the share of the room for text that a text takes, in characters. Text
+// of many bytes takes more than its characters.
 func cost(s string) int {
 	return max(render.Runes(s), (len(s)*maxText+maxTextBytes-1)/maxTextBytes)
 }
@@ -145,7 +145,7 @@ func container(colour int, parts []discordgo.MessageComponent) []discordgo.Messa
 	return []discordgo.MessageComponent{discordgo.Container{AccentColor: &colour, Components: parts}}
 }
 
-// count is how many components Discord counts.
+// count returns the number of components as Discord counts them.
 func count(all []discordgo.MessageComponent) int {
 	n := len(all)
 	for _, c := range all {
