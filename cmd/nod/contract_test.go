@@ -375,9 +375,7 @@ func longText(r *rig, s string) {
 			}
 		}
 	case "discord":
-		m := r.sandbox.Message(a.on(s))
-		file := m["attachments"].([]any)[0].(map[string]any)
-		whole.WriteString(fetch(r, r.base+file["url"].(string)))
+		whole.WriteString(r.sandbox.Person("ana").Sees(a.on(s)))
 	case "telegram":
 		for _, c := range state.Telegram.Chats {
 			for n, m := range c.Messages {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,11 +17,22 @@ import (
 
 var _ bridge.Diagnoser = (*Platform)(nil)
 
-// What the bot has to be allowed in a channel, and what it does better with.
-const (
-	permissionsNeeded = discordgo.PermissionViewChannel | discordgo.PermissionSendMessages
-	permissionsWanted = discordgo.PermissionAttachFiles | discordgo.PermissionCreatePublicThreads | discordgo.PermissionSendMessagesInThreads
-)
+// permissions lists the permissions that the bot uses in a channel. Without a
+// needed one, requests cannot be answered there.
+var permissions = []struct {
+	bit    int64
+	name   string
+	needed bool
+	what   string
+}{
+	{discordgo.PermissionViewChannel, "View Channel", true, "to see the channel"},
+	{discordgo.PermissionSendMessages, "Send Messages", true, "to post requests"},
+	{discordgo.PermissionAttachFiles, "Attach Files", true, "to deliver requests that are too long for a message"},
+	{discordgo.PermissionCreatePublicThreads, "Create Public Threads", false, "to keep the requests of a session together"},
+	{discordgo.PermissionSendMessagesInThreads, "Send Messages in Threads", false, "to post into these threads"},
+	{discordgo.PermissionReadMessageHistory, "Read Message History", false, "to post reminders as replies"},
+	{discordgo.PermissionEmbedLinks, "Embed Links", false, "to let Discord preview links; requests are shown without it"},
+}
 
 const (
 	fixDiscordToken    = "press Reset Token at discord.com/developers/applications > your application > Bot, and set DISCORD_BOT_TOKEN to it"
@@ -32,7 +42,11 @@ const (
 
 // inviteURL is where the bot of an application is let into a server.
 func inviteURL(application string) string {
-	return "https://discord.com/oauth2/authorize?client_id=" + application + "&scope=bot+applications.commands&permissions=" + strconv.FormatInt(permissionsNeeded|permissionsWanted, 10)
+	var all int64
+	for _, p := range permissions {
+		all |= p.bit
+	}
+	return "https://discord.com/oauth2/authorize?client_id=" + application + "&scope=bot+applications.commands&permissions=" + strconv.FormatInt(all, 10)
 }
 
 type application struct {
@@ -120,7 +134,7 @@ func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d b
 	}
 	var c discordgo.Channel
 	if err := p.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c); err != nil {
-		r.Fail(check, err, "invite the bot: "+inviteURL(app)+", and let its role see the channel")
+		r.Fail(check, err, "invite the bot: "+inviteURL(app)+", and allow View Channel for its role")
 		return
 	}
 	have, err := p.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))
@@ -128,26 +142,21 @@ func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d b
 		r.Add(check, bridge.FindingSkipped, "the bot sees #"+c.Name+"; what it may do there is not known", "")
 		return
 	}
-	lacks := func(want int64) string {
-		var names []string
-		for bit, name := range map[int64]string{
-			discordgo.PermissionViewChannel: "View Channel", discordgo.PermissionSendMessages: "Send Messages", discordgo.PermissionAttachFiles: "Attach Files",
-			discordgo.PermissionCreatePublicThreads: "Create Public Threads", discordgo.PermissionSendMessagesInThreads: "Send Messages in Threads",
-		} {
-			if want&bit != 0 && have&bit == 0 && have&discordgo.PermissionAdministrator == 0 {
-				names = append(names, name)
-			}
+	state, names, lacks := bridge.FindingOK, []string{}, []string{}
+	for _, want := range permissions {
+		if have&want.bit != 0 || have&discordgo.PermissionAdministrator != 0 {
+			continue
 		}
-		slices.Sort(names)
-		return strings.Join(names, ", ")
+		names, lacks = append(names, want.name), append(lacks, want.name+" ("+want.what+")")
+		if want.needed {
+			state = bridge.FindingFailed
+		} else if state == bridge.FindingOK {
+			state = bridge.FindingWarning
+		}
 	}
-	fix := "allow it for the bot's role at the channel > Edit Channel > Permissions"
-	switch needed, wanted := lacks(permissionsNeeded), lacks(permissionsWanted); {
-	case needed != "":
-		r.Add(check, bridge.FindingFailed, "in #"+c.Name+" the bot lacks "+needed, fix)
-	case wanted != "":
-		r.Add(check, bridge.FindingWarning, "in #"+c.Name+" the bot lacks "+wanted, fix)
-	default:
-		r.Add(check, bridge.FindingOK, "the bot may post in #"+c.Name, "")
+	if state == bridge.FindingOK {
+		r.Add(check, state, "the bot may post in #"+c.Name, "")
+		return
 	}
+	r.Add(check, state, "in #"+c.Name+" the bot lacks "+strings.Join(lacks, ", "), "allow "+strings.Join(names, ", ")+" for the bot's role at the channel > Edit Channel > Permissions")
 }

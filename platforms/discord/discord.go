@@ -8,6 +8,7 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -177,67 +178,6 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 	return err
 }
 
-// body is a message as Discord's API takes it.
-type body struct {
-	Content         string                       `json:"content"`
-	Embeds          []*discordgo.MessageEmbed    `json:"embeds"`
-	Components      []discordgo.MessageComponent `json:"components"`
-	AllowedMentions mentions                     `json:"allowed_mentions"`
-	Flags           int                          `json:"flags,omitempty"`
-	Nonce           string                       `json:"nonce,omitempty"`
-	EnforceNonce    bool                         `json:"enforce_nonce,omitempty"`
-}
-
-// mentions says whom a message pings; its zero value nobody. Discord wants it
-// on every create and edit.
-type mentions struct {
-	Parse []string `json:"parse"`
-}
-
-func bodyOf(m discordmsg.Message) body {
-	b := body{Content: m.Content, Embeds: m.Embeds, Components: m.Components, AllowedMentions: mentions{Parse: []string{}}}
-	if b.Embeds == nil {
-		b.Embeds = []*discordgo.MessageEmbed{}
-	}
-	if b.Components == nil {
-		b.Components = []discordgo.MessageComponent{}
-	}
-	return b
-}
-
-// Post implements bridge.Platform. It is idempotent for a few minutes: Discord
-// answers a repeated nonce with the first message.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
-	m, err := discordmsg.Build(v)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	channel, err := p.channel(ctx, d)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	if err := p.pacer.Wait(ctx, channel, platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}); err != nil {
-		return bridge.MessageRef{}, err
-	}
-	b := bodyOf(m)
-	sum := sha256.Sum256([]byte(string(v.Record.Interaction.ID) + channel))
-	b.Nonce, b.EnforceNonce = hex.EncodeToString(sum[:12]), true
-	var out struct {
-		ID      string `json:"id"`
-		Channel string `json:"channel_id"`
-	}
-	endpoint := discordgo.EndpointChannelMessages(channel)
-	if m.File == nil {
-		err = p.do(ctx, http.MethodPost, endpoint, b, &out)
-	} else {
-		err = p.upload(ctx, endpoint, b, m.File, &out)
-	}
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, nil
-}
-
 // channel is where a destination's messages go: a thread, a channel, or the
 // direct message with "@" and a user id.
 func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, error) {
@@ -264,15 +204,6 @@ func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, e
 	p.dms[user] = out.ID
 	p.mu.Unlock()
 	return out.ID, nil
-}
-
-// Update implements bridge.Platform.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
-	m, err := discordmsg.Build(v)
-	if err != nil {
-		return err
-	}
-	return p.do(ctx, http.MethodPatch, discordgo.EndpointChannelMessage(ref.Channel, ref.Message), bodyOf(m), nil)
 }
 
 // Thread implements bridge.Threader: a thread on the session's first message.
@@ -313,12 +244,16 @@ func bucket(endpoint string) string {
 	return "interactions " + strconv.Itoa(int(h.Sum32()%callbackBuckets))
 }
 
-func (p *Platform) upload(ctx context.Context, endpoint string, b body, f *discordmsg.File, out any) error {
-	kind, raw, err := discordgo.MultipartBodyWithJSON(b, []*discordgo.File{{Name: f.Name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(string(f.Data))}})
+// send makes a request that may carry a file.
+func (p *Platform) send(ctx context.Context, method, endpoint string, args any, f *discordmsg.File, out any) error {
+	if f == nil {
+		return p.do(ctx, method, endpoint, args, out)
+	}
+	kind, raw, err := discordgo.MultipartBodyWithJSON(args, []*discordgo.File{{Name: f.Name, ContentType: "text/plain; charset=utf-8", Reader: bytes.NewReader(f.Data)}})
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "discord: multipart")
 	}
-	answer, err := p.rest.RequestRaw(http.MethodPost, endpoint, kind, raw, endpoint, 0, discordgo.WithContext(ctx))
+	answer, err := p.rest.RequestRaw(method, endpoint, kind, raw, bucket(endpoint), 0, discordgo.WithContext(ctx))
 	return p.finish(endpoint, answer, err, out)
 }
 
@@ -370,7 +305,7 @@ func (p *Platform) classify(endpoint string, err error) error {
 	case status == http.StatusNotFound:
 		return bridge.Wrap(bridge.CodeNotFound, err, "discord: %s", text)
 	case status == http.StatusForbidden:
-		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("give the bot View Channel, Send Messages, Embed Links and Attach Files there")
+		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("run nod doctor: it names the permission that the bot lacks there")
 	}
 	return bridge.Wrap(bridge.CodeInvalid, err, "discord: HTTP %d %d %s", status, code, text)
 }

@@ -23,12 +23,13 @@ const (
 
 	respondMessage = 4
 	respondDefer   = 6 // a click that changes nothing to see
-	respondUpdate  = 7
+	respondUpdate  = 7 // of a private message; a card is only changed by Update
 	respondModal   = 9
 
-	flagEphemeral = 64
-	codeUnknown   = 10062 // late: the three seconds are over
-	codeAcked     = 40060 // an earlier try got through
+	flagEphemeral  = 64
+	flagComponents = 32768
+	codeUnknown    = 10062 // late: the three seconds are over
+	codeAcked      = 40060 // an earlier try got through
 )
 
 // interaction is the part of an interaction that nod reads.
@@ -76,14 +77,23 @@ type field struct {
 
 // reply is a response to an interaction.
 type reply struct {
-	Type int `json:"type"`
-	Data any `json:"data,omitempty"`
+	Type int              `json:"type"`
+	Data any              `json:"data,omitempty"`
+	file *discordmsg.File // sent with it
 }
 
-func note(text string) reply {
-	b := bodyOf(discordmsg.Message{Content: discordmsg.Escape(text)})
-	b.Flags = flagEphemeral
-	return reply{Type: respondMessage, Data: b}
+func note(text string) reply { return private(discordmsg.Note(text)) }
+
+// private is a new message that only the person sees who clicked.
+func private(m discordmsg.Message) reply {
+	b := bodyOf(m, "")
+	b.Flags |= flagEphemeral
+	return reply{Type: respondMessage, Data: b, file: m.File}
+}
+
+// redraw replaces the private message that was clicked.
+func redraw(m discordmsg.Message) reply {
+	return reply{Type: respondUpdate, Data: editOf(m, ""), file: m.File}
 }
 
 func (in interaction) private() bool { return in.Message != nil && in.Message.Flags&flagEphemeral != 0 }
@@ -120,7 +130,7 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	callCtx, cancelCall := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancelCall()
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
-	err := p.do(callCtx, http.MethodPost, endpoint, r, nil)
+	err := p.send(callCtx, http.MethodPost, endpoint, r, r.file, nil)
 	if re, ok := errors.AsType[*discordgo.RESTError](err); ok && re.Message != nil && re.Message.Code == codeAcked {
 		err = nil
 	}
@@ -139,7 +149,8 @@ func isCode(err error, code int) bool {
 }
 
 // respond applies the interaction and returns the answer, and what to do once
-// it is sent.
+// it is sent. The answer never changes a card: Update does, which checks what
+// it shows, and which an answer that arrives late would overwrite.
 func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction) (reply, func(context.Context)) {
 	c := p.click(in)
 	if in.Type == typeCommand {
@@ -162,12 +173,12 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 	switch v.Kind {
 	case bridge.VerdictSettled:
 		if in.private() { // the review of a form; the card itself says so in a moment
-			return reply{Type: respondUpdate, Data: bodyOf(discordmsg.Message{Content: discordmsg.Escape(v.Note)})}, nil
+			return redraw(discordmsg.Note(v.Note)), nil
 		}
-		return p.card(*v.View), nil
+		return reply{Type: respondDefer}, nil
 	case bridge.VerdictInvalid:
 		if in.private() && v.View != nil {
-			return reply{Type: respondUpdate, Data: bodyOf(discordmsg.Progress(*v.View, v.Note, firstPage(v)))}, nil
+			return redraw(discordmsg.Progress(*v.View, v.Note, firstPage(v))), nil
 		}
 	case bridge.VerdictDraft:
 		return reply{Type: respondDefer}, nil
@@ -183,16 +194,6 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 		}
 	}
 	return note(v.Note), nil
-}
-
-// card redraws the pressed message.
-func (p *Platform) card(v bridge.View) reply {
-	m, err := discordmsg.Build(v)
-	if err != nil {
-		p.log.Error("card not redrawn", "platform", p.name, "error", err)
-		return reply{Type: respondDefer}
-	}
-	return reply{Type: respondUpdate, Data: bodyOf(m)}
 }
 
 func (p *Platform) form(ctx context.Context, sink bridge.Sink, c bridge.Click) reply {
@@ -281,20 +282,18 @@ func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
 	var m discordmsg.Message
 	switch {
 	case v.Kind == bridge.VerdictSettled && in.Message != nil && !in.private():
-		return p.card(*v.View)
+		return reply{Type: respondDefer}
 	case v.Kind == bridge.VerdictDraft:
 		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent before you submit it all.", page+1)
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:
 		m = discordmsg.Progress(*v.View, v.Note, firstPage(v))
 	default:
-		m = discordmsg.Message{Content: discordmsg.Escape(v.Note)}
+		m = discordmsg.Note(v.Note)
 	}
-	b := bodyOf(m)
 	if in.private() {
-		return reply{Type: respondUpdate, Data: b}
+		return redraw(m)
 	}
-	b.Flags = flagEphemeral
-	return reply{Type: respondMessage, Data: b}
+	return private(m)
 }
 
 // firstPage is the page that holds the first problem.

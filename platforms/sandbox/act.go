@@ -10,7 +10,8 @@ type Action struct {
 	Service string `json:"service"` // slack, discord or telegram
 	As      string `json:"as"`      // key of the member
 	// Do is press, submit (a modal), close (a modal), choose (Discord: a
-	// select), command (Text is like "/nod mute"), reply or send (Telegram).
+	// select), command (Text is like "/nod mute"), embeds (Discord: Text off
+	// hides embeds from this member), reply or send (Telegram).
 	Do      string `json:"do"`
 	Channel string `json:"channel,omitempty"`
 	Message string `json:"message,omitempty"`

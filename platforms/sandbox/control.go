@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type DiscordState struct {
 	Connections int         `json:"connections"`
 	Channels    []ChatState `json:"channels"`
 	Modals      []ViewState `json:"modals"`
+	NoEmbeds    []string    `json:"no_embeds"` // users whose client shows no embeds
 }
 
 // TelegramState is what the chats show.
@@ -101,7 +103,7 @@ func (w *slackWorld) state() SlackState {
 }
 
 func (w *discordWorld) state() DiscordState {
-	st := DiscordState{Connections: len(w.connected()), Channels: []ChatState{}, Modals: []ViewState{}}
+	st := DiscordState{Connections: len(w.connected()), Channels: []ChatState{}, Modals: []ViewState{}, NoEmbeds: slices.Sorted(maps.Keys(w.noEmbeds))}
 	for _, c := range w.channels {
 		cs := ChatState{ID: c.ID, Name: c.Name, User: c.User, Parent: c.Parent, Messages: copies(c.Messages)}
 		for _, p := range c.Private {

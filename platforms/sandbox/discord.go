@@ -26,7 +26,9 @@ type discordWorld struct {
 	nonces       map[string]string              // nonce → message id
 	sessions     map[string]*discordSession
 	files        map[string][]byte
-	commands     map[string]object // by name
+	attached     map[string][]object // by message: its attachments, also those that its components show
+	noEmbeds     map[string]bool     // users whose client shows no embeds
+	commands     map[string]object   // by name
 	lastID       int64
 }
 
@@ -65,7 +67,7 @@ func newDiscordWorld(s *Sandbox) *discordWorld {
 	w := &discordWorld{
 		s: s, key: key, channels: map[string]*discordChannel{}, interactions: map[string]*discordInteraction{},
 		modals: map[string]*discordModal{}, nonces: map[string]string{}, sessions: map[string]*discordSession{}, files: map[string][]byte{},
-		commands: map[string]object{},
+		commands: map[string]object{}, attached: map[string][]object{}, noEmbeds: map[string]bool{},
 	}
 	w.channels[DiscordChannel] = &discordChannel{ID: DiscordChannel, Name: "deploys"}
 	w.channels["100000000000000003"] = &discordChannel{ID: "100000000000000003", Name: "oncall"}
@@ -100,16 +102,24 @@ var (
 	discordUnknownIA      = &discordFailure{404, 10062, "Unknown interaction", nil}
 	discordAcknowledged   = &discordFailure{400, 40060, "Interaction has already been acknowledged.", nil}
 	discordBadToken       = &discordFailure{401, 50027, "Invalid Webhook Token", nil}
+	discordNoAccess       = &discordFailure{403, 50001, "Missing Access", nil}
+	discordNotAllowed     = &discordFailure{403, 50013, "Missing Permissions", nil}
 )
 
 // discordCall is one REST request.
 type discordCall struct {
 	*http.Request
 	args  object
-	files map[string][]byte
-	// denied, endpoint and spent tell that the faults no_permission, endpoint and
-	// sessions hold.
-	denied, endpoint, spent bool
+	files []discordFile
+	// endpoint and spent tell that the faults of these names hold.
+	endpoint, spent bool
+}
+
+// discordFile is an uploaded file; its number is that of its field files[n].
+type discordFile struct {
+	number string
+	name   string
+	data   []byte
 }
 
 type discordHandler func(c *discordCall) (status int, answer any, bad *discordFailure)
@@ -213,7 +223,7 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 		}
 	}
 	w.s.mu.Unlock()
-	if bad := w.barred(c, route, auth); bad != nil {
+	if bad := w.barred(c, auth); bad != nil {
 		writeJSON(rw, bad.status, bad.body())
 		return
 	}
@@ -231,21 +241,17 @@ func (w *discordWorld) serve(rw http.ResponseWriter, r *http.Request, route stri
 	lose(rw)
 }
 
-// read decodes a JSON or multipart body.
-// barred is what a bot is refused that is not in a channel, or may not post; it
-// notes the other faults of the set-up.
-func (w *discordWorld) barred(c *discordCall, route string, auth bool) *discordFailure {
+// barred is what a bot is refused that is not in a channel; it notes the other
+// faults of the setup.
+func (w *discordWorld) barred(c *discordCall, auth bool) *discordFailure {
 	if c.PathValue("channel") != "" && auth && w.s.fault("discord", "", "absent") != nil {
-		return &discordFailure{403, 50001, "Missing Access", nil}
-	}
-	c.denied = w.s.fault("discord", "", "no_permission") != nil
-	if c.denied && route == "POST /channels/{channel}/messages" {
-		return &discordFailure{403, 50013, "Missing Permissions", nil}
+		return discordNoAccess
 	}
 	c.endpoint, c.spent = w.s.fault("discord", "", "endpoint") != nil, w.s.fault("discord", "", "sessions") != nil
 	return nil
 }
 
+// read decodes a JSON or multipart body.
 func (c *discordCall) read() *discordFailure {
 	c.args = object{}
 	kind, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
@@ -276,7 +282,6 @@ func (c *discordCall) read() *discordFailure {
 
 func (c *discordCall) readMultipart(body []byte, boundary string) *discordFailure {
 	invalid := &discordFailure{400, 50035, "Invalid Form Body", nil}
-	c.files = map[string][]byte{}
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		p, err := r.NextPart()
@@ -297,7 +302,8 @@ func (c *discordCall) readMultipart(body []byte, boundary string) *discordFailur
 			continue
 		}
 		if p.FileName() != "" {
-			c.files[p.FileName()] = data
+			number := strings.TrimSuffix(strings.TrimPrefix(p.FormName(), "files["), "]")
+			c.files = append(c.files, discordFile{number, p.FileName(), data})
 		}
 	}
 }
@@ -366,25 +372,21 @@ func (w *discordWorld) createDM(c *discordCall) (int, any, *discordFailure) {
 	return 0, nil, &discordFailure{400, 50007, "Cannot send messages to this user", nil}
 }
 
-// discordAll are the permissions that a bot needs here: to see channels, send
-// messages there and in threads, make threads, embed, attach and read.
-const discordAll = 1<<10 | 1<<11 | 1<<14 | 1<<15 | 1<<16 | 1<<35 | 1<<38
-
 func (w *discordWorld) getGuild(c *discordCall) (int, any, *discordFailure) {
 	if c.PathValue("guild") != DiscordGuild {
 		return 0, nil, &discordFailure{404, 10004, "Unknown Guild", nil}
 	}
-	allowed := int64(discordAll)
-	if c.denied {
-		allowed = 1 << 10
-	}
 	return 200, object{"id": DiscordGuild, "name": "Sandbox", "owner_id": w.s.members[0].Discord,
-		"roles": []any{object{"id": DiscordGuild, "name": "@everyone", "permissions": strconv.FormatInt(allowed, 10), "position": 0, "color": 0}}}, nil
+		"roles": []any{object{"id": DiscordGuild, "name": "@everyone", "permissions": strconv.FormatInt(w.permissions(), 10), "position": 0, "color": 0}}}, nil
 }
 
 func (w *discordWorld) getChannel(c *discordCall) (int, any, *discordFailure) {
-	if ch := w.channels[c.PathValue("channel")]; ch != nil {
-		return 200, ch.json(), nil
+	ch := w.channels[c.PathValue("channel")]
+	switch {
+	case ch == nil:
+		return 0, nil, discordUnknownChannel
+	case !w.may(ch, "VIEW_CHANNEL"):
+		return 0, nil, discordNoAccess
 	}
-	return 0, nil, discordUnknownChannel
+	return 200, ch.json(), nil
 }

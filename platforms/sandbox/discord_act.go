@@ -43,6 +43,8 @@ func (w *discordWorld) act(ctx context.Context, m Member, a Action) (Reaction, e
 		payload, i, err = w.modalSubmit(m, a)
 	case "command":
 		payload, i, err = w.command(m, a)
+	case "embeds":
+		w.preferEmbeds(m, a.Text != "off")
 	case "close":
 		if w.modals[a.View] == nil {
 			err = fmt.Errorf("discord: no modal %q is open", a.View)
@@ -77,7 +79,7 @@ func (w *discordWorld) payload(m Member, i *discordInteraction, ch *discordChann
 	user := object{"id": m.Discord, "username": m.Key, "global_name": m.Name, "discriminator": "0", "avatar": nil}
 	p := object{
 		"id": i.ID, "application_id": DiscordApplication, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID, "channel": ch.json(),
-		"data": data, "locale": "en-US", "app_permissions": "0", "entitlements": []any{}, "authorizing_integration_owners": object{},
+		"data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(w.permissions(), 10), "entitlements": []any{}, "authorizing_integration_owners": object{},
 	}
 	if message != nil {
 		p["message"] = cloneObject(message)
@@ -113,12 +115,9 @@ func (w *discordWorld) component(m Member, a Action) (object, *discordInteractio
 		return nil, nil, fmt.Errorf("discord: no message %q in %s", a.Message, a.Channel)
 	}
 	var c object
-	for _, row := range list(msg, "components") {
-		o, _ := row.(object)
-		for _, v := range list(o, "components") {
-			if e, _ := v.(object); str(e, "custom_id") == a.Control {
-				c = e
-			}
+	for _, e := range discordComponents(list(msg, "components")) {
+		if str(e, "custom_id") == a.Control {
+			c = e
 		}
 	}
 	if c == nil || c["disabled"] == true {
@@ -332,7 +331,7 @@ func (w *discordWorld) overHTTP(ctx context.Context, payload object, i *discordI
 		}
 		w.s.mu.Lock()
 		defer w.s.mu.Unlock()
-		if bad := w.respond(i, answer, nil); bad != nil {
+		if bad := w.respond(i, discordSent{args: answer}); bad != nil {
 			return errors.New(bad.message)
 		}
 		return nil

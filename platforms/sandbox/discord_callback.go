@@ -12,29 +12,34 @@ func (w *discordWorld) callback(c *discordCall) (int, any, *discordFailure) {
 	if i == nil || i.ID != c.PathValue("id") {
 		return 0, nil, discordUnknownIA
 	}
-	if bad := w.respond(i, c.args, c.files); bad != nil {
+	if bad := w.respond(i, c.sent()); bad != nil {
 		return 0, nil, bad
 	}
 	if c.URL.Query().Get("with_response") == "true" {
-		return 200, object{"interaction": object{"id": i.ID, "type": i.Kind, "response_message_id": i.Original}}, nil
+		answer := object{"interaction": object{"id": i.ID, "type": i.Kind, "response_message_id": i.Original}}
+		if kind := intOf(c.args["type"]); kind == 4 || kind == 7 {
+			answer["resource"] = object{"type": kind, "message": clone(w.channels[i.Channel].shown(i.Original, i.User))}
+		}
+		return 200, answer, nil
 	}
 	return 204, nil, nil
 }
 
 // respond applies the first response to an interaction.
-func (w *discordWorld) respond(i *discordInteraction, args object, files map[string][]byte) *discordFailure {
+func (w *discordWorld) respond(i *discordInteraction, in discordSent) *discordFailure {
 	if i.done {
 		return discordAcknowledged
 	}
 	if time.Since(i.Created) > w.s.opts.TriggerTTL {
 		return discordUnknownIA
 	}
-	kind, _ := number(args, "type")
-	data := sub(args, "data")
+	kind, _ := number(in.args, "type")
+	data := sub(in.args, "data")
+	in.args = data
 	ch := w.channels[i.Channel]
 	switch int(kind) {
 	case 4:
-		m, bad := w.create(i, data, files)
+		m, bad := w.create(i, in)
 		if bad != nil {
 			return bad
 		}
@@ -49,7 +54,7 @@ func (w *discordWorld) respond(i *discordInteraction, args object, files map[str
 		if m == nil {
 			return discordUnknownMessage
 		}
-		if bad := w.apply(m, data, files, true); bad != nil {
+		if bad := w.apply(ch, m, in, true); bad != nil {
 			return bad
 		}
 		i.Original = i.Message
@@ -66,7 +71,7 @@ func (w *discordWorld) respond(i *discordInteraction, args object, files map[str
 			}
 		}
 		id := "M" + strconv.FormatInt(w.s.next(), 10)
-		w.numberComponents(list(data, "components"), new(int))
+		numberComponents(list(data, "components"))
 		w.modals[id] = &discordModal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: ch.shown(i.Message, i.User)}
 		i.Reaction.Modal = id
 	default:
@@ -79,16 +84,19 @@ func (w *discordWorld) respond(i *discordInteraction, args object, files map[str
 }
 
 // create posts a message for an interaction, privately if it says so.
-func (w *discordWorld) create(i *discordInteraction, data object, files map[string][]byte) (object, *discordFailure) {
+func (w *discordWorld) create(i *discordInteraction, in discordSent) (object, *discordFailure) {
 	ch := w.channels[i.Channel]
 	m := w.blank(ch)
-	if _, ok := data["allowed_mentions"]; !ok {
-		data["allowed_mentions"] = object{"parse": []any{"users"}}
+	if in.args == nil {
+		in.args = object{}
 	}
-	if bad := w.apply(m, data, files, false); bad != nil {
+	if _, ok := in.args["allowed_mentions"]; !ok {
+		in.args["allowed_mentions"] = object{"parse": []any{"users"}}
+	}
+	if bad := w.apply(ch, m, in, false); bad != nil {
 		return nil, bad
 	}
-	if flags, _ := number(data, "flags"); int(flags)&64 != 0 {
+	if discordFlags(m)&discordEphemeral != 0 {
 		ch.Private = append(ch.Private, discordPrivate{i.User, m})
 	} else {
 		ch.Messages = append(ch.Messages, m)
@@ -109,7 +117,7 @@ func (w *discordWorld) followUp(c *discordCall) (int, any, *discordFailure) {
 	if bad != nil {
 		return 0, nil, bad
 	}
-	m, bad := w.create(i, c.args, c.files)
+	m, bad := w.create(i, c.sent())
 	if bad != nil {
 		return 0, nil, bad
 	}
@@ -145,7 +153,7 @@ func (w *discordWorld) editOriginal(c *discordCall) (int, any, *discordFailure) 
 	if bad != nil {
 		return 0, nil, bad
 	}
-	if bad := w.apply(m, c.args, c.files, true); bad != nil {
+	if bad := w.apply(w.channels[str(m, "channel_id")], m, c.sent(), true); bad != nil {
 		return 0, nil, bad
 	}
 	return 200, clone(m), nil

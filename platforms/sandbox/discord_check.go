@@ -18,10 +18,9 @@ func discordInvalid(path, code, message string) *discordFailure {
 }
 
 type discordChecker struct {
-	bad    *discordFailure
-	ids    map[string]bool
-	number map[int]bool
-	modal  bool
+	bad   *discordFailure
+	ids   map[string]bool
+	modal bool
 }
 
 func (c *discordChecker) fail(path, code, format string, args ...any) {
@@ -42,9 +41,13 @@ func (c *discordChecker) length(path string, v any, least, most int) {
 	}
 }
 
-// checkDiscordMessage checks a message against the documented limits.
-func checkDiscordMessage(m object) *discordFailure {
-	c := discordChecker{ids: map[string]bool{}, number: map[int]bool{}}
+// checkDiscordMessage checks a message against the documented limits. Files
+// tells that it has attachments.
+func checkDiscordMessage(m object, files bool) *discordFailure {
+	if discordFlags(m)&discordV2 != 0 {
+		return checkDiscordLayout(m)
+	}
+	c := discordChecker{ids: map[string]bool{}}
 	c.length("content", m["content"], 0, 2000)
 	if len(list(m, "embeds")) > 10 {
 		c.fail("embeds", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
@@ -64,7 +67,7 @@ func checkDiscordMessage(m object) *discordFailure {
 		row, _ := v.(object)
 		c.row("components."+strconv.Itoa(n), row)
 	}
-	if c.bad == nil && str(m, "content") == "" && len(list(m, "embeds")) == 0 && len(list(m, "components")) == 0 && len(list(m, "attachments")) == 0 {
+	if c.bad == nil && str(m, "content") == "" && len(list(m, "embeds")) == 0 && len(list(m, "components")) == 0 && !files {
 		return &discordFailure{400, 50006, "Cannot send an empty message", nil}
 	}
 	return c.bad
@@ -151,11 +154,18 @@ func (c *discordChecker) button(at string, o object) {
 	if style < 1 || style > 6 {
 		c.fail(at+".style", "BASE_TYPE_CHOICES", "Value must be one of {1, 2, 3, 4, 5, 6}.")
 	}
-	if str(o, "label") == "" && o["emoji"] == nil {
+	if str(o, "label") == "" && o["emoji"] == nil && style != 6 {
 		c.fail(at, "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED", "A button needs a label or an emoji")
 	}
 	c.length(at+".label", o["label"], 0, 80)
+	if style == 6 {
+		c.length(at+".sku_id", o["sku_id"], 1, 20)
+		return
+	}
 	if style == 5 {
+		if str(o, "custom_id") != "" {
+			c.fail(at, "BUTTON_COMPONENT_CUSTOM_ID_AND_URL", "A custom id and url cannot both be specified")
+		}
 		c.length(at+".url", o["url"], 1, 512)
 		return
 	}
@@ -217,7 +227,7 @@ func (c *discordChecker) textInput(at string, o object) {
 
 // checkDiscordModal checks the data of a modal response.
 func checkDiscordModal(d object) *discordFailure {
-	c := discordChecker{ids: map[string]bool{}, number: map[int]bool{}, modal: true}
+	c := discordChecker{ids: map[string]bool{}, modal: true}
 	c.length("data.title", d["title"], 1, 45)
 	c.length("data.custom_id", d["custom_id"], 1, 100)
 	rows := list(d, "components")

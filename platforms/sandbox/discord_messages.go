@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -22,90 +21,6 @@ func (ch *discordChannel) findPrivate(id string) int {
 		}
 	}
 	return -1
-}
-
-// apply checks and takes over what a create or edit sends.
-func (w *discordWorld) apply(m object, args object, files map[string][]byte, edit bool) *discordFailure {
-	next := cloneObject(m)
-	for _, key := range []string{"content", "embeds", "components", "flags"} {
-		if v, ok := args[key]; ok {
-			next[key] = v
-		}
-	}
-	for _, key := range []string{"embeds", "components"} {
-		if next[key] == nil {
-			next[key] = []any{}
-		}
-	}
-	if next["content"] == nil {
-		next["content"] = ""
-	}
-	var attachments []any
-	for name, data := range files {
-		id := w.snowflake()
-		w.files[id] = data
-		attachments = append(attachments, object{"id": id, "filename": name, "size": len(data), "url": "/discord/files/" + id + "/" + name, "content_type": "text/plain; charset=utf-8"})
-	}
-	if len(attachments) > 0 {
-		next["attachments"] = attachments
-	}
-	if bad := checkDiscordMessage(next); bad != nil {
-		return bad
-	}
-	next["mentions"], next["mention_everyone"] = []any{}, false
-	w.mention(next, args)
-	if edit {
-		next["edited_timestamp"] = time.Now().UTC().Format(time.RFC3339Nano)
-		next["edits"] = 1 + intOf(next["edits"])
-	}
-	for k, v := range next {
-		m[k] = v
-	}
-	w.numberComponents(list(m, "components"), new(int))
-	w.s.touch()
-	return nil
-}
-
-// mention notes whom the message pings: without allowed_mentions everybody
-// whom its content names, on edits too.
-func (w *discordWorld) mention(m, args object) {
-	allowed, given := args["allowed_mentions"].(object)
-	parse := func(kind string) bool {
-		if !given {
-			return true
-		}
-		for _, v := range list(allowed, "parse") {
-			if v == kind {
-				return true
-			}
-		}
-		return false
-	}
-	content := str(m, "content")
-	if parse("everyone") && (strings.Contains(content, "@everyone") || strings.Contains(content, "@here")) {
-		m["mention_everyone"] = true
-	}
-	if parse("users") {
-		for _, p := range w.s.members {
-			if strings.Contains(content, "<@"+p.Discord+">") {
-				m["mentions"] = append(list(m, "mentions"), object{"id": p.Discord})
-			}
-		}
-	}
-}
-
-func (w *discordWorld) numberComponents(components []any, n *int) {
-	for _, c := range components {
-		o, _ := c.(object)
-		*n++
-		if id, ok := number(o, "id"); !ok || id == 0 {
-			o["id"] = *n
-		}
-		w.numberComponents(list(o, "components"), n)
-		if child := sub(o, "component"); child != nil {
-			w.numberComponents([]any{child}, n)
-		}
-	}
 }
 
 func (w *discordWorld) blank(ch *discordChannel) object {
@@ -133,7 +48,10 @@ func (w *discordWorld) createMessage(c *discordCall) (int, any, *discordFailure)
 		}
 	}
 	m := w.blank(ch)
-	if bad := w.apply(m, c.args, c.files, false); bad != nil {
+	if bad := w.mayPost(ch, c); bad != nil {
+		return 0, nil, bad
+	}
+	if bad := w.apply(ch, m, c.sent(), false); bad != nil {
 		return 0, nil, bad
 	}
 	if c.args["nonce"] != nil {
@@ -152,6 +70,9 @@ func (w *discordWorld) getMessages(c *discordCall) (int, any, *discordFailure) {
 		return 0, nil, discordUnknownChannel
 	}
 	out := []any{}
+	if !w.may(ch, "READ_MESSAGE_HISTORY") {
+		return 200, out, nil
+	}
 	for n := len(ch.Messages) - 1; n >= 0 && len(out) < 50; n-- {
 		out = append(out, clone(ch.Messages[n]))
 	}
@@ -183,7 +104,10 @@ func (w *discordWorld) editMessage(c *discordCall) (int, any, *discordFailure) {
 	if bad != nil {
 		return 0, nil, bad
 	}
-	if bad := w.apply(ch.Messages[n], c.args, c.files, true); bad != nil {
+	if !w.may(ch, "VIEW_CHANNEL") {
+		return 0, nil, discordNoAccess
+	}
+	if bad := w.apply(ch, ch.Messages[n], c.sent(), true); bad != nil {
 		return 0, nil, bad
 	}
 	return 200, clone(ch.Messages[n]), nil
@@ -203,6 +127,9 @@ func (w *discordWorld) createThread(c *discordCall) (int, any, *discordFailure) 
 	ch, n, bad := w.locate(c)
 	if bad != nil {
 		return 0, nil, bad
+	}
+	if !w.may(ch, "CREATE_PUBLIC_THREADS") {
+		return 0, nil, discordNotAllowed
 	}
 	name := str(c.args, "name")
 	if l := runes(name); l < 1 || l > 100 {

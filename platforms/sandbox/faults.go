@@ -18,7 +18,8 @@ type Fault struct {
 	// (connections stay, nothing is delivered), freeze (Discord's heartbeats
 	// stay unanswered), refuse_connect, revoke (the token); absent (the bot is
 	// not in the channels), no_permission (it may not post in them),
-	// missing_scope (Slack's scope Method), endpoint (the Discord application
+	// missing_scope (Slack's scope Method), missing_permission (Discord's
+	// permission Method, such as ATTACH_FILES), endpoint (the Discord application
 	// has an interactions endpoint), sessions
 	// (few of its gateway sessions are left), skew (the service's clock is Delay ahead).
 	Kind       string        `json:"kind"`

@@ -86,15 +86,12 @@ func Controls(service string, m map[string]any) []Control {
 			}
 		}
 	case "discord":
-		for _, r := range list(m, "components") {
-			row, _ := r.(object)
-			for _, e := range list(row, "components") {
-				el, _ := e.(object)
-				kind := "button"
-				if kindOf(el) == 3 {
-					kind = "select"
-				}
-				out = append(out, Control{str(el, "custom_id"), str(el, "label"), kind, ""})
+		for _, el := range discordComponents(list(m, "components")) {
+			switch kindOf(el) {
+			case 2:
+				out = append(out, Control{str(el, "custom_id"), str(el, "label"), "button", ""})
+			case 3:
+				out = append(out, Control{str(el, "custom_id"), str(el, "label"), "select", ""})
 			}
 		}
 	case "telegram":
@@ -120,7 +117,7 @@ func Texts(m map[string]any) string {
 				walk(e)
 			}
 		case object:
-			for _, k := range []string{"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label", "components", "inline_keyboard", "reply_markup"} {
+			for _, k := range []string{"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label", "components", "accessory", "inline_keyboard", "reply_markup"} {
 				switch t := x[k].(type) {
 				case string:
 					b.WriteString(t + " ")
@@ -210,12 +207,9 @@ func (p Person) Pick(ctx context.Context, at Place, labels []string, submit stri
 }
 
 func findComponent(m object, customID string) object {
-	for _, r := range list(m, "components") {
-		row, _ := r.(object)
-		for _, e := range list(row, "components") {
-			if el, _ := e.(object); str(el, "custom_id") == customID {
-				return el
-			}
+	for _, el := range discordComponents(list(m, "components")) {
+		if str(el, "custom_id") == customID {
+			return el
 		}
 	}
 	return nil

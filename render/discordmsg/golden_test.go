@@ -1,9 +1,13 @@
 package discordmsg_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 	"github.com/nodbridge/nod/render/rendertest"
 )
@@ -42,6 +46,43 @@ func TestEscape(t *testing.T) {
 	} {
 		if got := discordmsg.Escape(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestNoANSI checks that a code block cannot ask Discord for terminal colors,
+// which can hide text.
+func TestNoANSI(t *testing.T) {
+	t.Parallel()
+	for _, lang := range []string{"ansi", "ANSI", "Ansi"} {
+		if got := discordmsg.Markdown(render.Markdown("```" + lang + "\nrm -rf /\n```")); strings.Contains(strings.ToLower(got), "ansi") {
+			t.Errorf("%s: %q", lang, got)
+		}
+	}
+}
+
+// TestNote checks that a text for one person is never cut: the rest of a long
+// one is in its file.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	if m := discordmsg.Note("short"); m.File != nil || len(m.Components) != 1 {
+		t.Errorf("a short note: %+v", m)
+	}
+	for _, of := range []string{"word ", "世", "*"} {
+		m := discordmsg.Note(strings.Repeat(of, 4000) + "end")
+		if m.File == nil || !strings.HasSuffix(string(m.File.Data), "end\n") {
+			t.Errorf("a long note of %q is not in its file", of)
+		}
+		raw, err := json.Marshal(map[string]any{"flags": 32768, "components": m.Components, "attachments": []any{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckDiscordMessage(got); bad != "" {
+			t.Errorf("a long note of %q: %s", of, bad)
 		}
 	}
 }

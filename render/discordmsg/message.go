@@ -13,11 +13,16 @@ import (
 
 // Message is a card as Discord shows it.
 type Message struct {
-	Content    string
-	Embeds     []*discordgo.MessageEmbed
+	// Components are the whole message: its text, its file, its controls.
 	Components []discordgo.MessageComponent
-	// File is the full text where the card can not hold it; nil: it does.
+	// Push is the text of the notification. A message made of components has
+	// none of its own.
+	Push string
+	// File is the full text if the card cannot hold it. Components shows it.
 	File *File
+	// Closed reports that the card has no controls because nothing on it is
+	// pending.
+	Closed bool
 }
 
 // File is an attachment.
@@ -26,7 +31,7 @@ type File struct {
 	Data []byte
 }
 
-// Colours of a card's edge.
+// Colors of a card's edge.
 const (
 	colourPending = 0xF0B232
 	colourYes     = 0x248046
@@ -34,59 +39,124 @@ const (
 	colourOther   = 0x80848E
 )
 
+// Texts that say that a card is not the whole of it.
+const (
+	textAttached  = "✂️ Shortened here: the full text is attached."
+	textShortened = "✂️ Shortened here."
+)
+
+// maxExcerpt is the length of the excerpt on the card if the text is attached.
+// On a phone, more would push the file and the controls out of sight.
+const maxExcerpt = 1200
+
+// minBody is the least room for the text of a request. Less means that what
+// nod adds to it is too long.
+const minBody = 1000
+
 // Build writes a view as a message. Its error is CodeUnsupported.
-func Build(v bridge.View) (Message, error) {
+func Build(v bridge.View) (Message, error) { return build(v, true) }
+
+// BuildShort writes the view of a closed card without its file, for a channel
+// that no longer takes files. Its error is CodeUnsupported.
+func BuildShort(v bridge.View) (Message, error) {
+	m, err := build(v, false)
+	if err == nil && !m.Closed {
+		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: a pending request cannot be shown without its file")
+	}
+	return m, err
+}
+
+func build(v bridge.View, attach bool) (Message, error) {
 	c := render.NewCard(v, listed)
 	var items []render.Item
 	if len(v.Batch) > 0 {
 		c, items = render.NewBatch(v, true)
 	}
-	d := v.Record.Interaction.Deadline
-	body, whole := description(c, maxDescription-500) // room for what is added below
-	m := Message{Content: render.Cut(Escape(c.Notice), maxContent, render.Runes)}
-	e := &discordgo.MessageEmbed{Title: render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes), Color: colour(v.Record.State, c.Closed)}
-	footer := c.From
-	if c.Digest != "" {
-		footer += " · " + c.Digest
+	m := Message{Push: render.Cut(Escape(c.Notice), maxPush, render.Runes), Closed: c.Closed}
+	head := "### " + render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes)
+	foot := status(v, c)
+	room := maxText - cost(head) - cost(foot) - cost(textAttached) - 2
+	if room < minBody {
+		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the notes on the card leave only %d characters for its text", room)
 	}
-	e.Footer = &discordgo.MessageEmbedFooter{Text: render.Cut(footer, 300, render.Runes)}
-	if !whole && c.Whole {
-		text := []byte(c.FullText())
-		if len(text) > maxFile {
-			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(text), maxFile)
+	var parts []discordgo.MessageComponent
+	whole := false
+	if len(items) > 0 {
+		parts, whole = batchParts(v, items, head, room)
+	} else {
+		var body string
+		body, whole = description(c, room)
+		parts = []discordgo.MessageComponent{text(strings.TrimRight(head+"\n"+body, "\n"))}
+	}
+	switch {
+	case !whole && attach:
+		data := []byte(c.FullText())
+		if len(data) > maxFile {
+			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(data), maxFile)
 		}
-		m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
-		body += "\n\n✂️ Shortened here: the full text is attached."
+		m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: data}
+		parts, foot = append(parts, fileOf(m.File)), textAttached+"\n"+foot
+	case !whole:
+		foot = textShortened + "\n" + foot
 	}
+	parts = append(parts, text(foot))
+	buttons, err := controls(v, c, items)
+	if err != nil {
+		return m, err
+	}
+	m.Components = container(colour(v.Record.State, c.Closed), append(parts, buttons...))
+	if n := count(m.Components); n > maxComponents {
+		return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the card has %d components, more than %d", n, maxComponents)
+	}
+	return m, nil
+}
+
+// status is the text below that of the request: how it stands, until when it
+// can be answered, and who asks.
+func status(v bridge.View, c render.Card) string {
+	var lines []string
 	if !c.Closed {
 		for _, note := range render.Notes(v) {
-			body += "\n\n" + Escape(note)
+			lines = append(lines, Escape(note))
 		}
-		body += fmt.Sprintf("\n\n⏳ Open until <t:%d:t> (<t:%d:R>)", d.Unix(), d.Unix())
-		var err error
-		if m.Components, err = controls(v); err != nil {
-			return m, err
-		}
-		if len(items) > 0 {
-			m.Components = batch(v, items)
-		}
-		if v.Record.Interaction.Declinable {
-			m.Components = append(m.Components, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
-		}
-		var more []discordgo.MessageComponent
-		for _, x := range render.Extras(v) {
-			more = append(more, button(x.Token, x.Label, discordgo.SecondaryButton))
-		}
-		if len(more) > 0 && len(items) == 0 && len(m.Components) < maxActionRows {
-			m.Components = append(m.Components, rows(more)...)
-		}
-		if v.ReadOnly {
-			m.Components = nil
+		d := v.Record.Interaction.Deadline.Unix()
+		lines = append(lines, fmt.Sprintf("⏳ Open until <t:%d:t> (<t:%d:R>)", d, d))
+	}
+	from := "-# " + Escape(render.Cut(c.From, 300, render.Runes))
+	if c.Digest != "" {
+		from += " · " + c.Digest
+	}
+	return strings.Join(append(lines, from), "\n")
+}
+
+// cost is the share of the room for text that a text takes, in characters. Text
+// of many bytes takes more than its characters.
+func cost(s string) int {
+	return max(render.Runes(s), (len(s)*maxText+maxTextBytes-1)/maxTextBytes)
+}
+
+func text(s string) discordgo.MessageComponent { return discordgo.TextDisplay{Content: s} }
+
+func fileOf(f *File) discordgo.MessageComponent {
+	return discordgo.FileComponent{File: discordgo.UnfurledMediaItem{URL: "attachment://" + f.Name}}
+}
+
+func container(colour int, parts []discordgo.MessageComponent) []discordgo.MessageComponent {
+	return []discordgo.MessageComponent{discordgo.Container{AccentColor: &colour, Components: parts}}
+}
+
+// count returns the number of components as Discord counts them.
+func count(all []discordgo.MessageComponent) int {
+	n := len(all)
+	for _, c := range all {
+		switch c := c.(type) {
+		case discordgo.Container:
+			n += count(c.Components)
+		case discordgo.ActionsRow:
+			n += count(c.Components)
 		}
 	}
-	e.Description = body
-	m.Embeds = []*discordgo.MessageEmbed{e}
-	return m, nil
+	return n
 }
 
 func colour(s bridge.State, closed bool) int {
@@ -106,202 +176,50 @@ func colour(s bridge.State, closed bool) int {
 // that is all of it.
 func description(c render.Card, limit int) (string, bool) {
 	full := join(Markdown(c.Body), Markdown(c.Questions), Markdown(c.Closing))
-	if render.Runes(full) <= limit {
+	if cost(full) <= limit {
 		return full, true
 	}
 	// What an agent or a person wrote is cut; who decided stays readable.
 	closing := clip(c.Closing, 900)
-	rest := limit - render.Runes(closing) - 10
+	rest := min(limit-cost(closing)-10, maxExcerpt)
 	questions := clip(c.Questions, rest/2)
-	body := clip(c.Body, rest-render.Runes(questions))
+	body := clip(c.Body, rest-cost(questions))
 	return join(body, questions, closing), false
 }
 
 // clip writes a document within limit, as a code block if it has to be cut.
 func clip(doc []render.Block, limit int) string {
 	s := Markdown(doc)
-	if render.Runes(s) <= limit {
+	if cost(s) <= limit {
 		return s
 	}
 	text := strings.ReplaceAll(render.PlainText(doc), "```", "'''")
-	return codeBlock(render.Cut(text, limit-12, render.Runes), "")
+	return codeBlock(render.Cut(text, limit-12, cost), "")
 }
 
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// listed tells whether the options have to be listed in the text.
-func listed(q bridge.Question) bool {
-	if !render.LabelsFit(q, maxButton, render.Runes) {
-		return true
+// Note is a message that tells one person something. A text that is too long
+// for a message is attached.
+func Note(s string) Message {
+	shown := Escape(s)
+	if cost(shown) <= maxText {
+		return Message{Components: []discordgo.MessageComponent{text(shown)}}
 	}
-	if q.OneTap() || len(q.Options) > maxSelect {
-		return render.HasDescriptions(q)
-	}
-	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
+	f := &File{Name: "answer.txt", Data: []byte(s + "\n")}
+	return Message{File: f, Components: []discordgo.MessageComponent{
+		text(render.Cut(shown, maxText-cost(textAttached), cost)), text(textAttached),
+		fileOf(f),
+	}}
 }
 
-func controls(v bridge.View) ([]discordgo.MessageComponent, error) {
-	i := v.Record.Interaction
-	if i.Kind == bridge.KindApproval {
-		return rows(decisions(v)), nil
-	}
-	pages, err := Pages(i)
-	if err != nil {
-		return nil, err
-	}
-	if i.LonePlan() {
-		return rows([]discordgo.MessageComponent{
-			button(v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, discordgo.SuccessButton),
-			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.DangerButton),
-		}), nil
-	}
-	f, lone := i.Lone()
-	if lone {
-		extra := 0
-		if f.AllowOther {
-			extra = 1
-		}
-		if i.Declinable {
-			extra += maxRow // a row of its own
-		}
-		switch {
-		case f.OneTap() && len(f.Options)+extra <= maxButtons:
-			return rows(taps(v, f)), nil
-		case f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect:
-			return selectRow(v, f), nil
-		case !f.FreeText() && len(pages) > 1:
-			return rows(ranges(v, pages)), nil
-		}
-	}
-	label := render.LabelAnswer
-	if lone && !f.FreeText() {
-		label = render.LabelChoose
-	}
-	return rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionInput, 0, bridge.OptionPage), label, discordgo.PrimaryButton)}), nil
-}
-
-func rows(buttons []discordgo.MessageComponent) []discordgo.MessageComponent {
-	var out []discordgo.MessageComponent
-	for row := range slices.Chunk(buttons, maxRow) {
-		out = append(out, discordgo.ActionsRow{Components: row})
-	}
-	return out
-}
-
-func button(token, label string, style discordgo.ButtonStyle) discordgo.MessageComponent {
-	return discordgo.Button{CustomID: token, Label: render.Cut(label, maxButton, render.Runes), Style: style}
-}
-
-func decisions(v bridge.View) []discordgo.MessageComponent {
-	var out []discordgo.MessageComponent
-	i := v.Record.Interaction
-	for n, d := range i.Decisions() {
-		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
-	}
-	return out
-}
-
-func styleOf(t render.Tone) discordgo.ButtonStyle {
-	switch t {
-	case render.Good:
-		return discordgo.SuccessButton
-	case render.Bad:
-		return discordgo.DangerButton
-	}
-	return discordgo.SecondaryButton
-}
-
-// batch are the controls of several approvals: a row for each and one for all,
-// or, where there are more than rows, two buttons of each.
-func batch(v bridge.View, items []render.Item) []discordgo.MessageComponent {
-	var all []discordgo.MessageComponent
-	for _, a := range render.ForAll(items) {
-		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
-	}
-	var each [][]discordgo.MessageComponent
-	for _, it := range items {
-		i := it.View.Record.Interaction
-		var row []discordgo.MessageComponent
-		for _, n := range it.Decisions {
-			row = append(row, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
-		}
-		if len(row) > 0 {
-			each = append(each, row)
-		}
-	}
-	var out []discordgo.MessageComponent
-	if len(each) < maxButtons/maxRow {
-		for _, row := range each {
-			out = append(out, rows(row)...)
-		}
-		return append(out, rows(all)...)
-	}
-	for _, row := range each {
-		out = append(out, row[:min(2, len(row))]...)
-	}
-	return rows(append(out, all...))
-}
-
-func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
-	var out []discordgo.MessageComponent
-	value, _ := (*bridge.Draft)(nil).Value(q)
-	for n := range q.Options {
-		style := discordgo.SecondaryButton
-		if value.Text == q.Options[n].Value {
-			style = discordgo.PrimaryButton
-		}
-		out = append(out, button(v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q.Question, n, maxButton, render.Runes), style))
-	}
-	if q.AllowOther {
-		out = append(out, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
-	}
-	return out
-}
-
-func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
-	value, _ := v.Draft.Value(q)
-	menu := discordgo.SelectMenu{
-		MenuType: discordgo.StringSelectMenu, CustomID: v.Token(bridge.ActionPick, 0, 0), Placeholder: render.LabelChoose,
-	}
-	for n, o := range q.Options {
-		menu.Options = append(menu.Options, discordgo.SelectMenuOption{
-			Label: render.OptionLabel(q.Question, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
-			Description: optionHint(q.Question, o),
-		})
-	}
-	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelOK, discordgo.PrimaryButton)}
-	if q.AllowOther {
-		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
-	}
-	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}, discordgo.ActionsRow{Components: row}}
-}
-
-// optionHint is the description shown on the control; empty where the text
-// lists the options.
-func optionHint(q bridge.Question, o bridge.Option) string {
-	if listed(q) {
-		return ""
-	}
-	return render.Line(o.Description)
-}
-
-// ranges opens the parts of a list that is longer than one modal.
-func ranges(v bridge.View, pages []Page) []discordgo.MessageComponent {
-	var out []discordgo.MessageComponent
-	for n, p := range pages {
-		first, last := p.Fields[0], p.Fields[len(p.Fields)-1]
-		if last.Other && len(p.Fields) > 1 {
-			last = p.Fields[len(p.Fields)-2]
-		}
-		label := fmt.Sprintf("Choose %d–%d…", first.From+1, last.To)
-		if first.Other {
-			label = render.LabelOther
-		}
-		out = append(out, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+n), label, discordgo.PrimaryButton))
-	}
-	return out
+// Withheld is the message of a request that could not be delivered in full. It
+// has no controls.
+func Withheld(reason string) Message {
+	return Message{Components: container(colourOther, []discordgo.MessageComponent{text(
+		"### ⚠️ Not delivered\nDiscord did not show the full request here, so it cannot be answered here.\n> " + Escape(render.Cut(render.Line(reason), 500, render.Runes)))})}
 }
 
 // Progress is the private message between two pages of a form, after one that
@@ -310,13 +228,13 @@ func Progress(v bridge.View, note string, page int) Message {
 	i := v.Record.Interaction
 	pages, err := Pages(i)
 	if err != nil {
-		return Message{Content: Escape(note)}
+		return Note(note)
 	}
 	var row []discordgo.MessageComponent
 	if page > 0 && page <= len(pages) {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page-1), render.LabelBack, discordgo.SecondaryButton))
 	}
-	m := Message{Content: render.Cut(Escape(note), maxContent, render.Runes)}
+	said := render.Cut(Escape(note), maxText/2, cost)
 	switch {
 	case i.LonePlan():
 		row = append(row, button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.PrimaryButton))
@@ -324,9 +242,9 @@ func Progress(v bridge.View, note string, page int) Message {
 		label := fmt.Sprintf("Continue (%d of %d)…", page+1, len(pages))
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page), label, discordgo.PrimaryButton))
 	default:
-		m.Embeds = []*discordgo.MessageEmbed{{Description: render.Cut(Markdown(render.Review(v)), maxDescription, render.Runes), Color: colourPending}}
+		review := render.Cut(Markdown(render.Review(v)), maxText-cost(said)-2, cost)
+		said = strings.TrimLeft(said+"\n\n"+review, "\n")
 		row = append(row, button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.SuccessButton))
 	}
-	m.Components = rows(row)
-	return m
+	return Message{Components: container(colourPending, append([]discordgo.MessageComponent{text(said)}, rows(row)...))}
 }

@@ -74,6 +74,9 @@ func codeBlock(text, lang string) string {
 	if strings.IndexFunc(lang, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) >= 0 {
 		lang = ""
 	}
+	if strings.EqualFold(lang, "ansi") {
+		lang = "" // its escape sequences could hide text
+	}
 	text = strings.ReplaceAll(text, "```", "`\u200b`\u200b`")
 	if strings.HasSuffix(text, "`") {
 		text += "\u200b"

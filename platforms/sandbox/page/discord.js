@@ -53,6 +53,9 @@ function markdown(src) {
     const code = /^```(?:([A-Za-z0-9]*)\n)?([\s\S]*?)\n?```$/.exec(part);
     if (code) return h("pre", {}, code[2]);
     return part.split("\n").map((line) => {
+      const title = /^(#{1,3}) (.+)$/.exec(line);
+      if (title) return h("div", { class: "title" + title[1].length, role: "heading" }, inline(title[2]));
+      if (line.startsWith("-# ")) return h("div", { class: "context" }, inline(line.slice(3)));
       if (line.startsWith("> ")) return h("blockquote", {}, inline(line.slice(2)));
       const item = /^( *)(- |\d+\. )(.*)$/.exec(line);
       if (item) return h("div", { class: "item" }, item[1] + (item[2] === "- " ? "• " : item[2]), inline(item[3]));
@@ -89,16 +92,51 @@ function component(c, m, channel, me) {
   }, h("option", { value: "" }, c.placeholder || "Choose…"), c.options.map((o) => h("option", { value: o.value, selected: chosen.includes(o.value) }, o.label + (o.description ? " – " + o.description : ""))));
 }
 
-function message(m, channel, me, note, thread) {
+// layout shows a component of a message: one that holds others, or text, or a
+// file.
+function layout(c, m, channel, me) {
+  const inner = () => (c.components || []).map((x) => layout(x, m, channel, me));
+  switch (c.type) {
+    case 1: return h("div", { class: "actions" }, c.components.map((x) => component(x, m, channel, me)));
+    case 9: return h("div", { class: "beside" }, h("div", {}, inner()), layout(c.accessory, m, channel, me));
+    case 10: return h("div", { class: "rich" }, markdown(c.content));
+    case 11: return picture(c.media, c.description);
+    case 12: return h("div", { class: "gallery" }, c.items.map((i) => picture(i.media, i.description)));
+    case 13: return fileLink({ url: c.file.url, filename: c.name, size: c.size });
+    case 14: return h("div", { class: c.divider === false ? "gap" : "divider" });
+    case 17: {
+      const box = h("div", { class: "container" }, inner());
+      if (typeof c.accent_color === "number") box.style.borderLeftColor = "#" + c.accent_color.toString(16).padStart(6, "0");
+      return box;
+    }
+  }
+  return component(c, m, channel, me);
+}
+
+// picture shows only what was uploaded here; the page loads nothing from
+// elsewhere.
+function picture(media, description) {
+  if (!media.attachment_id) return link(media.url, description || media.url);
+  return h("img", { src: media.url, alt: description || "" });
+}
+
+function fileLink(a) {
+  const size = a.size < 1024 ? a.size + " B" : (a.size / 1024).toFixed(1) + " KB";
+  return h("a", { class: "file", href: a.url, target: "_blank" }, "📄 " + a.filename, h("small", {}, size));
+}
+
+const madeOfComponents = (m) => (m.flags & 32768) !== 0;
+
+function message(m, channel, me, note, thread, embeds) {
   return h("article", { class: note ? "message note" : "message", "data-message": m.id },
     avatar("nod", true),
     h("div", { class: "body" },
       h("div", { class: "by" }, h("b", {}, "nod"), h("span", { class: "app" }, "APP"), h("time", {}, clock(snowflake(m.id)))),
       thread && h("div", { class: "only" }, "🧵 " + thread),
       m.content && h("div", { class: "rich" }, markdown(m.content)),
-      (m.embeds || []).map(embed),
-      (m.attachments || []).map((a) => h("a", { class: "file", href: a.url, target: "_blank" }, "📄 " + a.filename)),
-      (m.components || []).map((row) => h("div", { class: "actions" }, row.components.map((c) => component(c, m, channel, me)))),
+      embeds && (m.embeds || []).map(embed),
+      !madeOfComponents(m) && (m.attachments || []).map(fileLink),
+      (m.components || []).map((c) => layout(c, m, channel, me)),
       note && h("div", { class: "only" }, "👁 Only you can see this")));
 }
 
@@ -149,13 +187,14 @@ export function modal(view, me) {
 
 export function timeline(state, channel, me) {
   const all = [];
+  const embeds = showsEmbeds(state, me);
   for (const c of [channel, ...state.discord.channels.filter((t) => t.parent === channel.id)]) {
     const thread = c === channel ? "" : c.name;
     all.push(...c.messages.map((m) => [m, false, thread]));
     all.push(...(c.private || []).filter((p) => p.user === me.discord).map((p) => [p.message, true, thread]));
   }
   return all.sort((a, b) => (BigInt(a[0].id) < BigInt(b[0].id) ? -1 : 1)).map(([m, note, thread]) => ({
-    key: m.id, content: [m, note, thread, me.key], build: () => message(m, channel, me, note, thread),
+    key: m.id, content: [m, note, thread, me.key, embeds], build: () => message(m, channel, me, note, thread, embeds),
   }));
 }
 
@@ -163,4 +202,15 @@ export const chats = (state, me) => state.discord.channels.filter((c) => !c.pare
 export const modalFor = (state, me) => state.discord.modals.find((v) => v.user === me.discord);
 export const mine = (me) => me.discord;
 export const target = () => undefined;
-export const composer = (state, channel, me, redraw) => commands("discord", channel, me, redraw);
+
+// showsEmbeds is a member's own setting.
+const showsEmbeds = (state, me) => !(state.discord.no_embeds || []).includes(me.discord);
+
+export function composer(state, channel, me, redraw) {
+  const box = commands("discord", channel, me, redraw);
+  box.append(h("label", { class: "setting" }, h("input", {
+    type: "checkbox", checked: showsEmbeds(state, me),
+    onchange: async (ev) => { await act({ service: "discord", as: me.key, do: "embeds", text: ev.target.checked ? "on" : "off" }); redraw(); },
+  }), "Show embeds"));
+  return box;
+}

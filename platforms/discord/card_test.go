@@ -1,0 +1,406 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render/rendertest"
+)
+
+// discordDesk is the Discord platform on a sandbox, without a daemon.
+type discordDesk struct {
+	t       *testing.T
+	sandbox *sandbox.Sandbox
+	base    string
+	p       *discord.Platform
+	// forge changes what Discord answers to an edit; nil leaves it.
+	forge func(map[string]any)
+}
+
+func newDiscordDesk(t *testing.T) *discordDesk {
+	d := &discordDesk{t: t, sandbox: sandbox.New(sandbox.Options{NoLimits: true})}
+	server := httptest.NewServer(d.sandbox)
+	t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	d.base = server.URL
+	var err error
+	d.p, err = discord.New(discord.Options{
+		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true, HTTPClient: &http.Client{Transport: d},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d *discordDesk) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || d.forge == nil || r.Method != http.MethodPatch || resp.StatusCode != http.StatusOK {
+		return resp, err
+	}
+	var m map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&m); err != nil {
+		return nil, err
+	}
+	resp.Body.Close()
+	d.forge(m)
+	raw, err := json.Marshal(m)
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	resp.Header.Del("Content-Length")
+	return resp, err
+}
+
+// round is a view of a plan of about 60 kB that ends in a text.
+func round(n int, last string, s bridge.State) bridge.View {
+	i := bridge.Interaction{
+		ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Agent: "tester", Prompt: "May I?", Round: n,
+		Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}}, Created: time.Now(), Deadline: time.Now().Add(time.Hour),
+	}
+	script := last
+	if n > 0 {
+		script = strings.Repeat(fmt.Sprintf("echo round %d\n", n), 5000) + last
+	}
+	i.Approval.Input, _ = json.Marshal(map[string]string{"command": script})
+	r := bridge.Record{Interaction: i, State: s, Revision: 1}
+	if s != bridge.StatePending {
+		r.Response = &bridge.Response{State: s, At: time.Now(), Actor: &bridge.Actor{Platform: "discord", User: "1", Person: "ana"}}
+	}
+	return bridge.NewView(r, 0, nil, func(c bridge.Control) string { return fmt.Sprintf("%s-%d-%d-%d", i.ID, c.Action, c.Question, c.Option) })
+}
+
+func (d *discordDesk) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	return d.p.Post(d.t.Context(), bridge.Destination{Channel: sandbox.DiscordChannel}, v, parts)
+}
+
+func (d *discordDesk) at(ref bridge.MessageRef) sandbox.Place {
+	return sandbox.Place{Service: "discord", Channel: ref.Channel, Message: ref.Message}
+}
+
+func (d *discordDesk) sees(ref bridge.MessageRef) string {
+	return d.sandbox.Person("ana").Sees(d.at(ref))
+}
+
+func (d *discordDesk) controls(ref bridge.MessageRef) int {
+	return len(sandbox.Controls("discord", d.sandbox.Message(d.at(ref))))
+}
+
+func (d *discordDesk) hideEmbeds() {
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "EMBED_LINKS"})
+	if _, err := d.sandbox.Act(d.t.Context(), sandbox.Action{Service: "discord", As: "ana", Do: "embeds", Text: "off"}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// want fails unless the message shows a text, and controls if it is to.
+func (d *discordDesk) want(ref bridge.MessageRef, text string, controls bool) {
+	d.t.Helper()
+	if seen := d.sees(ref); !strings.Contains(seen, text) {
+		d.t.Errorf("the message does not say %q: %.600s", text, seen)
+	}
+	if n := d.controls(ref); controls != (n > 0) {
+		d.t.Errorf("the message has %d controls", n)
+	}
+}
+
+// TestDiscordNeedsNoEmbeds checks that every card reads the same without the
+// bot's Embed Links and for a person who switched embeds off.
+func TestDiscordNeedsNoEmbeds(t *testing.T) {
+	t.Parallel()
+	d, plain := newDiscordDesk(t), newDiscordDesk(t)
+	d.hideEmbeds()
+	for _, s := range rendertest.Samples() {
+		if len(s.View.Batch) > 0 {
+			continue // its tokens are not unique; see TestDiscordFullBatch
+		}
+		hidden, err := d.post(s.View, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		shown, err := plain.post(s.View, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		if a, b := d.sees(hidden), plain.sees(shown); a != b || !strings.Contains(a, "deploy-bot") {
+			t.Errorf("%s: without embeds it says %q, with them %q", s.Name, a, b)
+		}
+	}
+	ref, err := d.post(round(0, "rm -rf /srv", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "rm -rf /srv", true)
+}
+
+// TestDiscordFullBatch checks that the largest batch fits a message, with two
+// buttons for each approval and all of the text.
+func TestDiscordFullBatch(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{40, bridge.MaxBatchItem - 20} {
+		d := newDiscordDesk(t)
+		d.hideEmbeds()
+		r := bridge.Record{State: bridge.StatePending}
+		var batch []bridge.Record
+		for n := range bridge.MaxBatch {
+			r.Interaction = bridge.Interaction{
+				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Agent: "tester", Prompt: "May I?",
+				Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}, Deadline: time.Now().Add(time.Hour),
+			}
+			r.Interaction.Approval.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("*", size) + fmt.Sprintf("end%d", n)})
+			batch = append(batch, r)
+		}
+		v := bridge.NewView(batch[0], 0, nil, func(c bridge.Control) string {
+			return fmt.Sprintf("%s-%d-%d-%d", c.Interaction, c.Action, c.Question, c.Option)
+		})
+		v.Batch = batch
+		ref, err := d.post(v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range batch {
+			d.want(ref, fmt.Sprintf("end%d", n), true)
+		}
+		if n := d.controls(ref); n != 2*bridge.MaxBatch+3 {
+			t.Errorf("it has %d controls", n)
+		}
+	}
+}
+
+// TestDiscordLaterRound checks that an update carries the file of its own
+// round, and of no other.
+func TestDiscordLaterRound(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	ref, err := d.post(round(1, "first end", bridge.StatePending), bridge.NewParts(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "first end", true)
+	for n, parts := range []*bridge.Parts{bridge.NewParts(nil, nil), nil} {
+		last := fmt.Sprintf("rm -rf /%d", n)
+		if err := d.p.Update(t.Context(), ref, round(n+2, last, bridge.StatePending), parts); err != nil {
+			t.Fatal(err)
+		}
+		d.want(ref, last, true)
+		for _, old := range []string{"first end", fmt.Sprintf("echo round %d\n", n+1)} {
+			if strings.Contains(d.sees(ref), old) {
+				t.Errorf("round %d shows the file of an earlier one", n+2)
+			}
+		}
+	}
+	// A short round has no file at all.
+	if err := d.p.Update(t.Context(), ref, round(0, "make deploy", bridge.StatePending), nil); err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "make deploy", true)
+	if strings.Contains(d.sees(ref), "echo round") || strings.Contains(d.sees(ref), "attached") {
+		t.Errorf("the file of an earlier round is still there")
+	}
+}
+
+// TestDiscordChecksTheAnswer checks that a message which Discord shows
+// otherwise than it was sent gets no controls.
+func TestDiscordChecksTheAnswer(t *testing.T) {
+	t.Parallel()
+	inner := func(m map[string]any) []any {
+		c, _ := m["components"].([]any)[0].(map[string]any)
+		list, _ := c["components"].([]any)
+		return list
+	}
+	byType := func(m map[string]any, kind float64) map[string]any {
+		for _, v := range inner(m) {
+			if o, _ := v.(map[string]any); o["type"] == kind {
+				return o
+			}
+		}
+		return map[string]any{}
+	}
+	for name, forge := range map[string]func(map[string]any){
+		"no file":            func(m map[string]any) { delete(byType(m, 13), "name") },
+		"half a file":        func(m map[string]any) { byType(m, 13)["size"] = 7.0 },
+		"another file":       func(m map[string]any) { byType(m, 13)["name"] = "other.txt" },
+		"file hidden":        func(m map[string]any) { byType(m, 13)["spoiler"] = true },
+		"no components":      func(m map[string]any) { m["components"] = []any{} },
+		"one component less": func(m map[string]any) { m["components"].([]any)[0].(map[string]any)["components"] = inner(m)[1:] },
+		"cut text":           func(m map[string]any) { o := byType(m, 10); o["content"] = o["content"].(string)[:100] },
+		"other text": func(m map[string]any) {
+			o := byType(m, 10)
+			o["content"] = strings.Replace(o["content"].(string), "May", "Nay", 1)
+		},
+		"no flag":  func(m map[string]any) { m["flags"] = 0.0 },
+		"not JSON": func(m map[string]any) { m["components"] = "none" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDiscordDesk(t)
+			d.forge = forge
+			parts := bridge.NewParts(nil, nil)
+			ref, err := d.post(round(1, "end", bridge.StatePending), parts)
+			if err == nil || !strings.Contains(err.Error(), "does not show all") {
+				t.Fatalf("the error is %v", err)
+			}
+			d.want(parts.Sent()[0], "cannot be answered here", false)
+			d.forge = nil
+			if ref, err = d.post(round(1, "end", bridge.StatePending), parts); err != nil || ref != parts.Sent()[0] {
+				t.Fatalf("%v %v", ref, err)
+			}
+			d.want(ref, "end", true)
+		})
+	}
+}
+
+// TestDiscordAnswerWithoutHarm checks that Discord may trim and add what does
+// not matter.
+func TestDiscordAnswerWithoutHarm(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	d.forge = func(m map[string]any) {
+		c, _ := m["components"].([]any)[0].(map[string]any)
+		c["new_field"] = true
+		o := c["components"].([]any)[0].(map[string]any)
+		o["content"] = strings.ReplaceAll(o["content"].(string), "\u200b", "") + " \n"
+	}
+	ref, err := d.post(round(0, "echo '```'", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "echo", true)
+}
+
+// TestDiscordPermissionLost checks that a message which may not get its file
+// any more loses its controls and says so.
+func TestDiscordPermissionLost(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	err = d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StatePending), bridge.NewParts(nil, nil))
+	if bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the error is %v", err)
+	}
+	d.want(ref, "Not delivered", false)
+	d.want(ref, "Missing Permissions", false)
+	// A new request is not answered either, and its message says why.
+	parts := bridge.NewParts(nil, nil)
+	if _, err := d.post(round(3, "rm -rf /", bridge.StatePending), parts); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the error is %v", err)
+	}
+	d.want(parts.Sent()[0], "Not delivered", false)
+	// A decided request is closed anyway, without the file.
+	if err := d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StateApproved), nil); err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "Approved once by", false)
+	if strings.Contains(d.sees(ref), "attached") {
+		t.Error("the card speaks of a file that is not there")
+	}
+}
+
+// TestDiscordSendsFilesOnce checks that neither a retry nor an edit sends a
+// message or a file again that is recorded.
+func TestDiscordSendsFilesOnce(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	var saved []bridge.MessageRef
+	save := func(_ context.Context, sent []bridge.MessageRef) error { saved = sent; return nil }
+	parts := func() *bridge.Parts { return bridge.NewParts(saved, save) } // as another process reads it
+	v := round(1, "the end", bridge.StatePending)
+	const edit = "PATCH /channels/{channel}/messages/{message}"
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "error", Status: 503, Count: 1})
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "drop_after", Count: 1})
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+	var ref bridge.MessageRef
+	failed := 0
+	for err := error(bridge.Errorf(bridge.CodeUnavailable, "")); err != nil; {
+		if ref, err = d.post(v, parts()); err != nil {
+			if failed++; failed > 3 || final(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.want(ref, "the end", true)
+	for _, c := range d.sandbox.State().Discord.Channels {
+		if c.ID == sandbox.DiscordChannel && len(c.Messages) != 1 {
+			t.Errorf("%d messages were posted", len(c.Messages))
+		}
+	}
+	before := len(saved)
+	file := saved[before-1]
+	for _, s := range []bridge.State{bridge.StatePending, bridge.StatePending, bridge.StateApproved} {
+		if err := d.p.Update(t.Context(), ref, round(1, "the end", s), parts()); err != nil {
+			t.Fatal(err)
+		}
+		d.want(ref, "the end", s == bridge.StatePending)
+	}
+	if len(saved) != before || saved[before-1] != file || failed != 3 {
+		t.Errorf("the file was sent again: %v, after %d failures", saved, failed)
+	}
+	// A file that is gone is sent again.
+	if err := d.p.Update(t.Context(), ref, round(0, "short", bridge.StatePending), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.p.Update(t.Context(), ref, v, parts()); err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "the end", true)
+}
+
+func final(err error) bool {
+	code := bridge.ErrorCode(err)
+	return code != bridge.CodeUnavailable && code != bridge.CodeRateLimited
+}
+
+// TestDiscordUpgrade checks that messages which an earlier version posted as
+// embeds are closed, and redrawn with all of their text.
+func TestDiscordUpgrade(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	old := func() bridge.MessageRef {
+		body := `{"content":"tester wants permission","embeds":[{"title":"Permission wanted","description":"rm -rf /srv"}],` +
+			`"components":[{"type":1,"components":[{"type":2,"style":3,"label":"Allow once","custom_id":"old"}]}],"allowed_mentions":{"parse":[]}}`
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.base+"/discord/api/v9/channels/"+sandbox.DiscordChannel+"/messages", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bot "+sandbox.DiscordToken)
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var m struct{ ID string }
+		if err := json.NewDecoder(resp.Body).Decode(&m); err != nil || m.ID == "" {
+			t.Fatal(resp.Status, err)
+		}
+		return bridge.MessageRef{Channel: sandbox.DiscordChannel, Message: m.ID}
+	}
+	closed, redrawn, long := old(), old(), old()
+	d.hideEmbeds()
+	for ref, v := range map[bridge.MessageRef]bridge.View{
+		closed: round(0, "rm -rf /srv", bridge.StateApproved), redrawn: round(0, "rm -rf /srv", bridge.StatePending), long: round(1, "the end", bridge.StateDenied),
+	} {
+		if err := d.p.Update(t.Context(), ref, v, nil); err != nil {
+			t.Fatal(err)
+		}
+		if m := d.sandbox.Message(d.at(ref)); m["content"] != "" || len(m["embeds"].([]any)) > 0 {
+			t.Errorf("the old text is still there: %v", m)
+		}
+	}
+	d.want(closed, "Approved once by", false)
+	d.want(redrawn, "rm -rf /srv", true)
+	d.want(long, "Denied by", false)
+	d.want(long, "the end", false)
+}

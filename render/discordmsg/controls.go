@@ -1,0 +1,225 @@
+package discordmsg
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// listed tells whether the options have to be listed in the text.
+func listed(q bridge.Question) bool {
+	if !render.LabelsFit(q, maxButton, render.Runes) {
+		return true
+	}
+	if q.OneTap() || len(q.Options) > maxSelect {
+		return render.HasDescriptions(q)
+	}
+	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
+}
+
+// controls are the rows of buttons and menus of a card. Those of a batch's
+// items are next to the items.
+func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
+	switch {
+	case c.Closed || v.ReadOnly:
+		return nil, nil
+	case len(items) > 0:
+		return rows(forAll(v, items)), nil
+	}
+	out, err := answers(v)
+	if err != nil {
+		return nil, err
+	}
+	if v.Record.Interaction.Declinable {
+		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
+	}
+	var more []discordgo.MessageComponent
+	for _, x := range render.Extras(v) {
+		more = append(more, button(x.Token, x.Label, discordgo.SecondaryButton))
+	}
+	return append(out, rows(more)...), nil
+}
+
+// answers are the controls that answer a request.
+func answers(v bridge.View) ([]discordgo.MessageComponent, error) {
+	i := v.Record.Interaction
+	if i.Kind == bridge.KindApproval {
+		return rows(decisions(v)), nil
+	}
+	pages, err := Pages(i)
+	if err != nil {
+		return nil, err
+	}
+	if i.LonePlan() {
+		return rows([]discordgo.MessageComponent{
+			button(v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, discordgo.SuccessButton),
+			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.DangerButton),
+		}), nil
+	}
+	f, lone := i.Lone()
+	if lone {
+		extra := 0
+		if f.AllowOther {
+			extra = 1
+		}
+		if i.Declinable {
+			extra += maxRow // a row of its own
+		}
+		switch {
+		case f.OneTap() && len(f.Options)+extra <= maxButtons:
+			return rows(taps(v, f)), nil
+		case f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect:
+			return selectRow(v, f), nil
+		case !f.FreeText() && len(pages) > 1:
+			return rows(ranges(v, pages)), nil
+		}
+	}
+	label := render.LabelAnswer
+	if lone && !f.FreeText() {
+		label = render.LabelChoose
+	}
+	return rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionInput, 0, bridge.OptionPage), label, discordgo.PrimaryButton)}), nil
+}
+
+func rows(buttons []discordgo.MessageComponent) []discordgo.MessageComponent {
+	var out []discordgo.MessageComponent
+	for row := range slices.Chunk(buttons, maxRow) {
+		out = append(out, discordgo.ActionsRow{Components: row})
+	}
+	return out
+}
+
+func button(token, label string, style discordgo.ButtonStyle) discordgo.MessageComponent {
+	return discordgo.Button{CustomID: token, Label: render.Cut(label, maxButton, render.Runes), Style: style}
+}
+
+func decisions(v bridge.View) []discordgo.MessageComponent {
+	var out []discordgo.MessageComponent
+	i := v.Record.Interaction
+	for n, d := range i.Decisions() {
+		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
+	}
+	return out
+}
+
+func styleOf(t render.Tone) discordgo.ButtonStyle {
+	switch t {
+	case render.Good:
+		return discordgo.SuccessButton
+	case render.Bad:
+		return discordgo.DangerButton
+	}
+	return discordgo.SecondaryButton
+}
+
+func forAll(v bridge.View, items []render.Item) []discordgo.MessageComponent {
+	var all []discordgo.MessageComponent
+	for _, a := range render.ForAll(items) {
+		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
+	}
+	return all
+}
+
+// batchParts are the approvals of a batch, each with its own buttons below it.
+// It reports whether their text is all there within room. Where all buttons
+// would be too many components, each approval gets its first two.
+func batchParts(v bridge.View, items []render.Item, head string, room int) ([]discordgo.MessageComponent, bool) {
+	total := 0
+	for _, it := range items {
+		total += cost(Markdown(it.Blocks))
+	}
+	whole := total <= room
+	parts := func(most int) []discordgo.MessageComponent {
+		out := []discordgo.MessageComponent{text(head)}
+		for _, it := range items {
+			limit := room
+			if !whole {
+				limit = room / len(items)
+			}
+			out = append(out, text(clip(it.Blocks, limit)))
+			if row := itemRow(it); len(row) > 0 && !v.ReadOnly {
+				out = append(out, discordgo.ActionsRow{Components: row[:min(most, len(row))]})
+			}
+		}
+		return out
+	}
+	out := parts(maxRow)
+	const around = 3 // the container, the file, the status
+	if count(out)+count(rows(forAll(v, items)))+around > maxComponents {
+		out = parts(2)
+	}
+	return out, whole
+}
+
+func itemRow(it render.Item) []discordgo.MessageComponent {
+	i := it.View.Record.Interaction
+	var row []discordgo.MessageComponent
+	for _, n := range it.Decisions {
+		row = append(row, button(it.View.Token(i.DecisionControl(n)), it.Label(n), styleOf(render.DecisionTone(i, i.Decisions()[n]))))
+	}
+	return row
+}
+
+func taps(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
+	var out []discordgo.MessageComponent
+	value, _ := (*bridge.Draft)(nil).Value(q)
+	for n := range q.Options {
+		style := discordgo.SecondaryButton
+		if value.Text == q.Options[n].Value {
+			style = discordgo.PrimaryButton
+		}
+		out = append(out, button(v.Token(bridge.ActionChoose, 0, n), render.OptionLabel(q.Question, n, maxButton, render.Runes), style))
+	}
+	if q.AllowOther {
+		out = append(out, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
+	}
+	return out
+}
+
+func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
+	value, _ := v.Draft.Value(q)
+	menu := discordgo.SelectMenu{
+		MenuType: discordgo.StringSelectMenu, CustomID: v.Token(bridge.ActionPick, 0, 0), Placeholder: render.LabelChoose,
+	}
+	for n, o := range q.Options {
+		menu.Options = append(menu.Options, discordgo.SelectMenuOption{
+			Label: render.OptionLabel(q.Question, n, maxOption, render.Runes), Value: fmt.Sprint(n), Default: slices.Contains(value.Values(), o.Value),
+			Description: optionHint(q.Question, o),
+		})
+	}
+	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelOK, discordgo.PrimaryButton)}
+	if q.AllowOther {
+		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
+	}
+	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}, discordgo.ActionsRow{Components: row}}
+}
+
+// optionHint is the description shown on the control; empty where the text
+// lists the options.
+func optionHint(q bridge.Question, o bridge.Option) string {
+	if listed(q) {
+		return ""
+	}
+	return render.Line(o.Description)
+}
+
+// ranges opens the parts of a list that is longer than one modal.
+func ranges(v bridge.View, pages []Page) []discordgo.MessageComponent {
+	var out []discordgo.MessageComponent
+	for n, p := range pages {
+		first, last := p.Fields[0], p.Fields[len(p.Fields)-1]
+		if last.Other && len(p.Fields) > 1 {
+			last = p.Fields[len(p.Fields)-2]
+		}
+		label := fmt.Sprintf("Choose %d–%d…", first.From+1, last.To)
+		if first.Other {
+			label = render.LabelOther
+		}
+		out = append(out, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+n), label, discordgo.PrimaryButton))
+	}
+	return out
+}
