@@ -10,6 +10,13 @@ import (
 	"time"
 )
 
+// How long a click waits for the note that its card shows everything.
+const (
+	seenPatience = 2 * time.Second
+	seenPoll     = 100 * time.Millisecond
+	clickReserve = 700 * time.Millisecond // of the click's own time, for its answer
+)
+
 // Sending is what was sent of a text that is too long for a card.
 type Sending struct {
 	// Content names what the parts carry; see [View.Content].
@@ -73,7 +80,7 @@ func (v View) Delivered() *Parts {
 	if !ok || s.Content != v.Content() {
 		return nil
 	}
-	return NewParts(s.Parts, nil)
+	return &Parts{sent: s.Parts, closed: true}
 }
 
 // pending are the records of a view that wait for a decision.
@@ -155,4 +162,67 @@ func (e *Engine) patient(ctx context.Context, j Job) bool {
 func madeProgress(err error) bool {
 	_, ok := errors.AsType[progress](err)
 	return ok
+}
+
+// declines reports whether a control can only deny, decline, or ask more
+// people. It is possible before everything is shown.
+func (c Control) declines(i Interaction) bool {
+	switch c.Action {
+	case ActionDecline, ActionSnooze, ActionHandOver:
+		return true
+	case ActionAll:
+		return c.Option < len(BatchDecisions) && !BatchDecisions[c.Option].Approves()
+	case ActionChoose:
+		all := i.Decisions()
+		return i.Kind == KindApproval && c.Option < len(all) && !all[c.Option].Approves()
+	case ActionInput, ActionSubmit:
+		if i.Kind == KindApproval {
+			return c.Option == OptionReason
+		}
+		return i.LonePlan() && c.Question == 1 // its button asks for changes
+	}
+	return false
+}
+
+// unseen refuses a control that may approve or answer while its card does not
+// show everything that this decides. A click may overtake the note that the
+// card shows it, so it waits a moment. A card that an earlier version of nod
+// posted has no such note: it is drawn again.
+func (e *Engine) unseen(ctx context.Context, a *admitted) (*Verdict, error) {
+	if a.control.declines(a.record.Interaction) {
+		return nil, nil
+	}
+	until := time.Now().Add(seenPatience)
+	if end, ok := ctx.Deadline(); ok && end.Add(-clickReserve).Before(until) {
+		until = end.Add(-clickReserve)
+	}
+	for polls := 0; !seen(a.record, a.control.Destination); polls++ {
+		if _, posted := a.posted[a.control.Destination]; posted && polls == 2 {
+			if err := e.drawAgain(ctx, a.record, a.control.Destination); err != nil {
+				return nil, err
+			}
+		}
+		if time.Now().After(until) || !Pause(ctx, seenPoll) {
+			e.log.Warn("click before everything was shown", "id", a.record.Interaction.ID, "platform", a.actor.Platform, "user", a.actor.User)
+			return &Verdict{Kind: VerdictInvalid, Note: noteUnseen}, nil
+		}
+		var err error
+		if a.record, err = e.store.Load(ctx, a.record.Interaction.ID); err != nil {
+			return nil, err
+		}
+		if a.record.State.Final() {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// drawAgain asks for the message that shows a record to be drawn again.
+func (e *Engine) drawAgain(ctx context.Context, r Record, destination int) error {
+	id := r.Interaction.ID
+	if r.Batch != "" {
+		id = r.Batch
+	}
+	_, err := e.store.Mark(ctx, id, Mark{Redraw: &destination})
+	return err
 }

@@ -12,6 +12,7 @@ type Item struct {
 	Number int
 	View   bridge.View // its own
 	Blocks []Block
+	full   []Block // what was asked, whatever has become of it
 	// Decisions are indexes into those of the interaction that have a control;
 	// none once it is decided.
 	Decisions []int
@@ -39,9 +40,9 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 		}
 		items = append(items, it)
 		if n > 0 {
-			c.Body = append(c.Body, Block{Kind: Rule})
+			c.Body, c.Full = append(c.Body, Block{Kind: Rule}), append(c.Full, Block{Kind: Rule})
 		}
-		c.Body = append(c.Body, it.Blocks...)
+		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
 	count := strconv.Itoa(len(items))
 	agent := Line(v.Record.Interaction.Agent)
@@ -77,6 +78,7 @@ func newItem(v bridge.View, number int, short bool) Item {
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), body...)
 	it.Blocks = append(it.Blocks, Input(*i.Approval)...)
+	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
 	if r.State.Final() {
 		icon, _ := headline(r)
 		end := closing(r)
