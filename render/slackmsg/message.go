@@ -80,6 +80,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if len(closing) > 0 {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
+		if !whole && c.Whole && !v.Waiting { // a notice
+			m.Blocks = append(m.Blocks, shortened(v, id))
+		}
 		return m, whole
 	}
 	if !whole && !v.Waiting {
