@@ -90,7 +90,8 @@ func decodeBody(kind string, raw []byte) any {
 var notShown = map[string]bool{
 	"type": true, "block_id": true, "action_id": true, "custom_id": true, "callback_data": true, "value": true, "url": true, "style": true,
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
-	"parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true,
+	"parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
+	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
 }
 
 // shownIn is every text of decoded JSON that people read.
