@@ -77,7 +77,7 @@ func newItem(v bridge.View, number int, short bool) Item {
 		title, body = append(title, body[0].Spans...), body[1:]
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), body...)
-	it.Blocks = append(it.Blocks, Input(*i.Approval)...)
+	it.Blocks = append(append(it.Blocks, Para(tool(i))), Input(*i.Approval)...)
 	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
 	if r.State.Final() {
 		icon, _ := headline(r)
@@ -101,6 +101,15 @@ func newItem(v bridge.View, number int, short bool) Item {
 		}
 	}
 	return it
+}
+
+// tool says which tool one of a batch is about, and where.
+func tool(i bridge.Interaction) string {
+	s := "tool " + Line(i.Approval.Tool)
+	if i.Approval.Where != "" {
+		s += " in " + Line(i.Approval.Where)
+	}
+	return s
 }
 
 // All is a control that decides everything that is pending.

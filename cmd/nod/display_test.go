@@ -92,6 +92,7 @@ var notShown = map[string]bool{
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
 	"parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
 	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
+	"reply_to_message": true,
 }
 
 // shownIn is every text of decoded JSON that people read.
@@ -345,7 +346,7 @@ func (r *rig) displayed(at sandbox.Place) string {
 			}
 		}
 	case "telegram":
-		if name := telegramFile.FindString(own); name != "" {
+		if name := telegramFile.FindString(fmt.Sprint(m["text"])); name != "" {
 			for _, file := range r.files(at.Channel, name) {
 				text += normal(at.Service, file)
 			}
