@@ -80,9 +80,15 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	done, lost := 0, 0
-	for _, rec := range batch {
+	done, lost, unseen := 0, 0, 0
+	for n, rec := range batch {
 		i := rec.Interaction
+		if d.Approves() && (n >= a.control.Question || !seen(rec, a.control.Destination)) {
+			if !rec.State.Final() {
+				unseen++ // it was not on the card that was clicked
+			}
+			continue
+		}
 		_, why, err := e.eligible(ctx, i, a.Actor)
 		if err != nil {
 			return Verdict{}, err
@@ -105,12 +111,18 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 			lost++
 		}
 	}
+	if done == 0 && unseen > 0 {
+		return Verdict{Kind: VerdictInvalid, Note: noteUnseen}, e.drawAgain(ctx, a.record, a.control.Destination)
+	}
 	if done == 0 {
 		return Verdict{Kind: VerdictLate, Note: "Too late: all of it was decided before. Nothing was recorded.", View: e.shown(ctx, a, nil)}, nil
 	}
 	note := "Recorded: " + strconv.Itoa(done) + " decided."
 	if lost > 0 {
 		note += " " + strconv.Itoa(lost) + " had been decided a moment before."
+	}
+	if unseen > 0 {
+		note += " " + strconv.Itoa(unseen) + " came after the card you clicked, and are still open."
 	}
 	return Verdict{Kind: VerdictSettled, Note: note, View: e.shown(ctx, a, nil)}, nil
 }

@@ -75,8 +75,12 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 		return a, nil, nil // the answer is who was first, wherever it is asked
 	}
 	muted, err := e.muted(ctx, i.Destinations[a.control.Destination])
-	if err != nil || !muted {
+	if err != nil {
 		return a, nil, err
+	}
+	if !muted {
+		v, err := e.unseen(ctx, &a)
+		return a, v, err
 	}
 	view := e.shown(ctx, a, nil)
 	if view != nil {

@@ -330,6 +330,10 @@ type Record struct {
 	// Late says when the turn of a destination, by index, is expected to come:
 	// its channel has more to show than the service takes.
 	Late map[int]time.Time `json:"late,omitempty"`
+	// Sending is what was sent, by destination, of a text that is too long for
+	// its card. Shown names the content that a destination shows whole.
+	Sending map[int]Sending `json:"-"`
+	Shown   map[int]string  `json:"-"`
 	// Delivered is when an agent received the response; zero: not yet.
 	Delivered time.Time `json:"delivered,omitzero"`
 	// Unawaited tells that nobody waited for the response when it came.

@@ -107,18 +107,25 @@ func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
 	if j.Kind == JobPost {
 		limit = postAttempts
 	}
-	if transient && (j.Attempt < limit || code == CodeRateLimited) {
+	if transient && (j.Attempt < limit || code == CodeRateLimited || madeProgress(cause) || e.patient(ctx, j)) {
 		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
+		if madeProgress(cause) {
+			delay = firstBackoff
+		}
 		if pe, ok := errors.AsType[*Error](cause); ok {
 			delay = max(delay, pe.RetryAfter)
 		}
-		if errors.Is(cause, ErrPaced) {
+		switch {
+		case errors.Is(cause, ErrPaced):
 			return e.postpone(ctx, j, cause)
+		case madeProgress(cause): // it does not count against the attempts
+			e.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
+			return e.store.Retry(ctx, j, delay, "")
 		}
 		return e.store.Retry(ctx, j, delay, cause.Error())
 	}
 	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	if j.Kind == JobPost {
+	if j.Kind == JobPost || j.Kind == JobEdit {
 		if err := e.giveUp(ctx, j, PublicError(cause).Message); err != nil && ErrorCode(err) != CodeNotFound {
 			return err
 		}
@@ -150,15 +157,21 @@ func (e *Engine) postpone(ctx context.Context, j Job, cause error) error {
 }
 
 // giveUp notes that nobody is asked at a destination: for all that the message
-// would have shown.
+// would have shown. A message that showed it once stays.
 func (e *Engine) giveUp(ctx context.Context, j Job, reason string) error {
 	r, err := e.store.Load(ctx, j.Interaction)
+	if err == nil && j.Kind == JobEdit && r.Next != "" {
+		r, err = e.head(ctx, r)
+	}
 	if err != nil {
 		return err
 	}
+	if j.Kind == JobEdit && (r.State.Final() || seen(r, j.Destination)) {
+		return nil
+	}
 	ids := r.Members
 	if len(ids) == 0 {
-		ids = []ID{j.Interaction}
+		ids = []ID{r.Interaction.ID}
 	}
 	for _, id := range ids {
 		if _, err := e.store.Mark(ctx, id, Mark{Failed: &Failed{Destination: j.Destination, Reason: reason}}); err != nil {
@@ -213,13 +226,20 @@ func (e *Engine) post(ctx context.Context, j Job) error {
 		return err
 	}
 	began := time.Now()
-	ref, err := p.Post(ctx, d, view, nil)
+	parts := e.parts(view)
+	before := len(parts.Sent())
+	ref, err := p.Post(ctx, d, view, parts)
 	e.did(j, p.Name(), r, began, err)
 	if err != nil {
-		return err
+		return progressed(err, before, parts)
 	}
 	if err := e.mark(ctx, r, j.Destination, ref); err != nil {
 		return err
+	}
+	if len(batch) > 0 { // mark did it for the first
+		if err := e.markShown(ctx, view); err != nil {
+			return err
+		}
 	}
 	if err := e.startThread(ctx, r, j.Destination, ref); err != nil {
 		return err
@@ -270,7 +290,7 @@ func (e *Engine) redrawBatch(ctx context.Context, r Record, shown []Record, dest
 // as long as the job lasts.
 func (e *Engine) mark(ctx context.Context, r Record, destination int, ref MessageRef) error {
 	for {
-		_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Posted: &Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
+		_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Posted: &Posted{Destination: destination, Ref: ref, Revision: r.Revision, Content: contentOf(r.Interaction)}})
 		if ErrorCode(err) != CodeUnavailable || !Pause(ctx, firstBackoff) {
 			return err
 		}
@@ -307,9 +327,14 @@ func (e *Engine) update(ctx context.Context, j Job) error {
 		return err
 	}
 	began := time.Now()
-	err = p.Update(ctx, ref, view, nil)
+	parts := e.parts(view)
+	before := len(parts.Sent())
+	err = p.Update(ctx, ref, view, parts)
 	e.did(j, p.Name(), r, began, err)
-	return err
+	if err != nil {
+		return progressed(err, before, parts)
+	}
+	return e.markShown(ctx, view)
 }
 
 // view is how a destination sees a record, and those that share its message.

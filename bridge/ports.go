@@ -163,7 +163,10 @@ type View struct {
 	Batch []Record
 	// ReadOnly tells that the channel was muted: the card has no controls.
 	ReadOnly bool
-	sign     func(Control) string
+	// Waiting tells that the card has no controls because the full text is not
+	// delivered yet; it comes with ReadOnly.
+	Waiting bool
+	sign    func(Control) string
 }
 
 // NewView returns a view whose tokens are made by sign.
@@ -177,16 +180,27 @@ func (v View) Of(n int) View {
 	return v
 }
 
-// Token returns the token of a control on this view.
+// Unfinished is the view while its full text is on its way: without controls.
+func (v View) Unfinished() View {
+	v.ReadOnly, v.Waiting = true, true
+	return v
+}
+
+// Token returns the token of a control on this view. One that decides a whole
+// batch is bound to those that the view shows.
 func (v View) Token(a Action, question, option int) string {
+	if a == ActionAll {
+		question = len(v.Batch)
+	}
 	return v.sign(Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option})
 }
 
 // Parts are the messages and files that carry what is too long for a card: of
 // one round, at one destination. A nil *Parts holds none and records nothing.
 type Parts struct {
-	sent []MessageRef
-	save func(context.Context, []MessageRef) error
+	sent   []MessageRef
+	save   func(context.Context, []MessageRef) error
+	closed bool
 }
 
 // NewParts returns the parts that were sent before, and records each further
@@ -202,6 +216,10 @@ func (p *Parts) Sent() []MessageRef {
 	}
 	return p.sent
 }
+
+// Closed reports whether no part may be sent, because it would not be recorded:
+// an update then shows a card without controls, unless Sent has all parts.
+func (p *Parts) Closed() bool { return p == nil || p.closed }
 
 // Add records that one more part was sent.
 func (p *Parts) Add(ctx context.Context, ref MessageRef) error {

@@ -102,6 +102,8 @@ type Mark struct {
 	Amended   *Amendment
 	Late      *Late
 	Redraw    *int // destination whose message has to be drawn anew
+	Part      *Part
+	Shown     *Shown
 }
 
 // Posted attaches a message. If what the message shows is out of date by now,
@@ -110,6 +112,9 @@ type Posted struct {
 	Destination int
 	Ref         MessageRef
 	Revision    int64 // of the record that was shown
+	// Content names what it shows, whole; see [View.Content]. Empty if it was
+	// not shown.
+	Content string
 }
 
 // Late tells that a destination's card has to wait for its turn.

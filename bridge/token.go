@@ -26,7 +26,7 @@ const (
 	ActionDecline  Action = 8  // end an ask without an answer
 	ActionSnooze   Action = 10 // remind whoever pressed, later
 	ActionHandOver Action = 11 // ask the person numbered by Option as well
-	ActionAll      Action = 9  // decide all that is pending of a batch; Option is an index into BatchDecisions
+	ActionAll      Action = 9  // decide what is pending of a batch; Option is an index into BatchDecisions, Question how many the card shows
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.

@@ -332,9 +332,38 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 				r.Failures = map[int]string{}
 			}
 			r.Failures[n] = v
+		case 's':
+			if r.Shown == nil {
+				r.Shown = map[int]string{}
+			}
+			r.Shown[n] = v
+		case 'p':
+			if r.Sending == nil {
+				r.Sending = map[int]bridge.Sending{}
+			}
+			if r.Sending[n], err = decodeSending(v); err != nil {
+				return r, bridge.Wrap(bridge.CodeInternal, err, "stored parts of %s", id)
+			}
 		}
 	}
 	return r, nil
+}
+
+// decodeSending reads a content, and the parts that were sent of it, by line.
+func decodeSending(s string) (bridge.Sending, error) {
+	content, refs, _ := strings.Cut(s, "\n")
+	out := bridge.Sending{Content: content}
+	for line := range strings.SplitSeq(strings.TrimSpace(refs), "\n") {
+		if line == "" {
+			continue
+		}
+		var ref bridge.MessageRef
+		if err := json.Unmarshal([]byte(line), &ref); err != nil {
+			return out, err
+		}
+		out.Parts = append(out.Parts, ref)
+	}
+	return out, nil
 }
 
 func millis(s string) time.Time {
@@ -388,7 +417,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 			return bridge.Record{}, bridge.Wrap(bridge.CodeInternal, err, "message reference")
 		}
 		args = []any{"posted", m.Posted.Destination, ref, m.Posted.Revision,
-			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref})}
+			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref}), m.Posted.Content}
 	case m.Failed != nil:
 		left := bridge.Response{State: bridge.StateUndeliverable, Reason: m.Failed.Reason, Annotations: map[string]bridge.Annotation{}}
 		args = []any{"failed", m.Failed.Destination, m.Failed.Reason,
@@ -407,6 +436,10 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 		args = []any{"late", m.Late.Destination, m.Late.Delay.Milliseconds()}
 	case m.Redraw != nil:
 		args = []any{"redraw", *m.Redraw}
+	case m.Part != nil:
+		args = []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(m.Part.Ref)}
+	case m.Shown != nil:
+		args = []any{"shown", m.Shown.Destination, m.Shown.Content}
 	default:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}

@@ -12,6 +12,7 @@ type Item struct {
 	Number int
 	View   bridge.View // its own
 	Blocks []Block
+	full   []Block // what was asked, whatever has become of it
 	// Decisions are indexes into those of the interaction that have a control;
 	// none once it is decided.
 	Decisions []int
@@ -39,9 +40,9 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 		}
 		items = append(items, it)
 		if n > 0 {
-			c.Body = append(c.Body, Block{Kind: Rule})
+			c.Body, c.Full = append(c.Body, Block{Kind: Rule}), append(c.Full, Block{Kind: Rule})
 		}
-		c.Body = append(c.Body, it.Blocks...)
+		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
 	count := strconv.Itoa(len(items))
 	agent := Line(v.Record.Interaction.Agent)
@@ -76,7 +77,8 @@ func newItem(v bridge.View, number int, short bool) Item {
 		title, body = append(title, body[0].Spans...), body[1:]
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), body...)
-	it.Blocks = append(it.Blocks, Input(*i.Approval)...)
+	it.Blocks = append(append(it.Blocks, Para(tool(i))), Input(*i.Approval)...)
+	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
 	if r.State.Final() {
 		icon, _ := headline(r)
 		end := closing(r)
@@ -99,6 +101,15 @@ func newItem(v bridge.View, number int, short bool) Item {
 		}
 	}
 	return it
+}
+
+// tool says which tool one of a batch is about, and where.
+func tool(i bridge.Interaction) string {
+	s := "tool " + Line(i.Approval.Tool)
+	if i.Approval.Where != "" {
+		s += " in " + Line(i.Approval.Where)
+	}
+	return s
 }
 
 // All is a control that decides everything that is pending.

@@ -32,6 +32,9 @@ type Card struct {
 	Closed bool
 	// Whole tells that all of the body has to be delivered.
 	Whole bool
+	// Full is the text to deliver if it is not Body and Questions, such as that
+	// of a batch, which changes with each vote.
+	Full []Block
 }
 
 // NewCard builds the card of a view. listOptions tells that labels do not fit

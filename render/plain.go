@@ -60,8 +60,11 @@ func writeIndented(b *strings.Builder, s, indent string) {
 }
 
 // FullText is everything a card asks, for the place where it is delivered
-// whole.
+// whole. It stays the same for as long as [bridge.View.Content] does.
 func (c Card) FullText() string {
+	if c.Full != nil {
+		return c.From + "\n\n" + PlainText(c.Full) + "\n"
+	}
 	s := c.From + "\n\n" + PlainText(c.Body)
 	if len(c.Questions) > 0 {
 		s += "\n\n" + PlainText(c.Questions)

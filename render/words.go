@@ -35,6 +35,7 @@ const (
 	LabelFeedback   = "What has to change?"
 	TitleChanges    = "Request changes"
 	NoteReadOnly    = "🔇 Read-only here. /" + bridge.CommandName + " unmute lets this channel answer again."
+	NoteWaiting     = "⏳ nod is sending the full text. The buttons appear here once all of it has arrived."
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
 )
@@ -215,7 +216,10 @@ func Notes(v bridge.View) []string {
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)
 	}
-	if v.ReadOnly {
+	switch {
+	case v.Waiting:
+		notes = append(notes, NoteWaiting)
+	case v.ReadOnly:
 		notes = append(notes, NoteReadOnly)
 	}
 	return notes

@@ -1,24 +1,28 @@
 -- Notes what happened to an interaction without ending it, except that the
 -- last destination to fail makes it undeliverable.
 -- KEYS 1-10 as in lib.lua
--- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|late|redraw
+-- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
+--                 7 content that is shown ('' if it is not whole)
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
 --      queued:    3 hold in ms
 --      completed: 3 completion
 --      late:      3 destination  4 delay in ms
 --      redraw:    3 destination
+--      part:      3 destination  4 content  5 parts before this one  6 message reference
+--      shown:     3 destination  4 content
 --      amended:   3 amendments so far  4 interaction  5 number of destinations
 --                 6 interaction once escalated ('')  7 more people are asked (0|1)
 --                 8 next step  9 ms until then (below 0: none)  10 ms until reminders
 --                 11.. reminders
 -- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late) |
---      'changed' (another amendment came first)
+--      'changed' (another amendment, or another daemon's part, came first)
 local id, what = ARGV[1], ARGV[2]
 local r = read(KEYS[1], id)
 if not r then return 'missing' end
 if what == 'posted' then
   local d = ARGV[3]
+  if ARGV[7] ~= '' then call('HSET', KEYS[1], 's' .. d, ARGV[7]) end
   if call('HGET', KEYS[1], 'm' .. d) == ARGV[4] then return 'kept' end
   call('HSET', KEYS[1], 'm' .. d, ARGV[4])
   call('HDEL', KEYS[1], 'f' .. d, 'l' .. d)
@@ -28,7 +32,9 @@ if what == 'posted' then
 end
 if what == 'failed' then
   local d = ARGV[3]
-  if call('HEXISTS', KEYS[1], 'f' .. d) == 1 or call('HEXISTS', KEYS[1], 'm' .. d) == 1 then return 'kept' end
+  -- A message of an earlier round does not show this one.
+  local m, s = call('HEXISTS', KEYS[1], 'm' .. d), call('HEXISTS', KEYS[1], 's' .. d)
+  if call('HEXISTS', KEYS[1], 'f' .. d) == 1 or m == 1 and s == 1 then return 'kept' end
   call('HSET', KEYS[1], 'f' .. d, ARGV[4])
   event(r, 'failed', r.st, ARGV[5])
   if r.st == 'pending' then
@@ -80,6 +86,22 @@ if what == 'amended' then
 end
 if what == 'late' then
   call('HSET', KEYS[1], 'l' .. ARGV[3], ms(now + tonumber(ARGV[4])))
+  return 'ok'
+end
+if what == 'part' then
+  -- The content and one reference a line.
+  local had = call('HGET', KEYS[1], 'p' .. ARGV[3]) or ''
+  local content, refs = string.match(had, '^(%x+)\n(.*)$')
+  if content ~= ARGV[4] then refs = '' end
+  local n, last = 0, ''
+  for ref in string.gmatch(refs, '[^\n]+') do n, last = n + 1, ref end
+  if ms(n - 1) == ARGV[5] and last == ARGV[6] then return 'kept' end -- a repeat
+  if ms(n) ~= ARGV[5] then return 'changed' end
+  call('HSET', KEYS[1], 'p' .. ARGV[3], ARGV[4] .. '\n' .. refs .. ARGV[6] .. '\n')
+  return 'ok'
+end
+if what == 'shown' then
+  call('HSET', KEYS[1], 's' .. ARGV[3], ARGV[4])
   return 'ok'
 end
 if what == 'redraw' then

@@ -140,7 +140,7 @@ func (p *redisProxy) forward(in net.Conn) {
 // transitions are the scripts that change an interaction, by what only their
 // arguments hold.
 var transitions = []struct{ name, mark string }{
-	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
+	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"part", "\r\npart\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
 }
 
 // transition names the first script that changes an interaction in what is

@@ -46,6 +46,7 @@ type rig struct {
 	base    string // of the sandbox
 	redis   *redistest.Server
 	client  redis.UniversalClient
+	bare    redis.UniversalClient // without hooks
 	config  config.Config
 	agent   *client.Client
 	person  *client.Client
@@ -65,6 +66,7 @@ type rigOptions struct {
 	embedded bool                                   // miniredis instead of redis-server
 	hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
 	quiet    bool                                   // do not wait for the platforms
+	limits   bool                                   // the services' rate limits, and nod's pace
 	httpMode bool                                   // the signed HTTP modes of all three
 }
 
@@ -73,14 +75,15 @@ func newRig(t testing.TB, o rigOptions) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	r := &rig{t: t, ctx: ctx}
-	o.sandbox.NoLimits = true
+	o.sandbox.NoLimits = !o.limits
 	apiListener := listen(t)
 	api := "http://" + apiListener.Addr().String()
 	if o.httpMode {
 		o.sandbox.SlackURL, o.sandbox.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
 	}
 	r.sandbox = sandbox.New(o.sandbox)
-	server := httptest.NewServer(r.sandbox)
+	shown := newDisplay(r, o.httpMode)
+	server := httptest.NewServer(shown.record(r.sandbox))
 	t.Cleanup(func() { r.sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	r.base = server.URL
 	r.config = sandboxConfig(r.base)
@@ -96,10 +99,15 @@ func newRig(t testing.TB, o rigOptions) *rig {
 		r.config.Discord.PublicKey = fmt.Sprintf("%x", r.sandbox.DiscordPublicKey())
 		r.config.Telegram.WebhookURL, r.config.Telegram.WebhookSecret = api+"/telegram/webhook", config.NewSecret("webhook-secret")
 	}
+	if o.limits {
+		r.config.Slack.Pacing, r.config.Discord.Pacing, r.config.Telegram.Pacing = nil, nil, nil
+	}
 	if o.config != nil {
 		o.config(&r.config)
 	}
 	r.startRedis(o.embedded)
+	shown.client = r.bare
+	r.client.AddHook(shown)
 	if o.hook != nil {
 		r.client.AddHook(o.hook(r.redis.Client(t)))
 	}
@@ -129,13 +137,16 @@ func listen(t testing.TB) net.Listener {
 
 func (r *rig) startRedis(embedded bool) {
 	if embedded {
-		c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(r.t).Addr(), ContextTimeoutEnabled: true})
-		r.t.Cleanup(func() { c.Close() })
-		r.client = c
+		addr := miniredis.RunT(r.t).Addr()
+		for _, to := range []*redis.UniversalClient{&r.client, &r.bare} {
+			c := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+			r.t.Cleanup(func() { c.Close() })
+			*to = c
+		}
 		return
 	}
 	r.redis = redistest.Start(r.t, "--appendonly", "yes", "--appendfsync", "always")
-	r.client = r.redis.Client(r.t)
+	r.client, r.bare = r.redis.Client(r.t), r.redis.Client(r.t)
 }
 
 // start starts one more daemon on a listener.

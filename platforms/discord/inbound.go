@@ -188,7 +188,7 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 			if in.private() || v.View == nil {
 				return
 			}
-			if err := p.Update(ctx, c.Ref, *v.View, nil); err != nil {
+			if err := p.Update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
 				p.log.Warn("stale card not closed", "platform", p.name, "error", err)
 			}
 		}

@@ -18,8 +18,10 @@ type Fault struct {
 	// (connections stay, nothing is delivered), freeze (Discord's heartbeats
 	// stay unanswered), refuse_connect, revoke (the token); absent (the bot is
 	// not in the channels), no_permission (it may not post in them),
-	// missing_scope (Slack's scope Method), missing_permission (Discord's
-	// permission Method, such as ATTACH_FILES), endpoint (the Discord application
+	// truncate (long texts and files lose their end), strip (messages lose
+	// their rich text or file), missing_scope (Slack's scope Method),
+	// missing_permission (Discord's permission Method, such as ATTACH_FILES),
+	// endpoint (the Discord application
 	// has an interactions endpoint), sessions
 	// (few of its gateway sessions are left), skew (the service's clock is Delay ahead).
 	Kind       string        `json:"kind"`
@@ -130,3 +132,27 @@ func lose(w http.ResponseWriter) {
 }
 
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+
+// shortest is the shortest text that the fault truncate cuts.
+const shortest = 60
+
+// truncated is a value of which each long text has lost its second half.
+func truncated(v any) any {
+	switch x := v.(type) {
+	case string:
+		if r := []rune(x); len(r) > shortest {
+			return string(r[:len(r)/2])
+		}
+	case []any:
+		for n := range x {
+			x[n] = truncated(x[n])
+		}
+	case object:
+		for k := range x {
+			if k != "value" { // of a control
+				x[k] = truncated(x[k])
+			}
+		}
+	}
+	return v
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +151,14 @@ func (w *slackWorld) api(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("X-OAuth-Scopes", w.scopes())
+	if blocks, ok := args["blocks"].([]any); ok {
+		if w.s.fault("slack", name, "truncate") != nil {
+			args["blocks"] = truncated(blocks)
+		}
+		if w.s.fault("slack", name, "strip") != nil {
+			args["blocks"] = slices.DeleteFunc(blocks, func(b any) bool { o, _ := b.(object); return str(o, "type") == "rich_text" })
+		}
+	}
 	w.s.mu.Lock()
 	answer := m.call(w, r, args)
 	w.s.mu.Unlock()

@@ -159,6 +159,8 @@ func (w *telegramWorld) api(rw http.ResponseWriter, r *http.Request) {
 		answer(nil, badRequest("not enough rights to send text messages to the chat"))
 		return
 	}
+	method := r.PathValue("method")
+	args.truncate, args.strip = w.s.fault("telegram", method, "truncate") != nil, w.s.fault("telegram", method, "strip") != nil
 	w.s.mu.Lock()
 	if wait := w.pace(name, args); wait > 0 {
 		w.s.mu.Unlock()
@@ -196,6 +198,8 @@ type telegramArgs struct {
 	values object
 	files  map[string]telegramFile
 	denied bool // the fault no_permission holds
+	// The faults of these names hold.
+	truncate, strip bool
 }
 
 type telegramFile struct {

@@ -41,6 +41,10 @@ func (w *telegramWorld) compose(m object, a telegramArgs, textKey string, limit 
 	if bad := checkTelegramEntities(text, entities); bad != nil {
 		return bad
 	}
+	if a.truncate {
+		text, _ = truncated(text).(string)
+		entities = nil
+	}
 	m[textKey] = text
 	delete(m, "entities")
 	if len(entities) > 0 {
@@ -121,11 +125,14 @@ func (w *telegramWorld) sendDocument(_ *http.Request, a telegramArgs) (any, *tel
 	if len(f.data) == 0 {
 		return nil, badRequest("file must be non-empty")
 	}
+	if a.truncate {
+		f.data = f.data[:len(f.data)/2]
+	}
 	id := "F" + strconv.FormatInt(w.s.next(), 10)
 	w.files[id] = f.data
 	m, bad := w.send(a, "caption", 1024)
-	if bad != nil {
-		return nil, bad
+	if bad != nil || a.strip {
+		return m, bad
 	}
 	c, _ := w.chat(a)
 	stored := c.Messages[len(c.Messages)-1]

@@ -158,7 +158,7 @@ func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, in payload) {
 	p.tell(ctx, c, v.Note)
 	if v.Kind == bridge.VerdictLate && v.View != nil {
 		// The pressed copy may be one that the record does not know.
-		if err := p.Update(ctx, c.Ref, *v.View, nil); err != nil {
+		if err := p.Update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
 			p.log.Warn("stale card not closed", "platform", p.name, "error", err)
 		}
 	}

@@ -108,31 +108,17 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 	return err
 }
 
-// Post implements bridge.Platform.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
+// Post implements bridge.Platform. Slack has no idempotent post: of a message
+// whose answer got lost, there are two.
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	var ref bridge.MessageRef
-	turn := platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction), Sends: len(m.Parts) + 1}
-	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
-		return ref, err
+	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
+		return bridge.MessageRef{}, err
 	}
-	for _, part := range append(slices.Clip(m.Parts), m) {
-		opts := message(part)
-		if d.Thread != "" {
-			// Replies are seen by whoever follows the thread only; a card must
-			// be seen by the channel.
-			opts = append(opts, slack.MsgOptionTS(d.Thread), slack.MsgOptionBroadcast())
-		}
-		channel, ts, err := p.api.PostMessageContext(ctx, d.Channel, opts...)
-		if err != nil {
-			return ref, p.classify(d.Channel, err)
-		}
-		ref = bridge.MessageRef{Channel: channel, Message: ts, Thread: d.Thread}
-	}
-	return ref, nil
+	return p.send(ctx, d, v, m)
 }
 
 func message(m slackmsg.Message) []slack.MsgOption {
@@ -142,14 +128,29 @@ func message(m slackmsg.Message) []slack.MsgOption {
 	}
 }
 
-// Update implements bridge.Platform.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
+// Update implements bridge.Platform. While parts are missing, the card has no
+// controls: neither those of this view nor those of what it showed before.
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return err
 	}
-	_, _, _, err = p.api.UpdateMessageContext(ctx, ref.Channel, ref.Message, message(m)...)
-	return p.classify(ref.Channel, err)
+	if len(parts.Sent()) >= len(m.Parts) {
+		return p.edit(ctx, ref, v, m)
+	}
+	if len(parts.Sent()) == 0 || parts.Closed() {
+		first, err := slackmsg.Build(v.Unfinished())
+		if err != nil {
+			return err
+		}
+		if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
+			return err
+		}
+	}
+	if err := p.sendParts(ctx, bridge.Destination{Channel: ref.Channel, Thread: ref.Thread}, v, m, parts); err != nil {
+		return err
+	}
+	return p.edit(ctx, ref, v, m)
 }
 
 // Thread implements bridge.Threader: the first message is the thread's parent.

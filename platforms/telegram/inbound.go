@@ -89,7 +89,7 @@ func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, cb callback) {
 	}
 	// A draft is shown on the card; after a late press, the copy that was
 	// pressed may be one that the record does not know.
-	if err := p.Update(ctx, c.Ref, *v.View, nil); err != nil {
+	if err := p.Update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
 		p.log.Warn("card not updated", "platform", p.name, "error", err)
 	}
 }
@@ -253,7 +253,7 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 		p.say(ctx, m, v.Note)
 	}
 	if v.Kind == bridge.VerdictDraft && v.View != nil {
-		if err := p.Update(ctx, a.Card, *v.View, nil); err != nil {
+		if err := p.Update(ctx, a.Card, *v.View, v.View.Delivered()); err != nil {
 			p.log.Warn("card not updated", "platform", p.name, "error", err)
 		}
 	}

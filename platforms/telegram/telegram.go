@@ -172,6 +172,10 @@ type sent struct {
 	Chat   struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
+	Text     string `json:"text"`
+	Document *struct {
+		Size int64 `json:"file_size"`
+	} `json:"document"`
 }
 
 func (s sent) ref() bridge.MessageRef {
@@ -185,7 +189,7 @@ func (s sent) ref() bridge.MessageRef {
 // Post implements bridge.Platform. Telegram has no idempotent post: after an
 // answer that got lost, a second card appears, and the first one is closed
 // when somebody touches it.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
+func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -194,40 +198,25 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	where := tgbotapi.Params{"chat_id": p.current(d.Channel)}
 	topic, reply, _ := strings.Cut(d.Thread, "#")
+	params["chat_id"] = p.current(d.Channel)
 	if topic != "" {
-		where["message_thread_id"] = topic
+		params["message_thread_id"] = topic
 	}
 	if reply != "" {
-		where["reply_parameters"] = `{"message_id":` + reply + `,"allow_sending_without_reply":true}`
+		params["reply_parameters"] = replyTo(reply)
 	}
-	turn := platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}
-	if m.File != nil {
-		turn.Sends = 2
-	}
-	if err := p.pace(ctx, d.Channel, turn); err != nil {
+	doc, err := p.sendFile(ctx, d.Channel, params, v, m, parts)
+	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if m.File != nil {
-		resp, err := p.bot(ctx).UploadFiles("sendDocument", where, []tgbotapi.RequestFile{{Name: "document", Data: tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}}})
-		if err != nil {
-			return bridge.MessageRef{}, p.classify(d.Channel, err)
-		}
-		var doc sent
-		if err := decode(resp, &doc); err != nil {
-			return bridge.MessageRef{}, err
-		}
-		where["reply_parameters"] = `{"message_id":` + strconv.FormatInt(doc.ID, 10) + `,"allow_sending_without_reply":true}`
+	if doc != "" {
+		params["reply_parameters"] = replyTo(doc)
 	}
-	for k, s := range where {
-		params[k] = s
-	}
-	var card sent
-	if err := p.call(ctx, "sendMessage", params, &card); err != nil {
+	if err := p.pace(ctx, d.Channel, turn(v)); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return card.ref(), nil
+	return p.sendCard(ctx, params, m)
 }
 
 // body is what sending and editing a card have in common.
@@ -252,21 +241,31 @@ func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	return params, nil
 }
 
-// Update implements bridge.Platform. An edit without a keyboard removes it.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
+// Update implements bridge.Platform. An edit without a keyboard removes it:
+// while the file is missing, the card has none.
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return err
 	}
-	params, err := body(m)
+	if m.File == nil || len(parts.Sent()) > 0 {
+		return p.edit(ctx, ref, v, m)
+	}
+	first, err := telegrammsg.Build(v.Unfinished())
 	if err != nil {
 		return err
 	}
-	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
-	if err := p.pace(ctx, ref.Channel, platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}); err != nil {
+	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
 		return err
 	}
-	return p.call(ctx, "editMessageText", params, nil)
+	where := tgbotapi.Params{"chat_id": ref.Channel, "reply_parameters": replyTo(ref.Message)}
+	if ref.Thread != "" {
+		where["message_thread_id"] = ref.Thread
+	}
+	if _, err := p.sendFile(ctx, ref.Channel, where, v, m, parts); err != nil {
+		return err
+	}
+	return p.edit(ctx, ref, v, m)
 }
 
 // Thread implements bridge.Threader: cards of a session answer its first card.

@@ -20,7 +20,7 @@ func buildBatch(v bridge.View) (Message, error) {
 				continue
 			}
 			if !whole && c.Whole {
-				m.Parts = parts(c)
+				m.Parts = parts(v, c)
 			}
 			return m, nil
 		}
@@ -58,8 +58,8 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 	if c.Closed {
 		return m, whole
 	}
-	if !whole {
-		m.Blocks = append(m.Blocks, shortened(id))
+	if !whole && !v.Waiting {
+		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	for _, note := range render.Notes(v) {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))

@@ -35,7 +35,7 @@ func Build(v bridge.View) (Message, error) {
 			continue
 		}
 		if !whole && c.Whole {
-			m.Parts = parts(c)
+			m.Parts = parts(v, c)
 			if len(m.Parts) > maxParts {
 				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text needs %d messages, more than %d", len(m.Parts), maxParts)
 			}
@@ -80,13 +80,13 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if len(closing) > 0 {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
-		if !whole && c.Whole {
-			m.Blocks = append(m.Blocks, shortened(id))
+		if !whole && c.Whole && !v.Waiting { // a notice
+			m.Blocks = append(m.Blocks, shortened(v, id))
 		}
 		return m, whole
 	}
-	if !whole {
-		m.Blocks = append(m.Blocks, shortened(id))
+	if !whole && !v.Waiting {
+		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	for _, note := range render.Notes(v) {
 		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
@@ -108,9 +108,14 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	return m, whole
 }
 
+// fullText is the title of the messages that carry the full text of a view.
+func fullText(v bridge.View) string {
+	return "Full text " + v.Record.Interaction.ID.Short() + "-" + v.Content()[:4]
+}
+
 // shortened says where the rest is.
-func shortened(id string) slack.Block {
-	return slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages before this one."))
+func shortened(v bridge.View, id string) slack.Block {
+	return slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”."))
 }
 
 // footer says until when the card can be answered.
@@ -134,14 +139,15 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 
-// parts delivers the full text.
-func parts(c render.Card) []Message {
+// parts delivers the full text. They stay the same for as long as the view's
+// content does, so that a delivery can be resumed.
+func parts(v bridge.View, c render.Card) []Message {
 	pieces := render.Split(c.FullText(), maxPart, wireCost)
 	out := make([]Message, len(pieces))
 	for n, p := range pieces {
-		title := fmt.Sprintf("Full text, part %d of %d", n+1, len(pieces))
+		title := fmt.Sprintf("%s, part %d of %d", fullText(v), n+1, len(pieces))
 		out[n] = Message{
-			Text: Escape(render.Cut(title+": "+c.Notice, maxNotice, cost)),
+			Text: Escape(title),
 			Blocks: []slack.Block{
 				slack.NewContextBlock("", literal(title)),
 				richText("", []render.Block{{Kind: render.Code, Text: p}}),

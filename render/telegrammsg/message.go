@@ -72,7 +72,7 @@ func Build(v bridge.View) (Message, error) {
 			if len(text) > maxFile {
 				return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the text has %d bytes, more than %d", len(text), maxFile)
 			}
-			m.File = &File{Name: "request-" + v.Record.Interaction.ID.Short() + ".txt", Data: text}
+			m.File = &File{Name: fileName(v), Data: text}
 		}
 		return m, nil
 	}
@@ -98,8 +98,10 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 		w.add("\n")
 		w.blocks(closing, "")
 	}
-	if c.Whole && (!whole || !all) {
-		w.add("\n✂️ Shortened here: the full text is in the file above.\n")
+	if c.Whole && (!whole || !all) && !v.Waiting {
+		w.add("\n✂️ Shortened here: the full text is in the file ")
+		w.add(fileName(v), "code")
+		w.add(".\n")
 	}
 	if c.Closed {
 		text, entities := w.result()
@@ -118,6 +120,12 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	}
 	text, entities := w.result()
 	return text, entities, whole && all
+}
+
+// fileName names the file by what it holds, so that the file of another round
+// can not be taken for it.
+func fileName(v bridge.View) string {
+	return "request-" + v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] + ".txt"
 }
 
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {

@@ -1,0 +1,87 @@
+package slack
+
+import (
+	"context"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// sendTime is what one message may need. A job that has less time left comes
+// again rather than lose the answer to a message that was sent.
+const sendTime = 4 * time.Second
+
+// sendParts sends the parts that are not recorded yet, each at its turn.
+func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
+	for n := len(parts.Sent()); n < len(m.Parts); n++ {
+		ref, err := p.send(ctx, d, v, m.Parts[n])
+		if err != nil {
+			return err
+		}
+		if err := parts.Add(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send posts one message at its turn. One that does not show what it should is
+// removed.
+func (p *Platform) send(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message) (bridge.MessageRef, error) {
+	i := v.Record.Interaction
+	if err := p.pacer.Wait(ctx, d.Channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
+		return bridge.MessageRef{}, bridge.Errorf(bridge.CodeUnavailable, "slack: the next message needs another job")
+	}
+	opts := message(m)
+	if d.Thread != "" {
+		// Replies are seen by whoever follows the thread only; a card must be
+		// seen by the channel.
+		opts = append(opts, slack.MsgOptionTS(d.Thread), slack.MsgOptionBroadcast())
+	}
+	channel, ts, got, err := p.api.PostMessageWithResponseContext(ctx, d.Channel, opts...)
+	if err != nil {
+		return bridge.MessageRef{}, p.classify(d.Channel, err)
+	}
+	ref := bridge.MessageRef{Channel: channel, Message: ts, Thread: d.Thread}
+	if hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet); hidden != "" {
+		if _, _, err := p.api.DeleteMessageContext(ctx, channel, ts); err != nil {
+			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(channel, err))
+		}
+		return bridge.MessageRef{}, incomplete(hidden)
+	}
+	return ref, nil
+}
+
+// edit changes one message. If it then does not show what it should, its
+// controls are taken away.
+func (p *Platform) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
+	opts := append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(m)...)
+	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)
+	if err != nil {
+		return p.classify(ref.Channel, err)
+	}
+	hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet)
+	if hidden == "" {
+		return nil
+	}
+	bare, err := slackmsg.Build(v.Unfinished())
+	if err != nil {
+		return err
+	}
+	opts = append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(bare)...)
+	if _, _, _, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...); err != nil {
+		return p.classify(ref.Channel, err)
+	}
+	return incomplete(hidden)
+}
+
+func incomplete(hidden string) error {
+	return bridge.Errorf(bridge.CodeUnsupported, "slack: the message was accepted, but %s", hidden)
+}

@@ -1,0 +1,117 @@
+package slackmsg
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/render"
+)
+
+// Hidden compares the blocks of a message with those that Slack returned for
+// it. It says what people can not read; empty if they can read all of it.
+//
+// Slack changes how texts are written: it escapes them, joins leaves, and writes
+// emoji as codes. So only the texts are compared, without spaces and emoji, and
+// in order.
+func Hidden(sent, got []slack.Block) string {
+	if len(got) == 0 && len(sent) > 0 {
+		return "the service returned no blocks"
+	}
+	if len(got) < len(sent) {
+		return "blocks are missing from it"
+	}
+	rest := squeeze(literally(visible(got)))
+	for _, want := range segments(visible(sent)) {
+		at := strings.Index(rest, want)
+		if at < 0 {
+			return "text is missing from it: " + render.Cut(want, 60, render.Runes)
+		}
+		rest = rest[at+len(want):]
+	}
+	return ""
+}
+
+// visible are the texts of blocks, in order; a line break is between them.
+func visible(blocks []slack.Block) string {
+	raw, err := json.Marshal(slack.Blocks{BlockSet: blocks})
+	if err != nil {
+		return ""
+	}
+	var all any
+	if json.Unmarshal(raw, &all) != nil {
+		return ""
+	}
+	var b strings.Builder
+	collect(&b, all)
+	return date.ReplaceAllString(b.String(), "\n")
+}
+
+// date is a token that Slack may write in its own way.
+var date = regexp.MustCompile(`<!date\^[^>]*>`)
+
+// textFields are where people read texts, in the order in which they see them.
+var textFields = []string{"label", "text", "hint", "placeholder", "options", "option_groups", "description", "element", "elements", "fields"}
+
+func collect(b *strings.Builder, v any) {
+	switch x := v.(type) {
+	case []any:
+		for _, e := range x {
+			collect(b, e)
+		}
+	case map[string]any:
+		if x["type"] == "date" { // likewise
+			return
+		}
+		for _, name := range textFields {
+			switch t := x[name].(type) {
+			case string:
+				b.WriteString(t + "\n")
+			case nil:
+			default:
+				collect(b, t)
+			}
+		}
+	}
+}
+
+// segments are the pieces of a text between what Slack may write in another
+// way, without spaces.
+func segments(s string) []string {
+	var out []string
+	for piece := range strings.FieldsFuncSeq(literally(s), emoji) {
+		if piece = squeeze(piece); piece != "" {
+			out = append(out, piece)
+		}
+	}
+	return out
+}
+
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// literally is a text without escapes, however often it was escaped.
+func literally(s string) string {
+	for {
+		plain := html.UnescapeString(s)
+		if plain == s {
+			return s
+		}
+		s = plain
+	}
+}
+
+// emoji reports whether Slack may write a character as a code.
+func emoji(r rune) bool {
+	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) && r > 0x7f || r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r == 0x20e3
+}
