@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 func main() {
@@ -74,7 +75,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func complain(w io.Writer, err error) int {
 	e, ok := errors.AsType[*bridge.Error](err)
 	if !ok {
-		fmt.Fprintf(w, "nod: %v\n", err)
+		fmt.Fprintf(w, "nod: %s\n", render.Clean(err.Error()))
 		if errors.Is(err, context.Canceled) {
 			return bridge.CodeUnavailable.ExitCode()
 		}
@@ -84,9 +85,9 @@ func complain(w io.Writer, err error) int {
 	if e.Cause != nil {
 		msg += ": " + e.Cause.Error()
 	}
-	fmt.Fprintf(w, "nod: %s\n", msg)
+	fmt.Fprintf(w, "nod: %s\n", render.Clean(msg))
 	if e.Hint != "" {
-		fmt.Fprintf(w, "nod: hint: %s\n", e.Hint)
+		fmt.Fprintf(w, "nod: hint: %s\n", render.Clean(e.Hint))
 	}
 	return e.Code.ExitCode()
 }
