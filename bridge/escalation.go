@@ -315,7 +315,7 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (Verdict, error) {
 	if len(accounts) == 0 {
 		accounts = []Responder{{Person: to, Platform: PlatformAPI, User: to}}
 	}
-	text := "➡️ " + a.actor.Display() + " hands over to " + to + ": " + shortened(oneLine(i.Prompt))
+	text := "➡️ " + oneLine(a.actor.Display()) + " hands over to " + to + ": " + shortened(oneLine(i.Prompt))
 	err = e.amendNow(ctx, i.ID, func(r Record) Amendment {
 		next := r.Interaction
 		next.Responders = append(slices.Clone(next.Responders), missing(next.Responders, accounts)...)

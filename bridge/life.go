@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/visible"
 )
 
 // Reprompt asks again after an answer that the agent could not use, or instead
@@ -220,7 +222,7 @@ func NewMessage(id string, r Record) Message {
 	return m
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return visible.Line(s) }
 
 // messageBatch is how many messages are handed out at once.
 const messageBatch = 100

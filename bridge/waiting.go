@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/visible"
 )
 
 // Lister is a Sink that knows what waits for somebody.
@@ -156,7 +158,7 @@ func (e *Engine) commandShow(ctx context.Context, c Command, text string) (strin
 // told is a request in words.
 func (e *Engine) told(r Record) string {
 	i := r.Interaction
-	lines := []string{oneLine(i.Agent) + " asks: " + cutBytes(strings.TrimSpace(i.Prompt), maxShow)}
+	lines := []string{oneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
 	if a := i.Approval; a != nil && a.Tool != "" {
 		lines = append(lines, "To run: "+oneLine(a.Tool)+" "+shortened(oneLine(string(a.Input))))
 	}

@@ -1,31 +1,15 @@
 package render
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Clean makes hidden characters visible, so that what is read is what is
-// there: control characters, direction overrides, zero-width spaces. Newline,
-// tab, and the joiners that scripts and emoji need stay.
-func Clean(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n', r == '\t', r == 0x200d, r == 0x200c:
-			b.WriteRune(r)
-		case r == '\r', unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar, r == 0x2028, r == 0x2029:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+// Clean replaces characters that people cannot see by their code points.
+func Clean(s string) string { return visible.Text(s) }
 
 // Line is Clean on one line.
 func Line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }

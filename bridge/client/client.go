@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,10 +54,38 @@ type Client struct {
 // New returns a client for the daemon at base, such as http://127.0.0.1:8787.
 // A nil httpClient is http.DefaultClient.
 func New(base, token string, httpClient *http.Client) *Client {
-	if httpClient == nil {
-		httpClient = http.DefaultClient
+	own := http.Client{}
+	if httpClient != nil {
+		own = *httpClient
 	}
-	return &Client{base: strings.TrimRight(base, "/"), token: token, http: httpClient}
+	// A daemon never redirects: what does is another service.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
+}
+
+// states are all that a record may have.
+var states = []bridge.State{
+	bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired,
+	bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable,
+}
+
+// maxPage bounds a JSON answer, in bytes: a page of the largest records.
+const maxPage = 256 << 20
+
+// known refuses a record that is not the answer of a nod daemon about the
+// interaction with an ID, or about a new one if id is empty.
+func known(rec bridge.Record, id bridge.ID) error {
+	got := rec.Interaction.ID
+	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(states, rec.State) {
+		return foreign()
+	}
+	return nil
+}
+
+// foreign is the error for an answer that no nod daemon gives. It is not tried
+// again.
+func foreign() error {
+	return bridge.Errorf(bridge.CodeInternal, "the address does not answer like a nod daemon").WithHint("check NOD_URL, and proxies between here and the daemon")
 }
 
 // Open asks a human. With an empty key it makes one of its own, so that its
@@ -68,6 +98,9 @@ func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge
 	err := c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodPost, "/v1/interactions", http.Header{"Idempotency-Key": {key}}, r, &rec)
 	})
+	if err == nil {
+		err = known(rec, "")
+	}
 	return rec, err
 }
 
@@ -79,6 +112,9 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 		err := c.retry(ctx, func(ctx context.Context) error {
 			return c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+pollFor.String(), nil, nil, &rec)
 		})
+		if err == nil {
+			err = known(rec, id)
+		}
 		if err != nil || rec.Over() {
 			return rec, err
 		}
@@ -89,6 +125,9 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 func (c *Client) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id), nil, nil, &rec)
+	if err == nil {
+		err = known(rec, id)
+	}
 	return rec, err
 }
 
@@ -112,6 +151,9 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &rec)
+	if err == nil {
+		err = known(rec, id)
+	}
 	return rec, err
 }
 
@@ -119,6 +161,9 @@ func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bri
 func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", nil, map[string]string{"reason": reason}, &rec)
+	if err == nil {
+		err = known(rec, id)
+	}
 	return rec, err
 }
 
@@ -208,21 +253,27 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if out == nil {
 		return nil
 	}
-	raw, err := io.ReadAll(resp.Body)
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return foreign()
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
 	if err != nil {
-		return away(err)
+		return away(err) // cut short: try again
+	}
+	if len(raw) > maxPage {
+		return foreign()
 	}
 	return readAnswer(raw, out)
 }
 
 // answers bounds what a daemon answers: a page of records.
-var answers = strictjson.Limits{Depth: 1000, Bytes: 256 << 20}
+var answers = strictjson.Limits{Depth: 1000, Bytes: maxPage}
 
 // readAnswer reads what the daemon answered. Text that only a careless decoder
 // could read does not come from a daemon.
 func readAnswer(raw []byte, out any) error {
 	if err := answers.Decode(raw, out); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "the daemon's answer is not understood").WithHint("is NOD_URL the address of a nod daemon?")
+		return foreign()
 	}
 	return nil
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -50,7 +53,7 @@ type asking struct {
 	connection
 	route, session, key, onTimeout, requester string
 	timeout, grace, batch                     time.Duration
-	join                                      bool
+	join, keep                                bool
 }
 
 func (a *asking) flags(cmd *cobra.Command) {
@@ -66,24 +69,47 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals), default (asks), escalate or pending")
 }
 
+// waitFlags are flags, and those of a command that waits for people.
+func (a *asking) waitFlags(cmd *cobra.Command) {
+	a.flags(cmd)
+	cmd.Flags().BoolVar(&a.keep, "keep", false, "leave the request open when a signal ends the wait")
+}
+
 func (a *asking) request(prompt string) bridge.Request {
 	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
 		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join}
 }
 
-// ask sends a request and waits for its end. An interrupt leaves it pending.
+// ask sends a request and waits for its end. A signal cancels the request.
 func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error) {
+	whole := r
+	if err := whole.Normalize(); err != nil {
+		return bridge.Record{}, err
+	}
 	c, err := a.client()
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	rec, err := c.Open(cmd.Context(), r, a.key)
+	key := cmp.Or(a.key, uuid.NewString())
+	ctx, stop := untilSignal(cmd.Context(), syscall.SIGHUP)
+	defer stop()
+	late, cancel := outlasting(ctx, withdrawTime)
+	defer cancel()
+	rec, err := c.Open(late, r, key)
+	if s, ok := interrupted(ctx); ok && err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s; the daemon did not say whether the request is open: %s\n", s, bridge.PublicError(err).Message)
+		return rec, s
+	}
 	if err != nil {
 		return rec, err
 	}
-	done := showWaiting(cmd.Context(), cmd.ErrOrStderr(), rec)
-	rec, err = c.Wait(cmd.Context(), rec.Interaction.ID)
+	done := showWaiting(ctx, cmd.ErrOrStderr(), rec)
+	opened := rec
+	rec, err = c.Wait(ctx, rec.Interaction.ID)
 	done()
+	if _, ok := interrupted(ctx); ok {
+		return rec, a.withdraw(ctx, cmd.ErrOrStderr(), c, opened, key)
+	}
 	if err != nil {
 		return rec, err
 	}
@@ -205,8 +231,9 @@ func askCommand() *cobra.Command {
 		Short: "ask a question and print the answer",
 		Long: `Ask a question in the team's chats, wait, and print the answer on stdout: the
 chosen value, or one value a line; JSON for a form or a plan. Without a widget
-it is Yes or No. Exit codes: 0 answered, 3 expired, 4 withdrawn or declined, 5
-nobody reachable, 7 queued for later.
+it is Yes or No. Exit codes: 0 answered, 3 expired, 4 cancelled or declined,
+5 unavailable, 7 queued, and 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended
+the wait, which cancels the request (see --keep).
 
 An option is VALUE or VALUE=LABEL.`,
 		Example: `  nod ask "Which region?" --select eu,us --timeout 5m
@@ -227,12 +254,14 @@ An option is VALUE or VALUE=LABEL.`,
 				return err
 			}
 			if rec.State == bridge.StateAnswered && !a.json {
-				printAnswers(cmd.OutOrStdout(), rec)
+				if err := printAnswers(cmd.OutOrStdout(), rec); err != nil {
+					return bridge.Wrap(bridge.CodeInternal, err, "the answer can not be printed")
+				}
 			}
 			return outcome(cmd.ErrOrStderr(), rec)
 		},
 	}
-	a.flags(cmd)
+	a.waitFlags(cmd)
 	f.flags(cmd)
 	return cmd
 }
@@ -298,15 +327,18 @@ func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 	return nil
 }
 
-func printAnswers(w io.Writer, rec bridge.Record) {
+func printAnswers(w io.Writer, rec bridge.Record) error {
+	var b strings.Builder
 	questions := rec.Interaction.Questions
 	for _, q := range questions {
 		for _, v := range rec.Response.Answers[q.ID].Values() {
 			if len(questions) > 1 {
-				fmt.Fprintf(w, "%s=%s\n", q.ID, v)
+				fmt.Fprintf(&b, "%s=%s\n", q.ID, v)
 			} else {
-				fmt.Fprintln(w, v)
+				fmt.Fprintln(&b, v)
 			}
 		}
 	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -18,7 +18,7 @@ const cmdLayer = 7
 func layerOf(path string) int {
 	p := strings.TrimPrefix(path, module)
 	switch {
-	case p == "config", p == "deploy", strings.HasPrefix(p, "deploy/"), p == "bridge/strictjson":
+	case p == "config", p == "deploy", strings.HasPrefix(p, "deploy/"), p == "bridge/strictjson", p == "bridge/visible":
 		return 0
 	case p == "bridge":
 		return 1

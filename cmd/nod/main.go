@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 func main() {
@@ -23,19 +23,44 @@ func main() {
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := rootCommand()
+	root := fullTree()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	if group, rest := findGroup(root, args); group != nil {
+		if err := runGroup(group, rest, stderr); err != nil {
+			return complain(stderr, err)
+		}
+		return 0
+	}
+	cmd, err := root.ExecuteContextC(ctx)
+	if own, ok := errors.AsType[commandExit](err); ok {
+		return own.report(stderr)
+	}
+	if s, ok := errors.AsType[interruption](err); ok {
+		return s.exitCode()
+	}
+	code := exitCode(ctx, stderr, err)
+	if cmd.Name() == "run" {
+		return reservedExit(code)
+	}
+	return code
+}
+
+// exitCode prints an error and returns its exit code.
+func exitCode(ctx context.Context, stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
 	if exit, ok := errors.AsType[exitError](err); ok {
 		return int(exit)
+	}
+	if s, ok := interrupted(ctx); ok && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "nod: "+s.Error())
+		return s.exitCode()
 	}
 	return complain(stderr, err)
 }
@@ -50,7 +75,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func complain(w io.Writer, err error) int {
 	e, ok := errors.AsType[*bridge.Error](err)
 	if !ok {
-		fmt.Fprintf(w, "nod: %v\n", err)
+		fmt.Fprintf(w, "nod: %s\n", render.Clean(err.Error()))
 		if errors.Is(err, context.Canceled) {
 			return bridge.CodeUnavailable.ExitCode()
 		}
@@ -60,9 +85,9 @@ func complain(w io.Writer, err error) int {
 	if e.Cause != nil {
 		msg += ": " + e.Cause.Error()
 	}
-	fmt.Fprintf(w, "nod: %s\n", msg)
+	fmt.Fprintf(w, "nod: %s\n", render.Clean(msg))
 	if e.Hint != "" {
-		fmt.Fprintf(w, "nod: hint: %s\n", e.Hint)
+		fmt.Fprintf(w, "nod: hint: %s\n", render.Clean(e.Hint))
 	}
 	return e.Code.ExitCode()
 }
@@ -77,7 +102,9 @@ in Slack, Discord and Telegram, and their answer back.
 Try it, without tokens or Redis:  nod demo
 
 Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
-4 cancelled or gone, 5 unavailable, 6 forbidden.`,
+4 cancelled or gone, 5 unavailable, 6 forbidden, 7 queued, and 130, 143 or 129
+if SIGINT, SIGTERM or SIGHUP ended the wait. nod run adds 110 to its own codes,
+so that they differ from those of the command that it runs.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

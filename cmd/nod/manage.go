@@ -123,7 +123,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 	for n, d := range i.Destinations {
 		switch ref, ok := rec.Messages[n]; {
 		case ok:
-			fmt.Fprintf(w, "%s:%s  message %s\n", d.Platform, ref.Channel, ref.Message)
+			fmt.Fprintf(w, "%s:%s  message %s\n", d.Platform, render.Line(ref.Channel), render.Line(ref.Message))
 		case rec.Failures[n] != "":
 			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
 		case !rec.Late[n].IsZero():

@@ -17,15 +17,20 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND [ARG...]",
 		Short: "ask for permission, then run exactly that command",
-		Long: `Show exactly this argument list, and run exactly it if somebody allows it. The
-exit code is the command's own; without permission it is 1 (denied), 3 (expired),
-4 (cancelled) or 5 (nobody could be asked), and nothing runs.`,
+		Long: `Show exactly this argument list, and run exactly it once a person approves it.
+The command gets stdin, stdout, stderr and the signals that nod gets.
+
+If the command ran, the exit code is its own, or 128 plus the number of the
+signal that ended it. ` + runExitCodes + `
+
+SIGINT, SIGTERM or SIGHUP while nod waits cancels the request (see --keep);
+nod exits with 130, 143 or 129, and nothing ran.`,
 		Example: "  nod run -- kubectl delete pod x",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := exec.LookPath(args[0])
 			if err != nil {
-				return bridge.Wrap(bridge.CodeInvalid, err, "%s can not be run", args[0])
+				return bridge.Wrap(bridge.CodeInvalid, err, "%q can not be run", args[0])
 			}
 			r, err := runRequest(&a, prompt, path, args)
 			if err != nil {
@@ -44,7 +49,7 @@ exit code is the command's own; without permission it is 1 (denied), 3 (expired)
 			return execute(cmd, path, args)
 		},
 	}
-	a.flags(cmd)
+	a.waitFlags(cmd)
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&prompt, "prompt", "", "what to ask instead of \"Run this command?\"")
 	return cmd
@@ -72,20 +77,4 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 	dir, _ := where["directory"].(string) // empty where it is not known
 	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Where: dir, Scopes: []bridge.Scope{bridge.ScopeOnce}}
 	return r, nil
-}
-
-func execute(cmd *cobra.Command, path string, args []string) error {
-	// Interrupts reach the command by itself: it is in the same process group.
-	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
-	err := child.Run()
-	if err == nil {
-		return nil
-	}
-	if child.ProcessState == nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "%s did not start", args[0])
-	}
-	if code := child.ProcessState.ExitCode(); code >= 0 {
-		return exitError(code)
-	}
-	return exitError(signalled(child.ProcessState))
 }

@@ -5,7 +5,27 @@ package main
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// passedSignals are the signals that nod run passes on to the command.
+var passedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// reachesGroup reports whether the terminal sends a signal to the command as
+// well, because it sends it to all processes in the foreground.
+func reachesGroup(s os.Signal) bool {
+	if s != syscall.SIGINT && s != syscall.SIGQUIT {
+		return false
+	}
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	foreground, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && foreground == unix.Getpgrp()
+}
 
 // signalled is the exit code that shells give a process ended by a signal.
 func signalled(s *os.ProcessState) int {

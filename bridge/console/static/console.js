@@ -13,6 +13,14 @@ let drawing = false; // a page is being fetched that somebody went to
 let dirty = false; // something was typed or chosen since the page was drawn
 let shown = ""; // what the page was drawn of
 
+// visible shows characters that cannot be seen by their code points, as the
+// cards do. Selectors and joiners stay inside an emoji.
+const unseen = /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\p{Variation_Selector}|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|(?![\n\t \u200d]|\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\u2800\u{1d159}\ufff9-\ufffd]/gu;
+
+function visible(text) {
+  return text.replace(unseen, (c) => "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
+}
+
 // el makes an element with attributes and children.
 function el(name, attributes = {}, ...children) {
   const e = document.createElement(name);
@@ -21,7 +29,7 @@ function el(name, attributes = {}, ...children) {
     if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
     else e.setAttribute(k, v === true ? "" : v);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false).map((c) => (typeof c === "string" ? visible(c) : c)));
   return e;
 }
 
@@ -44,13 +52,13 @@ const post = (path, body) =>
 
 let sayTimer;
 function say(text) {
-  said.textContent = text;
+  said.textContent = visible(text);
   said.hidden = false;
   clearTimeout(sayTimer);
   sayTimer = setTimeout(() => (said.hidden = true), 8000);
 }
 
-const clock = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+const clock = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" }).replace(/\s/g, " ");
 
 function left(deadline) {
   const s = Math.round((new Date(deadline) - Date.now()) / 1000);

@@ -1,0 +1,140 @@
+// Package visible replaces characters that people cannot see by their code
+// points, so that what is read is what is there.
+package visible
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// maxMarks is how many combining marks may follow a letter. Languages need up
+// to three; more hide the letter, and what is above and below it.
+const maxMarks = 4
+
+// blanks are characters with a width or a place but no ink that no property of
+// Unicode names: fillers, null glyphs and joiners.
+var blanks = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x0335, Hi: 0x0338, Stride: 1}, // overlays that strike a letter out
+		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+		{Lo: 0x20d0, Hi: 0x20f0, Stride: 1}, // marks around and across symbols
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // Braille without dots
+		{Lo: 0x2d7f, Hi: 0x2d7f, Stride: 1},
+		{Lo: 0xfff9, Hi: 0xfffd, Stride: 1}, // annotations, and replacements of what is not known
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x1107f, Hi: 0x1107f, Stride: 1},
+		{Lo: 0x13441, Hi: 0x13442, Stride: 1}, // blank hieroglyphs
+		{Lo: 0x16fe4, Hi: 0x16fe4, Stride: 1},
+		{Lo: 0x1d159, Hi: 0x1d159, Stride: 1}, // null notehead
+	},
+}
+
+// hidden are the properties of what cannot be seen: Default_Ignorable_Code_Point
+// is the sum of the first three, and of Cf.
+var hidden = []*unicode.RangeTable{
+	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks,
+	unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Zs, unicode.Me,
+}
+
+// joining are the scripts whose letters need ZWJ and ZWNJ between them.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
+}
+
+const (
+	zwnj, zwj   = 0x200c, 0x200d
+	textStyle   = 0xfe0e
+	emojiStyle  = 0xfe0f
+	keycap      = 0x20e3
+	lightSkin   = 0x1f3fb
+	darkSkin    = 0x1f3ff
+	placeholder = "⟨U+%04X⟩"
+)
+
+// Text returns s with every character that cannot be seen as ⟨U+XXXX⟩. Newline,
+// tab and space stay, and so do the joiners and selectors inside an emoji or
+// between letters of a script that needs them.
+func Text(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	rs := []rune(s)
+	marks := 0
+	for n, r := range rs {
+		if unicode.Is(unicode.M, r) {
+			marks++
+		} else if r != zwj && r != zwnj {
+			marks = 0
+		}
+		if marks > maxMarks || !shown(rs, n) {
+			fmt.Fprintf(&b, placeholder, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Line is Text on one line, with single spaces.
+func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
+
+// plain reports whether s is printable ASCII with newlines and tabs.
+func plain(s string) bool {
+	for n := range len(s) {
+		if c := s[n]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// shown reports whether people see the n-th character, or need it where it is.
+func shown(rs []rune, n int) bool {
+	r, before, after := rs[n], at(rs, n-1), at(rs, n+1)
+	switch {
+	case r == ' ', r == '\n', r == '\t':
+		return true
+	case r == textStyle, r == emojiStyle:
+		return pictograph(before) || after == keycap && keycapBase(before)
+	case r == keycap:
+		return before == emojiStyle && keycapBase(at(rs, n-2))
+	case r == zwj && pictograph(after):
+		return pictograph(before) || skin(before) || before == emojiStyle && pictograph(at(rs, n-2))
+	case r == zwj, r == zwnj:
+		return joins(before) && joins(after)
+	case unicode.IsOneOf(hidden, r):
+		return false
+	}
+	return unicode.IsGraphic(r) // not assigned: what it looks like is not known
+}
+
+func at(rs []rune, n int) rune {
+	if n < 0 || n >= len(rs) {
+		return -1
+	}
+	return rs[n]
+}
+
+// pictograph reports whether a character may be part of an emoji.
+func pictograph(r rune) bool {
+	switch {
+	case r == 0x203c, r == 0x2049, r == 0x3030, r >= 0x2190 && r <= 0x21ff, r >= 0x2900 && r <= 0x297f, r >= 0x25fb && r <= 0x25fe:
+		return true
+	case r == 0x2800:
+		return false
+	}
+	return (r > 0x7f && unicode.Is(unicode.So, r)) || skin(r)
+}
+
+func skin(r rune) bool { return r >= lightSkin && r <= darkSkin }
+
+func keycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+
+func joins(r rune) bool {
+	return unicode.IsOneOf(joining, r) && (unicode.IsLetter(r) || unicode.IsMark(r))
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+)
+
+// interruption is the cause of a context that a signal has ended.
+type interruption struct{ os.Signal }
+
+func (i interruption) Error() string { return "interrupted by " + i.String() }
+
+// exitCode returns 128 and the number of the signal, as shells do.
+func (i interruption) exitCode() int {
+	if s, ok := i.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return 130
+}
+
+// interrupted returns the signal that ended ctx.
+func interrupted(ctx context.Context) (interruption, bool) {
+	return errors.AsType[interruption](context.Cause(ctx))
+}
+
+// untilSignal returns a context that the first of the signals ends. The second
+// one ends the program, as if nod did not handle it.
+func untilSignal(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	received := make(chan os.Signal, 1)
+	signals = slices.DeleteFunc(signals, signal.Ignored) // as by nohup
+	if len(signals) > 0 {
+		signal.Notify(received, signals...)
+	}
+	var once sync.Once
+	release := func() { once.Do(func() { signal.Stop(received) }) }
+	go func() {
+		select {
+		case s := <-received:
+			release()
+			cancel(interruption{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { release(); cancel(context.Canceled) }
+}
+
+// withdrawTime bounds how long an interrupted command takes to cancel its
+// request.
+const withdrawTime = 3 * time.Second
+
+// outlasting returns a context that ends a while after ctx, so that a call
+// under way when a signal comes can still say what it did.
+func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.AfterFunc(d, cancel)
+		context.AfterFunc(late, func() { t.Stop() })
+	})
+	return late, func() { stop(); cancel() }
+}
+
+// withdraw cancels the request of an interrupted command, unless it is to stay
+// open, and says on stderr what became of it.
+func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Client, rec bridge.Record, key string) error {
+	s, _ := interrupted(ctx)
+	id := rec.Interaction.ID
+	if a.keep {
+		fmt.Fprintf(stderr, "nod: %s; %s stays open, resume it with the same command and --key %s\n", s, id, key)
+		return s
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer stop()
+	ended, err := c.Cancel(late, id, "interrupted at the command line")
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "nod: %s; %s could not be cancelled and stays open: %s\n", s, id, bridge.PublicError(err).Message)
+		fmt.Fprintf(stderr, "nod: hint: cancel it with: nod cancel %s\n", id)
+	case ended.State == bridge.StateCancelled:
+		fmt.Fprintf(stderr, "nod: %s; %s is cancelled\n", s, id)
+	default:
+		fmt.Fprintf(stderr, "nod: %s; %s was %s before, and nothing is done\n", s, id, ended.Outcome())
+	}
+	return s
+}

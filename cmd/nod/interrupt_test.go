@@ -1,0 +1,247 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// process is a nod program under test.
+type process struct {
+	t         *testing.T
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+}
+
+func (r *rig) program(t *testing.T, url string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(nodBinary(t), args...)}
+	p.cmd.Env = append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+testAgentToken)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program and checks its exit code.
+func (p *process) ends(code int) {
+	p.t.Helper()
+	began := time.Now()
+	err := p.cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(exit, err)
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Errorf("exit %d, want %d\n%s%s", got, code, p.out.String(), p.errs.String())
+	}
+	if d := time.Since(began); d > withdrawTime+2*time.Second {
+		p.t.Errorf("it took %s", d)
+	}
+}
+
+// pendingPrompt returns the pending request with a prompt.
+func (r *rig) pendingPrompt(prompt string) bridge.Record {
+	r.t.Helper()
+	var found bridge.Record
+	r.eventually("the request "+prompt+" is posted", func() bool {
+		page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+		if err != nil {
+			return false
+		}
+		for _, rec := range page.Items {
+			if rec.Interaction.Prompt == prompt && len(rec.Messages) == len(rec.Interaction.Destinations) {
+				found = rec
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// TestInterrupted checks that a signal cancels the request of a waiting
+// command, closes its cards, and is told by the exit code.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	url := r.daemons[0].url
+	for name, c := range map[string]struct {
+		signal os.Signal
+		code   int
+		args   []string
+	}{
+		"ask":         {syscall.SIGINT, 130, []string{"ask", "Stop ask?"}},
+		"approve":     {syscall.SIGTERM, 143, []string{"approve", "Stop approve?"}},
+		"run":         {syscall.SIGHUP, 129, []string{"run", "--prompt", "Stop run?", "--", "touch", "ran"}},
+		"approve int": {syscall.SIGINT, 130, []string{"approve", "Stop approve int?"}},
+	} {
+		p := r.program(t, url, c.args...)
+		rec := r.pendingPrompt("Stop " + name + "?")
+		p.signal(c.signal)
+		p.ends(c.code)
+		if !strings.Contains(p.errs.String(), "cancelled") || p.out.Len() > 0 {
+			t.Errorf("%s: %s%s", name, p.out.String(), p.errs.String())
+		}
+		after, err := r.agent.Get(r.ctx, rec.Interaction.ID)
+		if err != nil || after.State != bridge.StateCancelled {
+			t.Errorf("%s: %s, %v", name, after.State, err)
+		}
+		for _, s := range services {
+			a := asked{rec, r}
+			r.eventually("the card on "+s+" is closed", func() bool {
+				_, err := r.sandbox.Person("ana").Press(r.ctx, a.on(s), "Allow once")
+				return err != nil
+			})
+		}
+	}
+
+	p := r.program(t, url, "approve", "Keep this?", "--keep")
+	rec := r.pendingPrompt("Keep this?")
+	p.signal(syscall.SIGINT)
+	p.ends(130)
+	_, key, found := strings.Cut(p.errs.String(), "--key ")
+	if after, err := r.agent.Get(r.ctx, rec.Interaction.ID); err != nil || after.State != bridge.StatePending || !found {
+		t.Fatalf("%s, %v: %s", after.State, err, p.errs.String())
+	}
+	p = r.program(t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
+	r.press("ana", asked{rec, r}.on("slack"), "Allow once")
+	p.ends(0)
+}
+
+// TestInterruptedOffline checks that an interrupted command ends in time while
+// the daemon does not answer, and that a second signal ends it at once.
+func TestInterruptedOffline(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(server.Close)
+	t.Cleanup(sync.OnceFunc(func() { close(release) }))
+	r := &rig{t: t}
+	p := r.program(t, server.URL, "approve", "Anyone?")
+	time.Sleep(500 * time.Millisecond)
+	p.signal(syscall.SIGINT)
+	p.ends(130)
+	p = r.program(t, server.URL, "approve", "Anyone?")
+	time.Sleep(500 * time.Millisecond)
+	p.signal(syscall.SIGINT)
+	time.Sleep(200 * time.Millisecond)
+	began := time.Now()
+	p.signal(syscall.SIGINT)
+	_ = p.cmd.Wait()
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("the second signal took %s", d)
+	}
+	if p.cmd.ProcessState.ExitCode() == 0 {
+		t.Error("it succeeded")
+	}
+}
+
+// TestRunExitCodes checks that the codes of nod run can be told from those of
+// its command, and that the command gets signals and can exit as it wants.
+func TestRunExitCodes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("slack")})
+	url := r.daemons[0].url
+	n := 0
+	approved := func(args ...string) *process {
+		n++
+		prompt := "Run " + strconv.Itoa(n) + "?"
+		p := r.program(t, url, append([]string{"run", "--prompt", prompt, "--"}, args...)...)
+		r.press("ana", asked{r.pendingPrompt(prompt), r}.on("slack"), "Allow once")
+		return p
+	}
+	for _, code := range []int{0, 1, 2, 5, 7, 110, 119, 130, 255} {
+		p := approved("sh", "-c", "exit "+strconv.Itoa(code))
+		p.ends(code)
+		if strings.Contains(p.errs.String(), "itself") {
+			t.Errorf("%d: %s", code, p.errs.String())
+		}
+	}
+	for code := 111; code <= 118; code++ {
+		p := approved("sh", "-c", "exit "+strconv.Itoa(code))
+		p.ends(code)
+		if !strings.Contains(p.errs.String(), "the command ran and exited with "+strconv.Itoa(code)+" itself") {
+			t.Errorf("%d: %s", code, p.errs.String())
+		}
+	}
+	p := r.program(t, url, "run", "--prompt", "Run denied?", "--", "touch", "ran")
+	r.press("ana", asked{r.pendingPrompt("Run denied?"), r}.on("slack"), "Deny")
+	p.ends(111)
+	r.program(t, url, "run", "--no-such-flag", "--", "true").ends(112)
+	r.program(t, url, "run", "--", "no-such-command-anywhere").ends(112)
+	r.program(t, "http://127.0.0.1:1/", "run", "--timeout", "x", "--", "true").ends(112)
+	notNod := httptest.NewServer(http.NotFoundHandler())
+	defer notNod.Close()
+	r.program(t, notNod.URL, "run", "--", "true").ends(115)
+
+	script := filepath.Join(t.TempDir(), "gone")
+	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	approved(script).ends(118)
+
+	ready := filepath.Join(t.TempDir(), "ready")
+	p = approved("sh", "-c", "trap 'exit 42' TERM; touch "+ready+"; while :; do sleep 0.05; done")
+	r.eventually("the command runs", func() bool { _, err := os.Stat(ready); return err == nil })
+	p.signal(syscall.SIGTERM)
+	p.ends(42)
+	approved("sh", "-c", "kill -9 $$").ends(137)
+}
+
+// TestForeignService checks that an address which is not a nod daemon never
+// reads as a yes, whatever it answers.
+func TestForeignService(t *testing.T) {
+	bodies := []string{
+		"", "{}", "null", "true", "ok", "<html>approved</html>", `{"state":"approved"}`, `{"decision":"approved","approved":true}`,
+		`{"interaction":{"id":"0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"},"id":"0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03","state":"approved","response":{"state":"approved"}}`,
+		`{"interaction":{"id":"0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03","kind":"approval"},"state":"answered"}`, `[{"state":"approved"}]`,
+	}
+	t.Setenv("NOD_TOKEN", "token-of-nobody-at-all")
+	for _, kind := range []string{"application/json", "text/html", ""} {
+		for _, status := range []int{200, 201, 202, 204, 302, 307, 308} {
+			for _, body := range bodies {
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+					w.Header().Set("Content-Type", kind)
+					w.Header().Set("Location", "/elsewhere"+req.URL.Path)
+					w.WriteHeader(status)
+					if status != 204 {
+						_, _ = w.Write([]byte(body))
+					}
+				}))
+				t.Setenv("NOD_URL", server.URL)
+				for _, args := range [][]string{{"approve", "Delete prod-db?"}, {"ask", "Ship it?"}, {"run", "--", "touch", filepath.Join(t.TempDir(), "ran")}} {
+					var out, errs strings.Builder
+					began := time.Now()
+					code := run(args, strings.NewReader(""), &out, &errs)
+					if code == 0 || out.Len() > 0 || time.Since(began) > 5*time.Second {
+						t.Errorf("%d %q %s: nod %s: exit %d after %s, %q, %s", status, body, kind, args[0], code, time.Since(began), out.String(), errs.String())
+					}
+				}
+				server.Close()
+			}
+		}
+	}
+}

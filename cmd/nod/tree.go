@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// fullTree returns every command, with those that cobra adds.
+func fullTree() *cobra.Command {
+	root := rootCommand()
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// helpCommand replaces cobra's own, which exits with 0 for an unknown topic.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND...]",
+		Short: "show the help of a command",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(about, rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// findGroup returns the command that args name if it only groups others, or if
+// what follows is none of its commands. Cobra prints the help of a group and
+// succeeds, whatever follows its name.
+func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest []string) {
+	c, rest, err := root.Find(args)
+	if err != nil || !c.HasSubCommands() {
+		return nil, nil
+	}
+	if c.Runnable() && (len(rest) == 0 || strings.HasPrefix(rest[0], "-") || c.ValidateArgs(rest[:1]) == nil) {
+		return nil, nil
+	}
+	return c, rest
+}
+
+// runGroup handles a command line that ends at a group: its help if that is
+// what was asked for, and an error for anything else.
+func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
+	switch {
+	case len(rest) == 0 && !group.HasParent(), len(rest) == 1 && slices.Contains([]string{"--help", "-h"}, rest[0]):
+		group.InitDefaultHelpFlag()
+		return group.Help()
+	case len(rest) == 0:
+		group.SetOut(stderr)
+		if err := group.Help(); err != nil {
+			return err
+		}
+		return bridge.Errorf(bridge.CodeInvalid, "%s: a command is required", group.CommandPath())
+	case strings.HasPrefix(rest[0], "-"):
+		return bridge.Errorf(bridge.CodeInvalid, "unknown flag: %s", rest[0]).WithHint("flags follow the command; see %s --help", group.CommandPath())
+	}
+	return unknownCommand(group, rest[0])
+}
+
+// unknownCommand returns the error for a name that c has no command of, with
+// the closest name that it has.
+func unknownCommand(c *cobra.Command, name string) error {
+	path := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
+	full := func(name string) string { return strings.TrimPrefix(path+" "+name, " ") }
+	c.SuggestionsMinimumDistance = 2
+	said := fmt.Sprintf("unknown command %q", full(name))
+	if close := c.SuggestionsFor(name); name != "" && len(close) > 0 {
+		said += fmt.Sprintf("; did you mean %q?", full(close[0]))
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "%s", said).WithHint("list the commands with: %s --help", c.CommandPath())
+}
