@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ agent, tool, where, input, want string }{
-		{"ci", "Bash", "", `{"argv":["git","status"]}`, "allow read"}, {"ci", "Bash", "", `{"argv":["git","status; rm -rf /"]}`, "ask"}, {"ci", "Bash", "", `{"argv":["bash","-c","rm -rf /"]}`, "deny no root"},
+		{"ci", "Bash", "", `{"argv":["git","status"]}`, "allow read"}, {"ci", "Bash", "", `{"argv":["git","status; rm -rf /"]}`, "deny no root"}, {"ci", "Bash", "", `{"argv":["git","status; make"]}`, "ask"}, {"ci", "Bash", "", `{"argv":["bash","-c","rm -rf /"]}`, "deny no root"},
 		{"ci", "Write", "/repo", `{"file_path":"src/a.go"}`, "allow src"}, {"ci", "Write", "/repo", `{"file_path":"src/../.env"}`, "deny secrets"}, {"ci", "Write", "/repo", `{"file_path":"/repo/src/../../etc/passwd"}`, "deny secrets"},
 		{"ci", "Write", "", `{"file_path":"/repo/src/../x"}`, "ask"}, {"deploy-1", "deploy", "", `{"env":{"name":"prod-1"},"tags":["a","live"]}`, "ask prod"}, {"deploy-1", "deploy", "", `{"env":{"name":"prod-1"},"tags":["a"]}`, "ask"},
 		{"ci", "deploy", "", `{"env":{"name":"prod-1"},"tags":["live"]}`, "ask"}, {"ci", "pay", "", `{"amounts":[{"value":1},{"value":2}]}`, "allow small"}, {"ci", "pay", "", `{"amounts":[{"value":1},{"value":1000}]}`, "ask"},
