@@ -1,0 +1,3 @@
+package policy
+
+var knownHostile = []string{"ls"}
