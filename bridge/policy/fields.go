@@ -142,7 +142,8 @@ func (f file) readings() []string {
 			if !path.IsAbs(full) {
 				full = base + "/" + full
 			}
-			out = append(out, path.Clean("/"+full), strings.TrimRight(path.Clean("/"+full), ". "))
+			clean := path.Clean("/" + full)
+			out = append(out, clean, clean+"/", strings.TrimRight(clean, ". "))
 		}
 	}
 	return out

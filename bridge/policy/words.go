@@ -16,10 +16,8 @@ type wordPattern struct {
 	words []wordGlob
 	rest  bool // any words may follow
 	re    *regexp.Regexp
-	// loose finds the same with less care, in a text: for ask and deny.
-	loose *regexp.Regexp
-	// split states why a pattern cannot be split into words.
-	split error
+	loose *regexp.Regexp // the same for a text, in any case: for ask and deny
+	split error          // why the pattern cannot be split into words
 }
 
 // wordGlob is a pattern for one word.
@@ -63,7 +61,7 @@ func compileWordPattern(s string) (wordPattern, error) {
 		return p, err
 	}
 	p.words, p.split = splitPattern(s)
-	if n := len(p.words); n > 1 && p.words[n-1].re != nil && p.words[n-1].text == "*" {
+	if n := len(p.words); n > 1 && p.words[n-1].re != nil && p.words[n-1].text == "*" { // and not '*' in quotes
 		p.words, p.rest = p.words[:n-1], true
 	}
 	return p, nil
@@ -130,12 +128,15 @@ func splitPattern(s string) ([]wordGlob, error) {
 	return out, nil
 }
 
-// exact reports whether the words are those of the pattern. It returns how many
-// words the pattern spells out, from the first on, and whether it spells out
-// all.
+// exact reports whether the words are those of the pattern, and which of them
+// the pattern spells out. The first word may go by any of the names.
 func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok bool) {
 	spelled = make([]bool, len(words))
 	if p.re != nil {
+		// With a blank in it, one word could look like several.
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, " ") }) {
+			return nil, false
+		}
 		for _, name := range names {
 			if p.re.MatchString(quote(append([]string{name}, words[1:]...))) {
 				return spelled, true
