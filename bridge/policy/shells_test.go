@@ -335,15 +335,14 @@ func TestShellsDiffer(t *testing.T) {
 	}
 }
 
-// FuzzShellsAgree is TestShellsAgree for as long as it is let run.
+// FuzzShellsAgree is TestShellsAgree for as long as it runs. It writes how many
+// lines it ran to the file that NOD_FUZZ_COUNTS names.
 func FuzzShellsAgree(f *testing.F) {
-	for n, line := range knownHostile {
-		f.Add(uint64(n), line)
-	}
+	f.Add(uint64(1), "ls")
 	made, ran := 0, 0
 	f.Fuzz(func(t *testing.T, seed uint64, line string) {
 		l := newLab(t)
-		m, n := l.batch(rand.New(rand.NewPCG(seed, 2)), 1500, line, "aa "+line, "aa; "+line)
+		m, n := l.batch(rand.New(rand.NewPCG(seed, 2)), 1000, append([]string{line, "aa " + line, "aa; " + line}, knownHostile...)...)
 		made, ran = made+m, ran+n
 		if path := os.Getenv("NOD_FUZZ_COUNTS"); path != "" {
 			if err := os.WriteFile(path, fmt.Appendf(nil, "%d lines made, %d plain and run in %d shells\n", made, ran, l.runs), 0o644); err != nil {
