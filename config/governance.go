@@ -22,17 +22,23 @@ type Risk struct {
 	Confirm string `yaml:"confirm"`
 }
 
-// Rule is one rule of the policy. Every condition that is set has to hold; of
-// several patterns one. Patterns are globs, or regular expressions between
-// slashes.
+// Rule is one rule of the policy. Every condition that is set must hold; one
+// with several patterns holds if one of them does. Patterns are globs, or
+// regular expressions between slashes.
 type Rule struct {
-	Name    string            `yaml:"name"`
-	Agents  Words             `yaml:"agents"`
-	Tools   Words             `yaml:"tools"`
-	Command Words             `yaml:"command"` // each command of a shell line
-	Path    Words             `yaml:"path"`    // the file that the input names
-	Input   map[string]string `yaml:"input"`   // by field, as in env.name
-	Where   Words             `yaml:"where"`   // directory or place
+	Name   string `yaml:"name"`
+	Agents Words  `yaml:"agents"`
+	Tools  Words  `yaml:"tools"`
+	// Command is matched word by word against each command of a shell line. A
+	// last * stands for any words that follow.
+	Command Words `yaml:"command"`
+	// Options are the only words beginning with - that then: allow or grant:
+	// rule covers where a wildcard of command matches them. If left out, any
+	// option is covered; an empty list means none.
+	Options Words             `yaml:"options"`
+	Path    Words             `yaml:"path"`  // every file that the input names
+	Input   map[string]string `yaml:"input"` // by field, as in env.name
+	Where   Words             `yaml:"where"` // directory or other location
 
 	Then   string `yaml:"then"` // allow, ask or deny
 	Reason string `yaml:"reason"`
@@ -47,7 +53,7 @@ type Rule struct {
 	Confirm   string   `yaml:"confirm"`
 	Redact    Words    `yaml:"redact"` // fields of the input that people do not see
 	GrantFor  Duration `yaml:"grant_for"`
-	// Grant says what a standing yes covers: input (the default) or rule.
+	// Grant states what a grant covers: input, which is the default, or rule.
 	Grant string `yaml:"grant"`
 }
 

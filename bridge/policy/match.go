@@ -1,8 +1,8 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -13,16 +13,16 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// patterns are alternatives.
+// patterns are alternatives for a whole text.
 type patterns []*regexp.Regexp
 
-func compile(from []string) (patterns, error) {
+func compile(from []string, fold bool) (patterns, error) {
 	var out patterns
 	for _, s := range from {
 		if s == "" {
-			return nil, fmt.Errorf("an empty pattern matches nothing")
+			return nil, errors.New("an empty pattern matches nothing")
 		}
-		re, err := regexp.Compile(expression(s))
+		re, err := compileText(s, fold)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", s, err)
 		}
@@ -31,114 +31,197 @@ func compile(from []string) (patterns, error) {
 	return out, nil
 }
 
-// expression is a pattern as a regular expression for the whole text.
-func expression(s string) string {
-	if len(s) > 1 && s[0] == '/' && s[len(s)-1] == '/' {
-		return `(?s)^(?:` + s[1:len(s)-1] + `)$`
-	}
-	tail := `$`
-	if rest, ok := strings.CutSuffix(s, " *"); ok {
-		s, tail = rest, `(?: .*)?$` // the command alone, or with arguments
-	}
-	quoted := regexp.QuoteMeta(s)
-	return `(?s)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted) + tail
-}
-
 func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// input is an act, taken apart once for all rules.
-type input struct {
-	bridge.Act
-	tree     any
-	commands []string // of a shell line; one empty one where there is none
-	isShell  bool
-	opaque   string // what a shell could hide, in words; empty: nothing
-	file     string // that the input names, made absolute where that is known
+// part is what one walk through the rules decides about: a command of a line,
+// or an input without commands.
+type part struct {
+	line  *line // nil if the input has no command
+	words []string
+	// moved reports that a cd came before, and to is where it leads, if that is
+	// known.
+	moved bool
+	to    string
 }
 
-func read(a bridge.Act) input {
-	in := input{Act: a, commands: []string{""}}
-	dec := json.NewDecoder(bytes.NewReader(a.Input))
-	dec.UseNumber()
-	if dec.Decode(&in.tree) != nil {
-		return in
+// covers reports whether an allow rule, or a grant by the rule, covers a part,
+// and why not. It does so only for what is fully understood.
+func (c compiled) covers(in *input, p part) (string, bool) {
+	place := in.Where
+	if p.moved {
+		place = p.to
 	}
-	fields, _ := in.tree.(map[string]any) // no object has no fields
-	for _, name := range []string{"command", "cmd", "argv", "script"} {
-		switch v := fields[name].(type) {
-		case string:
-			in.shell(v)
-		case []any:
-			in.argv(v)
-		}
-		if in.isShell {
-			break
-		}
-	}
-	for _, name := range []string{"file_path", "path", "filename", "notebook_path"} {
-		s, ok := fields[name].(string)
-		if !ok || s == "" {
-			continue
-		}
-		if !path.IsAbs(s) && a.Where != "" {
-			s = a.Where + "/" + s
-		}
-		in.file = path.Clean(s)
-		break
-	}
-	return in
-}
-
-// matches reports whether a rule does, and says why.
-func (c compiled) matches(in input, command string) (string, bool) {
-	allow := c.Then == bridge.EffectAllow
 	switch {
 	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "the agent is another", false
+		return "it is for other agents", false
 	case len(c.tools) > 0 && !c.tools.match(in.Tool):
-		return "the tool is another", false
-	case len(c.where) > 0 && !c.where.match(in.Where):
-		return "the place is another", false
-	case len(c.command) > 0 && !in.isShell:
-		return "the input has no command", false
-	case len(c.command) > 0 && !c.command.match(command):
-		return "the command does not match", false
-	case len(c.path) > 0 && (in.file == "" || !c.path.match(in.file)):
-		return "the file does not match", false
+		return "it is for other tools", false
+	case len(c.where) > 0 && (place == "" || !c.where.match(place)):
+		return "it is for other locations", false
+	case len(c.where) > 0 && !in.place():
+		return "the location is not written in a clean form", false
+	case len(in.doubts) > 0:
+		return in.doubts[0], false
+	}
+	if why := c.coversCommand(in, p); why != "" {
+		return why, false
 	}
 	for _, f := range c.input {
-		values := find(in.tree, strings.Split(f.name, "."))
-		miss := func(s string) bool { return !f.pattern.match(s) }
-		hit := len(values) > 0 && !slices.ContainsFunc(values, miss)
-		if !allow { // one of several is enough to be careful
-			hit = slices.ContainsFunc(values, f.pattern.match)
-		}
-		if !hit {
+		values := find(in.tree, f.names, false)
+		if len(values) == 0 || slices.ContainsFunc(values, func(s string) bool { return !f.pattern.match(s) }) {
 			return "input." + f.name + " does not match", false
 		}
 	}
-	return "matches, so: " + string(c.Then), true
+	if why := c.coversFields(in); why != "" {
+		return why, false
+	}
+	return "matches", true
+}
+
+func (c compiled) coversCommand(in *input, p part) string {
+	switch {
+	case p.line == nil && len(c.command) == 0:
+		return ""
+	case p.line == nil:
+		return "the input has no command"
+	case len(c.command) == 0:
+		return "the input has a command, and the rule names none"
+	case p.line.err != nil:
+		return "the line is not plain: " + p.line.err.Error()
+	}
+	why := "the command does not match"
+	for _, pattern := range c.command {
+		spelled, ok := pattern.exact(p.line.names(p.words), p.words)
+		if !ok {
+			continue
+		}
+		if why = c.careful(p, spelled); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// careful states why a command is asked about although the words match.
+func (c compiled) careful(p part, spelled []bool) string {
+	all := !slices.Contains(spelled, false)
+	if starts(p.words) && !all {
+		return p.words[0] + " starts another command, or changes files, and the rule does not name every word"
+	}
+	for n, w := range p.words {
+		if climbs(w) && !spelled[n] {
+			return fmt.Sprintf("%q names a parent directory, and the rule does not name it in full", w)
+		}
+		isOption := func(o wordPattern) bool { _, ok := o.exact([]string{w}, []string{w}); return ok }
+		if n > 0 && c.Options != nil && !spelled[n] && strings.HasPrefix(w, "-") && !slices.ContainsFunc(c.options, isOption) {
+			return fmt.Sprintf("the option %q is not among the options of the rule", w)
+		}
+	}
+	if p.moved && (strings.HasPrefix(p.words[0], "./") || strings.HasPrefix(p.words[0], "../")) {
+		return "a relative command name after cd"
+	}
+	return ""
+}
+
+// coversFields checks that the rule has a condition for everything in the
+// input, if it has conditions on the input at all.
+func (c compiled) coversFields(in *input) string {
+	conditions := len(c.command) + len(c.path) + len(c.input)
+	for _, f := range in.files {
+		switch {
+		case f.bad != "" && !(f.weak && len(c.path) == 0):
+			return fmt.Sprintf("the path %q %s", f.raw, f.bad)
+		case c.names(f.name):
+		case f.location && len(in.lines) > 0:
+			if f.abs != in.Where {
+				return fmt.Sprintf("%s is not the location of the request", f.name)
+			}
+		case len(c.path) > 0 && !c.path.match(f.abs):
+			return fmt.Sprintf("the path %q does not match", f.raw)
+		case len(c.path) == 0 && conditions > 0:
+			return fmt.Sprintf("the rule has no condition for the field %q", f.name)
+		}
+	}
+	if len(c.path) > 0 && !slices.ContainsFunc(in.files, func(f file) bool { return !f.location || len(in.lines) == 0 }) {
+		return "the input names no file"
+	}
+	if conditions == 0 {
+		return ""
+	}
+	for _, l := range in.leaves {
+		if !c.names(l.name) && !l.harmless() && !(len(c.path) > 0 && l.content()) {
+			return fmt.Sprintf("the rule has no condition for the field %q", l.name)
+		}
+	}
+	return ""
+}
+
+// names reports whether a rule has a condition for a field or for what it is
+// in.
+func (c compiled) names(name string) bool {
+	return slices.ContainsFunc(c.input, func(f field) bool { return name == f.name || strings.HasPrefix(name, f.name+".") })
+}
+
+// about reports whether an ask or deny rule may be meant for a part, and why
+// not. The command is matched by the function.
+func (c compiled) about(in *input, p part, command func(wordPattern) bool) (string, bool) {
+	switch {
+	case len(c.agents) > 0 && !c.agents.match(in.Agent):
+		return "it is for other agents", false
+	case len(c.anyTools) > 0 && !c.anyTools.match(in.Tool):
+		return "it is for other tools", false
+	case len(c.anyWhere) > 0 && !slices.ContainsFunc(in.places(p), c.anyWhere.match):
+		return "it is for other locations", false
+	case len(c.command) > 0 && p.line == nil:
+		return "the input has no command", false
+	case len(c.command) > 0 && !slices.ContainsFunc(c.command, command):
+		return "the command does not match", false
+	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }):
+		return "no path matches", false
+	}
+	for _, f := range c.input { // one of several is enough to be careful
+		if !slices.ContainsFunc(find(in.tree, f.names, true), f.anyCase.match) {
+			return "input." + f.name + " does not match", false
+		}
+	}
+	return "matches", true
+}
+
+// places are where a part may be done.
+func (in *input) places(p part) []string {
+	out := []string{in.Where, path.Clean(in.Where)}
+	for _, f := range in.files {
+		if f.location {
+			out = append(out, f.readings()...)
+		}
+	}
+	if p.to != "" {
+		out = append(out, p.to)
+	}
+	return out
 }
 
 // find returns the values of a field as texts; lists on the way are looked
 // into.
-func find(tree any, names []string) []string {
+func find(tree any, names []string, anyCase bool) []string {
 	if list, ok := tree.([]any); ok {
 		var out []string
 		for _, v := range list {
-			out = append(out, find(v, names)...)
+			out = append(out, find(v, names, anyCase)...)
 		}
 		return out
 	}
 	if len(names) > 0 {
-		fields, _ := tree.(map[string]any) // nil where it is none
-		v, ok := fields[names[0]]
-		if !ok {
-			return nil
+		fields, _ := tree.(map[string]any) // nil if it is another kind of value
+		var out []string
+		for name, v := range fields {
+			if name == names[0] || anyCase && normal(name) == normal(names[0]) {
+				out = append(out, find(v, names[1:], anyCase)...)
+			}
 		}
-		return find(v, names[1:])
+		return out
 	}
 	switch v := tree.(type) {
 	case string:
@@ -148,12 +231,12 @@ func find(tree any, names []string) []string {
 	}
 	raw, err := json.Marshal(tree)
 	if err != nil {
-		return nil // decoded from JSON a moment ago
+		return nil // it was decoded from JSON
 	}
 	return []string{string(raw)}
 }
 
-// words say what a rule matches.
+// words states what a grant by the rule covers.
 func (c compiled) words() string {
 	var s []string
 	for _, list := range [][]string{c.Command, c.Path} {
@@ -164,10 +247,24 @@ func (c compiled) words() string {
 	for _, f := range c.input {
 		s = append(s, f.name+" like `"+c.Input[f.name]+"`")
 	}
-	if len(s) == 0 {
-		return "anything that the rule " + c.Name + " is about"
+	switch {
+	case c.Options == nil:
+	case len(c.Options) == 0:
+		s = append(s, "without options")
+	default:
+		s = append(s, "with no options but `"+strings.Join(c.Options, "`, `")+"`")
 	}
-	return strings.Join(s, ", ")
+	out := strings.Join(s, ", ")
+	if out == "" {
+		out = "everything the rule " + c.Name + " matches"
+	}
+	if len(c.Tools) > 0 {
+		out += " with the tool `" + strings.Join(c.Tools, "` or `") + "`"
+	}
+	return out
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// allows reports whether a rule is one that allows.
+func (c compiled) allows() bool { return c.Then == bridge.EffectAllow }

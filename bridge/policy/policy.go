@@ -1,38 +1,46 @@
-// Package policy judges what agents want to do by ordered rules: allowed,
-// denied, or asked about, and how. The first rule that matches decides. A
-// shell line is judged command by command, and the strictest ruling counts;
-// what a shell could hide is never allowed without asking.
+// Package policy rules on what agents want to do, by ordered rules: it is
+// allowed, denied, or asked about. The first rule that matches a part decides
+// about that part, and the rulings of all parts are joined. An allow rule
+// applies only to what the package fully understands, such as a plain shell
+// line; ask and deny rules apply to all that may be meant.
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rule is one rule. Every condition that is set has to hold; one with several
+// Rule is one rule. Every condition that is set must hold; one with several
 // patterns holds if one of them does. Patterns are globs, in which * is any
 // text and ? any character, or regular expressions (RE2) between slashes that
-// have to match the whole.
+// must match the whole.
 type Rule struct {
-	Name   string
-	Agents []string
-	Tools  []string
-	// Command is matched against each command of a shell line.
-	Command []string
-	// Path is matched against the file that the input names.
-	Path []string
+	Name   string   `json:"name"`
+	Agents []string `json:"agents,omitempty"`
+	Tools  []string `json:"tools,omitempty"`
+	// Command is matched against the words of each command of a shell line.
+	Command []string `json:"command,omitempty"`
+	// Options are the only words beginning with - that an allow, or a grant by
+	// rule, covers where a wildcard of Command matches them. Nil means any.
+	Options []string `json:"options"`
+	// Path is matched against every file that the input names.
+	Path []string `json:"path,omitempty"`
 	// Input patterns by field, as in "env.name"; lists are looked into.
-	Input map[string]string
-	Where []string
+	Input map[string]string `json:"input,omitempty"`
+	Where []string          `json:"where,omitempty"`
 
-	Then bridge.Effect
-	Set  bridge.Ruling // what an ask changes
-	// GrantByRule makes a standing yes cover all that the rule matches in the
-	// same place, and not this input alone.
-	GrantByRule bool
+	Then bridge.Effect `json:"then"`
+	Set  bridge.Ruling `json:"set"` // what an ask changes
+	// GrantByRule makes a grant cover all that the rule matches in the same
+	// location, and not this request alone.
+	GrantByRule bool `json:"grant_by_rule,omitempty"`
 }
 
 // Risk is a named level; in a list of them, the worst is last.
@@ -42,9 +50,12 @@ type Risk struct {
 	Confirm string
 }
 
-// Step says what became of one rule, for one command of the input.
+// Step is the result of one rule for one part of an act.
 type Step struct {
+	// Command is the part, if it is a command or a line of them.
 	Command string `json:"command,omitempty"`
+	// Reading is how the part was read.
+	Reading string `json:"reading,omitempty"`
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
 	Why     string `json:"why"`
@@ -60,16 +71,23 @@ var _ bridge.Policy = (*Policy)(nil)
 
 type compiled struct {
 	Rule
-	agents, tools, command, path, where patterns
-	input                               []field
+	nth                 int
+	agents, path, where patterns
+	tools, anyTools     patterns
+	command, options    []wordPattern
+	anyPath, anyWhere   patterns
+	input               []field
+	key                 string // of a grant by the rule
 }
 
 type field struct {
 	name    string
+	names   []string // split at dots
 	pattern patterns
+	anyCase patterns
 }
 
-// New checks a set of rules. Its error names every rule that is wrong.
+// New checks a set of rules. Its errors name every rule that is wrong.
 func New(rules []Rule, risks []Risk) (*Policy, []error) {
 	p := &Policy{risks: risks}
 	var errs []error
@@ -82,31 +100,90 @@ func New(rules []Rule, risks []Risk) (*Policy, []error) {
 			r.Name = "rule " + strconv.Itoa(n+1)
 		}
 		if names[r.Name] {
-			bad("name: %q is there twice", r.Name)
+			bad("name: duplicate name %q", r.Name)
 		}
 		names[r.Name] = true
-		c := compiled{Rule: r}
-		for _, set := range []struct {
-			name string
-			from []string
-			to   *patterns
-		}{{"agents", r.Agents, &c.agents}, {"tools", r.Tools, &c.tools}, {"command", r.Command, &c.command}, {"path", r.Path, &c.path}, {"where", r.Where, &c.where}} {
-			var err error
-			if *set.to, err = compile(set.from); err != nil {
-				bad("%s: %v", set.name, err)
-			}
-		}
-		for _, name := range sortedKeys(r.Input) {
-			pattern, err := compile([]string{r.Input[name]})
-			if err != nil {
-				bad("input.%s: %v", name, err)
-			}
-			c.input = append(c.input, field{name, pattern})
-		}
+		c := compiled{Rule: r, nth: n}
+		c.compile(bad)
 		p.checkEffect(c, bad)
+		c.checkAllow(bad)
+		c.key = p.key(c)
 		p.rules = append(p.rules, c)
 	}
 	return p, append(errs, p.unreachable()...)
+}
+
+// compile compiles the patterns of a rule.
+func (c *compiled) compile(bad func(string, ...any)) {
+	for _, set := range []struct {
+		name string
+		from []string
+		to   *patterns
+		fold bool
+	}{
+		{"agents", c.Agents, &c.agents, false}, {"tools", c.Tools, &c.tools, false}, {"", c.Tools, &c.anyTools, true},
+		{"path", c.Path, &c.path, false}, {"", c.Path, &c.anyPath, true}, {"where", c.Where, &c.where, false}, {"", c.Where, &c.anyWhere, true},
+	} {
+		var err error
+		if *set.to, err = compile(set.from, set.fold); err != nil && set.name != "" {
+			bad("%s: %v", set.name, err)
+		}
+	}
+	var err error
+	if c.command, err = compileWords(c.Command); err != nil {
+		bad("command: %v", err)
+	}
+	if c.options, err = compileWords(c.Options); err != nil {
+		bad("options: %v", err)
+	}
+	for _, name := range sortedKeys(c.Input) {
+		pattern, err := compile([]string{c.Input[name]}, false)
+		if err != nil {
+			bad("input.%s: %v", name, err)
+			continue
+		}
+		anyCase, _ := compile([]string{c.Input[name]}, true) // it compiled with regard to case
+		c.input = append(c.input, field{name, strings.Split(name, "."), pattern, anyCase})
+	}
+}
+
+// checkAllow checks what a rule that allows, or that grants may cover, says
+// about commands.
+func (c compiled) checkAllow(bad func(string, ...any)) {
+	if c.Options != nil && (len(c.Command) == 0 || c.Then != bridge.EffectAllow && !c.GrantByRule) {
+		bad("options: only with command, and with then: allow or grant: rule")
+	}
+	if c.Then != bridge.EffectAllow && !c.GrantByRule {
+		return
+	}
+	for n, p := range c.command {
+		switch {
+		case p.split != nil:
+			bad("command: %q: %v", c.Command[n], p.split)
+		case p.open():
+			bad("command: %q would match any program; begin with the name of the program", c.Command[n])
+		}
+	}
+	if c.Then == bridge.EffectAllow && len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input) == 0 {
+		bad("then: allow needs tools, command, path or input")
+	}
+}
+
+// key identifies a rule with all that it says and with its risk level.
+func (p *Policy) key(c compiled) string {
+	risk := Risk{}
+	if n := p.rank(c.Set.Risk); n >= 0 {
+		risk = p.risks[n]
+	}
+	raw, err := json.Marshal(struct {
+		Rule Rule `json:"rule"`
+		Risk Risk `json:"risk"`
+	}{c.Rule, risk})
+	if err != nil {
+		panic(err) // texts, numbers and maps of them
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
 }
 
 // checkEffect checks what a rule does.
@@ -115,106 +192,36 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	case bridge.EffectAllow, bridge.EffectDeny:
 		s := c.Set
 		if len(s.Routes) > 0 || s.Risk != "" || len(s.Scopes) > 0 || s.Timeout != 0 || s.OnTimeout != "" || s.Quorum != 0 || s.Confirm != "" || len(s.Redact) > 0 || s.GrantFor != 0 || c.GrantByRule {
-			bad("then: %s asks nobody, so only a reason goes with it", c.Then)
+			bad("then: %s asks no one, so only reason goes with it", c.Then)
 		}
 	case bridge.EffectAsk:
 		if c.Set.Risk != "" && p.rank(c.Set.Risk) < 0 {
-			bad("risk: there is no %q among the risks", c.Set.Risk)
+			bad("risk: unknown risk level %q", c.Set.Risk)
 		}
 		for _, s := range c.Set.Scopes {
 			if s != bridge.ScopeOnce && s != bridge.ScopeSession && s != bridge.ScopeAlways {
-				bad("scopes: unknown %q; use once, session, always", s)
+				bad("scopes: unknown scope %q (once, session or always)", s)
 			}
 		}
 		if o := c.Set.OnTimeout; o != "" && o != bridge.OnTimeoutExpire && o != bridge.OnTimeoutDeny && o != bridge.OnTimeoutEscalate {
-			bad("on_timeout: %q is not expire, deny or escalate", o)
+			bad("on_timeout: unknown value %q (expire, deny or escalate)", o)
 		}
 	default:
-		bad("then: %q is not allow, ask or deny", c.Then)
+		bad("then: unknown effect %q (allow, ask or deny)", c.Then)
 	}
 }
 
-// unreachable finds rules behind one that matches everything.
+// unreachable finds rules after one that matches everything.
 func (p *Policy) unreachable() []error {
 	for n, c := range p.rules {
 		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && len(c.Agents)+len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input)+len(c.Where) == 0 {
-			return []error{fmt.Errorf("policy[%d]: no rule after %q is ever reached, as it matches everything", n, c.Name)}
+			return []error{fmt.Errorf("policy[%d]: %q matches everything, so no later rule is reached", n, c.Name)}
 		}
 	}
 	return nil
 }
 
-// rank is the place of a risk among the levels; -1 for none.
+// rank is the index of a risk level, or -1.
 func (p *Policy) rank(risk string) int {
 	return slices.IndexFunc(p.risks, func(r Risk) bool { return r.Name == risk })
-}
-
-// Judge implements bridge.Policy.
-func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
-	r, _ := p.Explain(a)
-	return r
-}
-
-// Explain is Judge, and says what became of each rule.
-func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
-	in := read(a)
-	var out *bridge.Ruling
-	var steps []Step
-	for _, command := range in.commands {
-		r, s := p.first(in, command)
-		steps = append(steps, s...)
-		if out == nil || p.stricter(r, *out) {
-			out = &r
-		}
-	}
-	if out.Effect == bridge.EffectAllow && in.opaque != "" {
-		steps = append(steps, Step{Rule: out.Rule, Matched: true, Why: "allows, but " + in.opaque + ", so people are asked"})
-		*out = bridge.Ruling{Effect: bridge.EffectAsk}
-	}
-	return *out, steps
-}
-
-// first is the ruling of the first rule that matches.
-func (p *Policy) first(in input, command string) (bridge.Ruling, []Step) {
-	var steps []Step
-	for _, c := range p.rules {
-		why, ok := c.matches(in, command)
-		steps = append(steps, Step{Command: command, Rule: c.Name, Matched: ok, Why: why})
-		if ok {
-			return p.ruling(c, in), steps
-		}
-	}
-	return bridge.Ruling{Effect: bridge.EffectAsk}, append(steps, Step{Command: command, Rule: "", Matched: true, Why: "no rule matches, so people are asked"})
-}
-
-func (p *Policy) ruling(c compiled, in input) bridge.Ruling {
-	r := c.Set
-	r.Effect, r.Rule = c.Then, c.Name
-	if n := p.rank(r.Risk); n >= 0 {
-		r.Quorum = max(r.Quorum, p.risks[n].Quorum)
-		if r.Confirm == "" {
-			r.Confirm = p.risks[n].Confirm
-		}
-	}
-	if c.GrantByRule {
-		covers := c.words()
-		r.Grants = []bridge.RuleGrant{{Key: "rule:" + c.Name + ": " + covers, Rule: c.Name, Covers: covers}}
-	}
-	return r
-}
-
-var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.EffectDeny}
-
-// stricter reports whether a is stricter than b: by effect, by risk, by how
-// many people it takes, by what has to be typed, by what may not be granted.
-func (p *Policy) stricter(a, b bridge.Ruling) bool {
-	for _, d := range []int{
-		slices.Index(severity, a.Effect) - slices.Index(severity, b.Effect), p.rank(a.Risk) - p.rank(b.Risk), a.Quorum - b.Quorum,
-		len(a.Confirm) - len(b.Confirm), len(b.Grants) - len(a.Grants),
-	} {
-		if d != 0 {
-			return d > 0
-		}
-	}
-	return a.Rule == "" && b.Rule != "" && len(b.Grants) > 0 // nobody wrote that this may be granted
 }

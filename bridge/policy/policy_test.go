@@ -43,9 +43,9 @@ func TestJudge(t *testing.T) {
 		`r\m -rf /`: "deny no root", `'rm' "-rf" /`: "deny no root", "sudo rm -rf /": "deny no root", "bash -c 'rm -rf /'": "deny no root", `sh -xc "ls; rm -rf /"`: "deny no root",
 		"echo $(rm -rf /)": "deny no root", "ls `rm -rf /`": "deny no root", "eval 'rm -rf /'": "deny no root", "if true; then rm -rf /; fi": "deny no root",
 		"xargs rm -rf /": "deny no root", "find . -exec rm -rf / ;": "deny no root", "timeout 5 rm -rf /": "deny no root", "(ls; (rm -rf /))": "deny no root", "f() { rm -rf /; }; f": "deny no root",
-		"echo hi > /etc/passwd": "ask", "echo hi > /dev/null": "allow read", "ls 2>&1": "allow read", "echo $HOME": "ask", "X=1 ls": "ask", "ls &": "ask", "ls ../..": "ask", "git 'push x'": "ask",
-		"git 'status x'": "ask", "l? -la": "ask", "sudo ls": "ask", "ls <(cat x)": "ask", "ls $((1+1))": "ask", "ls | sh": "ask", "cat <<E\nx\nE": "allow read", "ls\n\nrm -rf /": "deny no root",
-		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "allow read", "ls \\\n-la": "allow read",
+		"echo hi > /etc/passwd": "ask", "echo hi > /dev/null": "allow read", "ls 2>&1": "allow read", "echo $HOME": "ask", "X=1 ls": "ask", "ls &": "ask", "ls ../..": "ask", "git 'push x'": "ask push",
+		"git 'status x'": "ask", "l? -la": "ask", "sudo ls": "ask", "ls <(cat x)": "ask", "ls $((1+1))": "ask", "ls | sh": "ask", "cat <<E\nx\nE": "ask", "ls\n\nrm -rf /": "deny no root",
+		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "deny no root", "ls \\\n-la": "ask", "ls # x": "ask", "ls\nls": "ask",
 	} {
 		r := p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line(command)})
 		if got := strings.TrimSpace(string(r.Effect) + " " + r.Rule); got != want {
@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ agent, tool, where, input, want string }{
-		{"ci", "Bash", "", `{"argv":["git","status"]}`, "allow read"}, {"ci", "Bash", "", `{"argv":["git","status; rm -rf /"]}`, "ask"}, {"ci", "Bash", "", `{"argv":["bash","-c","rm -rf /"]}`, "deny no root"},
+		{"ci", "Bash", "", `{"argv":["git","status"]}`, "allow read"}, {"ci", "Bash", "", `{"argv":["git","status; rm -rf /"]}`, "deny no root"}, {"ci", "Bash", "", `{"argv":["git","status; make"]}`, "ask"}, {"ci", "Bash", "", `{"argv":["bash","-c","rm -rf /"]}`, "deny no root"},
 		{"ci", "Write", "/repo", `{"file_path":"src/a.go"}`, "allow src"}, {"ci", "Write", "/repo", `{"file_path":"src/../.env"}`, "deny secrets"}, {"ci", "Write", "/repo", `{"file_path":"/repo/src/../../etc/passwd"}`, "deny secrets"},
 		{"ci", "Write", "", `{"file_path":"/repo/src/../x"}`, "ask"}, {"deploy-1", "deploy", "", `{"env":{"name":"prod-1"},"tags":["a","live"]}`, "ask prod"}, {"deploy-1", "deploy", "", `{"env":{"name":"prod-1"},"tags":["a"]}`, "ask"},
 		{"ci", "deploy", "", `{"env":{"name":"prod-1"},"tags":["live"]}`, "ask"}, {"ci", "pay", "", `{"amounts":[{"value":1},{"value":2}]}`, "allow small"}, {"ci", "pay", "", `{"amounts":[{"value":1},{"value":1000}]}`, "ask"},
@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 	for _, err := range errs {
 		text += err.Error() + "\n"
 	}
-	for _, want := range []string{`policy[0]: then: "maybe"`, `policy[1]: name: "a" is there twice`, "policy[1]: command:", "policy[2]: then: allow asks nobody", "policy[3]: tools:", `policy[3]: risk: there is no "none"`, `policy[3]: scopes: unknown "ever"`, "policy[3]: on_timeout", "no rule after"} {
+	for _, want := range []string{`policy[0]: then: unknown effect "maybe"`, `policy[1]: name: duplicate name "a"`, "policy[1]: command:", "policy[2]: then: allow asks no one", "policy[3]: tools:", `policy[3]: risk: unknown risk level "none"`, `policy[3]: scopes: unknown scope "ever"`, "policy[3]: on_timeout", "no later rule is reached"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not reported: %s", want, text)
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what is read; what is beyond is asked about.
+// Bounds of what ask and deny rules read.
 const (
 	maxScripts  = 4        // scripts within scripts
 	maxScript   = 32 << 10 // bytes
@@ -16,228 +17,215 @@ const (
 	maxWrapped  = 8 // arguments of a command that could be the command it starts
 )
 
-// shell takes a command line apart into all commands that it would run.
-func (in *input) shell(line string) {
-	in.isShell, in.commands = true, nil
-	in.script(line, 0)
-	if len(in.commands) == 0 {
-		in.commands = []string{strings.TrimSpace(line)}
+// line is a command, or several, as one field of an input holds them.
+type line struct {
+	raw string
+	// calls are the commands if the line is plain, and err is nil.
+	calls []call
+	err   error // why the line is not plain
+	// program is the path of what runs, if the input states it.
+	program string
+}
+
+func newLine(raw string) *line {
+	l := &line{raw: raw}
+	l.calls, l.err = plain(raw)
+	return l
+}
+
+// wordLine is a program with arguments that no shell reads.
+func wordLine(words []string) *line {
+	l := &line{raw: quote(words), calls: []call{{words: words}}}
+	if words[0] == "" {
+		l.err = errors.New("the command name is empty")
+		return l
+	}
+	if span(words[0], isNameChar) != words[0] {
+		l.err = errors.New("the command name has a character that a shell reads in another way")
+	} else if l.err = checkName(words[0]); l.err == nil && words[0] == "cd" {
+		l.err = errors.New("cd is a builtin of the shell")
+	}
+	l.checkText()
+	return l
+}
+
+// startedLine is a program, by its path, with an argument list.
+func startedLine(program string, argv []string) *line {
+	l := &line{raw: quote(append([]string{program}, argv[1:]...)), program: program}
+	l.calls = []call{{words: append([]string{program}, argv[1:]...)}}
+	switch clean, bad := cleanPath(program, ""); {
+	case bad != "":
+		l.err = errors.New("the program " + bad)
+	case clean != program || !path.IsAbs(program):
+		l.err = errors.New("the program is not an absolute path")
+	case path.Base(argv[0]) != path.Base(program):
+		l.err = errors.New("the program is started under another name than its own")
+	}
+	l.checkText()
+	return l
+}
+
+func (l *line) checkText() {
+	if l.err == nil && strings.ContainsFunc(l.raw, func(r rune) bool { return r < ' ' || r > '~' }) {
+		l.err = errors.New("a word has a character other than printable ASCII")
 	}
 }
 
-// argv is a command without a shell around it.
-func (in *input) argv(list []any) {
-	var words []string
-	for _, v := range list {
-		s, ok := v.(string)
-		if !ok {
-			return
-		}
-		words = append(words, s)
+// trusted are the directories whose programs a rule may name without them.
+var trusted = []string{"/bin", "/usr/bin", "/sbin", "/usr/sbin"}
+
+// names are the names by which an allow rule may know a command.
+func (l *line) names(words []string) []string {
+	if l.program != "" && slices.Contains(trusted, path.Dir(l.program)) {
+		return []string{l.program, path.Base(l.program)}
 	}
-	if len(words) == 0 {
-		return
-	}
-	in.isShell, in.commands = true, nil
-	in.command(words, 0)
+	return words[:1]
 }
 
-func (in *input) hide(what string) {
-	if in.opaque == "" {
-		in.opaque = what
-	}
+// stripped is the line without quotes, backslashes and joined lines, with every
+// run of blanks made one.
+func (l *line) stripped() string {
+	s := strings.NewReplacer("\\\r\n", "", "\\\n", "", "'", "", `"`, "", `\`, "").Replace(l.raw)
+	return strings.Join(strings.Fields(s), " ")
 }
 
-func (in *input) script(line string, depth int) {
+// commands finds what a line may run, as well as it can: what it finds is
+// asked about or denied, and never a reason to allow.
+type commands struct {
+	found [][]string
+	// outer are those of the line itself, and not what they start.
+	outer [][]string
+}
+
+// all returns every command of a line that is not plain.
+func (l *line) all() commands {
+	var c commands
+	if len(l.calls) > 0 { // words, and not a text
+		c.outer = [][]string{l.calls[0].words}
+		c.command(l.calls[0].words, 0)
+		return c
+	}
+	c.script(l.raw, 0)
+	c.pieces(l.raw, 0)
+	c.pieces(l.stripped(), 0)
+	if len(c.outer) == 0 {
+		c.outer = [][]string{{strings.TrimSpace(l.raw)}}
+	}
+	return c
+}
+
+// within returns the commands that one command may start.
+func within(words []string) [][]string {
+	var c commands
+	c.command(words, 0)
+	return c.found[1:]
+}
+
+func (c *commands) script(line string, depth int) {
 	if len(line) > maxScript || depth > maxScripts {
-		in.hide("the command line is too long to be read")
-		in.add([]string{strings.TrimSpace(line)})
 		return
 	}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
-		in.hide("the command line can not be read")
-		in.commands = append(in.commands, strings.TrimSpace(line))
-		in.pieces(line, depth)
+		c.pieces(line, depth)
 		return
 	}
 	syntax.Walk(f, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			in.call(n, depth)
-		case *syntax.Redirect:
-			in.redirect(n)
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			in.hide("the command line runs another one within it")
-		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.CoprocClause:
-			in.hide("the command line defines things")
-		case *syntax.Stmt:
-			if n.Background || n.Coprocess {
-				in.hide("it runs in the background")
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			words := make([]string, len(call.Args))
+			for n, w := range call.Args {
+				words[n] = literal(w)
 			}
+			if depth == 0 {
+				c.outer = append(c.outer, words)
+			}
+			c.command(words, depth)
 		}
 		return true
 	})
 }
 
-// pieces takes apart what this shell's grammar does not know, and another's
-// may: roughly, as it is never allowed anyway, and has to be denied still.
-func (in *input) pieces(line string, depth int) {
-	plain := strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(line)
-	for piece := range strings.FieldsFuncSeq(plain, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`$<>", r) }) {
+// pieces cuts a line between operators, for what the parser cannot read and
+// another shell may.
+func (c *commands) pieces(line string, depth int) {
+	if len(line) > maxScript {
+		return
+	}
+	bare := strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(line)
+	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune(";&|\n\r(){}`$<>#", r) }) {
 		words := strings.Fields(piece)
 		for len(words) > 0 && slices.Contains(reserved, words[0]) {
 			words = words[1:]
 		}
 		if len(words) > 0 {
-			in.command(words, depth)
+			c.command(words, depth)
 		}
 	}
 }
 
 // reserved are words before a command.
-var reserved = []string{"!", "if", "then", "elif", "else", "do", "while", "until", "coproc", "function"}
+var reserved = []string{"!", "if", "then", "elif", "else", "do", "while", "until", "coproc", "function", "and", "or", "not", "begin"}
 
-func (in *input) call(c *syntax.CallExpr, depth int) {
-	if len(c.Assigns) > 0 {
-		in.hide("the command line sets variables")
-	}
-	if len(c.Args) == 0 {
-		return
-	}
-	var words []string
-	for n, w := range c.Args {
-		s, ok := literal(w)
-		if n == 0 && (!ok || strings.ContainsAny(s, "*?[")) {
-			in.hide("which command runs is not known before")
-		}
-		if !ok {
-			in.hide("the command line holds what only the shell knows")
-		}
-		if slices.Contains(strings.Split(s, "/"), "..") {
-			in.hide("the command line names a parent directory")
-		}
-		words = append(words, s)
-	}
-	in.command(words, depth)
-}
-
-// Commands that run the command that follows them, and shells.
+// Commands that run text, or a script in their arguments.
 var (
-	wrappers   = []string{"sudo", "doas", "env", "nohup", "time", "nice", "ionice", "xargs", "command", "exec", "builtin", "timeout", "stdbuf", "setsid", "watch", "chroot", "busybox"}
-	evaluators = []string{"eval", "trap", "source", ".", "alias"}
-	shells     = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
+	evaluators = set("eval trap source . alias")
+	scripted   = set("sh bash dash zsh ksh mksh ash yash fish")
 )
 
-// command notes a command under every name that a rule could know it by.
-func (in *input) command(words []string, depth int) {
-	if len(in.commands) == maxCommands {
-		in.hide("the command line holds too many commands")
+// command notes a command, and what it starts.
+func (c *commands) command(words []string, depth int) {
+	if len(c.found) >= maxCommands || slices.ContainsFunc(c.found, func(w []string) bool { return slices.Equal(w, words) }) {
 		return
 	}
-	in.add(words)
-	name := path.Base(words[0])
-	if name != words[0] {
-		in.add(append([]string{name}, words[1:]...))
-	}
+	c.found = append(c.found, words)
+	name := program(words[0])
 	switch {
-	case slices.Contains(evaluators, name):
-		in.hide("it evaluates text")
-		in.script(strings.Join(words[1:], " "), depth+1)
+	case evaluators[name]:
+		c.script(strings.Join(words[1:], " "), depth+1)
 	case name == "find":
-		in.found(words, depth)
-	case slices.Contains(shells, name):
-		in.hide("it starts another shell")
+		for n, w := range words {
+			if (strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")) && n+1 < len(words) {
+				c.command(words[n+1:], depth+1)
+			}
+		}
+	case scripted[name]:
 		for n, w := range words[1:] {
-			if strings.HasPrefix(w, "-") && strings.HasSuffix(w, "c") && n+2 < len(words) {
-				in.script(words[n+2], depth+1)
+			if strings.HasPrefix(w, "-") && strings.Contains(w, "c") && n+2 < len(words) {
+				c.script(words[n+2], depth+1)
 				break
 			}
 		}
-	case slices.Contains(wrappers, name) && depth <= maxScripts:
-		in.hide("it starts another command")
-		for n := 1; n < min(len(words), maxWrapped); n++ { // what its own arguments are is not known: any may be the command
+	case starters[name] && depth <= maxScripts:
+		for n := 1; n < min(len(words), maxWrapped); n++ { // any argument may be the command
 			if !strings.HasPrefix(words[n], "-") {
-				in.command(words[n:], depth+1)
+				c.command(words[n:], depth+1)
 			}
 		}
 	}
 }
 
-// found reads what find would run.
-func (in *input) found(words []string, depth int) {
-	for n, w := range words {
-		if w == "-delete" || strings.HasPrefix(w, "-fprint") || w == "-fls" {
-			in.hide("find would change files")
-		}
-		if (w == "-exec" || w == "-execdir" || w == "-ok" || w == "-okdir") && n+1 < len(words) {
-			in.hide("it starts another command")
-			in.command(words[n+1:], depth+1)
-		}
-	}
-}
-
-func (in *input) add(words []string) {
-	quoted := make([]string, len(words))
-	for n, w := range words {
-		q, err := syntax.Quote(w, syntax.LangBash)
-		if err != nil {
-			q = w // holds a NUL, which no shell takes
-		}
-		quoted[n] = q
-	}
-	s := strings.Join(quoted, " ")
-	if !slices.Contains(in.commands, s) {
-		in.commands = append(in.commands, s)
-	}
-}
-
-// redirect reports one that touches a file.
-func (in *input) redirect(r *syntax.Redirect) {
-	switch r.Op {
-	case syntax.DplIn, syntax.DplOut, syntax.RdrIn, syntax.WordHdoc, syntax.Hdoc, syntax.DashHdoc:
-		return
-	}
-	if target, ok := literal(r.Word); ok && target == "/dev/null" {
-		return
-	}
-	in.hide("the command line writes to a file")
-}
-
-// literal is a word as the command gets it; false where only the shell knows.
-func literal(w *syntax.Word) (string, bool) {
-	if w == nil {
-		return "", false
-	}
+// literal is a word as a command gets it, as far as that is known.
+func literal(w *syntax.Word) string {
 	var b strings.Builder
-	known := true
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			s := unescaped(p.Value, "")
-			known = known && !strings.ContainsAny(p.Value, "{~")
-			b.WriteString(s)
+			b.WriteString(unescaped(p.Value, ""))
 		case *syntax.SglQuoted:
-			known = known && !p.Dollar
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			for _, q := range p.Parts {
-				lit, ok := q.(*syntax.Lit)
-				if !ok {
-					known = false
-					continue
+				if lit, ok := q.(*syntax.Lit); ok {
+					b.WriteString(unescaped(lit.Value, "$`\"\\\n"))
 				}
-				b.WriteString(unescaped(lit.Value, "$`\"\\\n"))
 			}
-		default:
-			known = false
 		}
 	}
-	return b.String(), known
+	return b.String()
 }
 
-// unescaped removes backslashes before the characters that they escape; empty:
-// before any.
+// unescaped removes backslashes before the characters that they escape, which
+// is any if none are given.
 func unescaped(s, escapable string) string {
 	var b strings.Builder
 	for n := 0; n < len(s); n++ {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ nod exits with 130, 143 or 129, and nothing ran.`,
 		Example: "  nod run -- kubectl delete pod x",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := exec.LookPath(args[0])
+			path, err := programPath(args[0])
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "%q can not be run", args[0])
 			}
@@ -53,6 +54,16 @@ nod exits with 130, 143 or 129, and nothing ran.`,
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&prompt, "prompt", "", "what to ask instead of \"Run this command?\"")
 	return cmd
+}
+
+// programPath finds a program as the shell would and returns its absolute path,
+// which is shown, judged by the policy, and run.
+func programPath(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, error) {

@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Fields that hold commands, in lower case and without separators.
+var (
+	commandNames = set("command cmd argv script program executable commands cmds commandline cmdline shellcommand bashcommand shellscript")
+	listNames    = set("commands cmds")
+	programNames = set("program executable")
+	argsNames    = set("args arguments cmdargs commandargs programargs")
+)
+
+// Fields that hold paths. A field whose last word is one of pathEnds is one as
+// well. What a weak one holds is a path in some tools only.
+var (
+	pathNames = set(`filepath path filename notebookpath file files paths filepaths filenames uri uris url urls
+		directory directories dir dirs cwd workdir workingdirectory workingdir currentdirectory folder oldpath newpath
+		oldfile newfile absolutepath relativepath targetfile targetpath sourcepath destinationpath sourcefile destfile
+		outputpath inputpath outputfile inputfile textdocument`)
+	pathEnds      = set("path paths file files dir dirs directory directories folder folders filename filenames filepath uri")
+	weakNames     = set("source sources destination dest target targets src dst from to root roots location document")
+	urlNames      = set("uri uris url urls")
+	locationNames = set("cwd directory dir workdir workingdirectory workingdir currentdirectory")
+)
+
+// Fields that do not change what an input does: texts that explain it, limits,
+// and switches that are off.
+var (
+	harmlessTexts   = set("description explanation justification reason")
+	harmlessNumbers = set("timeout timeoutms timeoutseconds maxoutputtokens")
+	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
+	// contentNames is what is written to, or taken from, the files of a path.
+	contentNames = set(`content contents filetext text oldstring newstring oldstr newstr newsource inserttext edits
+		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
+)
+
+// normal is a field name in lower case and without separators.
+func normal(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r - 'A' + 'a'
+		case r == '_' || r == '-' || r == ' ' || r == '.':
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// lastWord returns the last word of a name such as outputPath or log_file.
+func lastWord(name string) string {
+	n := len(name)
+	for n > 0 && name[n-1] >= 'a' && name[n-1] <= 'z' {
+		n--
+	}
+	if n > 0 && name[n-1] >= 'A' && name[n-1] <= 'Z' {
+		n--
+	}
+	return strings.ToLower(name[n:])
+}
+
+func isPathName(name string) bool {
+	return pathNames[normal(name)] || weakNames[normal(name)] || pathEnds[lastWord(name)]
+}
+
+// file is a path that an input names.
+type file struct {
+	name     string // of the field
+	raw      string
+	where    string // of the act
+	abs      string // absolute and clean; empty if that is not known
+	bad      string // why abs is empty
+	weak     bool   // a single word in a field that need not hold a path
+	location bool   // a directory to work in
+}
+
+// newFile reads a path from a field, of which full is the name with those of the
+// objects around it.
+func newFile(full, name, raw, where string) file {
+	f := file{name: full, raw: raw, where: where, location: locationNames[normal(name)]}
+	f.abs, f.bad = cleanPath(raw, where)
+	f.weak = weakNames[normal(name)] && raw != "" && span(raw, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' }) == raw
+	return f
+}
+
+// cleanPath returns a path in the form that every program reads alike:
+// absolute, without . or .. and of plain characters. If it cannot, it states
+// why.
+func cleanPath(s, where string) (clean, bad string) {
+	for n := range len(s) {
+		if c := s[n]; !isAlnum(c) && strings.IndexByte("/._-+@,=#()~ ", c) < 0 {
+			return "", "holds a character that tools can read in other ways"
+		}
+	}
+	switch {
+	case s == "":
+		return "", "is empty"
+	case s[0] == '~':
+		return "", "begins with ~"
+	case path.Clean(s) != s || s == ".." || strings.HasPrefix(s, "../"):
+		return "", "is not clean: it has .., . or a slash too many"
+	}
+	for segment := range strings.SplitSeq(s, "/") {
+		if segment != "." && (strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " ")) {
+			return "", "has a name that begins or ends with a blank or ends with a dot"
+		}
+	}
+	if path.IsAbs(s) {
+		return s, ""
+	}
+	base, bad := cleanPath(where, "")
+	if bad != "" {
+		return "", "is relative, and where it is relative to is not an absolute, clean path"
+	}
+	return path.Join(base, s), ""
+}
+
+// readings are the ways in which a tool could understand a path: for ask and
+// deny.
+func (f file) readings() []string {
+	out := []string{f.raw}
+	if decoded, err := url.PathUnescape(f.raw); err == nil {
+		out = append(out, decoded)
+	}
+	for _, s := range slices.Clone(out) {
+		s, _, _ = strings.Cut(s, "\x00")
+		s = strings.ReplaceAll(strings.TrimSpace(s), `\`, "/")
+		if scheme, rest, ok := strings.Cut(s, ":"); ok && (strings.EqualFold(scheme, "file") || len(scheme) == 1) {
+			s = rest
+			if host, local, ok := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); ok && strings.HasPrefix(rest, "//") && (host == "" || host == "localhost") {
+				s = "/" + local
+			}
+		}
+		s = strings.TrimPrefix(s, "~")
+		for _, base := range []string{f.where, ""} {
+			full := s
+			if !path.IsAbs(full) {
+				full = base + "/" + full
+			}
+			clean := path.Clean("/" + full)
+			out = append(out, clean, clean+"/", strings.TrimRight(clean, ". "))
+		}
+	}
+	return out
+}
+
+// isURL reports whether a field holds the address of something else than a
+// file.
+func isURL(name, s string) bool {
+	scheme, rest, ok := strings.Cut(s, "://")
+	return ok && urlNames[normal(name)] && rest != "" && !strings.EqualFold(scheme, "file") && len(scheme) > 1 && span(scheme, isLetter) == scheme
+}
+
+// leaf is a value of an input that is neither a command nor a path.
+type leaf struct {
+	name  string // as in env.name; lists are looked into
+	value any
+}
+
+// harmless reports whether a leaf does not change what a command does.
+func (l leaf) harmless() bool {
+	name := normal(l.name)
+	if strings.Contains(l.name, ".") {
+		return false
+	}
+	switch v := l.value.(type) {
+	case string:
+		return harmlessTexts[name] || name == "shell" && isKnownShell(v)
+	case bool:
+		return !v && harmlessOff[name]
+	case nil:
+		return false
+	}
+	return isNumber(l.value) && harmlessNumbers[name]
+}
+
+// content reports whether a leaf is what is done to the files of a path.
+func (l leaf) content() bool {
+	if inner, ok := strings.CutPrefix(l.name, "edits."); ok {
+		return contentNames[normal(inner)] && !strings.Contains(inner, ".")
+	}
+	return contentNames[normal(l.name)] && !strings.Contains(l.name, ".")
+}
+
+func isKnownShell(s string) bool {
+	dir, name := path.Split(s)
+	return knownShells[name] && slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}, dir)
+}
+
+// otherShell returns the shell that the name of a tool has in it, if that is
+// not one that reads plain lines.
+func otherShell(tool string) string {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(tool), func(r rune) bool { return r > '~' || !isLetter(byte(r)) }) {
+		if otherShells[word] {
+			return word
+		}
+	}
+	for _, s := range []string{"powershell", "pwsh", "nushell"} {
+		if strings.Contains(strings.ToLower(tool), s) {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.EffectDeny}
+
+// join makes one ruling of those of all parts, which satisfies each of them.
+func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
+	worst := 0
+	for _, h := range hits {
+		worst = max(worst, slices.Index(severity, h.effect()))
+	}
+	out := bridge.Ruling{Effect: severity[worst]}
+	var names, reasons, confirms, routes []string
+	elsewhere, granted := false, !moved
+	for _, h := range hits {
+		if h.effect() != out.Effect {
+			continue
+		}
+		var r bridge.Ruling
+		if h.rule != nil {
+			r = p.ruling(*h.rule)
+			names, reasons = add(names, r.Rule), add(reasons, r.Reason)
+		}
+		if out.Effect != bridge.EffectAsk {
+			continue
+		}
+		if len(r.Routes) == 0 {
+			routes = addTo(routes, "")
+		}
+		for _, route := range r.Routes {
+			routes, elsewhere = addTo(routes, route), elsewhere || route != ""
+		}
+		confirms = add(confirms, r.Confirm)
+		granted = granted && h.covered && h.rule.GrantByRule
+		p.tighten(&out, r)
+		for _, g := range r.Grants {
+			if !slices.Contains(out.Grants, g) {
+				out.Grants = append(out.Grants, g)
+			}
+		}
+	}
+	if !granted {
+		out.Grants = nil
+	}
+	if elsewhere {
+		out.Routes = routes
+	}
+	out.Rule, out.Reason, out.Confirm = strings.Join(names, ", "), strings.Join(reasons, ", "), strings.Join(confirms, " ")
+	return out
+}
+
+func (h hit) effect() bridge.Effect {
+	if h.rule == nil {
+		return bridge.EffectAsk
+	}
+	return h.rule.Then
+}
+
+// ruling is what a rule says, with what its risk level adds.
+func (p *Policy) ruling(c compiled) bridge.Ruling {
+	r := c.Set
+	r.Effect, r.Rule = c.Then, c.Name
+	if n := p.rank(r.Risk); n >= 0 {
+		r.Quorum = max(r.Quorum, p.risks[n].Quorum)
+		if r.Confirm == "" {
+			r.Confirm = p.risks[n].Confirm
+		}
+	}
+	if c.GrantByRule {
+		r.Grants = []bridge.RuleGrant{{Key: c.key, Rule: c.Name, Covers: c.words()}}
+	}
+	return r
+}
+
+// timeouts are what happens when no one answers, the strictest first.
+var timeouts = []bridge.OnTimeout{bridge.OnTimeoutDeny, bridge.OnTimeoutExpire, bridge.OnTimeoutEscalate}
+
+// tighten makes a ruling satisfy another one as well.
+func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
+	if p.rank(r.Risk) > p.rank(out.Risk) {
+		out.Risk = r.Risk
+	}
+	out.Quorum = max(out.Quorum, r.Quorum)
+	out.Timeout = shorter(out.Timeout, r.Timeout)
+	out.GrantFor = shorter(out.GrantFor, r.GrantFor)
+	if n := slices.Index(timeouts, r.OnTimeout); n >= 0 && (out.OnTimeout == "" || n < slices.Index(timeouts, out.OnTimeout)) {
+		out.OnTimeout = r.OnTimeout
+	}
+	for _, field := range r.Redact {
+		out.Redact = addTo(out.Redact, field)
+	}
+	switch {
+	case len(r.Scopes) == 0:
+	case out.Scopes == nil:
+		out.Scopes = slices.Clone(r.Scopes)
+	default:
+		out.Scopes = slices.DeleteFunc(out.Scopes, func(s bridge.Scope) bool { return !slices.Contains(r.Scopes, s) })
+	}
+	if out.Scopes != nil && !slices.Contains(out.Scopes, bridge.ScopeOnce) {
+		out.Scopes = append([]bridge.Scope{bridge.ScopeOnce}, out.Scopes...)
+	}
+}
+
+// shorter returns the smaller of two durations of which zero means none.
+func shorter(a, b bridge.Duration) bridge.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func add(list []string, s string) []string {
+	if s == "" {
+		return list
+	}
+	return addTo(list, s)
+}
+
+func addTo(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,214 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// How a part of an act was read, as Explain states it.
+const (
+	readPlain  = "plain line"
+	readParsed = "not a plain line"
+	readWithin = "started by another command"
+	readText   = "text of the line"
+)
+
+// hit is a rule that decides about a part of an act.
+type hit struct {
+	rule *compiled // nil if no rule matches, and people are asked
+	// covered reports that a grant by the rule would cover the part.
+	covered bool
+}
+
+// judgement is one pass over an act.
+type judgement struct {
+	p     *Policy
+	in    *input
+	hits  []hit
+	steps []Step
+	moved bool // a part is done elsewhere than the act states
+}
+
+// Judge implements bridge.Policy.
+func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
+	r, _ := p.Explain(a)
+	return r
+}
+
+// Explain returns the ruling of Judge, and the result of each rule for each
+// part in each reading.
+func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
+	j := &judgement{p: p, in: read(a)}
+	for _, doubt := range j.in.doubts {
+		j.steps = append(j.steps, Step{Why: "no allow rule and no grant by rule applies: " + doubt})
+	}
+	if len(j.in.lines) == 0 {
+		j.walk(part{}, Step{})
+	}
+	for _, l := range j.in.lines {
+		if l.err == nil {
+			j.plain(l)
+		} else {
+			j.opaque(l)
+		}
+	}
+	return p.join(j.hits, j.moved), j.steps
+}
+
+// walk lets the first rule that matches decide about a part. It returns the
+// number of that rule, or the number of rules.
+func (j *judgement) walk(p part, step Step) int {
+	for n := range j.p.rules {
+		c := &j.p.rules[n]
+		_, covered := "", false
+		step.Rule = c.Name
+		if c.allows() {
+			step.Why, covered = c.covers(j.in, p)
+			step.Matched = covered
+		} else {
+			step.Why, step.Matched = c.about(j.in, p, func(w wordPattern) bool { return w.about(p.words) })
+			if step.Matched && c.GrantByRule {
+				_, covered = c.covers(j.in, p)
+			}
+		}
+		if step.Matched {
+			step.Why += ", so: " + string(c.Then)
+		}
+		j.steps = append(j.steps, step)
+		if step.Matched {
+			j.hits = append(j.hits, hit{c, covered})
+			return n
+		}
+	}
+	step.Rule, step.Matched, step.Why = "", true, "no rule matches, so: ask"
+	j.steps = append(j.steps, step)
+	j.hits = append(j.hits, hit{})
+	return len(j.p.rules)
+}
+
+// plain judges each command of a plain line, what it starts, and then the text
+// of the line.
+func (j *judgement) plain(l *line) {
+	last := -1
+	p := part{line: l}
+	for n, call := range l.calls {
+		p.words = call.words
+		step := Step{Command: quote(call.words), Reading: readPlain}
+		last = max(last, j.walk(p, step))
+		if starters[program(call.words[0])] || starts(call.words) {
+			j.within(p)
+		}
+		if n == 0 && l.program == "" && call.words[0] == "cd" {
+			p = j.in.move(p, call.words[1])
+			j.moved = p.to == "" || p.to != j.in.Where
+		}
+	}
+	// A regular expression may be about several commands, or about quotes. A
+	// rule after the one that decides about each command is not reached.
+	for n := range min(last, len(j.p.rules)) {
+		j.text(&j.p.rules[n], part{line: l}, wordPattern.aboutLine)
+	}
+}
+
+// move returns a part that is done after a cd.
+func (in *input) move(p part, target string) part {
+	p.moved = true
+	if clean, bad := cleanPath(target, ""); bad == "" && path.IsAbs(target) {
+		p.to = clean
+	}
+	return p
+}
+
+// within judges what a command may start: what is asked about or denied alone
+// is so behind sudo too.
+func (j *judgement) within(p part) {
+	for _, words := range within(p.words) {
+		inner := part{line: p.line, words: words, moved: p.moved, to: p.to}
+		for n := range j.p.rules {
+			c := &j.p.rules[n]
+			if c.allows() {
+				if _, ok := c.covers(j.in, inner); ok {
+					break
+				}
+				continue
+			}
+			if j.text(c, inner, func(w wordPattern, _ *line) bool { return w.about(words) }) {
+				break
+			}
+		}
+	}
+}
+
+// opaque judges a line that is not plain: by the first rule for each command
+// that is found in it, and by every rule that any reading matches.
+func (j *judgement) opaque(l *line) {
+	found := l.all()
+	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: "no allow rule and no grant by rule applies: " + l.err.Error()})
+	for _, words := range found.outer {
+		if !j.startsKnown(l, words) {
+			j.walk(part{line: l, words: words}, Step{Command: quote(words), Reading: readParsed})
+		}
+	}
+	for n := range j.p.rules {
+		c := &j.p.rules[n]
+		if c.allows() || len(c.command) == 0 {
+			continue
+		}
+		for _, words := range found.found {
+			if j.text(c, part{line: l, words: words}, func(w wordPattern, _ *line) bool { return w.about(words) }) {
+				break
+			}
+		}
+		j.text(c, part{line: l}, func(w wordPattern, l *line) bool {
+			return w.aboutLine(l) || w.loose.MatchString(l.raw) || w.loose.MatchString(l.stripped())
+		})
+	}
+}
+
+// startsKnown reports whether rules are about what a command starts and not
+// about the command itself, so that those rules are enough.
+func (j *judgement) startsKnown(l *line, words []string) bool {
+	inner := within(words)
+	for n := range j.p.rules {
+		c := &j.p.rules[n]
+		if c.allows() || len(c.command) == 0 {
+			continue
+		}
+		if _, ok := c.about(j.in, part{line: l, words: words}, func(w wordPattern) bool { return w.about(words) }); ok {
+			return false
+		}
+		for _, w := range inner {
+			if _, ok := c.about(j.in, part{line: l, words: w}, func(p wordPattern) bool { return p.about(w) }); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// text adds a hit if an ask or deny rule with a command matches by the
+// function.
+func (j *judgement) text(c *compiled, p part, match func(wordPattern, *line) bool) bool {
+	if c.allows() || len(c.command) == 0 {
+		return false
+	}
+	_, ok := c.about(j.in, p, func(w wordPattern) bool { return match(w, p.line) })
+	if !ok {
+		return false
+	}
+	step := Step{Command: p.line.raw, Reading: readText, Rule: c.Name, Matched: true, Why: "matches, so: " + string(c.Then)}
+	if p.words != nil {
+		step.Command, step.Reading = quote(p.words), readWithin
+	}
+	j.steps = append(j.steps, step)
+	j.hits = append(j.hits, hit{rule: c})
+	return true
+}
+
+// aboutLine reports whether a regular expression matches a line, as it is or
+// without quotes.
+func (p wordPattern) aboutLine(l *line) bool {
+	return p.re != nil && (p.loose.MatchString(l.raw) || p.loose.MatchString(strings.TrimSpace(l.raw)) || p.loose.MatchString(l.stripped()))
+}

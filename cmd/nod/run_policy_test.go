@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// TestRunProgram checks that nod run shows and judges the program that it
+// starts: a rule for a name does not allow another program of that name that
+// comes first in PATH, and what is shown is what runs.
+func TestRunProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		c.Policy = []config.Rule{{Name: "look", Command: config.Words{"uname *"}, Then: "allow"}}
+	}})
+	evil := t.TempDir()
+	if err := os.WriteFile(filepath.Join(evil, "uname"), []byte("#!/bin/sh\necho evil ran as \"$0\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start := func(path string, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
+		cmd := exec.Command(nodBinary(t), append([]string{"run", "--"}, args...)...)
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &out, dir
+		cmd.Env = []string{"PATH=" + path, "NOD_URL=" + r.daemons[0].url, "NOD_TOKEN=" + testAgentToken, "HOME=" + evil}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, &out
+	}
+	cmd, out := start("/usr/bin:/bin", evil, "uname", "-s")
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "Linux") && !strings.Contains(out.String(), "Darwin") {
+		t.Fatalf("the program of the system is not allowed: %v\n%s", err, out)
+	}
+	for _, c := range []struct{ path, dir, name string }{{evil + ":/usr/bin:/bin", "/", "uname"}, {"/usr/bin:/bin", evil, "./uname"}, {"/usr/bin:/bin", "/", evil + "/uname"}} {
+		cmd, out := start(c.path, c.dir, c.name)
+		var rec bridge.Record
+		r.eventually("a person is asked about "+c.name, func() bool {
+			page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+			if err != nil || len(page.Items) != 1 {
+				return false
+			}
+			rec = page.Items[0]
+			return len(rec.Messages) > 0
+		})
+		if want := `"program":"` + evil + `/uname"`; !strings.Contains(string(rec.Interaction.Approval.Input), want) {
+			t.Errorf("%s: the input %s does not have %s", c.name, rec.Interaction.Approval.Input, want)
+		}
+		if _, err := r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "evil ran as "+evil+"/uname") {
+			t.Errorf("%s: what was shown did not run: %v\n%s", c.name, err, out)
+		}
+	}
+}
