@@ -80,14 +80,19 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	done, lost := 0, 0
+	// Only what the clicked message showed is decided.
+	batch = batch[:min(a.control.Question, len(batch))]
+	if d.Approves() && (len(batch) == 0 || terms(batch) != a.control.Terms) {
+		return Verdict{Kind: VerdictForbidden, Note: noteChanged, View: e.shown(ctx, a, nil)}, nil
+	}
+	done, lost, refused := 0, 0, ""
 	for _, rec := range batch {
 		i := rec.Interaction
 		_, why, err := e.eligible(ctx, i, a.Actor)
 		if err != nil {
 			return Verdict{}, err
 		}
-		if rec.State.Final() || why != "" {
+		if rec.State.Final() || why != "" && (d.Approves() || !mayDeny(i, why)) {
 			continue
 		}
 		r, problem, err := i.decide(d, Given{})
@@ -95,15 +100,20 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 			continue // this one does not offer it
 		}
 		r.Message = a.pressed()
-		_, result, err := e.settleOne(ctx, a.actor, rec, r)
-		if err != nil {
+		_, result, refusal, err := e.conclude(ctx, a.actor, rec, r)
+		switch {
+		case err != nil:
 			return Verdict{}, err
-		}
-		if result == BallotDecided {
+		case refusal != nil:
+			refused = " " + refusal.Note
+		case result == BallotDecided:
 			done++
-		} else {
+		default:
 			lost++
 		}
+	}
+	if done == 0 && refused != "" {
+		return Verdict{Kind: VerdictForbidden, Note: refused[1:], View: e.shown(ctx, a, nil)}, nil
 	}
 	if done == 0 {
 		return Verdict{Kind: VerdictLate, Note: "Too late: all of it was decided before. Nothing was recorded.", View: e.shown(ctx, a, nil)}, nil
@@ -112,7 +122,16 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	if lost > 0 {
 		note += " " + strconv.Itoa(lost) + " had been decided a moment before."
 	}
-	return Verdict{Kind: VerdictSettled, Note: note, View: e.shown(ctx, a, nil)}, nil
+	return Verdict{Kind: VerdictSettled, Note: note + refused, View: e.shown(ctx, a, nil)}, nil
+}
+
+// terms is the sum of the terms of a batch.
+func terms(batch []Record) byte {
+	n := 0
+	for _, r := range batch {
+		n += r.Interaction.Terms
+	}
+	return byte(n)
 }
 
 // settleOne records a response as an actor's: it decides, with the grant that
@@ -127,7 +146,7 @@ func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Respo
 		got, result, err = e.vote(ctx, actor, rec, r)
 	} else {
 		var won bool
-		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r)})
+		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended})
 		if won {
 			result = BallotDecided
 		}

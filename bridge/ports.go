@@ -179,7 +179,11 @@ func (v View) Of(n int) View {
 
 // Token returns the token of a control on this view.
 func (v View) Token(a Action, question, option int) string {
-	return v.sign(Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option})
+	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
+	if a == ActionAll {
+		c.Question, c.Terms = len(v.Batch), terms(v.Batch)
+	}
+	return v.sign(c)
 }
 
 // Parts are the messages and files that carry what is too long for a card: of

@@ -38,7 +38,7 @@ type Vote struct {
 	Reason  string      `json:"reason,omitempty"`
 	At      time.Time   `json:"at"`
 	Message *MessageRef `json:"message,omitempty"`
-	// Covers are the indexes of Interaction.Must that the voter satisfied.
+	// Covers are the indexes of Interaction.Slots that the voter counted for.
 	Covers []int `json:"covers,omitempty"`
 }
 

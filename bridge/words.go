@@ -11,6 +11,7 @@ const (
 	noteForged  = "That is not a control of this request. Nothing was recorded."
 	noteUnknown = "This request is no longer known here. Nothing was recorded."
 	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. /" + CommandName + " unmute lets it answer again."
+	noteChanged = "The requirements changed since this card was drawn. Nothing was recorded: read the card and decide again."
 	// The card shows the newer question by then.
 	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
 	// NoteNotRecorded is shown when the store did not take a click.

@@ -225,7 +225,7 @@ func Notes(v bridge.View) []string {
 // missing; empty where one is enough.
 func counted(r bridge.Record) string {
 	i := r.Interaction
-	if i.Quorum < 2 && len(i.Must) == 0 && !i.DenyCounts {
+	if i.Quorum < 2 && len(i.Must) == 0 && len(i.Requirements) < 2 && !i.DenyCounts {
 		return ""
 	}
 	s := "👥 " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(max(i.Quorum, 1)) + " have approved"
