@@ -99,7 +99,7 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 
 // overtaken is the response of a request that cannot be approved as it is.
 func (i Interaction) overtaken(why string) *Response {
-	return &Response{State: StateDenied, Reason: why, Annotations: map[string]Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest}
+	return &Response{State: StateDenied, Rule: "policy changed", Reason: why, Annotations: map[string]Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest}
 }
 
 // agentOf is the agent of an interaction as it is configured now.

@@ -252,8 +252,13 @@ func TestOneAccountOneVote(t *testing.T) {
 	shared.people["bo"] = shared.people["ana"]
 	w.reload(shared)
 	id = w.open(agentCI, shell("make x")).Interaction.ID
+	card := w.drawn(id, "C1")
 	for range 8 {
-		w.press("ana", id, "C1", bridge.DecideOnce, "")
+		action, question, option := card.Record.Interaction.DecisionControl(2)
+		click := bridge.Click{Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Ref: bridge.MessageRef{Channel: "C1"}}
+		if v, err := w.engine.Click(t.Context(), click); err == nil {
+			t.Fatalf("an account of two people decides: %+v", v)
+		}
 	}
 	w.state(id, bridge.StatePending)
 }

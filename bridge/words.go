@@ -54,11 +54,17 @@ func noteLate(r Record, actor Actor) string {
 		if r.Response.Actor != nil {
 			return "Already declined by " + who + " at " + at + "."
 		}
+		if by := r.Response.WithdrawnBy; by != nil {
+			return "Too late: " + by.Display() + " withdrew this at " + at + ". Nothing was recorded."
+		}
 		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
 	case StateSuperseded:
 		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
 	case StateUndeliverable:
 		return "Too late: this was closed as undeliverable at " + at + ". Nothing was recorded."
+	}
+	if r.Response.Actor == nil && r.Response.Rule != "" {
+		return "Already decided by the policy at " + at + ": " + r.Outcome() + ". Nothing was recorded."
 	}
 	if r.Response.Actor == nil {
 		return "Too late: nobody had answered by " + at + ", so it ended as: " + r.Outcome() + "."

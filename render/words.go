@@ -87,6 +87,9 @@ func headline(r bridge.Record) (icon, text string) {
 		if r.Response.Actor != nil {
 			return "🚫", "Declined"
 		}
+		if by := r.Response.WithdrawnBy; by != nil {
+			return "🚫", "Withdrawn by " + Line(by.Display())
+		}
 		return "🚫", "Withdrawn by the agent"
 	case bridge.StateSuperseded:
 		return "🔁", "Asked again below"
