@@ -221,11 +221,32 @@ func (v review) amended(was Interaction) Interaction {
 	}
 	next.Approval, next.Redacted = now.Approval, max(was.Redacted, now.Redacted)
 	next.GrantKey, next.RuleGrants, next.GrantFor, next.Covers = now.GrantKey, now.RuleGrants, now.GrantFor, now.Covers
-	if !slices.Equal(now.routeNames(), was.routeNames()) {
-		next.Escalation = nil // who was asked next belongs to the former routes
+	for n := range next.Requirements {
+		for _, q := range was.requirements() {
+			if q.Route == next.Requirements[n].Route {
+				next.Requirements[n].Escalation = q.Escalation
+			}
+		}
 	}
 	next.Terms++
 	return next
+}
+
+// reroute replaces the steps and the escalation of former routes, so that they
+// add nobody to the new ones.
+func (v review) reroute(a *Amendment, rec Record) {
+	was := rec.Interaction
+	if slices.Equal(v.now.routeNames(), was.routeNames()) {
+		return
+	}
+	a.Interaction.Escalation = nil
+	for n := range a.Interaction.Requirements {
+		a.Interaction.Requirements[n].Escalation = nil
+	}
+	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
+	if len(v.now.Steps) > 0 {
+		a.Next = time.Duration(v.now.Steps[0].After)
+	}
 }
 
 // restate stores the requirements of a review. Approvals that were given under
@@ -237,6 +258,7 @@ func (e *Engine) restate(ctx context.Context, rec Record, v review) (Record, err
 		return e.endByRule(ctx, rec, i.overtaken("the rules changed while this was pending; the agent has to request it again"))
 	}
 	a := Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
+	v.reroute(&a, rec)
 	for _, vote := range rec.Votes {
 		if vote.State == StateApproved {
 			a.Void = append(a.Void, vote.Actor.Voter())
