@@ -80,12 +80,18 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	done, lost, unseen := 0, 0, 0
-	for n, rec := range batch {
+	// Only what the clicked message showed is decided.
+	after := pendingAfter(batch, a.control.Question)
+	batch = batch[:min(a.control.Question, len(batch))]
+	if d.Approves() && (len(batch) == 0 || terms(batch) != a.control.Terms) {
+		return Verdict{Kind: VerdictForbidden, Note: noteChanged, View: e.shown(ctx, a, nil)}, nil
+	}
+	done, lost, unseen, refused := 0, 0, 0, ""
+	for _, rec := range batch {
 		i := rec.Interaction
-		if d.Approves() && (n >= a.control.Question || !seen(rec, a.control.Destination)) {
+		if d.Approves() && !seen(rec, a.control.Destination) {
 			if !rec.State.Final() {
-				unseen++ // it was not on the card that was clicked
+				unseen++
 			}
 			continue
 		}
@@ -93,7 +99,7 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		if rec.State.Final() || why != "" {
+		if rec.State.Final() || why != "" && (d.Approves() || !mayDeny(i, why)) {
 			continue
 		}
 		r, problem, err := i.decide(d, Given{})
@@ -101,18 +107,23 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 			continue // this one does not offer it
 		}
 		r.Message = a.pressed()
-		_, result, err := e.settleOne(ctx, a.actor, rec, r)
-		if err != nil {
+		_, result, refusal, err := e.conclude(ctx, a.actor, rec, r)
+		switch {
+		case err != nil:
 			return Verdict{}, err
-		}
-		if result == BallotDecided {
+		case refusal != nil:
+			refused = " " + refusal.Note
+		case result == BallotDecided:
 			done++
-		} else {
+		default:
 			lost++
 		}
 	}
 	if done == 0 && unseen > 0 {
 		return Verdict{Kind: VerdictInvalid, Note: noteUnseen}, e.drawAgain(ctx, a.record, a.control.Destination)
+	}
+	if done == 0 && refused != "" {
+		return Verdict{Kind: VerdictForbidden, Note: refused[1:], View: e.shown(ctx, a, nil)}, nil
 	}
 	if done == 0 {
 		return Verdict{Kind: VerdictLate, Note: "Too late: all of it was decided before. Nothing was recorded.", View: e.shown(ctx, a, nil)}, nil
@@ -122,9 +133,33 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (Verdict, error) {
 		note += " " + strconv.Itoa(lost) + " had been decided a moment before."
 	}
 	if unseen > 0 {
-		note += " " + strconv.Itoa(unseen) + " came after the card you clicked, and are still open."
+		note += " " + strconv.Itoa(unseen) + " are not shown in full yet, and are still open."
 	}
-	return Verdict{Kind: VerdictSettled, Note: note, View: e.shown(ctx, a, nil)}, nil
+	if after > 0 {
+		note += " " + strconv.Itoa(after) + " came after the card you clicked, and are still open."
+	}
+	return Verdict{Kind: VerdictSettled, Note: note + refused, View: e.shown(ctx, a, nil)}, nil
+}
+
+// pendingAfter counts the pending requests of a batch that a card with n of
+// them did not show.
+func pendingAfter(batch []Record, n int) int {
+	count := 0
+	for _, r := range batch[min(n, len(batch)):] {
+		if !r.State.Final() {
+			count++
+		}
+	}
+	return count
+}
+
+// terms is the sum of the terms of a batch.
+func terms(batch []Record) byte {
+	n := 0
+	for _, r := range batch {
+		n += r.Interaction.Terms
+	}
+	return byte(n)
 }
 
 // settleOne records a response as an actor's: it decides, with the grant that
@@ -139,7 +174,7 @@ func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Respo
 		got, result, err = e.vote(ctx, actor, rec, r)
 	} else {
 		var won bool
-		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r)})
+		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended})
 		if won {
 			result = BallotDecided
 		}

@@ -316,3 +316,23 @@ func (r Request) WithInput(input json.RawMessage) Request {
 	r.Approval = &a
 	return r
 }
+
+// sentVersion begins the digest of what an agent sent, as it is stored with an
+// idempotency key. Older ones were made of the record and have no version.
+const sentVersion = "sent-1:"
+
+// sent is a digest over exactly what the agent sent, to tell a repeat under the
+// same idempotency key from another request. Nothing that a config, a trace or
+// the time makes of a request is in it. Previous is the interaction that it
+// asks again.
+func (r Request) sent(previous ID) (string, error) {
+	raw, err := json.Marshal(struct {
+		Previous ID
+		Request  Request
+	}{previous, r})
+	if err != nil {
+		return "", Errorf(CodeInvalid, "the request cannot be encoded as JSON")
+	}
+	sum := sha256.Sum256(raw)
+	return sentVersion + hex.EncodeToString(sum[:]), nil
+}

@@ -14,8 +14,10 @@ type admitted struct {
 	posted  map[int]MessageRef // where its card is
 	fields  []Field
 	actor   Actor // with Person set
-	answers map[string]Answer
-	others  map[string]string
+	// denyOnly is why the actor may not approve but deny; empty for others.
+	denyOnly string
+	answers  map[string]Answer
+	others   map[string]string
 }
 
 func (a admitted) view(e *Engine, d *Draft) View {
@@ -58,6 +60,9 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 		e.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
 		return a, nil, err
 	}
+	if mayDeny(i, why) && a.denies() {
+		a.denyOnly, why = why, ""
+	}
 	if why != "" {
 		e.refuse(ctx, i, a.actor, why)
 		note := noteWhy(i, why)
@@ -87,6 +92,33 @@ func (e *Engine) admit(ctx context.Context, c Click) (admitted, *Verdict, error)
 		view.ReadOnly = true
 	}
 	return a, &Verdict{Kind: VerdictForbidden, Note: noteMuted, View: view}, nil
+}
+
+// denies reports whether the control can only deny or decline.
+func (a admitted) denies() bool {
+	c, decisions := a.control, a.record.Interaction.Decisions()
+	switch c.Action {
+	case ActionDecline:
+		return true
+	case ActionAll:
+		return c.Option < len(BatchDecisions) && !BatchDecisions[c.Option].Approves()
+	case ActionInput, ActionSubmit:
+		return len(decisions) > 0 && c.Option == OptionReason
+	case ActionChoose:
+		return c.Option < len(decisions) && !decisions[c.Option].Approves()
+	}
+	return false
+}
+
+// outdated is the answer to a control of a card from before the requirements
+// changed; nil for others. Denials stay where they are among the decisions, and
+// count from any card.
+func (e *Engine) outdated(ctx context.Context, a admitted) *Verdict {
+	i := a.record.Interaction
+	if i.Kind != KindApproval || a.record.State.Final() || a.control.Action == ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
+		return nil
+	}
+	return &Verdict{Kind: VerdictForbidden, Note: noteChanged, View: e.shown(ctx, a, nil)}
 }
 
 // resolve turns inputs, which name fields and options by index, into answers;
@@ -149,6 +181,9 @@ func (a admitted) inPlace() bool {
 func (e *Engine) Form(ctx context.Context, c Click) (Form, Verdict, error) {
 	began := time.Now()
 	a, v, err := e.admit(ctx, c)
+	if v == nil && err == nil {
+		v = e.outdated(ctx, a)
+	}
 	f := Form{}
 	if v == nil && err == nil {
 		var said Verdict
@@ -190,6 +225,9 @@ func orZero(v *Verdict) Verdict {
 func (e *Engine) Click(ctx context.Context, c Click) (Verdict, error) {
 	began := time.Now()
 	a, v, err := e.admit(ctx, c)
+	if v == nil && err == nil {
+		v = e.outdated(ctx, a)
+	}
 	if v == nil && err == nil {
 		var said Verdict
 		said, err = e.clicked(ctx, a)

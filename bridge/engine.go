@@ -77,6 +77,12 @@ type Options struct {
 	Linking bool
 	// Policy judges approvals before anybody is asked; nil: everything is asked.
 	Policy Policy
+	// PolicyVersion changes whenever the rules change. Requests with hidden
+	// fields cannot be evaluated again under another version.
+	PolicyVersion string
+	// Agents are the configured agents by name. A pending request is evaluated
+	// again with what its agent may do now.
+	Agents map[string]Agent
 	// Signer signs receipts and seals the audit log; nil: neither is done.
 	Signer *Signer
 	// AuditRetention is how long the audit log is kept; 0: for ever.
@@ -102,6 +108,8 @@ type Engine struct {
 	redactor  Redactor
 	linking   bool
 	policy    Policy
+	rules     string // PolicyVersion
+	agents    map[string]Agent
 	signer    *Signer
 	auditFor  time.Duration
 	observer  Observer
@@ -111,7 +119,7 @@ type Engine struct {
 
 // NewEngine returns an engine.
 func NewEngine(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, signer: o.Signer, auditFor: o.AuditRetention, observer: o.Observer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, rules: o.PolicyVersion, agents: o.Agents, signer: o.Signer, auditFor: o.AuditRetention, observer: o.Observer, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}

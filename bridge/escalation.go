@@ -26,6 +26,8 @@ type Step struct {
 	Groups       []string      `json:"groups,omitempty"`
 	// GiveUp ends it: StateExpired or StateDenied; empty: it goes on.
 	GiveUp State `json:"give_up,omitempty"`
+	// For is the route that the step belongs to if the request has several.
+	For string `json:"for,omitempty"`
 }
 
 // Quiet are hours in which steps wait.
@@ -86,6 +88,9 @@ type Amendment struct {
 	// Reminders are sent, after Delay.
 	Reminders []Reminder
 	Delay     time.Duration
+	// Void are the voters, as Vote.Voter names them, whose approvals no longer
+	// count.
+	Void []string
 }
 
 // Reminding is a Platform that can mention people beside a card.
@@ -139,16 +144,18 @@ func (e *Engine) doStep(ctx context.Context, r Record, s Step) error {
 	if err != nil {
 		return err
 	}
-	i.Responders = append(slices.Clone(i.Responders), missing(i.Responders, mention)...)
+	asked := Addition{For: s.For, Responders: mention}
 	for _, name := range s.Ask {
-		if g, ok := strings.CutPrefix(name, GroupMark); ok && !slices.Contains(i.Groups, g) {
-			i.Groups = append(slices.Clone(i.Groups), g)
+		if g, ok := strings.CutPrefix(name, GroupMark); ok {
+			asked.Groups = append(asked.Groups, g)
 		}
+	}
+	if len(s.Ask) > 0 {
+		i.add(asked)
 	}
 	if s.Route != "" {
 		i.Destinations = append(slices.Clone(i.Destinations), missing(i.Destinations, s.Destinations)...)
-		i.Responders = append(i.Responders, missing(i.Responders, s.Responders)...)
-		i.Groups = append(slices.Clone(i.Groups), missing(i.Groups, s.Groups)...)
+		i.add(Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
 		called = append(called, s.Route)
 	}
 	if s.Remind {
@@ -165,9 +172,9 @@ func (e *Engine) doStep(ctx context.Context, r Record, s Step) error {
 
 // amend stores an amendment, with what follows from it at the deadline.
 func (e *Engine) amend(ctx context.Context, r Record, a Amendment) error {
-	if a.Interaction.Escalation != nil && r.Escalated.IsZero() {
-		o := e.opening(a.Interaction, "")
-		a.Escalated = o.Escalated
+	if r.Interaction.Escalation != nil && r.Escalated.IsZero() {
+		next := a.Interaction.escalated()
+		a.Escalated = &next
 	}
 	_, err := e.store.Mark(ctx, r.Interaction.ID, Mark{Amended: &a})
 	return err
@@ -305,6 +312,13 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (Verdict, error) {
 		return Verdict{Kind: VerdictUnknown, Note: noteForged}, nil
 	}
 	to := i.HandOver[n]
+	routes, err := e.handsOver(ctx, i, a.actor, to)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if len(routes) == 0 {
+		return Verdict{Kind: VerdictForbidden, Note: "You are not a responder of the route that can hand over to " + to + ". Nothing was changed."}, nil
+	}
 	if slices.Contains(i.Requesters, to) {
 		return Verdict{Kind: VerdictForbidden, Note: to + " is behind this request, and may not answer it."}, nil
 	}
@@ -318,7 +332,9 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (Verdict, error) {
 	text := "➡️ " + oneLine(a.actor.Display()) + " hands over to " + to + ": " + shortened(oneLine(i.Prompt))
 	err = e.amendNow(ctx, i.ID, func(r Record) Amendment {
 		next := r.Interaction
-		next.Responders = append(slices.Clone(next.Responders), missing(next.Responders, accounts)...)
+		for _, route := range routes {
+			next.add(Addition{For: route, Responders: accounts})
+		}
 		next.Called = append(slices.Clone(next.Called), missing(next.Called, []string{to})...)
 		return Amendment{Expect: r.Amended, Interaction: next, Wider: true, Step: r.Step, Next: -1, Reminders: reminders(r, accounts, text)}
 	})
@@ -329,6 +345,28 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (Verdict, error) {
 		e.log.Error("hand-over not in the audit log", "id", i.ID, "error", err)
 	}
 	return Verdict{Kind: VerdictNoted, Note: "Handed over: " + to + " is asked and told. You may still answer."}, nil
+}
+
+// handsOver returns the routes on which an actor may hand over to a person. The
+// name is empty where the request has one route.
+func (e *Engine) handsOver(ctx context.Context, i Interaction, actor Actor, to string) ([]string, error) {
+	if len(i.Requirements) == 0 {
+		return []string{""}, nil
+	}
+	var out []string
+	for _, q := range i.Requirements {
+		if !slices.Contains(q.HandOver, to) {
+			continue
+		}
+		in, err := e.responds(ctx, q.Responders, q.Groups, actor)
+		if err != nil {
+			return nil, err
+		}
+		if in {
+			out = append(out, q.Route)
+		}
+	}
+	return out, nil
 }
 
 // HandOver is the Data of AuditHandOver.

@@ -67,12 +67,17 @@ type ListFilter struct {
 	Text    string // somewhere in the prompt, the tool, the names or the id; capitals do not matter
 	Cursor  string // where an earlier page ended
 	Limit   int    // 0: 50; at most 200
+	// May reports whether the caller may read a record; nil means all.
+	May func(Record) bool `json:"-"`
 }
 
 // Match reports whether a record is one of those that are wanted.
 func (f ListFilter) Match(r Record) bool {
 	i := r.Interaction
 	if f.State != "" && r.State != f.State || f.Agent != "" && i.Agent != f.Agent || f.Session != "" && i.Session != f.Session {
+		return false
+	}
+	if f.May != nil && !f.May(r) {
 		return false
 	}
 	if f.Text == "" {

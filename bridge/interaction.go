@@ -130,6 +130,20 @@ type Interaction struct {
 
 	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`
+
+	// Requirements are what each route requires if there are several. If they
+	// are empty, Responders, Groups, Quorum and Must are all that is required.
+	Requirements []Requirement `json:"requirements,omitempty"`
+	// OwnRoute is the route of the request itself if the policy sent it to
+	// others.
+	OwnRoute string `json:"own_route,omitempty"`
+	// Added are the people who were added while the request was pending.
+	Added []Addition `json:"added,omitempty"`
+	// Terms counts how often the requirements became stricter while the request
+	// was pending. A control of an earlier card does not approve.
+	Terms int `json:"terms,omitempty"`
+	// PolicyVersion is the version of the rules it was last evaluated by.
+	PolicyVersion string `json:"policy_version,omitempty"`
 }
 
 // Question is one thing to be answered.
@@ -289,6 +303,14 @@ func (a Actor) Display() string {
 		return a.Name
 	}
 	return a.User
+}
+
+// Voter names a human: each has one vote, from whatever account.
+func (a Actor) Voter() string {
+	if a.Person != "" {
+		return a.Person
+	}
+	return a.Platform + "/" + a.User
 }
 
 // Same reports whether both are one human.

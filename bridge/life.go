@@ -19,12 +19,16 @@ func (e *Engine) Reprompt(ctx context.Context, agent Agent, id ID, r Request, ke
 	if err != nil {
 		return Record{}, err
 	}
+	digest, err := r.sent(id)
+	if err != nil {
+		return Record{}, err
+	}
 	r = inherit(before, r)
 	if err := r.Normalize(); err != nil {
 		return Record{}, err
 	}
 	fillIn(before, &r)
-	return e.again(ctx, agent, before, r, key, false)
+	return e.again(ctx, agent, before, r, followUp{key: key, digest: digest})
 }
 
 // inherit fills what a request to ask again leaves out.
@@ -47,7 +51,10 @@ func inherit(before Record, r Request) Request {
 		r.OnTimeout = i.OnTimeout // those two depend on what is asked
 	}
 	r.Session, r.ToolCall, r.Turn, r.ResponseID, r.ToolName = i.Session, i.ToolCall, i.Turn, i.ResponseID, i.ToolName
-	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.Route, i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
+	if i.Requester != "" {
+		r.Requester = i.Requester
+	}
+	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.own(), i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
 	r.Declinable = i.Declinable && r.Approval == nil
 	r.OneAtATime = false // it takes the place of the one before
 	return r
@@ -77,10 +84,18 @@ func fillIn(before Record, r *Request) {
 	}
 }
 
-// again opens the next round of an interaction.
-func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Request, key string, queued bool) (Record, error) {
+// followUp is what comes with a request to ask again.
+type followUp struct {
+	key    string // for repeats
+	digest string // of what the agent sent
+	queued bool
+}
+
+// again opens the next round of an interaction. It is evaluated as if it were
+// new, and takes the messages over if they are where it has to be shown.
+func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Request, f followUp) (Record, error) {
 	was := before.Interaction
-	if err := checkText("Idempotency-Key", key, 200); err != nil {
+	if err := checkText("Idempotency-Key", f.key, 200); err != nil {
 		return Record{}, err
 	}
 	if was.Round >= was.MaxRounds {
@@ -99,29 +114,53 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	if i.ID, err = NewID(was.ID.Partition()); err != nil {
 		return Record{}, err
 	}
-	// The messages are where they are, whatever the route has become.
-	i.Destinations, i.Responders, i.Groups, i.Escalation = was.Destinations, was.Responders, was.Groups, was.Escalation
-	i.Requesters, i.Requester, i.Called = was.Requesters, was.Requester, was.Called
-	if !before.Escalated.IsZero() {
-		i.Escalation = nil
-		if i.OnTimeout == OnTimeoutEscalate {
-			i.OnTimeout = OnTimeoutExpire
+	i.Round, i.Previous = was.Round+1, was.ID
+	if slices.Equal(i.routeNames(), was.routeNames()) {
+		e.carryOver(&i, before)
+	}
+	if slices.Equal(i.Destinations, was.Destinations) {
+		if i.Root = was.Root; i.Root == "" {
+			i.Root = was.ID
 		}
 	}
-	i.Round, i.Previous, i.Root = was.Round+1, was.ID, was.Root
-	if i.Root == "" {
-		i.Root = was.ID
-	}
-	o := e.opening(i, key)
-	o.Queued, o.Limited = queued, agent.MaxPending > 0
+	o := e.opening(i, f.key)
+	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
 	o.Superseded = Response{State: StateSuperseded, Annotations: map[string]Annotation{}, At: i.Created, Digest: was.Digest}
-	if o.Failures, err = e.reach(i); err != nil {
-		return Record{}, err
+	if err := e.answered(ctx, &o, ruling); err != nil || o.Response != nil {
+		if err != nil {
+			return Record{}, err
+		}
+		return e.openStored(ctx, o)
 	}
-	if o.FrontEnds, err = e.frontEnds(ctx, i.Session); err != nil {
+	if i.Root == "" {
+		err = e.findPeople(ctx, &o)
+	} else if o.Failures, err = e.reach(i); err == nil {
+		o.FrontEnds, err = e.frontEnds(ctx, i.Session)
+	}
+	if err != nil {
 		return Record{}, err
 	}
 	return e.openStored(ctx, o)
+}
+
+// carryOver keeps the people and places that were added to the round before,
+// which has the same routes.
+func (e *Engine) carryOver(i *Interaction, before Record) {
+	was := before.Interaction
+	e.addAgain(i, was)
+	if n := len(i.Destinations); n <= len(was.Destinations) && slices.Equal(i.Destinations, was.Destinations[:n]) {
+		i.Destinations = was.Destinations
+	}
+	if before.Escalated.IsZero() {
+		return
+	}
+	i.Escalation = nil
+	for n := range i.Requirements {
+		i.Requirements[n].Escalation = nil
+	}
+	if i.OnTimeout == OnTimeoutEscalate {
+		i.OnTimeout = OnTimeoutExpire
+	}
 }
 
 // Queue tells the agent of an interaction that the answer comes later: while it
@@ -158,7 +197,7 @@ func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, m
 		return Record{}, err
 	}
 	fillIn(rec, &r)
-	return e.again(ctx, agent, rec, r, "", true)
+	return e.again(ctx, agent, rec, r, followUp{queued: true})
 }
 
 // Complete notes what the agent's tool made of a response; people see it below
@@ -275,7 +314,7 @@ type Availability struct {
 // may be empty.
 func (e *Engine) Availability(ctx context.Context, agent Agent, route, session string) (Availability, error) {
 	var out Availability
-	i, err := e.interaction(agent, Request{Route: route, Session: session, Prompt: "?", Kind: KindAsk, Questions: []Question{{ID: "q", Widget: WidgetText, MaxLength: 1}}})
+	i, err := e.interaction(agent, Request{Route: route, Session: session, Prompt: "?", Kind: KindAsk, Questions: []Question{{ID: "q", Widget: WidgetText, MaxLength: 1}}}, nil)
 	if err != nil {
 		return out, err
 	}

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,10 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	if err := checkText("Idempotency-Key", key, 200); err != nil {
 		return Record{}, err
 	}
+	digest, err := r.sent("")
+	if err != nil {
+		return Record{}, err
+	}
 	if err := e.permit(ctx, agent, &r); err != nil {
 		return Record{}, err
 	}
@@ -31,11 +34,9 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 		return Record{}, err
 	}
 	o := e.opening(i, key)
-	o.Awaited, o.Limited = r.Awaited, agent.MaxPending > 0
-	if o.Response = i.ruled(ruling); o.Response == nil {
-		if o.Response, err = e.granted(ctx, i); err != nil {
-			return Record{}, err
-		}
+	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
+	if err := e.answered(ctx, &o, ruling); err != nil {
+		return Record{}, err
 	}
 	if o.Response == nil {
 		if err := e.findPeople(ctx, &o); err != nil {
@@ -48,15 +49,30 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	return e.openStored(ctx, o)
 }
 
+// answered fills in the response of a request that the policy or a grant
+// decides.
+func (e *Engine) answered(ctx context.Context, o *Opening, ruling Ruling) error {
+	if o.Response = o.Interaction.ruled(ruling); o.Response != nil {
+		return nil
+	}
+	var err error
+	o.Response, err = e.granted(ctx, o.Interaction)
+	return err
+}
+
 // prepare makes the interaction of a request, as the policy wants it.
 func (e *Engine) prepare(ctx context.Context, agent Agent, r Request) (Interaction, Ruling, error) {
-	ruling := e.judge(agent, &r)
-	i, err := e.interaction(agent, r)
+	return e.prepareUnder(ctx, agent, r, e.judge(agent, &r))
+}
+
+// prepareUnder makes the interaction of a request under a ruling.
+func (e *Engine) prepareUnder(ctx context.Context, agent Agent, r Request, ruling Ruling) (Interaction, Ruling, error) {
+	i, err := e.interaction(agent, r, ruling.Routes)
 	if err != nil {
 		return i, ruling, err
 	}
 	i.Trace = traceOf(ctx)
-	i.Rule, i.Risk = ruling.Rule, ruling.Risk
+	i.Rule, i.Risk, i.PolicyVersion = ruling.Rule, ruling.Risk, e.rules
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.counted() {
 		i.Batch = 0 // each shows who has approved
@@ -78,11 +94,7 @@ func (e *Engine) opening(i Interaction, key string) Opening {
 		State: StateExpired, Annotations: map[string]Annotation{}, Digest: i.Digest, Reason: "nobody answered while it was queued",
 	}}
 	if i.Escalation != nil {
-		next := i
-		next.Destinations = append(slices.Clone(i.Destinations), missing(i.Destinations, i.Escalation.Destinations)...)
-		next.Responders = append(slices.Clone(i.Responders), missing(i.Responders, i.Escalation.Responders)...)
-		next.Groups = append(slices.Clone(i.Groups), missing(i.Groups, i.Escalation.Groups)...)
-		next.Deadline = i.Deadline.Add(i.Deadline.Sub(i.Created))
+		next := i.escalated()
 		o.Escalated = &next
 	}
 	return o
@@ -172,57 +184,33 @@ func (e *Engine) openAlone(ctx context.Context, o Opening) (Record, error) {
 	return e.openStored(ctx, o)
 }
 
-func (e *Engine) interaction(agent Agent, r Request) (Interaction, error) {
-	name := r.Route
-	if name == "" {
-		name = DefaultRoute
-	}
-	if len(agent.Routes) > 0 && !slices.Contains(agent.Routes, name) {
-		return Interaction{}, Errorf(CodeForbidden, "route: agent %s may not use %q", agent.Name, name)
-	}
-	route, ok := e.routes[name]
-	if !ok {
-		return Interaction{}, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", strings.Join(slices.Sorted(maps.Keys(e.routes)), ", "))
-	}
-	if len(route.Responders)+len(route.Groups) == 0 {
-		return Interaction{}, Errorf(CodeForbidden, "route: nobody may answer on %q", name).WithHint("name responders for the route in the config")
-	}
-	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
-		return Interaction{}, Errorf(CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, MaxDestinations)
+// interaction makes the interaction of a request that goes to the routes that
+// its ruling names. An agent that is limited to some routes may name only
+// those; the routes of the ruling are the operator's.
+func (e *Engine) interaction(agent Agent, r Request, named []string) (Interaction, error) {
+	names := routesOf(r.Route, named)
+	own := routesOf(r.Route, nil)[0]
+	if (r.Route != "" || slices.Contains(names, own)) && len(agent.Routes) > 0 && !slices.Contains(agent.Routes, own) {
+		return Interaction{}, Errorf(CodeForbidden, "route: agent %s may not use %q", agent.Name, own)
 	}
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := Interaction{
 		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
 		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
-		Route: name, Destinations: slices.Clone(route.Destinations), Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups),
 		Requester: r.Requester,
 		Created:   now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
 		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
 		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join, Webhooks: e.webhooksFor(agent.Name),
 	}
-	if !route.AllowSelf {
-		i.Requesters = slices.Clone(agent.Owners)
-		if r.Requester != "" && !slices.Contains(i.Requesters, r.Requester) {
-			i.Requesters = append(i.Requesters, r.Requester)
-		}
+	if err = e.addressed(&i, agent, r.OnTimeout, names); err != nil {
+		return Interaction{}, err
 	}
-	if r.Kind == KindApproval {
-		i.Quorum, i.Must, i.DenyCounts = route.Quorum, slices.Clone(route.Must), route.DenyCounts
-	}
-	if r.Kind != KindNotice {
-		i.Quiet, i.Snooze, i.HandOver = route.Quiet, Duration(route.Snooze), slices.Clone(route.HandOver)
-		if i.Steps, err = e.steps(route); err != nil {
-			return Interaction{}, err
-		}
+	if len(names) > 1 || names[0] != own {
+		i.OwnRoute = own
 	}
 	if r.batches() && len(i.Steps) == 0 {
 		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
-	}
-	if r.OnTimeout == OnTimeoutEscalate {
-		if i.Escalation, err = e.escalation(name, route); err != nil {
-			return Interaction{}, err
-		}
 	}
 	if i.Digest, err = r.digest(); err != nil {
 		return Interaction{}, err

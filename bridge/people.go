@@ -67,28 +67,46 @@ func (e *Engine) eligible(ctx context.Context, i Interaction, actor Actor) (Acto
 			return actor, "", err
 		}
 	}
-	named := slices.ContainsFunc(i.Responders, func(r Responder) bool {
-		if actor.Person != "" {
-			return r.Person == actor.Person
-		}
-		return e.directory == nil && r.Platform == actor.Platform && r.User == actor.User
-	})
-	if !named {
-		in, err := e.memberOfAny(ctx, i.Groups, actor)
-		if err != nil {
-			return actor, "", err
-		}
-		if !in {
-			return actor, whyNobody, nil
-		}
-	}
+	in, err := e.responds(ctx, i.Responders, i.Groups, actor)
 	switch {
+	case err != nil:
+		return actor, "", err
+	case !in:
+		return actor, whyNobody, nil
 	case actor.Person == "" && (i.counted() || len(i.Requesters) > 0):
 		return actor, whyUnlinked, nil // who counts once has to be known
 	case slices.Contains(i.Requesters, actor.Person):
 		return actor, whyRequester, nil
 	}
 	return actor, "", nil
+}
+
+// mayDeny reports whether somebody who may not answer for a reason may still
+// deny: what an agent says about its requester takes an approval away, never a
+// denial.
+func mayDeny(i Interaction, why string) bool {
+	return why == whyRequester || why == whyUnlinked && !i.DenyCounts
+}
+
+// MayDeny reports whether the actor may deny the interaction, or decline to
+// answer it.
+func (e *Engine) MayDeny(ctx context.Context, i Interaction, actor Actor) (bool, error) {
+	_, why, err := e.eligible(ctx, i, actor)
+	return err == nil && (why == "" || mayDeny(i, why)), err
+}
+
+// responds reports whether an actor is one of the responders, or in one of the
+// groups.
+func (e *Engine) responds(ctx context.Context, responders []Responder, groups []string, actor Actor) (bool, error) {
+	if slices.ContainsFunc(responders, func(r Responder) bool {
+		if actor.Person != "" {
+			return r.Person == actor.Person
+		}
+		return e.directory == nil && r.Platform == actor.Platform && r.User == actor.User
+	}) {
+		return true, nil
+	}
+	return e.memberOfAny(ctx, groups, actor)
 }
 
 func (e *Engine) memberOfAny(ctx context.Context, groups []string, actor Actor) (bool, error) {

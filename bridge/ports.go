@@ -189,10 +189,11 @@ func (v View) Unfinished() View {
 // Token returns the token of a control on this view. One that decides a whole
 // batch is bound to those that the view shows.
 func (v View) Token(a Action, question, option int) string {
+	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
 	if a == ActionAll {
-		question = len(v.Batch)
+		c.Question, c.Terms = len(v.Batch), terms(v.Batch)
 	}
-	return v.sign(Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option})
+	return v.sign(c)
 }
 
 // Parts are the messages and files that carry what is too long for a card: of

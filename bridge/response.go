@@ -19,6 +19,9 @@ type Response struct {
 	// ApprovedDigest is the digest of the request with Input.
 	ApprovedDigest string `json:"approved_digest,omitempty"`
 	Actor          *Actor `json:"actor,omitempty"` // nil where no human decided
+	// WithdrawnBy is the person who withdrew a cancelled request; nil if its
+	// agent did.
+	WithdrawnBy *Actor `json:"withdrawn_by,omitempty"`
 	// Rule of the policy that decided; empty: none did.
 	Rule string `json:"rule,omitempty"`
 	// Grant is the request in which the standing yes was given that covers this
@@ -38,7 +41,7 @@ type Vote struct {
 	Reason  string      `json:"reason,omitempty"`
 	At      time.Time   `json:"at"`
 	Message *MessageRef `json:"message,omitempty"`
-	// Covers are the indexes of Interaction.Must that the voter satisfied.
+	// Covers are the indexes of Interaction.Slots that the voter counted for.
 	Covers []int `json:"covers,omitempty"`
 }
 

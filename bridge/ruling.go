@@ -76,9 +76,6 @@ func (e *Engine) judge(agent Agent, r *Request) Ruling {
 	if ruling.Effect != EffectAsk {
 		return ruling
 	}
-	if len(ruling.Routes) > 0 {
-		r.Route = ruling.Routes[0]
-	}
 	if ruling.Timeout != 0 {
 		r.Timeout = ruling.Timeout
 	}

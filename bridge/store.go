@@ -57,6 +57,8 @@ type Records interface {
 type Opening struct {
 	Interaction    Interaction
 	IdempotencyKey string
+	// RequestDigest is over what the agent sent; needed with IdempotencyKey.
+	RequestDigest string
 	// Timeout is the response that stands if nobody answers in time.
 	Timeout Response
 	// Failures says, by destination index, who can not be reached from the start.
@@ -89,6 +91,10 @@ type Settlement struct {
 	ID       ID
 	Response Response
 	Nonce    string // names this settlement for repeats
+	// Expect is Record.Amended as it was when the response was checked; if
+	// another amendment came first, the settlement is CodeConflict. Nil accepts
+	// any.
+	Expect *int
 }
 
 // Mark is one thing that happened to an interaction; exactly one field is set.

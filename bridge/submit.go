@@ -130,11 +130,18 @@ func (a admitted) mergeInto(d *Draft) {
 // settle records the response as this actor's.
 func (e *Engine) settle(ctx context.Context, a admitted, r Response) (Verdict, error) {
 	r.Message = a.pressed()
-	rec, result, err := e.settleOne(ctx, a.actor, a.record, r)
+	if a.denyOnly != "" && r.State != StateDenied && r.State != StateCancelled {
+		return Verdict{Kind: VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
+	}
+	rec, result, refusal, err := e.conclude(ctx, a.actor, a.record, r)
 	if err != nil {
 		return Verdict{}, err
 	}
 	a.record = rec
+	if refusal != nil {
+		refusal.View = e.shown(ctx, a, nil)
+		return *refusal, nil
+	}
 	switch result {
 	case BallotLate:
 		return e.late(ctx, a)
@@ -204,6 +211,11 @@ type Reply struct {
 	Decline bool `json:"decline,omitempty"`
 }
 
+// denies reports whether the reply approves and answers nothing.
+func (r Reply) denies() bool {
+	return r.Decline || slices.Contains(allDecisions, r.Decision) && !r.Decision.Approves()
+}
+
 // Answer settles an interaction for a responder who does not click but sends
 // the whole answer, as the API and the command line do. The actor's Person
 // must be one of the responders.
@@ -220,6 +232,10 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	if err != nil {
 		return Record{}, err
 	}
+	denyOnly := ""
+	if mayDeny(i, why) && reply.denies() {
+		denyOnly, why = why, ""
+	}
 	if actor.Person == "" || why != "" {
 		e.refuse(ctx, i, actor, why)
 		return Record{}, Errorf(CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
@@ -234,7 +250,7 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	if problem != "" {
 		return Record{}, Errorf(CodeInvalid, "answers: %s", problem)
 	}
-	a := admitted{Click: Click{Actor: actor}, record: rec, fields: i.Fields(), actor: actor, answers: given, others: reply.Others}
+	a := admitted{Click: Click{Actor: actor}, record: rec, denyOnly: denyOnly, fields: i.Fields(), actor: actor, answers: given, others: reply.Others}
 	if a.others == nil {
 		a.others = map[string]string{}
 	}

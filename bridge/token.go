@@ -49,6 +49,9 @@ type Control struct {
 	Action      Action
 	Question    int // 0 to MaxQuestions-1
 	Option      int // 0 to MaxOptions-1, a page, or an Option constant
+	// Terms is Interaction.Terms of the card. Of ActionAll, it is the sum of
+	// those of the batch.
+	Terms byte
 }
 
 // TokenLength is the length of every token in bytes: what fits the tightest
@@ -89,7 +92,7 @@ func (k Keyring) Sign(c Control) string {
 	raw = append(raw, id[:]...)
 	raw = append(raw, byte(c.Destination), byte(c.Question))
 	raw = binary.BigEndian.AppendUint16(raw, uint16(c.Option))
-	raw = append(raw, 0) // reserved
+	raw = append(raw, c.Terms)
 	raw = append(raw, mac(k.keys[0], raw)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
@@ -161,5 +164,6 @@ func decodeControl(body []byte) Control {
 		Destination: int(body[17]),
 		Question:    int(body[18]),
 		Option:      int(binary.BigEndian.Uint16(body[19:21])),
+		Terms:       body[21],
 	}
 }

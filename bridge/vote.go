@@ -10,14 +10,19 @@ import (
 
 // counted reports whether decisions are counted: several people have to
 // approve, or certain ones, or one denial does not end it.
-func (i Interaction) counted() bool { return i.needs() > 1 || len(i.Must) > 0 || i.DenyCounts }
+func (i Interaction) counted() bool {
+	return i.needs() > 1 || len(i.Must) > 0 || len(i.Requirements) > 1 || i.DenyCounts
+}
 
 // Ballot is a vote on an interaction that needs several.
 type Ballot struct {
 	ID   ID
 	Vote Vote
-	// Covers are the indexes of Interaction.Must that the voter satisfies.
+	// Covers are the indexes of Interaction.Slots that the voter counts for.
 	Covers []int
+	// Expect is Record.Amended as it was when the vote was checked; if another
+	// amendment came first, the vote is CodeConflict. Nil accepts any.
+	Expect *int
 	// Response stands if this vote decides.
 	Response Response
 	Nonce    string
@@ -37,20 +42,9 @@ const (
 // ballot makes the vote of an actor with a response.
 func (e *Engine) ballot(ctx context.Context, i Interaction, actor Actor, r Response) (Ballot, error) {
 	b := Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message}}
-	for n, must := range i.Must {
-		group, isGroup := strings.CutPrefix(must, GroupMark)
-		in := must == actor.Person
-		if isGroup && e.directory != nil {
-			var err error
-			if in, err = e.directory.Member(ctx, group, actor); err != nil {
-				return b, err
-			}
-		}
-		if in {
-			b.Covers = append(b.Covers, n)
-		}
-	}
-	return b, nil
+	var err error
+	b.Covers, err = e.covers(ctx, i, actor)
+	return b, err
 }
 
 // vote counts a decision. It returns the record as it is then.
@@ -60,6 +54,7 @@ func (e *Engine) vote(ctx context.Context, actor Actor, rec Record, r Response) 
 	if err != nil {
 		return rec, "", err
 	}
+	b.Expect = &rec.Amended
 	got, result, err := e.store.Vote(ctx, b)
 	if err != nil {
 		return got, result, err
@@ -83,7 +78,15 @@ func (r Record) Approvals() int {
 func (r Record) Missing() string {
 	i := r.Interaction
 	var s []string
-	if left := i.needs() - r.Approvals(); left > 0 {
+	if left := i.needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
+		s = append(s, strconv.Itoa(left)+" more")
+	}
+	for n, q := range i.Requirements {
+		if m := r.missingOf(n); m != "" {
+			s = append(s, q.Route+": "+m)
+		}
+	}
+	if left := i.needs() - r.Approvals(); left > 0 && len(i.Requirements) > 0 && len(s) == 0 {
 		s = append(s, strconv.Itoa(left)+" more")
 	}
 	for n, must := range i.Must {

@@ -91,7 +91,12 @@ func (e *Engine) commandPending(ctx context.Context, c Command, mine bool) (stri
 		if merr != nil || !ok {
 			return "Only those who may answer in this channel may see what waits in it. /" + CommandName + " mine tells what waits for you.", merr
 		}
-		found, more, err = e.pendingFor(ctx, maxShown, func(r Record) (bool, error) { return r.Interaction.shownIn(c.Actor.Platform, c.Channels), nil })
+		found, more, err = e.pendingFor(ctx, maxShown, func(r Record) (bool, error) {
+			if !r.Interaction.shownIn(c.Actor.Platform, c.Channels) {
+				return false, nil
+			}
+			return e.MayRead(ctx, r.Interaction, c.Actor)
+		})
 	}
 	if err != nil {
 		return "", err
@@ -126,8 +131,7 @@ func (i Interaction) left(now time.Time) string {
 // characters, and the rest of the answer is short.
 const maxShow = 1200
 
-// commandShow tells one request to who may answer it, or may answer where it is
-// shown.
+// commandShow tells one request to a person who may read it.
 func (e *Engine) commandShow(ctx context.Context, c Command, text string) (string, error) {
 	none := "There is no such request for you. /" + CommandName + " mine lists what waits for you."
 	id, err := ParseID(text)
@@ -141,11 +145,7 @@ func (e *Engine) commandShow(ctx context.Context, c Command, text string) (strin
 	if err != nil {
 		return "", err
 	}
-	i := r.Interaction
-	may, err := e.MayAnswer(ctx, i, c.Actor)
-	if err == nil && !may && i.shownIn(c.Actor.Platform, c.Channels) {
-		_, may, err = e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
-	}
+	may, err := e.MayRead(ctx, r.Interaction, c.Actor)
 	if err != nil {
 		return "", err
 	}

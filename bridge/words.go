@@ -12,6 +12,7 @@ const (
 	noteUnknown = "This request is no longer known here. Nothing was recorded."
 	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. /" + CommandName + " unmute lets it answer again."
 	noteUnseen  = "This card does not show everything yet, so nothing was recorded. Wait a moment, read it, and click again."
+	noteChanged = "The requirements changed since this card was drawn. Nothing was recorded: read the card and decide again."
 	// The card shows the newer question by then.
 	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
 	// NoteNotRecorded is shown when the store did not take a click.
@@ -54,11 +55,17 @@ func noteLate(r Record, actor Actor) string {
 		if r.Response.Actor != nil {
 			return "Already declined by " + who + " at " + at + "."
 		}
+		if by := r.Response.WithdrawnBy; by != nil {
+			return "Too late: " + by.Display() + " withdrew this at " + at + ". Nothing was recorded."
+		}
 		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
 	case StateSuperseded:
 		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
 	case StateUndeliverable:
 		return "Too late: this was closed as undeliverable at " + at + ". Nothing was recorded."
+	}
+	if r.Response.Actor == nil && r.Response.Rule != "" {
+		return "Already decided by the policy at " + at + ": " + r.Outcome() + ". Nothing was recorded."
 	}
 	if r.Response.Actor == nil {
 		return "Too late: nobody had answered by " + at + ", so it ended as: " + r.Outcome() + "."

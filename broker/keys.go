@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 
 	"github.com/nodbridge/nod/bridge"
@@ -15,7 +17,14 @@ func (k keys) in(partition int, rest string) string {
 
 func (k keys) record(id bridge.ID) string { return k.in(id.Partition(), "i:"+string(id)) }
 func (k keys) draft(id bridge.ID) string  { return k.in(id.Partition(), "d:"+string(id)) }
+
+// idem is named by a hash: an idempotency key may hold a credential.
 func (k keys) idem(p int, agent, key string) string {
+	return k.in(p, "kh:"+agent+"/"+hashed(key))
+}
+
+// plainIdem is where older versions kept it. It is only read.
+func (k keys) plainIdem(p int, agent, key string) string {
 	return k.in(p, "k:"+agent+"/"+key)
 }
 func (k keys) session(p int, agent, session string) string {
@@ -54,3 +63,9 @@ func (k keys) rate(agent string, minute int64) string {
 func (k keys) links() string      { return k.prefix + ":links" }
 func (k keys) signingKey() string { return k.prefix + ":sign" }
 func (k keys) tokenKey() string   { return k.prefix + ":key" }
+
+// hashed stands for a key of a caller, which may hold a credential.
+func hashed(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}

@@ -131,8 +131,9 @@ func (b *Broker) Known(ctx context.Context, agent, session, key string) (bool, e
 	if key == "" {
 		return false, nil
 	}
-	n, err := b.client.Exists(ctx, b.keys.idem(b.partition(session, key), agent, key)).Result()
-	return n == 1, unavailable(err)
+	p := b.partition(session, key)
+	n, err := b.client.Exists(ctx, b.keys.idem(p, agent, key), b.keys.plainIdem(p, agent, key)).Result()
+	return n > 0, unavailable(err)
 }
 
 // A session's connected front ends are two sorted sets by the time at which

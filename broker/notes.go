@@ -201,7 +201,7 @@ func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge
 	}
 	for _, s := range scopes {
 		hash := b.rememberedKey(agent, s)
-		v, err := b.client.HGet(ctx, hash, key).Result()
+		field, v, err := b.remembered(ctx, hash, key)
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge
 			return "", unavailable(err)
 		}
 		if bridge.Scope(v) == bridge.ScopeOnce {
-			n, err := b.client.HDel(ctx, hash, key).Result()
+			n, err := b.client.HDel(ctx, hash, field).Result()
 			if err != nil {
 				return "", unavailable(err)
 			}
@@ -222,6 +222,17 @@ func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge
 	return "", nil
 }
 
+// remembered reads what a tool remembers, by a hash of its key, which may hold
+// a credential. Older versions kept it under the key itself.
+func (b *Broker) remembered(ctx context.Context, hash, key string) (field, value string, err error) {
+	for _, field = range []string{hashed(key), key} {
+		if value, err = b.client.HGet(ctx, hash, field).Result(); !errors.Is(err, redis.Nil) {
+			break
+		}
+	}
+	return field, value, err
+}
+
 // Remember implements bridge.Grants.
 func (b *Broker) Remember(ctx context.Context, agent, session, key string, s bridge.Scope) error {
 	ttl := bridge.SessionGrantTTL
@@ -230,7 +241,8 @@ func (b *Broker) Remember(ctx context.Context, agent, session, key string, s bri
 	}
 	hash := b.rememberedKey(agent, session)
 	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.HSet(ctx, hash, key, string(s))
+		p.HSet(ctx, hash, hashed(key), string(s))
+		p.HDel(ctx, hash, key)
 		p.PExpire(ctx, hash, ttl)
 		return nil
 	})

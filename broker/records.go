@@ -37,15 +37,15 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 	p := i.ID.Partition()
 	join, first := flag(i.Join), bridge.ID("")
 	for range openTries {
-		args, err := b.openArgs(o, join, first)
-		if err != nil {
-			return bridge.Record{}, false, err
-		}
+		args := b.openArgs(o, join, first)
 		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
 			place := i.Agent + "/" + i.Session + "/" + i.Route
 			keys = append(keys, b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
 				b.keys.in(p, "tw:"+twinName(place, i)), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
+		}
+		if o.IdempotencyKey != "" {
+			keys = append(keys, b.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		}
 		reply, err := b.run(ctx, p, b.scripts.open, keys, args...).StringSlice()
 		if err != nil {
@@ -54,7 +54,9 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		id := bridge.ID(reply[1])
 		switch reply[0] {
 		case "conflict":
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", id)
+			return bridge.Record{}, false, reused(id)
+		case "unversioned":
+			return b.unversioned(ctx, id, i)
 		case "taken":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).WithHint("the newer one is %s", id)
 		case "missing":
@@ -76,6 +78,21 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").WithHint("try again")
+}
+
+// unversioned is the answer to a repeat whose first request was stored by a
+// version that digested the record instead of the request. It is a repeat if
+// both ask for the same.
+func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
+	rec, err := b.Load(ctx, id)
+	if err == nil && rec.Interaction.Digest != i.Digest {
+		return bridge.Record{}, false, reused(id)
+	}
+	return rec, false, err
+}
+
+func reused(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", id)
 }
 
 // opened is the record of what was opened now, in ms. It is read only where
@@ -111,7 +128,7 @@ func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
 	return "join:" + string(id), nil
 }
 
-func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any, error) {
+func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
 	i := o.Interaction
 	state, response, escalated := bridge.StatePending, []byte{}, []byte{}
 	if o.Response != nil {
@@ -121,13 +138,6 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any
 	if o.Escalated != nil {
 		escalated, destinations, again = data(o.Escalated), len(o.Escalated.Destinations), o.Escalated.Deadline.Sub(i.Deadline)
 	}
-	digest := ""
-	if o.IdempotencyKey != "" {
-		var err error
-		if digest, err = requestDigest(i); err != nil {
-			return nil, err
-		}
-	}
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
 		afterHold = data(o.AfterHold) // others can not be held
@@ -136,20 +146,20 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) ([]any
 		channel = b.keys.wake(b.node)
 	}
 	args := []any{
-		string(i.ID), digest, data(i), i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), data(o.Timeout),
+		string(i.ID), o.RequestDigest, data(i), i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
 	}
 	if !rare(o) {
-		return args, nil
+		return args
 	}
 	args = append(args, string(state), response, escalated, destinations, again.Milliseconds(),
-		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, firstStep(i))
+		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, firstStep(i), flag(i.Root != ""))
 	for n, reason := range o.Failures {
 		args = append(args, strconv.Itoa(n), reason)
 	}
-	return args, nil
+	return args
 }
 
 // rare reports whether an opening needs what few do.
@@ -187,22 +197,6 @@ func flag(b bool) string {
 		return "1"
 	}
 	return "0"
-}
-
-// requestDigest tells a repeat from another request under the same key: all
-// that the agent sent, and nothing that differs between repeats.
-func requestDigest(i bridge.Interaction) (string, error) {
-	timeout := i.Deadline.Sub(i.Created)
-	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation, i.Webhooks = "", time.Time{}, time.Time{}, nil, nil, nil, nil
-	// What a policy made of it may change, and the digest covers the rest.
-	i.Steps, i.Quiet, i.Snooze, i.HandOver, i.Groups, i.Must, i.Requesters = nil, nil, 0, nil, nil, nil, nil
-	i.Route, i.Rule, i.Risk, i.Quorum, i.GrantKey, i.GrantFor, i.Covers, i.RuleGrants, i.Approval = "", "", "", 0, "", 0, "", nil, nil
-	raw, err := json.Marshal(i)
-	if err != nil {
-		return "", bridge.Wrap(bridge.CodeInternal, err, "interaction")
-	}
-	sum := sha256.Sum256(append(raw, timeout.String()...))
-	return hex.EncodeToString(sum[:16]), nil
 }
 
 // twinName is what identical requests have in common: what is asked, and
@@ -385,7 +379,7 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
 	reply, fields := b.runAndRead(ctx, s.ID, b.scripts.settle,
-		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node))
+		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node), expected(s.Expect))
 	verdict, err := reply.Text()
 	if err != nil {
 		b.hub.wake(s.ID, nil) // it may have settled all the same
@@ -393,6 +387,9 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 	}
 	if verdict == "missing" {
 		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", s.ID)
+	}
+	if verdict == "changed" {
+		return bridge.Record{}, false, changed(s.ID)
 	}
 	r, err := readRecord(s.ID, fields)
 	if err != nil {
@@ -467,11 +464,21 @@ func amendArgs(a *bridge.Amendment) []any {
 	if a.Escalated != nil {
 		escalated = data(a.Escalated)
 	}
-	args := []any{"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step, max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds()}
+	args := []any{"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step, max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void)}
 	for _, m := range a.Reminders {
 		args = append(args, data(m))
 	}
 	return args
+}
+
+// voided are the voters whose approvals no longer count, each between two
+// separators.
+func voided(voters []string) string {
+	out := ""
+	for _, who := range voters {
+		out += voteEnd + clean(who) + voteEnd
+	}
+	return out
 }
 
 // data is v as JSON; v is one of our own plain structs, which always marshal.

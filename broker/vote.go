@@ -23,8 +23,8 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 		covers += strconv.Itoa(n) + ","
 	}
 	far, responses := reach(v.Response)
-	args := append([]any{string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
-		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node)}, responses...)
+	args := append([]any{string(v.ID), clean(v.Vote.Actor.Voter()), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
+		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node), expected(v.Expect)}, responses...)
 	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
 	reply, err := cmd.Text()
 	b.hub.wake(v.ID, nil) // it may have ended
@@ -36,6 +36,8 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	switch reply {
 	case "missing":
 		return rec, "", bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", v.ID)
+	case "changed":
+		return rec, "", changed(v.ID)
 	case "won":
 		result = bridge.BallotDecided
 	}
@@ -43,6 +45,27 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 		b.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
+}
+
+// slots are the numbers of approvals that are needed in addition to the quorum.
+func slots(i bridge.Interaction) string {
+	out := ""
+	for _, n := range i.Slots() {
+		out += strconv.Itoa(n) + ","
+	}
+	return out
+}
+
+// expected is the number of amendments that a decision was checked under.
+func expected(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func changed(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
 }
 
 // scopes by how far they reach.
@@ -69,14 +92,8 @@ const (
 	voteField = "\x1f"
 )
 
-// voter names a human: one vote each, from whatever account.
-func voter(a bridge.Actor) string {
-	name := a.Person
-	if name == "" {
-		name = a.Platform + "/" + a.User
-	}
-	return strings.NewReplacer(voteEnd, "", voteField, "").Replace(name)
-}
+// clean takes out of a name what separates votes.
+func clean(s string) string { return strings.NewReplacer(voteEnd, "", voteField, "").Replace(s) }
 
 func decodeVotes(id bridge.ID, s string) ([]bridge.Vote, error) {
 	var out []bridge.Vote

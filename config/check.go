@@ -42,6 +42,8 @@ func (c Config) Check() error {
 	}
 	c.checkRoutes(bad)
 	c.checkCallers(bad)
+	c.checkAccounts(bad)
+	c.checkHashes(bad)
 	c.checkWebhooks(bad)
 	c.checkPolicy(bad)
 	c.checkGroups(bad)
@@ -100,6 +102,55 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
 			bad("people."+name+".telegram", "is not a numeric user id")
 		}
+	}
+}
+
+// checkAccounts refuses an account or an address of two people: whoever has it
+// would count twice in a quorum.
+func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
+	seen := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		p := c.People[name]
+		for _, f := range []struct{ key, value string }{
+			{PlatformSlack, strings.ToLower(p.Slack)}, {PlatformDiscord, p.Discord}, {PlatformTelegram, strings.TrimLeft(p.Telegram, "0")}, {"email", strings.ToLower(p.Email)},
+		} {
+			if f.value == "" {
+				continue
+			}
+			if other, ok := seen[f.key+" "+f.value]; ok {
+				bad("people."+name+"."+f.key, "is also that of people.%s; two people need two accounts", other)
+			}
+			seen[f.key+" "+f.value] = name
+		}
+	}
+}
+
+// checkHashes refuses a token of two callers, also where the config holds its
+// hash.
+func (c Config) checkHashes(bad func(path, format string, args ...any)) {
+	seen := map[string]string{}
+	add := func(path string, token Secret, hashes []string) {
+		for n, h := range hashes {
+			h, at := strings.ToLower(h), fmt.Sprintf("%s.token_hashes[%d]", path, n)
+			if other, ok := seen[h]; ok {
+				bad(at, "is the same as %s", other)
+			}
+			seen[h] = at
+		}
+		if !token.Set() {
+			return
+		}
+		h := HashToken(token.Value())
+		if other, ok := seen[h]; ok && strings.Contains(other, ".token_hashes") {
+			bad(path+".token", "is the same as %s", other)
+		}
+		seen[h] = path + ".token"
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		add("agents."+name, c.Agents[name].Token, c.Agents[name].TokenHashes)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		add("people."+name, c.People[name].Token, c.People[name].TokenHashes)
 	}
 }
 

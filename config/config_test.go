@@ -121,3 +121,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestSharedAccounts checks that an account, an address or a token of two
+// people is refused by both names.
+func TestSharedAccounts(t *testing.T) {
+	t.Parallel()
+	hash := config.HashToken("person-token-0123456789")
+	for text, want := range map[string]string{
+		`ana: {slack: U1}, bo: {slack: U1}`:                                           "people.bo.slack: is also that of people.ana",
+		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                  "people.bo.telegram: is also that of people.ana",
+		`ana: {discord: "7"}, bo: {discord: "7"}`:                                     "people.bo.discord: is also that of people.ana",
+		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                 "people.bo.email: is also that of people.ana",
+		`ana: {token_hashes: ["` + hash + `"]}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: is the same as people.ana.token_hashes[0]",
+		`ana: {token_hashes: ["` + hash + `"]}, bo: {token: person-token-0123456789}`: "people.bo.token: is the same as people.ana.token_hashes[0]",
+		`ana: {token: person-token-0123456789}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: is the same as people.ana.token",
+	} {
+		_, err := config.Load(write(t, "people: {"+text+"}\n"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

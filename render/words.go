@@ -88,6 +88,9 @@ func headline(r bridge.Record) (icon, text string) {
 		if r.Response.Actor != nil {
 			return "🚫", "Declined"
 		}
+		if by := r.Response.WithdrawnBy; by != nil {
+			return "🚫", "Withdrawn by " + Line(by.Display())
+		}
 		return "🚫", "Withdrawn by the agent"
 	case bridge.StateSuperseded:
 		return "🔁", "Asked again below"
@@ -229,7 +232,7 @@ func Notes(v bridge.View) []string {
 // missing; empty where one is enough.
 func counted(r bridge.Record) string {
 	i := r.Interaction
-	if i.Quorum < 2 && len(i.Must) == 0 && !i.DenyCounts {
+	if i.Quorum < 2 && len(i.Must) == 0 && len(i.Requirements) < 2 && !i.DenyCounts {
 		return ""
 	}
 	s := "👥 " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(max(i.Quorum, 1)) + " have approved"

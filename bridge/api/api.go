@@ -310,7 +310,8 @@ func (s *Server) abandoned(rec bridge.Record) {
 	}
 }
 
-// load returns a record that the caller may see: agents see their own.
+// load returns a record that the caller may see: agents see their own, and
+// people those that mayRead lets them.
 func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
@@ -318,9 +319,58 @@ func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	rec, err := s.engine.Get(r.Context(), id)
 	if err == nil && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		return bridge.Record{}, notFound(id)
 	}
-	return rec, err
+	if err == nil {
+		err = s.readable(r.Context(), p, rec)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rec, nil
+}
+
+func notFound(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+}
+
+// mayRead reports whether a caller may read a record. Agents read their own,
+// auditors everything, and people what they may respond to or what is requested
+// for them.
+func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction) (bool, error) {
+	switch {
+	case p.Agent != nil:
+		return i.Agent == p.Agent.Name, nil
+	case p.Auditor:
+		return true, nil
+	}
+	return s.engine.MayRead(ctx, i, p.actor())
+}
+
+// readable is CodeNotFound for a record that the caller may not read.
+func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) error {
+	may, err := s.mayRead(ctx, p, rec.Interaction)
+	if err == nil && !may {
+		err = notFound(rec.Interaction.ID)
+	}
+	return err
+}
+
+// listReadable is a page of what the caller may read.
+func (s *Server) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
+	var failed error
+	f.May = func(rec bridge.Record) bool {
+		may, err := s.mayRead(ctx, p, rec.Interaction)
+		if err != nil {
+			failed = err
+		}
+		return may && err == nil
+	}
+	page, err := s.reader.List(ctx, f)
+	if err == nil {
+		err = failed
+	}
+	return page, err
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -352,7 +402,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error
 	if p.Agent != nil {
 		f.Agent = p.Agent.Name
 	}
-	page, err := s.reader.List(r.Context(), f)
+	page, err := s.listReadable(r.Context(), p, f)
 	if err != nil {
 		return err
 	}
@@ -366,6 +416,9 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) er
 	}
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
+		return err
+	}
+	if _, err := s.load(r, p); err != nil {
 		return err
 	}
 	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)

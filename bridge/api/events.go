@@ -48,7 +48,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	batch, cursor, err := s.reader.Events(r.Context(), cursor, f) // a bad cursor is an error before the stream begins
+	batch, cursor, err := s.readableEvents(r.Context(), p, cursor, f) // a bad cursor is an error before the stream begins
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 		if follow && !s.pauseEvents(r.Context()) {
 			return nil
 		}
-		next, at, err := s.reader.Events(r.Context(), cursor, f)
+		next, at, err := s.readableEvents(r.Context(), p, cursor, f)
 		switch {
 		case err == nil:
 			batch, cursor = next, at
@@ -86,6 +86,37 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 		default:
 			s.log.Warn("events not readable, trying again", "error", err)
 			batch = nil // the cursor stays
+		}
+	}
+}
+
+// readableEvents are events after a cursor that the caller may read. None means
+// that there are no more: what the caller may not read is skipped.
+func (s *Server) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+	for {
+		batch, next, err := s.reader.Events(ctx, cursor, f)
+		if err != nil || len(batch) == 0 || p.Agent != nil || p.Auditor {
+			return batch, next, err
+		}
+		out := batch[:0:0]
+		for _, e := range batch {
+			rec, err := s.engine.Get(ctx, e.InteractionID)
+			if bridge.ErrorCode(err) == bridge.CodeNotFound {
+				continue // it outlived its retention, and so did who may read it
+			}
+			may := false
+			if err == nil {
+				may, err = s.mayRead(ctx, p, rec.Interaction)
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			if may {
+				out = append(out, e)
+			}
+		}
+		if cursor = next; len(out) > 0 {
+			return out, next, nil
 		}
 	}
 }

@@ -23,7 +23,12 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	if rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason); err != nil {
+	if p.Agent == nil {
+		rec, err = s.engine.Withdraw(r.Context(), rec.Interaction.ID, p.actor(), c.Reason)
+	} else {
+		rec, err = s.engine.Cancel(r.Context(), rec.Interaction.ID, c.Reason)
+	}
+	if err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, rec)

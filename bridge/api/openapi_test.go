@@ -30,10 +30,12 @@ import (
 // silent is a platform that shows everything and hears nothing.
 type silent struct{}
 
-func (silent) Name() string                                                 { return "chat" }
-func (silent) Check(bridge.Interaction, bridge.Destination) error           { return nil }
-func (silent) Update(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error { return nil }
-func (silent) Run(ctx context.Context, _ bridge.Sink) error                 { <-ctx.Done(); return nil }
+func (silent) Name() string                                       { return "chat" }
+func (silent) Check(bridge.Interaction, bridge.Destination) error { return nil }
+func (silent) Update(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error {
+	return nil
+}
+func (silent) Run(ctx context.Context, _ bridge.Sink) error { <-ctx.Done(); return nil }
 func (silent) Post(context.Context, bridge.Destination, bridge.View, *bridge.Parts) (bridge.MessageRef, error) {
 	return bridge.MessageRef{Channel: "C", Message: "1"}, nil
 }

@@ -174,8 +174,12 @@ func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return // outlived its retention
 	}
-	var v any
+	may := false
 	if err == nil {
+		may, err = c.s.mayRead(ctx, c.p, rec.Interaction)
+	}
+	var v any
+	if may && err == nil {
 		v, err = f(rec, e)
 	}
 	if err != nil {
@@ -196,6 +200,9 @@ func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction
 	rec, err := c.s.engine.Get(ctx, parsed)
 	if err != nil {
 		c.s.log.Warn("answer to an unknown interaction", "id", parsed, "person", c.p.Person)
+		return err
+	}
+	if err := c.s.readable(ctx, c.p, rec); err != nil {
 		return err
 	}
 	r, err := f(rec.Interaction)
@@ -239,7 +246,7 @@ func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
 		return err
 	}
 	session, _ := c.state()
-	records, err := c.s.pendingOf(ctx, session)
+	records, err := c.s.pendingOf(ctx, c.p, session)
 	if err != nil {
 		return err
 	}
@@ -256,7 +263,7 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	if err := dialect.Decode(askuserquestion.LateType, b, &l); err != nil {
 		return err
 	}
-	records, err := c.s.pendingOf(ctx, l.ConversationID)
+	records, err := c.s.pendingOf(ctx, c.p, l.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -270,11 +277,12 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	})
 }
 
-// pendingOf lists what is pending in a session, of whatever agent.
-func (s *Server) pendingOf(ctx context.Context, session string) ([]bridge.Record, error) {
+// pendingOf lists what is pending in a session, of whatever agent, and that the
+// caller may read.
+func (s *Server) pendingOf(ctx context.Context, p Principal, session string) ([]bridge.Record, error) {
 	if session == "" {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "session: is empty")
 	}
-	page, err := s.reader.List(ctx, bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: 200})
+	page, err := s.listReadable(ctx, p, bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: 200})
 	return page.Items, err
 }

@@ -63,25 +63,56 @@ type moment struct {
 	Text string    `json:"text"`
 }
 
-// shown is the record that an address names.
-func (c *Console) shown(r *http.Request) (bridge.Record, error) {
+// shown is the record that an address names, if the actor may read it.
+func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	return c.engine.Shown(r.Context(), id)
+	rec, err := c.engine.Shown(r.Context(), id)
+	if err != nil {
+		return rec, err
+	}
+	may := false
+	if p, ok := c.sessions.of(r); ok {
+		may = p.Auditor
+	}
+	if !may {
+		may, err = c.engine.MayRead(r.Context(), rec.Interaction, actor)
+	}
+	if err == nil && !may {
+		err = bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rec, nil
 }
 
 func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
-	rec, err := c.shown(r)
+	rec, err := c.shown(r, actor)
 	if err != nil {
 		return nil, err
 	}
-	may, err := c.engine.MayAnswer(r.Context(), rec.Interaction, actor)
-	if err != nil {
-		return nil, err
+	return c.cardFor(r, rec, actor)
+}
+
+// cardFor is a card with the decisions that are the actor's.
+func (c *Console) cardFor(r *http.Request, rec bridge.Record, actor bridge.Actor) (card, error) {
+	i := rec.Interaction
+	may, err := c.engine.MayAnswer(r.Context(), i, actor)
+	deny := false
+	if err == nil && !may && i.Kind == bridge.KindApproval {
+		deny, err = c.engine.MayDeny(r.Context(), i, actor)
 	}
-	return newCard(rec, may && !rec.State.Final() && rec.Interaction.Kind != bridge.KindNotice), nil
+	if err != nil {
+		return card{}, err
+	}
+	out := newCard(rec, (may || deny) && !rec.State.Final() && i.Kind != bridge.KindNotice)
+	if deny {
+		out.Decisions = slices.DeleteFunc(out.Decisions, func(d decision) bool { return d.ID.Approves() })
+	}
+	return out, nil
 }
 
 func newCard(rec bridge.Record, may bool) card {
@@ -192,7 +223,7 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
-	rec, err := c.shown(r)
+	rec, err := c.shown(r, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +241,7 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 	if err != nil {
 		return nil, err
 	}
-	return newCard(rec, !rec.State.Final()), nil
+	return c.cardFor(r, rec, actor)
 }
 
 // fill composes answers of the values of fields, or says by field what is wrong.

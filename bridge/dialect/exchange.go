@@ -109,6 +109,9 @@ func WhyNot(r bridge.Record) string {
 		if who != "" {
 			return with("Declined" + who + ", without an answer")
 		}
+		if by := r.Response.WithdrawnBy; by != nil {
+			return with("The request was withdrawn by " + by.Display())
+		}
 		return with("The request was withdrawn before anybody answered")
 	case bridge.StateUndeliverable:
 		return with("Nobody could be asked")

@@ -98,10 +98,9 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	if a.Platform == bridge.PlatformAPI {
 		return a.Person, nil
 	}
-	for name, p := range d.o.People {
-		if id := p.Accounts[a.Platform]; id != "" && id == a.User {
-			return name, nil
-		}
+	person, err := d.only(a, func(p Person) bool { id := p.Accounts[a.Platform]; return id != "" && id == a.User })
+	if person != "" || err != nil {
+		return person, err
 	}
 	if d.o.Links != nil {
 		name, err := d.o.Links.Linked(ctx, a.Platform, a.User)
@@ -130,12 +129,23 @@ func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error)
 	if err != nil || got.text == "" {
 		return "", err
 	}
+	return d.only(a, func(p Person) bool { return p.Email != "" && strings.EqualFold(p.Email, got.text) })
+}
+
+// only returns the one person who matches. An account of several people is
+// nobody's: it must not count for each of them.
+func (d *Directory) only(a bridge.Actor, matches func(Person) bool) (string, error) {
+	found := ""
 	for name, p := range d.o.People {
-		if p.Email != "" && strings.EqualFold(p.Email, got.text) {
-			return name, nil
+		if !matches(p) {
+			continue
 		}
+		if found != "" {
+			return "", bridge.Errorf(bridge.CodeForbidden, "the account %s on %s belongs to several people of the config", a.User, a.Platform)
+		}
+		found = name
 	}
-	return "", nil
+	return found, nil
 }
 
 // Accounts implements bridge.Directory.

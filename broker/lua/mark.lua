@@ -14,7 +14,8 @@
 --      amended:   3 amendments so far  4 interaction  5 number of destinations
 --                 6 interaction once escalated ('')  7 more people are asked (0|1)
 --                 8 next step  9 ms until then (below 0: none)  10 ms until reminders
---                 11.. reminders
+--                 11 voters whose approvals no longer count, each between \30
+--                 12.. reminders
 -- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late) |
 --      'changed' (another amendment, or another daemon's part, came first)
 local id, what = ARGV[1], ARGV[2]
@@ -67,18 +68,27 @@ if what == 'amended' then
   r.nd = ARGV[5]
   call('HSET', KEYS[1], 'av', ms(tonumber(ARGV[3]) + 1), 'cur', ARGV[4], 'c', pack(r), 'sp', ARGV[8])
   if ARGV[6] ~= '' and r.en then call('HSET', KEYS[1], 'esc', ARGV[6]) end
+  if ARGV[11] ~= '' then
+    local kept = {}
+    for person, state, rest in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
+      if state ~= 'approved' or not string.find(ARGV[11], '\30' .. person .. '\30', 1, true) then
+        kept[#kept + 1] = person .. '\31' .. state .. '\31' .. rest .. '\30'
+      end
+    end
+    call('HSET', KEYS[1], 'vs', table.concat(kept))
+  end
   if ARGV[7] == '1' then event(r, 'widened', 'pending', ARGV[4]) end
   for d = before, tonumber(ARGV[5]) - 1 do
     if call('HEXISTS', KEYS[1], 'f' .. d) == 0 then enqueue('post', id, d, now) end
   end
   local n = tonumber(f[2] or '0')
-  for k = 11, #ARGV do
+  for k = 12, #ARGV do
     call('HSET', KEYS[1], 'r' .. ms(n), ARGV[k])
     enqueue('remind', id, n, now + tonumber(ARGV[10]))
     n = n + 1
   end
   call('HSET', KEYS[1], 'rn', ms(n))
-  if #ARGV > 10 then event(r, 'reminded', 'pending', '') end
+  if #ARGV > 11 then event(r, 'reminded', 'pending', '') end
   if tonumber(ARGV[9]) >= 0 then enqueue('step', id, ARGV[8], now + tonumber(ARGV[9])) end
   bump(r)
   edit_all(r, 0)

@@ -4,7 +4,8 @@
 --      session; only with more than 20 arguments:  14 record of the interaction
 --      before  15 record of the first  16 the identical request that is pending
 --      17 batch that is open  18 record of that batch's first interaction
--- ARGV 1 id  2 digest of the whole request  3 interaction  4 timeout in ms
+--      last, with an idempotency key: where older versions kept it
+-- ARGV 1 id  2 digest of what the agent sent  3 interaction  4 timeout in ms
 --      5 state after the timeout  6 response after the timeout
 --      7 number of destinations  8 agent  9 retention in ms  10 hold in ms
 --      11 grace in ms: how long posts are held back  12 has front ends (0|1)
@@ -23,17 +24,19 @@
 --      32 id of that batch's first interaction ('' for not known)
 --      33 how many share a batch
 --      34 ms until the first step of its escalation ('' for none)
---      35.. pairs of destination index and reason: who can not be reached
--- returns {'new'|'old'|'conflict'|'taken'|'missing', id, now in ms}, {'twin', id} for an
+--      35 takes over the messages of the interaction before it (0|1)
+--      36.. pairs of destination index and reason: who can not be reached
+-- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', id, now in ms}, {'twin', id} for an
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 local function rare(n, otherwise) return ARGV[n] or otherwise end
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
 if ARGV[17] == '1' then
-  local seen = call('GET', KEYS[11])
+  local seen = call('GET', KEYS[11]) or call('GET', KEYS[#KEYS])
   if seen then
     local first, digest = string.match(seen, '^(.-)|(.*)$')
+    if not string.find(digest, ':', 1, true) then return {'unversioned', first} end
     if digest ~= ARGV[2] then return {'conflict', first} end
     return {'old', first}
   end
@@ -88,7 +91,7 @@ if escalated ~= '' then
   put('et', ARGV[25])
 end
 local failed = {}
-for n = 35, #ARGV, 2 do
+for n = 36, #ARGV, 2 do
   failed[ARGV[n]] = true
   put('f' .. ARGV[n], ARGV[n + 1])
 end
@@ -102,9 +105,15 @@ end
 local m = {}
 if prev then
   call('HSET', KEYS[14], 'nx', id)
-  call('HSET', KEYS[15], 'hd', id)
-  call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to whatever round its messages show
-  m = messages(KEYS[14], nd)
+  if rare(35, '0') == '1' then
+    call('HSET', KEYS[15], 'hd', id)
+    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to whatever round its messages show
+    m = messages(KEYS[14], nd)
+    r.m = m
+  elseif prev.st ~= 'pending' then
+    bump(prev)
+    edit_all(prev, 0) -- it says that it was asked again
+  end
   for d = 0, nd - 1 do
     if m[d + 1] then
       call('HSET', KEYS[1], 'm' .. d, m[d + 1])

@@ -1,7 +1,8 @@
 -- Ends a pending interaction; the first caller wins.
 -- KEYS 1-10 as in lib.lua
 -- ARGV 1 id  2 state  3 response  4 nonce  5 channel of this daemon
--- returns 'missing' | 'won' | 'lost'
+--      6 number of amendments that it was checked under ('' for any)
+-- returns 'missing' | 'won' | 'lost' | 'changed' (it was amended since)
 own = ARGV[5]
 local r = read(KEYS[1], ARGV[1])
 if not r then return 'missing' end
@@ -10,5 +11,6 @@ if r.st ~= 'pending' then
   return 'lost'
 end
 if at_deadline(r) ~= 'pending' then return 'lost' end
+if ARGV[6] ~= '' and (call('HGET', KEYS[1], 'av') or '0') ~= ARGV[6] then return 'changed' end
 finish(r, ARGV[2], ARGV[3], now, ARGV[4])
 return 'won'

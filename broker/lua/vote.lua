@@ -2,13 +2,14 @@
 -- completes what is needed ends it.
 -- KEYS 1-10 as in lib.lua
 -- ARGV 1 id  2 person  3 approved|denied  4 vote  5 how far it reaches (1 once,
---      2 session, 3 always) and, after ';', the indexes of those who must that
---      this one satisfies (',' after each)  6 approvals needed  7 number of those who must
---      8 a denial ends it (0|1)  9 nonce
+--      2 session, 3 always) and, after ';', the indexes of the slots that it
+--      counts for (',' after each)  6 approvals needed  7 approvals needed for
+--      each slot (',' after each)  8 a denial ends it (0|1)  9 nonce
 --      10 channel of this daemon
---      11.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
+--      11 number of amendments that it was checked under ('' for any)
+--      12.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
 -- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
---      'repeat' | 'counted' | 'decided'
+--      'repeat' | 'counted' | 'decided' | 'changed' (it was amended since)
 own = ARGV[10]
 local r = read(KEYS[1], ARGV[1])
 if not r then return 'missing' end
@@ -17,6 +18,7 @@ if r.st ~= 'pending' then
   return 'late'
 end
 if at_deadline(r) ~= 'pending' then return 'late' end
+if ARGV[11] ~= '' and (call('HGET', KEYS[1], 'av') or '0') ~= ARGV[11] then return 'changed' end
 -- A vote is person, state, reach and indexes, and JSON with \31 between, \30
 -- after it. What is approved reaches as far as the narrowest yes.
 local votes, yes, no, covered, reach = {}, 0, 0, {}, 3
@@ -25,10 +27,19 @@ local function count(state, covers)
   yes = yes + 1
   local far, indexes = string.match(covers, '^(%d);(.*)$')
   reach = math.min(reach, tonumber(far))
-  for n in string.gmatch(indexes, '(%d+),') do covered[n] = true end
+  for n in string.gmatch(indexes, '(%d+),') do
+    n = tonumber(n)
+    covered[n] = (covered[n] or 0) + 1
+  end
 end
+-- One account counts once as well, whatever person it belonged to each time.
+local function account(vote)
+  local a = cjson.decode(vote).actor or {}
+  return (a.platform or '') .. '/' .. (a.user or '')
+end
+local mine = account(ARGV[4])
 for person, state, covers, vote in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
-  if person == ARGV[2] then
+  if person == ARGV[2] or account(vote) == mine then
     if state == ARGV[3] then return 'repeat' end -- another vote takes the place of the first
   else
     count(state, covers)
@@ -40,11 +51,14 @@ votes[#votes + 1] = table.concat({ARGV[2], ARGV[3], ARGV[5], ARGV[4]}, '\31') ..
 call('HSET', KEYS[1], 'vs', table.concat(votes))
 event(r, 'voted', 'pending', ARGV[4])
 audit(r.id, 'vote', r.ag, r.se, 'pending', ARGV[4])
-local must = 0
-for _ in pairs(covered) do must = must + 1 end
+local slots, n = true, 0
+for want in string.gmatch(ARGV[7], '(%d+),') do
+  slots = slots and (covered[n] or 0) >= tonumber(want)
+  n = n + 1
+end
 local needed = tonumber(ARGV[6])
-if ARGV[3] == 'denied' and (ARGV[8] == '1' or no >= needed) or ARGV[3] == 'approved' and yes >= needed and must >= tonumber(ARGV[7]) then
-  finish(r, ARGV[3], ARGV[3] == 'approved' and ARGV[10 + reach] or ARGV[11], now, ARGV[9])
+if ARGV[3] == 'denied' and (ARGV[8] == '1' or no >= needed) or ARGV[3] == 'approved' and yes >= needed and slots then
+  finish(r, ARGV[3], ARGV[3] == 'approved' and ARGV[11 + reach] or ARGV[12], now, ARGV[9])
   return 'decided'
 end
 bump(r)

@@ -118,6 +118,10 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if rules != nil {
 		options.Policy = rules
 	}
+	options.Agents = buildAgents(c)
+	if options.PolicyVersion, err = policyVersion(c); err != nil {
+		return nil, err
+	}
 	g := &generation{engine: bridge.NewEngine(options), done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	mux := http.NewServeMux()

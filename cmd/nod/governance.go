@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -159,6 +162,35 @@ func buildConsole(c config.Config, e *bridge.Engine, tokens map[string]api.Princ
 	return console.New(o)
 }
 
+// buildAgents are the agents by name.
+func buildAgents(c config.Config) map[string]bridge.Agent {
+	agents := map[string]bridge.Agent{}
+	for name, a := range c.Agents {
+		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending, MaxBytes: a.MaxBytes}
+		for _, k := range a.Kinds {
+			agent.Kinds = append(agent.Kinds, bridge.Kind(k))
+		}
+		for _, s := range a.Scopes {
+			agent.Scopes = append(agent.Scopes, bridge.Scope(s))
+		}
+		agents[name] = agent
+	}
+	return agents
+}
+
+// policyVersion changes with the rules and the risk levels.
+func policyVersion(c config.Config) (string, error) {
+	raw, err := json.Marshal(struct {
+		Risks  []config.Risk
+		Policy []config.Rule
+	}{c.Risks, c.Policy})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
 // buildTokens says by hash whose a token is.
 func buildTokens(c config.Config) map[string]api.Principal {
 	tokens := map[string]api.Principal{}
@@ -170,15 +202,8 @@ func buildTokens(c config.Config) map[string]api.Principal {
 			tokens[strings.ToLower(strings.TrimPrefix(h, config.HashPrefix))] = p
 		}
 	}
-	for name, a := range c.Agents {
-		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending, MaxBytes: a.MaxBytes}
-		for _, k := range a.Kinds {
-			agent.Kinds = append(agent.Kinds, bridge.Kind(k))
-		}
-		for _, s := range a.Scopes {
-			agent.Scopes = append(agent.Scopes, bridge.Scope(s))
-		}
-		add(a.Token, a.TokenHashes, api.Principal{Agent: &agent})
+	for name, agent := range buildAgents(c) {
+		add(c.Agents[name].Token, c.Agents[name].TokenHashes, api.Principal{Agent: &agent})
 	}
 	for name, p := range c.People {
 		add(p.Token, p.TokenHashes, api.Principal{Person: name, Auditor: p.Auditor})

@@ -1,0 +1,113 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/coder/websocket"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/broker"
+)
+
+// newOffice is a server with two routes: ana's, and bo's. Aud is an auditor,
+// and owner owns the agent.
+func newOffice(t testing.TB) *httptest.Server {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { c.Close() })
+	b, err := broker.New(t.Context(), broker.Options{Client: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	key, err := bridge.NewKeyring(bytes.Repeat([]byte("k"), bridge.MinKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	route := func(who string) bridge.Route {
+		return bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
+	}
+	agent := bridge.Agent{Name: "ci", Owners: []string{"owner"}}
+	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}})
+	tokens := map[string]api.Principal{hashOf("agent"): {Agent: &agent}, hashOf("aud"): {Person: "aud", Auditor: true}}
+	for _, who := range []string{"ana", "bo", "owner"} {
+		tokens[hashOf(who)] = api.Principal{Person: who}
+	}
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Tokens: tokens}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestPeopleReadTheirOwn checks that a person who is on no route of a request
+// neither finds, reads, follows, answers nor withdraws it.
+func TestPeopleReadTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newOffice(t)
+	agent := client.New(s.URL, "agent", nil)
+	rec, err := agent.Open(t.Context(), bridge.Request{Prompt: "Delete everything?", Session: "s", Approval: &bridge.Approval{Tool: "sh"}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := rec.Interaction.ID
+	for who, reads := range map[string]bool{"ana": true, "bo": false, "owner": true, "aud": true} {
+		c := client.New(s.URL, who, nil)
+		if _, err := c.Get(t.Context(), id); (err == nil) != reads || err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+			t.Errorf("%s reads it: %v", who, err)
+		}
+		for _, f := range []bridge.ListFilter{{}, {State: bridge.StatePending}, {Session: "s"}, {Text: "everything"}} {
+			if page, err := c.List(t.Context(), f); err != nil || len(page.Items) > 0 != reads {
+				t.Errorf("%s lists %d with %+v, %v", who, len(page.Items), f, err)
+			}
+		}
+		events := 0
+		if err := c.History(t.Context(), "0", "", func(bridge.Event) error { events++; return nil }); err != nil || events > 0 != reads {
+			t.Errorf("%s follows %d events, %v", who, events, err)
+		}
+		if frame := firstFrame(t, s.URL, who); strings.Contains(frame, "everything") != reads {
+			t.Errorf("%s is shown %q", who, frame)
+		}
+	}
+	bo := client.New(s.URL, "bo", nil)
+	if _, err := bo.Cancel(t.Context(), id, "no"); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("bo withdraws it: %v", err)
+	}
+	if _, err := bo.Respond(t.Context(), id, bridge.Reply{Decision: bridge.DecideDeny}); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("bo answers it: %v", err)
+	}
+	if _, err := client.New(s.URL, "aud", nil).Cancel(t.Context(), id, "no"); err == nil {
+		t.Error("an auditor withdraws it")
+	}
+	if got, err := agent.Get(t.Context(), id); err != nil || got.State != bridge.StatePending {
+		t.Fatal(got.State, err)
+	}
+	got, err := client.New(s.URL, "ana", nil).Cancel(t.Context(), id, "not today")
+	if err != nil || got.State != bridge.StateCancelled || got.Response.WithdrawnBy == nil || got.Response.WithdrawnBy.Person != "ana" {
+		t.Errorf("ana withdraws it: %+v, %v", got.Response, err)
+	}
+}
+
+// firstFrame is the first frame about a request that a front end gets in a
+// session; empty if there is none.
+func firstFrame(t testing.TB, url, who string) string {
+	t.Helper()
+	c := dial(t, url, who)
+	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","sessionId":"s"}`)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, b, err := c.Read(ctx)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
