@@ -62,13 +62,12 @@ func (e *Engine) prepare(ctx context.Context, agent Agent, r Request) (Interacti
 		i.Batch = 0 // each shows who has approved
 		i.Approval.withoutEdit()
 	}
-	if i.Approval != nil {
-		i.grantable(ruling)
+	exact, err := i.exactKey() // of what the agent sent
+	if err != nil {
+		return i, ruling, err
 	}
 	err = e.veil(&i, ruling.Redact)
-	if i.Approval != nil && i.Covers == "" {
-		i.Covers = i.Approval.covers() // of what people see
-	}
+	i.grantable(ruling, exact) // in the words that people see
 	return i, ruling, err
 }
 

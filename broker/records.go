@@ -196,7 +196,7 @@ func requestDigest(i bridge.Interaction) (string, error) {
 	i.ID, i.Created, i.Deadline, i.Destinations, i.Responders, i.Escalation, i.Webhooks = "", time.Time{}, time.Time{}, nil, nil, nil, nil
 	// What a policy made of it may change, and the digest covers the rest.
 	i.Steps, i.Quiet, i.Snooze, i.HandOver, i.Groups, i.Must, i.Requesters = nil, nil, 0, nil, nil, nil, nil
-	i.Route, i.Rule, i.Risk, i.Quorum, i.GrantKey, i.GrantFor, i.Covers, i.RuleGrants, i.Approval = "", "", "", 0, "", 0, "", nil, nil
+	i.Route, i.Rule, i.Risk, i.Quorum, i.GrantKey, i.GrantFor, i.GrantRoutes, i.RuleGrants, i.Approval = "", "", "", 0, "", 0, nil, nil, nil
 	raw, err := json.Marshal(i)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "interaction")

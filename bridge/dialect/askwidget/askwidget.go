@@ -155,7 +155,7 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 	}
 	return bridge.Request{
 		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
-		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}},
+		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
 	}, nil
 }
 

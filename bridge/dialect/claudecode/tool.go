@@ -82,7 +82,7 @@ func (c call) approval() bridge.Request {
 			prompt += "\n\n" + more
 		}
 	}
-	a := &bridge.Approval{Tool: c.tool, Input: c.input, Where: c.cwd, DefaultNo: c.defaultNo, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
+	a := &bridge.Approval{Tool: c.tool, Input: c.input, Where: c.cwd, DefaultNo: c.defaultNo, AgentRemembers: c.remember, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	if c.ownInterface {
 		a.Confirm, a.Decisions = "allow", []bridge.Decision{bridge.DecideDenyReason, bridge.DecideOnce}
 	} else if c.edit {
@@ -95,7 +95,7 @@ func (c call) approval() bridge.Request {
 	case c.noRules:
 	case c.remember:
 		c.offerSuggestions(a)
-	default: // nod itself remembers
+	default: // Claude Code takes no permission updates here, so nod remembers
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 	}
 	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}

@@ -176,7 +176,7 @@ func (in Request) Bridge() (bridge.Request, error) {
 	}
 	switch in.Type {
 	case interactionApproval:
-		r.Kind, r.Approval = bridge.KindApproval, &bridge.Approval{Scopes: in.ApprovalScopes}
+		r.Kind, r.Approval = bridge.KindApproval, &bridge.Approval{Scopes: in.ApprovalScopes, AgentRemembers: true}
 		if r.Prompt == "" {
 			r.Prompt = "May this tool run?"
 		}
