@@ -15,8 +15,8 @@ import (
 const maxCoverage = 600
 
 // Coverage states what an approval with a scope covers beyond the request
-// itself: one sentence for each grant that nod would give, or what the agent
-// says if it remembers approvals itself. The card shows it before the approval,
+// itself: one sentence for each grant that nod would give, or the
+// agent's own words if it remembers approvals itself. The card shows it before the approval,
 // and the closed card, the list of grants, the audit log and the receipt repeat
 // it. It is empty if the approval covers nothing else.
 func (i Interaction) Coverage(s Scope) []string {
@@ -75,9 +75,9 @@ func (i Interaction) term(s Scope) string {
 	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + visible(oneLine(i.Agent))
 }
 
-// exactly lists all that two requests have in common that are the same. What
-// the agent wrote at length comes last, so that its writing direction does not
-// change how the rest reads.
+// exactly lists everything that makes two requests the same. The agent's longer
+// texts come last, so that their writing direction does not change how the rest
+// reads.
 func (i Interaction) exactly() string {
 	a := i.Approval
 	var s []string
@@ -111,7 +111,7 @@ func (i Interaction) stated(s Scope) bool {
 	return n <= maxCoverage
 }
 
-// spelled writes a duration in words.
+// spelled writes a duration as text, such as "24 hours".
 func spelled(d time.Duration) string {
 	unit := func(n time.Duration, name string) string {
 		if n == 1 {

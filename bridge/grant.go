@@ -20,7 +20,7 @@ const (
 
 // exactKey identifies the request as the agent sent it: two requests have the
 // same key only if everything in them that people see is the same. It is empty
-// for what is no approval.
+// if the interaction is not an approval.
 func (i Interaction) exactKey() (string, error) {
 	a := i.Approval
 	if a == nil {
@@ -326,7 +326,7 @@ func (e *Engine) remember(ctx context.Context, r Record) error {
 }
 
 // release approves what is pending and covered now that a grant was given. Each
-// request is judged again first, and has to meet what the policy says now.
+// request is evaluated again first, and has to meet the current policy.
 func (e *Engine) release(ctx context.Context, given Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
@@ -367,9 +367,9 @@ func (e *Engine) release(ctx context.Context, given Grant) error {
 	return nil
 }
 
-// rejudged is a pending interaction with what the policy requires of it now,
-// and whether the policy asks about it. What was masked cannot be judged again,
-// as nod does not keep it.
+// rejudged is a pending interaction with everything that the current policy
+// requires of it, and whether the policy asks about it. A request with masked
+// values cannot be evaluated again, as nod does not keep those.
 func (e *Engine) rejudged(i Interaction) (Interaction, bool) {
 	if i.Approval == nil || i.Redacted > 0 {
 		return i, false

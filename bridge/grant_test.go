@@ -498,20 +498,23 @@ func TestOldGrants(t *testing.T) {
 	}
 }
 
-// TestRelease checks that a new grant approves what waits only if it covers it
-// under the policy of that moment.
+// TestRelease checks that a new grant approves a pending request only if it
+// covers the request under the current policy.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	c := newCourt(t)
 	c.judge.rule = byRule
 	same, other, mixed := c.open(run("git push a")), c.open(run("make a")), c.open(run("git push; make"))
 	strict := run("git push b")
-	waiting := c.open(strict)
+	waiting, denied := c.open(strict), c.open(run("git push d"))
 	masked := c.open(ask("May I?", "bash", `{"command":"git push c","password":"hunter2-hunter2"}`))
 	c.judge.rule = func(a bridge.Act) bridge.Ruling {
 		r := byRule(a)
 		if strings.Contains(string(a.Input), "push b") {
 			r.Confirm = "prod"
+		}
+		if strings.Contains(string(a.Input), "push d") {
+			r.Effect = bridge.EffectDeny
 		}
 		return r
 	}
@@ -524,9 +527,9 @@ func TestRelease(t *testing.T) {
 		return got.State
 	}
 	if s := state(same); s != bridge.StateApproved {
-		t.Errorf("what waits and is covered is %s", s)
+		t.Errorf("a pending request that is covered is %s", s)
 	}
-	for what, r := range map[string]bridge.Record{"another rule": other, "a part more": mixed, "a confirmation of now": waiting, "an input that nod does not hold whole": masked} {
+	for what, r := range map[string]bridge.Record{"another rule": other, "a part more": mixed, "a confirmation that is required now": waiting, "an input that nod does not hold whole": masked, "what is denied now": denied} {
 		if s := state(r); s != bridge.StatePending {
 			t.Errorf("%s is %s", what, s)
 		}

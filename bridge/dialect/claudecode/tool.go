@@ -122,7 +122,11 @@ const forSession = "session"
 
 // widens reports whether echoing the suggestion gives permission that a person
 // may give here: nothing that removes rules, and no mode without prompts.
+// It has to be one that words states whole.
 func (s Suggestion) widens() bool {
+	if s.words() == "" || slices.ContainsFunc(s.Directories, func(d any) bool { _, text := d.(string); return !text }) {
+		return false
+	}
 	switch s.Type {
 	case "addRules", "replaceRules":
 		return s.Behavior == "allow"
@@ -152,6 +156,9 @@ func (s Suggestion) words() string {
 	if s.Mode != "" {
 		what = append(what, "mode "+s.Mode)
 	}
+	if s.Type == "replaceRules" && len(what) > 0 {
+		what[0] = "instead of the rules there: " + what[0]
+	}
 	return strings.Join(what, ", ")
 }
 
@@ -159,21 +166,24 @@ var destinations = map[string]string{"userSettings": "all your projects", "proje
 
 func (c call) offerSuggestions(a *bridge.Approval) {
 	var session, always []string
+	lasts := false
 	for _, s := range c.suggestions {
 		if !s.widens() {
 			continue
 		}
 		session = append(session, s.words())
-		if where := destinations[s.Destination]; where != "" {
-			always = append(always, s.words()+" in "+where)
+		where := "this session"
+		if lasting := destinations[s.Destination]; lasting != "" {
+			where, lasts = lasting, true
 		}
+		always = append(always, s.words()+" in "+where)
 	}
 	a.ScopeNotes = map[bridge.Scope]string{}
 	if len(session) > 0 {
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 		a.ScopeNotes[bridge.ScopeSession] = strings.Join(session, "; ")
 	}
-	if len(always) > 0 {
+	if lasts {
 		a.Decisions = append(a.Decisions, bridge.DecideAlways)
 		a.ScopeNotes[bridge.ScopeAlways] = strings.Join(always, "; ")
 	}
