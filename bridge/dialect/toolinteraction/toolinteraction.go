@@ -88,6 +88,10 @@ type Event struct {
 	CompletedView   *CompletedView `json:"completedView,omitempty"`
 	Presentation    string         `json:"presentation,omitempty"`
 
+	// ApprovalNotes state by scope what an approval covers beyond the request, if
+	// nod remembers it.
+	ApprovalNotes map[bridge.Scope]string `json:"approvalNotes,omitempty"`
+
 	// Of a response.
 	Action        string                   `json:"action,omitempty"`
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
@@ -268,6 +272,14 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	}
 	if i.Approval != nil {
 		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
+		for _, s := range i.Approval.Scopes {
+			if covers := i.Coverage(s); len(covers) > 0 && !i.Approval.AgentRemembers {
+				if e.ApprovalNotes == nil {
+					e.ApprovalNotes = map[bridge.Scope]string{}
+				}
+				e.ApprovalNotes[s] = strings.Join(covers, " ")
+			}
+		}
 		if e.ToolName == "" {
 			e.ToolName = i.Approval.Tool
 		}
