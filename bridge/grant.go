@@ -67,16 +67,24 @@ func hashed(s string) string {
 
 // grantable sets what a session or always approval of the interaction covers,
 // and takes back the scopes whose coverage cannot be stated whole. The agent's
-// own words are replaced unless the agent itself remembers.
-func (i *Interaction) grantable(r Ruling, exact string) {
+// own words are replaced unless the agent itself remembers. Sent is the
+// interaction before masking: a grant is bound to what the agent sent, and
+// stated in what people see.
+func (i *Interaction) grantable(r Ruling, sent Interaction) error {
 	if i.Approval == nil {
-		return
+		return nil
+	}
+	exact, err := sent.exactKey()
+	if err != nil {
+		return err
 	}
 	a := *i.Approval
 	i.Approval, i.GrantFor = &a, r.GrantFor
 	if !a.AgentRemembers {
 		i.GrantKey, i.GrantRoutes = exact, i.routesOf(r)
-		i.RuleGrants = r.grantable()
+		if i.Approval.Where == sent.Approval.Where { // two locations can be masked alike
+			i.RuleGrants = r.grantable()
+		}
 	}
 	keep := []Scope{ScopeOnce}
 	for _, s := range []Scope{ScopeSession, ScopeAlways} {
@@ -86,7 +94,7 @@ func (i *Interaction) grantable(r Ruling, exact string) {
 	}
 	a.limit(keep)
 	if a.AgentRemembers {
-		return
+		return nil
 	}
 	a.ScopeNotes = nil
 	for _, s := range a.Scopes {
@@ -97,6 +105,7 @@ func (i *Interaction) grantable(r Ruling, exact string) {
 			a.ScopeNotes[s] = strings.Join(covers, " ")
 		}
 	}
+	return nil
 }
 
 // grantable returns the rules that a grant can cover. A rule without a key

@@ -98,6 +98,50 @@ func TestMaskedGrant(t *testing.T) {
 	c.covered("the same secret", with("first-secret-1"))
 }
 
+// TestMaskedRounds checks that a later round, which asks with what nod kept of
+// the first, cannot be granted if a part of that was masked.
+func TestMaskedRounds(t *testing.T) {
+	t.Parallel()
+	c := newCourt(t)
+	round := func(secret string) bridge.Record {
+		rec := c.open(ask("Log in?", "http", `{"password":"`+secret+`","host":"db"}`))
+		next, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, bridge.Request{Error: "Again."}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	waiting, rec := round("first-secret-1"), round("other-secret-2")
+	if scopes := rec.Interaction.Approval.Scopes; len(scopes) != 1 || scopes[0] != bridge.ScopeOnce {
+		t.Errorf("offers %v", scopes)
+	}
+	if rec, err := c.engine.Answer(t.Context(), rec.Interaction.ID, bridge.Actor{Platform: bridge.PlatformAPI, User: "ana", Person: "ana"}, bridge.Reply{Decision: bridge.DecideAlways}); err == nil {
+		t.Errorf("it was granted: %+v", rec.Response)
+	}
+	if got, err := c.engine.Get(t.Context(), waiting.Interaction.ID); err != nil || got.State != bridge.StatePending {
+		t.Errorf("the other is %s, %v", got.State, err)
+	}
+}
+
+// TestMaskedLocation checks that a rule grant does not cover another location
+// that is masked alike.
+func TestMaskedLocation(t *testing.T) {
+	t.Parallel()
+	c := newCourt(t)
+	c.judge.rule = byRule
+	in := func(secret string) bridge.Request {
+		r := run("git push")
+		r.Approval.Where = "https://ci:" + secret + "@example.com/repo"
+		return r
+	}
+	rec := c.decide(in("first-secret-1"), bridge.DecideAlways, "ana")
+	if rec.Interaction.Approval.Where == in("first-secret-1").Approval.Where {
+		t.Fatal("the location was not masked")
+	}
+	c.asked("another location", in("other-secret-2"))
+	c.covered("the same location", in("first-secret-1"))
+}
+
 // TestRuleGrants checks that every part of a request has to be covered, and
 // that a request that no rule covers whole passes on no rule.
 func TestRuleGrants(t *testing.T) {

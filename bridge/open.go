@@ -62,12 +62,11 @@ func (e *Engine) prepare(ctx context.Context, agent Agent, r Request) (Interacti
 		i.Batch = 0 // each shows who has approved
 		i.Approval.withoutEdit()
 	}
-	exact, err := i.exactKey() // of what the agent sent
-	if err != nil {
-		return i, ruling, err
-	}
+	sent := i
 	err = e.veil(&i, ruling.Redact)
-	i.grantable(ruling, exact) // in the words that people see
+	if err == nil {
+		err = i.grantable(ruling, sent)
+	}
 	return i, ruling, err
 }
 

@@ -88,10 +88,6 @@ type Event struct {
 	CompletedView   *CompletedView `json:"completedView,omitempty"`
 	Presentation    string         `json:"presentation,omitempty"`
 
-	// ApprovalNotes state by scope what an approval covers beyond the request, if
-	// nod remembers it.
-	ApprovalNotes map[bridge.Scope]string `json:"approvalNotes,omitempty"`
-
 	// Of a response.
 	Action        string                   `json:"action,omitempty"`
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
@@ -272,13 +268,8 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	}
 	if i.Approval != nil {
 		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
-		for _, s := range i.Approval.Scopes {
-			if covers := i.Coverage(s); len(covers) > 0 && !i.Approval.AgentRemembers {
-				if e.ApprovalNotes == nil {
-					e.ApprovalNotes = map[bridge.Scope]string{}
-				}
-				e.ApprovalNotes[s] = strings.Join(covers, " ")
-			}
+		if !i.Approval.AgentRemembers {
+			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // it does not show what a grant covers
 		}
 		if e.ToolName == "" {
 			e.ToolName = i.Approval.Tool
@@ -366,7 +357,7 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		if t.ApprovalScope != "" {
 			r.Decision = bridge.Decision(t.ApprovalScope)
 		}
-		return r, nil
+		return r, dialect.CheckScope(i, r.Decision)
 	case (t.Action == "deny" || t.Action == "cancel") && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideDeny
 		if t.Reason != "" {
