@@ -19,8 +19,8 @@ const (
 	AuditDecision AuditType = "decision" // an interaction ended; Data is the Response
 	AuditVote     AuditType = "vote"     // one of several that are needed; Data is the Vote
 	AuditRefusal  AuditType = "refusal"  // somebody who may not answer tried to; Data is a Refusal
-	AuditGrant    AuditType = "grant"    // a standing yes was given; Data is the Grant
-	AuditRevoke   AuditType = "revoke"   // a standing yes was ended; Data is a Revocation
+	AuditGrant    AuditType = "grant"    // a grant was given; Data is the Grant
+	AuditRevoke   AuditType = "revoke"   // a grant was revoked; Data is a Revocation
 	AuditLink     AuditType = "link"     // an account was linked to a person; Data is a Link
 	AuditHandOver AuditType = "handover" // another person was asked by one who was; Data is a HandOver
 	AuditMode     AuditType = "mode"     // a channel was made read-only or let answer; Data is a ChannelMode

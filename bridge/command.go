@@ -13,7 +13,7 @@ const CommandName = "nod"
 const commandHelp = `pending: what waits in this channel
 mine: what waits for you, anywhere
 show ID: one request, whole
-grants, revoke ID: what is allowed without asking
+grants, revoke ID: standing approvals, and ending one
 mute, unmute: make this channel read-only for nod, and let it answer again
 who: who you are to nod, and what this place is called
 link CODE: link an account that I do not know`
@@ -84,22 +84,32 @@ func (e *Engine) commandLink(ctx context.Context, by Actor, rest string) (string
 	return said, err
 }
 
-// commandGrants says what is allowed without asking.
+// maxGrants bounds the text of a list of grants, in bytes. A grant that does not
+// fit is left out whole and counted, as its words must not be cut.
+const maxGrants = 1800
+
+// commandGrants lists the grants and what each covers.
 func (e *Engine) commandGrants(ctx context.Context) (string, error) {
 	all, err := e.Grants(ctx, "")
 	if err != nil {
 		return "", err
 	}
 	if len(all) == 0 {
-		return "Nothing is allowed without asking.", nil
+		return "There are no grants.", nil
 	}
-	lines := []string{"Allowed without asking; end one with /" + CommandName + " revoke and its id:"}
-	for n, g := range all {
-		if n == maxShown {
-			lines = append(lines, "… and "+strconv.Itoa(len(all)-n)+" more: "+CommandName+" grants list shows all.")
-			break
+	lines := []string{"Grants, which approve requests without asking. Revoke one with /" + CommandName + " revoke and its ID:"}
+	size, left := 0, 0
+	for _, g := range all {
+		line := g.ID() + "  " + g.Words()
+		if size+len(line) > maxGrants {
+			left++
+			continue
 		}
-		lines = append(lines, g.ID()+"  "+g.Words())
+		size += len(line) + 1
+		lines = append(lines, line)
+	}
+	if left > 0 {
+		lines = append(lines, "… and "+strconv.Itoa(left)+" more: "+CommandName+" grants list shows all.")
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -107,10 +117,10 @@ func (e *Engine) commandGrants(ctx context.Context) (string, error) {
 func (e *Engine) commandRevoke(ctx context.Context, by Actor, id string) (string, error) {
 	g, err := e.Revoke(ctx, "", id, by.Display())
 	if ErrorCode(err) == CodeNotFound {
-		return "There is no grant with that id. /" + CommandName + " grants lists them.", nil
+		return "There is no grant with that ID. /" + CommandName + " grants lists them.", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	return "Revoked, it is asked again from now on: " + g.Words(), nil
+	return "Revoked. Requests that it covered are asked again: " + g.Words(), nil
 }

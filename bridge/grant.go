@@ -4,23 +4,59 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// maxCovers bounds how much of an input a grant repeats, in characters.
-const maxCovers = 200
+// A grant's key begins with what it covers: one exact request, or one rule. A
+// key without one of these is of an earlier version.
+const (
+	exactPrefix = "exact:"
+	rulePrefix  = "rule:"
+)
 
-// grantKey is the key under which a standing yes covers the approval: the
-// tool's own, or the input itself; in its place alone, where that is known.
-func (a Approval) grantKey() string {
-	key := a.Key
-	if key == "" {
-		key = hashed(a.Tool + "\x00" + string(a.Input))
+// exactKey identifies the request as the agent sent it: two requests have the
+// same key only if everything in them that people see is the same. It is empty
+// if the interaction is not an approval.
+func (i Interaction) exactKey() (string, error) {
+	a := i.Approval
+	if a == nil {
+		return "", nil
 	}
-	return key
+	d, err := digestOf(struct {
+		Agent    string          `json:"agent"`
+		Kind     Kind            `json:"kind"`
+		Tool     string          `json:"tool"`
+		ToolName string          `json:"tool_name"`
+		Input    json.RawMessage `json:"input,omitempty"`
+		Prompt   string          `json:"prompt"`
+		Error    string          `json:"error"`
+		Where    string          `json:"where"`
+	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
+	return exactPrefix + d, err
+}
+
+// ruleKey identifies a rule for the agent in the location of the interaction.
+func (i Interaction) ruleKey(r RuleGrant) string {
+	sum := sha256.New()
+	for _, part := range []string{i.Agent, r.Key, i.Approval.Where} {
+		own := sha256.Sum256([]byte(part)) // of a fixed length
+		sum.Write(own[:])
+	}
+	return rulePrefix + hex.EncodeToString(sum.Sum(nil))
+}
+
+// maxShort bounds a text that is shown shortened, in characters.
+const maxShort = 200
+
+func shortened(s string) string {
+	if utf8.RuneCountInString(s) > maxShort {
+		s = string([]rune(s)[:maxShort-1]) + "…"
+	}
+	return s
 }
 
 // hashed stands for a key that can not be kept as it is.
@@ -29,63 +65,171 @@ func hashed(s string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// inPlace binds a grant's key to where it is used.
-func inPlace(key, where string) string {
-	if where == "" {
-		return key
-	}
-	sum := sha256.Sum256([]byte(where))
-	return key + " @" + hex.EncodeToString(sum[:8])
-}
-
-// covers says what a standing yes to the approval permits: every request with
-// the same key, else this very input.
-func (a Approval) covers() string {
-	if a.Key != "" {
-		return shortened(a.Key)
-	}
-	return shortened(string(a.Input))
-}
-
-func shortened(s string) string {
-	if utf8.RuneCountInString(s) > maxCovers {
-		s = string([]rune(s)[:maxCovers-1]) + "…"
-	}
-	return s
-}
-
-// grantable says under which key a standing yes covers an interaction, what it
-// permits in words, and for how long at most.
-func (i *Interaction) grantable(r Ruling) {
-	a := i.Approval
-	i.RuleGrants, i.GrantFor = r.Grants, r.GrantFor
-	if len(r.Grants) > 0 {
-		i.GrantKey, i.Covers = r.Grants[0].Key, r.Grants[0].Covers
-	}
-	if i.GrantKey == "" {
-		i.GrantKey = a.grantKey()
-	}
-	i.GrantKey = inPlace(i.GrantKey, a.Where)
-}
-
-// granted is the response of a standing yes that covers an interaction; nil
-// where there is none. What the policy asks for now counts: a grant of a scope
-// that is no longer on offer, or by fewer people than are needed now, covers
-// nothing.
-func (e *Engine) granted(ctx context.Context, i Interaction) (*Response, error) {
+// grantable sets what a session or always approval of the interaction covers,
+// and takes back the scopes whose coverage cannot be stated whole. The agent's
+// own words are replaced unless the agent itself remembers. Sent is the
+// interaction before masking: a grant is bound to what the agent sent, and
+// stated in what people see.
+func (i *Interaction) grantable(r Ruling, sent Interaction) error {
 	if i.Approval == nil {
-		return nil, nil
+		return nil
 	}
-	g, ok, err := e.store.Grant(ctx, i.Agent, i.Session, i.GrantKey)
-	if err != nil || !ok || !g.holds(i) {
+	exact, err := sent.exactKey()
+	if err != nil {
+		return err
+	}
+	a := *i.Approval
+	i.Approval, i.GrantFor = &a, r.GrantFor
+	if !a.AgentRemembers {
+		i.GrantKey, i.GrantRoutes = exact, i.routesOf(r)
+		if i.Approval.Where == sent.Approval.Where { // two locations can be masked alike
+			i.RuleGrants = r.grantable()
+		}
+	}
+	keep := []Scope{ScopeOnce}
+	for _, s := range []Scope{ScopeSession, ScopeAlways} {
+		if i.stated(s) {
+			keep = append(keep, s)
+		}
+	}
+	a.limit(keep)
+	if a.AgentRemembers {
+		return nil
+	}
+	a.ScopeNotes = nil
+	for _, s := range a.Scopes {
+		if covers := i.Coverage(s); len(covers) > 0 {
+			if a.ScopeNotes == nil {
+				a.ScopeNotes = map[Scope]string{}
+			}
+			a.ScopeNotes[s] = strings.Join(covers, " ")
+		}
+	}
+	return nil
+}
+
+// grantable returns the rules that a grant can cover. A rule without a key
+// covers nothing, and then neither does any other for the same request.
+func (r Ruling) grantable() []RuleGrant {
+	if slices.ContainsFunc(r.Grants, func(g RuleGrant) bool { return g.Key == "" }) {
+		return nil
+	}
+	return r.Grants
+}
+
+// routesOf are the routes that have to approve under a ruling.
+func (i Interaction) routesOf(r Ruling) []string {
+	out := []string{i.Route}
+	for _, name := range r.Routes {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// granted returns the response of the grants that cover an interaction. It
+// returns nil if a person has to be asked.
+func (e *Engine) granted(ctx context.Context, i Interaction) (*Response, error) {
+	all, err := e.covering(ctx, i)
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return g.response(i), nil
+	return covered(i, all), nil
 }
 
-// holds reports whether the grant is one that the interaction accepts.
-func (g Grant) holds(i Interaction) bool {
-	return slices.Contains(i.Approval.Scopes, g.scope()) && max(g.Quorum, 1) >= i.needs()
+// covering returns the grants that together cover an interaction: one of the
+// exact request, or one for each rule that a part of it needs. It returns none
+// if any part is not covered under all that is required now.
+func (e *Engine) covering(ctx context.Context, i Interaction) ([]Grant, error) {
+	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
+		return nil, nil
+	}
+	keys := []string{i.GrantKey}
+	for _, r := range i.RuleGrants {
+		keys = append(keys, i.ruleKey(r))
+	}
+	found, err := e.store.Covering(ctx, i.Agent, i.Session, keys)
+	if err != nil {
+		return nil, err
+	}
+	holding := map[string]Grant{}
+	for _, g := range found {
+		if _, known := holding[g.Key]; !known && e.holds(ctx, g, i) {
+			holding[g.Key] = g
+		}
+	}
+	if g, ok := holding[i.GrantKey]; ok {
+		return []Grant{g}, nil
+	}
+	var all []Grant
+	for _, key := range keys[1:] {
+		g, ok := holding[key]
+		if !ok {
+			return nil, nil
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// holds reports whether a grant meets all that an interaction requires now. The
+// store finds grants by their keys; everything else is compared here, and what
+// cannot be found out does not hold.
+func (e *Engine) holds(ctx context.Context, g Grant, i Interaction) bool {
+	now, ends := time.Now(), g.Expires
+	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
+		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
+	}
+	a := i.Approval
+	switch {
+	case !g.current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
+		return false
+	case !now.Before(ends) || !slices.Contains(a.Scopes, g.scope()):
+		return false
+	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk, len(missing(g.Routes, i.GrantRoutes)) > 0:
+		return false
+	}
+	if err := e.checkGrant(g); err != nil {
+		e.log.Error("a stored grant is not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
+		return false
+	}
+	enough, err := e.enough(ctx, i, g.Givers)
+	if err != nil {
+		e.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
+	}
+	return err == nil && enough
+}
+
+// enough reports whether the approvals of these people would approve the
+// interaction now.
+func (e *Engine) enough(ctx context.Context, i Interaction, givers []Actor) (bool, error) {
+	var counted []Actor
+	must := map[int]bool{}
+	for _, giver := range givers {
+		who, why, err := e.eligible(ctx, i, giver)
+		if err != nil {
+			return false, err
+		}
+		if why != "" || slices.ContainsFunc(counted, who.Same) {
+			continue
+		}
+		counted = append(counted, who)
+		b, err := e.ballot(ctx, i, who, Response{State: StateApproved})
+		if err != nil {
+			return false, err
+		}
+		for _, n := range b.Covers {
+			must[n] = true
+		}
+	}
+	return len(counted) >= i.needs() && len(must) == len(i.Must), nil
+}
+
+// current reports whether the grant is in the form of this version. One of an
+// earlier version covers nothing.
+func (g Grant) current() bool {
+	return (strings.HasPrefix(g.Key, exactPrefix) || strings.HasPrefix(g.Key, rulePrefix)) && len(g.Givers) > 0 && !g.At.IsZero()
 }
 
 func (g Grant) scope() Scope {
@@ -95,131 +239,28 @@ func (g Grant) scope() Scope {
 	return ScopeAlways
 }
 
-func (g Grant) response(i Interaction) *Response {
-	actor := g.Actor
-	return &Response{
-		State: StateApproved, Scope: g.scope(), Actor: &actor, At: i.Created, Digest: i.Digest, Grant: g.Origin,
-		Annotations: map[string]Annotation{}, Reason: "covered by the grant given in " + string(g.Origin),
+// covered is the response to an interaction that grants cover.
+func covered(i Interaction, all []Grant) *Response {
+	actor := all[0].Actor
+	r := &Response{
+		State: StateApproved, Scope: ScopeAlways, Actor: &actor, At: i.Created, Digest: i.Digest, Grant: all[0].Origin, Annotations: map[string]Annotation{},
 	}
-}
-
-// remember stores the grant that an approval gave, if it gave one, and
-// releases what it covers and waits. Repeats are harmless: a grant that was
-// revoked since is not given again.
-func (e *Engine) remember(ctx context.Context, r Record) error {
-	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" {
-		return nil
-	}
-	i := r.Interaction
-	g := Grant{Agent: i.Agent, Session: i.Session, Key: i.GrantKey, Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Covers: i.Covers, Where: i.Approval.Where, Route: i.Route, Quorum: i.needs()}
-	longest := SessionGrantTTL
-	switch r.Response.Scope {
-	case ScopeSession:
-	case ScopeAlways:
-		g.Session, longest = "", AlwaysGrantTTL
-	default:
-		return nil
-	}
-	g.Expires = r.Response.At.Add(Ruling{GrantFor: i.GrantFor}.grantTTL(longest))
-	given, err := e.store.PutGrant(ctx, g)
-	if err != nil || !given {
-		return err
-	}
-	if err := e.audit(ctx, AuditGrant, i, g); err != nil {
-		e.log.Error("grant not in the audit log", "id", i.ID, "error", err)
-	}
-	return e.release(ctx, g)
-}
-
-// release answers what is pending and covered by a new grant.
-func (e *Engine) release(ctx context.Context, g Grant) error {
-	agent := g.Agent
-	if g.Session == "" {
-		agent = "" // of any session
-	}
-	ids, err := e.store.Pending(ctx, agent, g.Session)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		r, err := e.store.Load(ctx, id)
-		if ErrorCode(err) == CodeNotFound {
-			continue
+	var origins []string
+	for _, g := range all {
+		if g.scope() == ScopeSession {
+			r.Scope = ScopeSession
 		}
-		if err != nil {
-			return err
-		}
-		i := r.Interaction
-		if r.State.Final() || i.Agent != g.Agent || i.Approval == nil || i.GrantKey != g.Key || i.ID == g.Origin || !g.holds(i) {
-			continue
-		}
-		resp := g.response(i)
-		resp.At = time.Now().UTC().Truncate(time.Millisecond)
-		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(g.Origin)}); err != nil {
-			return err
+		r.Covers = append(r.Covers, g.Covers)
+		if !slices.Contains(origins, string(g.Origin)) {
+			origins = append(origins, string(g.Origin))
 		}
 	}
-	return nil
+	r.Reason = "covered by the grant given in " + origins[0]
+	if len(origins) > 1 {
+		r.Reason = "covered by the grants given in " + strings.Join(origins, ", ")
+	}
+	return r
 }
 
 // needs is how many people have to approve.
 func (i Interaction) needs() int { return max(i.Quorum, 1) }
-
-// ID names the grant to people: the same for as long as it is given again.
-func (g Grant) ID() string {
-	sum := sha256.Sum256([]byte(g.Agent + "\x00" + g.Session + "\x00" + g.Key))
-	return hex.EncodeToString(sum[:6])
-}
-
-// Words say what the grant permits to whom, until when, and who gave it.
-func (g Grant) Words() string {
-	var b strings.Builder
-	b.WriteString(g.Agent + " may use " + g.Tool)
-	if g.Covers != "" {
-		b.WriteString(" for " + oneLine(g.Covers))
-	}
-	if g.Where != "" {
-		b.WriteString(" in " + oneLine(g.Where))
-	}
-	if g.Session != "" {
-		b.WriteString(" in session " + g.Session)
-	}
-	b.WriteString(" until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + ", by " + g.Actor.Display())
-	return b.String()
-}
-
-// Grants lists the standing yeses of an agent, or of all with an empty name,
-// the one that ends first first.
-func (e *Engine) Grants(ctx context.Context, agent string) ([]Grant, error) {
-	all, err := e.store.Grants(ctx, agent)
-	slices.SortFunc(all, func(a, b Grant) int {
-		if c := a.Expires.Compare(b.Expires); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID(), b.ID())
-	})
-	return all, err
-}
-
-// Revoke ends a grant, named by its ID, of an agent or of any with an empty
-// name. What is asked from then on is asked again; CodeNotFound where there is
-// none.
-func (e *Engine) Revoke(ctx context.Context, agent, id, by string) (Grant, error) {
-	all, err := e.store.Grants(ctx, agent)
-	if err != nil {
-		return Grant{}, err
-	}
-	n := slices.IndexFunc(all, func(g Grant) bool { return g.ID() == id })
-	if n < 0 {
-		return Grant{}, Errorf(CodeNotFound, "there is no grant %q", id).WithHint("see them with: nod grants list")
-	}
-	if _, err := e.store.DropGrant(ctx, all[n]); err != nil {
-		return Grant{}, err
-	}
-	g := all[n]
-	if err := e.audit(ctx, AuditRevoke, Interaction{Agent: g.Agent, Session: g.Session}, Revocation{Grant: g, By: by}); err != nil {
-		e.log.Error("revocation not in the audit log", "grant", id, "error", err)
-	}
-	e.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
-	return all[n], nil
-}

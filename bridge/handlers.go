@@ -117,11 +117,14 @@ func (t ToolContext) Available(ctx context.Context) (bool, error) {
 // means, for as many rounds as they need. It returns the result of Complete, or
 // a PendingResult. Errors are an *EndedError, what a handler returned, ctx's,
 // or of the asker. When ctx ends, the interaction stays open.
+//
+// The handlers keep session and always approvals themselves, see
+// [ToolApprovals]: nod gives and consults no grant.
 func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (any, error) {
 	if h.OnResponse == nil {
 		return nil, Errorf(CodeInvalid, "handlers: OnResponse is nil")
 	}
-	rec, err := a.Open(ctx, r, "")
+	rec, err := a.Open(ctx, toolsOwn(r), "")
 	for {
 		if err != nil {
 			return nil, err
@@ -150,9 +153,19 @@ func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (an
 			}
 			return PendingResult{Pending: true, Queued: true, Message: o.Message, Interaction: rec.Interaction.ID}, nil
 		case Reprompt:
-			rec, err = a.Reprompt(ctx, id, o.Request, "")
+			rec, err = a.Reprompt(ctx, id, toolsOwn(o.Request), "")
 		}
 	}
+}
+
+// toolsOwn is a request whose approval the tool remembers.
+func toolsOwn(r Request) Request {
+	if r.Approval != nil {
+		a := *r.Approval
+		a.AgentRemembers = true
+		r.Approval = &a
+	}
+	return r
 }
 
 // apply calls the handler that fits.

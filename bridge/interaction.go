@@ -116,13 +116,15 @@ type Interaction struct {
 	// that it gives; empty: none was given.
 	Rule string `json:"rule,omitempty"`
 	Risk string `json:"risk,omitempty"`
-	// GrantKey is the key under which a standing yes covers it, GrantFor how
-	// long that lasts, and Covers what it permits, in words.
+	// GrantKey identifies the exact request, before masking, for a grant. It is
+	// empty if the agent remembers approvals itself.
 	GrantKey string `json:"grant_key,omitempty"`
 	// RuleGrants are the rules that a grant would cover, see Ruling.Grants.
 	RuleGrants []RuleGrant `json:"rule_grants,omitempty"`
-	GrantFor   Duration    `json:"grant_for,omitempty"`
-	Covers     string      `json:"covers,omitempty"`
+	// GrantRoutes are the routes that have to approve a grant that covers this,
+	// and GrantFor is how long one given here lasts.
+	GrantRoutes []string `json:"grant_routes,omitempty"`
+	GrantFor    Duration `json:"grant_for,omitempty"`
 
 	// Redacted counts the places where credentials are hidden; the digest was
 	// made before.
@@ -205,11 +207,11 @@ func (o Option) Text() string {
 type Approval struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Key is the tool's own approval key, under which a session or always
-	// grant is remembered. Empty: the digest of tool and input.
+	// Key is the tool's own name for what is approved. It is handed back and is
+	// part of the digest. It does not affect grants.
 	Key string `json:"key,omitempty"`
 	// Where says where it would be done, such as a directory or a repository;
-	// a grant covers that place alone. Empty: not said.
+	// a grant covers that location alone. Empty: not said.
 	Where string `json:"where,omitempty"`
 	// Scopes on offer, of once, session and always. Empty: once, and session
 	// where the interaction has a session.
@@ -223,8 +225,14 @@ type Approval struct {
 	// Confirm is what a person has to type to approve; empty: a press is
 	// enough.
 	Confirm string `json:"confirm,omitempty"`
-	// ScopeNotes say in words what a standing yes covers.
+	// ScopeNotes say in words what a session or always approval covers. If the
+	// agent remembers approvals itself, they are the agent's; otherwise nod
+	// replaces them with [Interaction.Coverage].
 	ScopeNotes map[Scope]string `json:"scope_notes,omitempty"`
+	// AgentRemembers reports that the agent or its tool keeps session and always
+	// approvals itself. nod passes the choice back, gives no grant and consults
+	// none.
+	AgentRemembers bool `json:"agent_remembers,omitempty"`
 }
 
 // Scope says how far a yes reaches.

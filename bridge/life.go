@@ -40,6 +40,11 @@ func inherit(before Record, r Request) Request {
 	same := r.Approval == nil && len(r.Questions) == 0
 	if same {
 		r.Questions, r.Approval = i.Questions, i.Approval
+		if i.Redacted > 0 && i.Approval != nil { // what was masked is not here to grant
+			a := *i.Approval
+			a.limit([]Scope{ScopeOnce})
+			r.Approval = &a
+		}
 	}
 	if r.Timeout == 0 {
 		r.Timeout = Duration(i.Deadline.Sub(i.Created))

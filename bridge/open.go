@@ -78,12 +78,10 @@ func (e *Engine) prepareUnder(ctx context.Context, agent Agent, r Request, rulin
 		i.Batch = 0 // each shows who has approved
 		i.Approval.withoutEdit()
 	}
-	if i.Approval != nil {
-		i.grantable(ruling)
-	}
+	sent := i
 	err = e.veil(&i, ruling.Redact)
-	if i.Approval != nil && i.Covers == "" {
-		i.Covers = i.Approval.covers() // of what people see
+	if err == nil {
+		err = i.grantable(ruling, sent)
 	}
 	return i, ruling, err
 }

@@ -24,9 +24,12 @@ type Response struct {
 	WithdrawnBy *Actor `json:"withdrawn_by,omitempty"`
 	// Rule of the policy that decided; empty: none did.
 	Rule string `json:"rule,omitempty"`
-	// Grant is the request in which the standing yes was given that covers this
-	// one; empty: none did.
+	// Grant is the request in which the grant was given that covers this one.
+	// With several, it is that of the first.
 	Grant ID `json:"grant,omitempty"`
+	// Covers states what the approval covers beyond this request: the grants
+	// that it gave, or the grants that gave it. See [Interaction.Coverage].
+	Covers []string `json:"covers,omitempty"`
 	// Message is the one that was pressed; nil where none was.
 	Message *MessageRef `json:"message,omitempty"`
 	At      time.Time   `json:"at"`

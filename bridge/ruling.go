@@ -142,7 +142,7 @@ func (i Interaction) ruled(r Ruling) *Response {
 	return resp
 }
 
-// grantTTL is how long a standing yes lasts.
+// grantTTL is how long a grant lasts.
 func (r Ruling) grantTTL(longest time.Duration) time.Duration {
 	if d := time.Duration(r.GrantFor); d > 0 {
 		return min(d, longest)

@@ -230,28 +230,47 @@ type Presence interface {
 	Present(ctx context.Context, session string) (clients, enabled int, err error)
 }
 
-// Grant is a standing yes.
+// Grant is a standing approval. It covers the exact same request, or what one
+// rule of the operator matches, for one agent in one location.
 type Grant struct {
-	Agent   string    `json:"agent"`
-	Session string    `json:"session,omitempty"` // empty: every session
-	Key     string    `json:"key"`               // Approval.Key, or the digest of tool and input
+	Agent   string `json:"agent"`
+	Session string `json:"session,omitempty"` // empty: every session
+	// Key is made by nod of what the grant covers. A key that an agent sends is
+	// never part of it. A grant of an earlier version has a key in another form
+	// and covers nothing.
+	Key     string    `json:"key"`
 	Actor   Actor     `json:"actor"`
 	Origin  ID        `json:"origin"` // the interaction in which it was given
 	Expires time.Time `json:"expires"`
-	// Tool and Covers say in words what it permits; foreign text.
-	Tool   string `json:"tool,omitempty"`
+	Tool    string    `json:"tool,omitempty"`
+	// Covers states exactly what the grant covers, in the words that the card
+	// showed before it was given; see [Interaction.Coverage].
 	Covers string `json:"covers,omitempty"`
-	Where  string `json:"where,omitempty"`  // the one place that it covers; empty: any
+	Where  string `json:"where,omitempty"`  // the only location that it covers
 	Route  string `json:"route,omitempty"`  // on which it was given
-	Quorum int    `json:"quorum,omitempty"` // how many people gave it
+	Quorum int    `json:"quorum,omitempty"` // required approvals when it was given
+
+	At   time.Time `json:"at,omitzero"`    // when it was given
+	Rule string    `json:"rule,omitempty"` // name of the rule; empty: the exact request
+	// Givers are the people who approved. A grant counts only while they could
+	// approve the request that it covers.
+	Givers []Actor `json:"givers,omitempty"`
+	// Routes, Confirm and Risk are what the request was approved under. A grant
+	// covers nothing that requires another route, confirmation or risk level.
+	Routes  []string `json:"routes,omitempty"`
+	Confirm string   `json:"confirm,omitempty"`
+	Risk    string   `json:"risk,omitempty"`
+	// Proof is made over all other fields when the grant is given.
+	Proof string `json:"proof,omitempty"`
 }
 
-// Grants keeps standing yeses.
+// Grants keeps standing approvals.
 type Grants interface {
-	// Grant returns the grant that covers key in the session, if any holds.
-	Grant(ctx context.Context, agent, session, key string) (Grant, bool, error)
+	// Covering returns the grants that have not expired under any of the keys,
+	// of the session and of every session.
+	Covering(ctx context.Context, agent, session string, keys []string) ([]Grant, error)
 	// PutGrant stores a grant, and reports whether it did: each Origin gives
-	// one, once.
+	// one of each key, once.
 	PutGrant(context.Context, Grant) (bool, error)
 	// Grants lists those that hold, of an agent, or of all with an empty one.
 	Grants(ctx context.Context, agent string) ([]Grant, error)

@@ -26,8 +26,8 @@ type Asker interface {
 }
 
 // ToolApprovals is a tool's own memory of approvals, under keys of its own. It
-// is advice to the tool: nod never lets anything pass because of it. The grants
-// that people gave are consulted by nod itself.
+// is advice to the tool: nod never approves anything because of it. The grants
+// that people gave are separate, and only nod consults them.
 type ToolApprovals interface {
 	// Get returns the scope remembered for a key, in the session or for
 	// always; empty: none. A once is returned only once.

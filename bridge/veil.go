@@ -64,10 +64,6 @@ func (e *Engine) veil(i *Interaction, fields []string) error {
 		a := *i.Approval
 		v.approval(&a, fields)
 		i.Approval = &a
-		v.text(&i.Covers)
-		if key := v.r.Redact(i.GrantKey); key != i.GrantKey {
-			i.GrantKey = hashed(i.GrantKey)
-		}
 	}
 	if i.Redacted = v.hidden; v.hidden > 0 && i.Approval != nil {
 		i.Approval.withoutEdit()

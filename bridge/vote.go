@@ -125,5 +125,8 @@ func stamped(actor Actor, i Interaction, r Response) Response {
 	if r.Annotations == nil {
 		r.Annotations = map[string]Annotation{}
 	}
+	if r.State == StateApproved {
+		r.Covers = i.Coverage(r.Scope)
+	}
 	return r
 }

@@ -527,11 +527,11 @@ func TestGrants(t *testing.T) {
 			}
 		}
 		has := func(agent, session, key string) bool {
-			_, ok, err := b.Grant(ctx, agent, session, key)
+			all, err := b.Covering(ctx, agent, session, []string{"other", key})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return ok
+			return len(all) == 1 && all[0].Key == key
 		}
 		put("s1", "k", time.Hour)
 		put("", "always", time.Hour)

@@ -99,29 +99,30 @@ func (b *Broker) grantsKey(agent, session string) string {
 	return b.keys.grants(b.partition(session, agent), agent, session)
 }
 
-// Grant implements bridge.Grants.
-func (b *Broker) Grant(ctx context.Context, agent, session, key string) (bridge.Grant, bool, error) {
+// Covering implements bridge.Grants.
+func (b *Broker) Covering(ctx context.Context, agent, session string, keys []string) ([]bridge.Grant, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
 	scopes := []string{""}
 	if session != "" {
 		scopes = append(scopes, session)
 	}
+	var out []bridge.Grant
 	for _, s := range scopes {
-		raw, err := b.client.HGet(ctx, b.grantsKey(agent, s), key).Bytes()
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
+		all, err := b.client.HMGet(ctx, b.grantsKey(agent, s), keys...).Result()
 		if err != nil {
-			return bridge.Grant{}, false, unavailable(err)
+			return nil, unavailable(err)
 		}
-		var g bridge.Grant
-		if err := json.Unmarshal(raw, &g); err != nil {
-			return g, false, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
-		}
-		if time.Now().Before(g.Expires) {
-			return g, true, nil
+		for _, v := range all {
+			raw, _ := v.(string) // nil where there is none
+			var g bridge.Grant
+			if raw != "" && json.Unmarshal([]byte(raw), &g) == nil && time.Now().Before(g.Expires) {
+				out = append(out, g)
+			}
 		}
 	}
-	return bridge.Grant{}, false, nil
+	return out, nil
 }
 
 // PutGrant implements bridge.Grants.
@@ -131,7 +132,7 @@ func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
 	}
 	p := b.partition(g.Session, g.Agent)
-	given, err := b.run(ctx, p, b.scripts.grant, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin))},
+	given, err := b.run(ctx, p, b.scripts.grant, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin)+"/"+g.ID())},
 		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
 	return given == 1, unavailable(err)
 }

@@ -22,7 +22,7 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	for _, n := range v.Covers {
 		covers += strconv.Itoa(n) + ","
 	}
-	far, responses := reach(v.Response)
+	far, responses := reach(i, v.Response)
 	args := append([]any{string(v.ID), clean(v.Vote.Actor.Voter()), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
 		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node), expected(v.Expect)}, responses...)
 	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
@@ -73,14 +73,14 @@ var scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeA
 
 // reach is how far a response reaches, and what it is with each reach up to
 // that.
-func reach(r bridge.Response) (int, []any) {
+func reach(i bridge.Interaction, r bridge.Response) (int, []any) {
 	far := slices.Index(scopes, r.Scope) + 1
 	if r.State != bridge.StateApproved || far == 0 {
 		return 1, []any{data(r)}
 	}
 	var out []any
 	for _, s := range scopes[:far] {
-		r.Scope = s
+		r.Scope, r.Covers = s, i.Coverage(s)
 		out = append(out, data(r))
 	}
 	return far, out

@@ -78,13 +78,26 @@ func Typed(f bridge.Form) TypedInput {
 	}
 }
 
-// scopeNotes say what the standing decisions on offer cover.
+// scopeNotes state what each scope on offer covers beyond the request.
 func scopeNotes(i bridge.Interaction) []Block {
 	var out []Block
 	for _, s := range i.Approval.Scopes {
-		if note := i.Approval.ScopeNotes[s]; note != "" {
-			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}, {Text: Clean(note)}}})
+		for _, text := range i.Coverage(s) {
+			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}, {Text: Clean(text)}}})
 		}
+	}
+	return out
+}
+
+// covered states what the approval of a closed card covers, in the words that
+// the card showed before.
+func covered(r bridge.Record) []Block {
+	if r.State != bridge.StateApproved || r.Response == nil {
+		return nil
+	}
+	var out []Block
+	for _, text := range r.Response.Covers {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Covers: ", Bold: true}, {Text: Clean(text)}}})
 	}
 	return out
 }

@@ -121,7 +121,7 @@ func closing(r bridge.Record) []Block {
 	if s := r.Summary(); s != "" {
 		out = append([]Block{Para(Clean(s))}, out...)
 	}
-	out = append(out, change(r)...)
+	out = append(append(out, covered(r)...), change(r)...)
 	if resp.Reason != "" && !r.Interaction.CompletedView.Hidden() {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Reason: ", Bold: true}, {Text: Clean(resp.Reason)}}})
 	}

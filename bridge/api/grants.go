@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// grant is a standing yes as callers see it.
+// grant is a grant as callers see it.
 type grant struct {
 	ID string `json:"id"`
 	bridge.Grant

@@ -169,7 +169,7 @@ func TestDescription(t *testing.T) {
 	standing := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","approval":{"tool":"t","input":{"command":"y"},"scopes":["once","always"]}}`, 201))
 	call("ana", "POST", "/v1/interactions/"+standing+"/response", `{"decision":"always"}`, 200)
 	var grants struct{ Items []struct{ ID, Words string } }
-	if err := json.Unmarshal([]byte(call("ana", "GET", "/v1/grants", "", 200)), &grants); err != nil || len(grants.Items) != 1 || !strings.Contains(grants.Items[0].Words, "may use t") {
+	if err := json.Unmarshal([]byte(call("ana", "GET", "/v1/grants", "", 200)), &grants); err != nil || len(grants.Items) != 1 || !strings.Contains(grants.Items[0].Words, `may repeat exactly this request: tool "t"`) {
 		t.Fatalf("grants: %+v, %v", grants, err)
 	}
 	call("agent", "GET", "/v1/grants?session=other", "", 200)

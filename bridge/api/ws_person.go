@@ -231,7 +231,7 @@ func (c *wsConn) askResponse(ctx context.Context, f frame) error {
 		if err := dialect.Decode("payload", f.Payload, &d); err != nil {
 			return err
 		}
-		return c.reply(ctx, d.RequestID, func(bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(d), nil })
+		return c.reply(ctx, d.RequestID, func(i bridge.Interaction) (bridge.Reply, error) { return askwidget.DecodeDecision(i, d) })
 	}
 	var a askwidget.Answer
 	if err := dialect.Decode("payload", f.Payload, &a); err != nil {

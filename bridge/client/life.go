@@ -43,15 +43,15 @@ func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Complet
 	return rec, err
 }
 
-// Grant is a standing yes with the id and the words that the daemon gives it.
+// Grant is a grant with the ID and the words that the daemon gives it.
 type Grant struct {
 	ID string `json:"id"`
 	bridge.Grant
 	Words string `json:"words"`
 }
 
-// Grants lists the standing yeses that the caller may see, of a session or of
-// all with an empty one.
+// Grants lists the grants that the caller may see, of a session or of all with
+// an empty one.
 func (c *Client) Grants(ctx context.Context, session string) ([]Grant, error) {
 	var page struct {
 		Items []Grant `json:"items"`

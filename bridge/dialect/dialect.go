@@ -49,6 +49,15 @@ func Refused(r bridge.Record) error {
 	return &bridge.EndedError{Record: r}
 }
 
+// CheckScope returns an error if a decision would give a grant of nod. A format
+// that does not show what the grant covers cannot take that decision.
+func CheckScope(i bridge.Interaction, d bridge.Decision) error {
+	if i.Approval == nil || i.Approval.AgentRemembers || d != bridge.DecideSession && d != bridge.DecideAlways {
+		return nil
+	}
+	return bridge.Errorf(bridge.CodeInvalid, "decision: %q is not on offer here, where its coverage is not shown", d).WithHint("approve once, or use the card")
+}
+
 // Label is what a human read on the option of a value, else the value.
 func Label(q bridge.Question, value string) string {
 	for _, o := range q.Options {

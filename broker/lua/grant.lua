@@ -1,7 +1,7 @@
--- Stores a grant, once for each request that gave one: a repeat must not bring
--- back what was revoked meanwhile.
+-- Stores a grant, once for each request that gave it: a repeat must not bring
+-- back a grant that was revoked in the meantime.
 -- KEYS 1 grants of an agent and session  2 who has grants, by when the last ends
---      3 mark of the request that gave it
+--      3 mark of the request that gave it, one for each grant
 -- ARGV 1 key of the grant  2 grant  3 longest that a grant holds, in ms
 --      4 when it ends, in ms  5 agent and session
 -- returns 1 | 0 (it was given before)

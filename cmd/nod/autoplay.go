@@ -252,7 +252,7 @@ func (p *play) race(ctx context.Context) error {
 // grant answers for the whole session, and the agent asks again.
 func (p *play) grant(ctx context.Context) error {
 	r := bridge.Request{Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
-		Tool: "bash", Key: "bash:git push:release", Input: []byte(`{"command":"git push origin release-42"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}}
+		Tool: "bash", Input: []byte(`{"command":"git push origin release-42"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}}
 	s, err := p.ask(ctx, r)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func TestConsole(t *testing.T) {
 
 	drive(t, ctx, "search", chromedp.Navigate(r.daemons[0].url+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
-	for page, text := range map[string]string{"grants": "Nothing is allowed", "routes": "default", "health": "Health: ok"} {
+	for page, text := range map[string]string{"grants": "No grants", "routes": "default", "health": "Health: ok"} {
 		drive(t, ctx, page, chromedp.Navigate(r.daemons[0].url+"/console/#/"+page), shows(text))
 		axe(t, ctx, page)
 	}

@@ -163,7 +163,7 @@ func storyScenes() []scene {
 		}},
 		{"And it wants to do something dangerous.", bridge.Request{
 			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
-			Approval: &bridge.Approval{Tool: "bash", Key: "bash:psql drop:prod", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
+			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
 				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
 		}},
 		{"It has a plan, and wants to know what you think.", bridge.Request{

@@ -170,9 +170,10 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.send(`{"type":"approval_request","id":"p2","payload":{"tool":"bash","input":{"command":"rm -rf /"}}}`)
 	c.press("bo", c.pendingWith("bash").on("slack"), "Deny")
 	agent.want(`{"type":"approval_response","id":"p2","payload":{"request_id":"p2","approved":false}}`)
-	// The command that is always allowed asks nobody.
+	// The agent keeps what is always allowed itself; if it asks, people are asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true,"always":true}}`)
+	c.press("ana", c.pendingWith("bash").on("slack"), "Allow once")
+	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
 	agent.next(`"e1"`, `'prompt' (or 'text') is required for ask action`)

@@ -20,7 +20,7 @@ var subcommands = []*discordgo.ApplicationCommandOption{
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel answer again"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "who", Description: "Say who you are to nod, and what this place is called"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "help", Description: "Say what you can ask nod"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List what is allowed without asking"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List grants and what they cover"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "revoke", Description: "End a grant", Options: []*discordgo.ApplicationCommandOption{
 		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "Its id, as grants lists it", Required: true},
 	}},

@@ -47,18 +47,23 @@ func Samples() []Sample {
 	able := approval()
 	a := able.Approval
 	a.DefaultNo, a.Decisions = true, []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideAlways, bridge.DecideEdit}
-	a.ScopeNotes = map[bridge.Scope]string{bridge.ScopeAlways: "`git push *` in <this> project"}
+	a.AgentRemembers, a.ScopeNotes = true, map[bridge.Scope]string{bridge.ScopeAlways: "`git push *` in <this> project"}
+	byRule := approval()
+	byRule.RuleGrants = []bridge.RuleGrant{{Key: "1", Rule: "clean", Covers: "command `rm *`"}, {Key: "2", Rule: "greet <us>", Covers: "command `echo *`"}}
+	byRule.Approval.Where, byRule.GrantFor = "/srv", bridge.Duration(8*time.Hour)
 	confirm := approval()
 	confirm.Approval.Confirm = "delete prod"
 	edited := ended(able, bridge.StateApproved)
-	edited.Response.Scope, edited.Response.Input = bridge.ScopeOnce, json.RawMessage(`{"command":"rm -rf /tmp/<y>","cwd":"/srv"}`)
+	edited.Response.Scope, edited.Response.Covers, edited.Response.Input = bridge.ScopeOnce, nil, json.RawMessage(`{"command":"rm -rf /tmp/<y>","cwd":"/srv"}`)
 	stopped := ended(able, bridge.StateDenied)
 	stopped.Response.Stop = true
 	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
+		Sample{"approval-rule", view(pending(byRule))}, Sample{"approval-rule-given", view(ended(byRule, bridge.StateApproved))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
 	out = append(out, Sample{"batch", batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
 		Sample{"batch-closed", batch(bridge.StateApproved, bridge.StateExpired)})
 	long := approval()
+	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // what is covered could not be stated whole
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
 	out = append(out, Sample{"approval-long", view(pending(long))})
 	for _, s := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
@@ -136,6 +141,7 @@ func ended(i bridge.Interaction, s bridge.State) bridge.Record {
 	switch s {
 	case bridge.StateApproved:
 		r.Response.Scope = bridge.ScopeSession
+		r.Response.Covers = i.Coverage(bridge.ScopeSession)
 	case bridge.StateDenied, bridge.StateCancelled, bridge.StateUndeliverable:
 		r.Response.Reason = "not <now> & not *here*"
 	case bridge.StateAnswered:
@@ -189,7 +195,7 @@ func ask(q ...bridge.Question) bridge.Interaction {
 
 func approval() bridge.Interaction {
 	i := base()
-	i.Kind = bridge.KindApproval
+	i.Kind, i.GrantKey = bridge.KindApproval, "exact:"+i.Digest
 	i.Approval = &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"rm -rf /tmp/<x> && echo '@here'","cwd":"/srv"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}}
 	return i
 }

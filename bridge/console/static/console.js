@@ -128,14 +128,14 @@ const pages = {
   async grants() {
     const { items: grants } = await call("/v1/grants");
     return [
-      el("h1", {}, "Allowed without asking"),
+      el("h1", {}, "Grants"),
       grants.length ? el("ul", { class: "list" }, grants.map((g) => el("li", {}, el("div", { class: "row" },
         el("p", { class: "what" }, g.words),
         el("button", { type: "button", class: "bad", "aria-label": "Revoke: " + g.words, onclick: async () => {
           await call("/v1/grants/" + encodeURIComponent(g.id), { method: "DELETE" });
-          say("Revoked. It is asked again from now on.");
+          say("Revoked. Requests that it covered are asked again.");
           draw();
-        } }, "Revoke"))))) : el("p", { class: "soft" }, "Nothing is allowed without asking."),
+        } }, "Revoke"))))) : el("p", { class: "soft" }, "No grants."),
     ];
   },
 

@@ -193,7 +193,7 @@ func (c Call) permission() (dialect.Translation, error) {
 	if tool == "" {
 		tool = "tool"
 	}
-	a := &bridge.Approval{Tool: tool, Input: input, ScopeNotes: map[bridge.Scope]string{}}
+	a := &bridge.Approval{Tool: tool, Input: input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{}}
 	first := map[string]option{}
 	for _, o := range p.Options {
 		if _, seen := first[o.Kind]; !seen {
@@ -228,7 +228,7 @@ func answer(rec bridge.Record, first map[string]option) any {
 	kinds := []string{rejectOnce, rejectAlways}
 	switch {
 	case rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeAlways:
-		kinds = []string{allowAlways, allowOnce} // a grant of nod's own may cover what offers less
+		kinds = []string{allowAlways, allowOnce} // less than was approved will do
 	case rec.State == bridge.StateApproved:
 		kinds = []string{allowOnce}
 	case rec.State == bridge.StateDenied && rec.Response.Scope == bridge.ScopeAlways:

@@ -155,7 +155,7 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 	}
 	return bridge.Request{
 		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
-		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}},
+		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
 	}, nil
 }
 
@@ -295,13 +295,13 @@ func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 	return reply, nil
 }
 
-// DecodeDecision reads a front end's approval_response.
-func DecodeDecision(d Decision) bridge.Reply {
+// DecodeDecision reads a front end's approval_response to an interaction.
+func DecodeDecision(i bridge.Interaction, d Decision) (bridge.Reply, error) {
 	switch {
 	case !d.Approved:
-		return bridge.Reply{Decision: bridge.DecideDeny}
+		return bridge.Reply{Decision: bridge.DecideDeny}, nil
 	case d.Always:
-		return bridge.Reply{Decision: bridge.DecideAlways}
+		return bridge.Reply{Decision: bridge.DecideAlways}, dialect.CheckScope(i, bridge.DecideAlways)
 	}
-	return bridge.Reply{Decision: bridge.DecideOnce}
+	return bridge.Reply{Decision: bridge.DecideOnce}, nil
 }

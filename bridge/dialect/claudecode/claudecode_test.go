@@ -73,6 +73,44 @@ func TestHooks(t *testing.T) {
 	}
 }
 
+// TestSuggestionsAreStated checks that a card names every permission that its
+// choice hands back to Claude Code.
+func TestSuggestionsAreStated(t *testing.T) {
+	t.Parallel()
+	tr, err := claudecode.Hook([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","tool_name":"Bash","tool_input":{"command":"x"},"permission_suggestions":[
+		{"type":"addRules","behavior":"allow","destination":"localSettings","rules":[{"toolName":"Bash","ruleContent":"lasting:*"}]},
+		{"type":"addRules","behavior":"allow","destination":"session","rules":[{"toolName":"Bash","ruleContent":"brief:*"}]},
+		{"type":"replaceRules","behavior":"allow","destination":"session","rules":[{"toolName":"Bash","ruleContent":"other:*"}]},
+		{"type":"addDirectories","destination":"localSettings","directories":["/seen",{"path":"/unseen"}]},
+		{"type":"addRules","behavior":"allow","destination":"localSettings","rules":[]}]}`), claudecode.AskLocally)
+	if err != nil || len(tr.Exchanges) != 1 {
+		t.Fatal(err)
+	}
+	x := tr.Exchanges[0]
+	if !x.Request.Approval.AgentRemembers {
+		t.Error("nod would remember as well")
+	}
+	for _, s := range []bridge.Scope{bridge.ScopeSession, bridge.ScopeAlways} {
+		note := x.Request.Approval.ScopeNotes[s]
+		answer, err := x.Answer(dialecttest.Record(t, x.Request, bridge.Response{State: bridge.StateApproved, Scope: s}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, given := range []string{"lasting", "brief", "other"} {
+			if !strings.Contains(string(raw), given) || !strings.Contains(note, given) {
+				t.Errorf("%s: %q is given by %s and stated as %q", s, given, raw, note)
+			}
+		}
+		if strings.Contains(string(raw), "seen") || !strings.Contains(note, "instead of") {
+			t.Errorf("%s: stated as %q, given as %s", s, note, raw)
+		}
+	}
+}
+
 // What is told about other decisions closes cards, and asks nobody.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ func (c call) approval() bridge.Request {
 			prompt += "\n\n" + more
 		}
 	}
-	a := &bridge.Approval{Tool: c.tool, Input: c.input, Where: c.cwd, DefaultNo: c.defaultNo, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
+	a := &bridge.Approval{Tool: c.tool, Input: c.input, Where: c.cwd, DefaultNo: c.defaultNo, AgentRemembers: c.remember, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	if c.ownInterface {
 		a.Confirm, a.Decisions = "allow", []bridge.Decision{bridge.DecideDenyReason, bridge.DecideOnce}
 	} else if c.edit {
@@ -95,7 +95,7 @@ func (c call) approval() bridge.Request {
 	case c.noRules:
 	case c.remember:
 		c.offerSuggestions(a)
-	default: // nod itself remembers
+	default: // Claude Code takes no permission updates here, so nod remembers
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 	}
 	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}
@@ -122,7 +122,11 @@ const forSession = "session"
 
 // widens reports whether echoing the suggestion gives permission that a person
 // may give here: nothing that removes rules, and no mode without prompts.
+// It has to be one that words states whole.
 func (s Suggestion) widens() bool {
+	if s.words() == "" || slices.ContainsFunc(s.Directories, func(d any) bool { _, text := d.(string); return !text }) {
+		return false
+	}
 	switch s.Type {
 	case "addRules", "replaceRules":
 		return s.Behavior == "allow"
@@ -152,6 +156,9 @@ func (s Suggestion) words() string {
 	if s.Mode != "" {
 		what = append(what, "mode "+s.Mode)
 	}
+	if s.Type == "replaceRules" && len(what) > 0 {
+		what[0] = "instead of the rules there: " + what[0]
+	}
 	return strings.Join(what, ", ")
 }
 
@@ -159,21 +166,24 @@ var destinations = map[string]string{"userSettings": "all your projects", "proje
 
 func (c call) offerSuggestions(a *bridge.Approval) {
 	var session, always []string
+	lasts := false
 	for _, s := range c.suggestions {
 		if !s.widens() {
 			continue
 		}
 		session = append(session, s.words())
-		if where := destinations[s.Destination]; where != "" {
-			always = append(always, s.words()+" in "+where)
+		where := "this session"
+		if lasting := destinations[s.Destination]; lasting != "" {
+			where, lasts = lasting, true
 		}
+		always = append(always, s.words()+" in "+where)
 	}
 	a.ScopeNotes = map[bridge.Scope]string{}
 	if len(session) > 0 {
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 		a.ScopeNotes[bridge.ScopeSession] = strings.Join(session, "; ")
 	}
-	if len(always) > 0 {
+	if lasts {
 		a.Decisions = append(a.Decisions, bridge.DecideAlways)
 		a.ScopeNotes[bridge.ScopeAlways] = strings.Join(always, "; ")
 	}

@@ -97,6 +97,9 @@ func Request(raw []byte) (dialect.Translation, error) {
 	if err != nil {
 		return dialect.Translation{}, err
 	}
+	if r.Approval != nil {
+		r.Approval.AgentRemembers = true // its decisions carry the scope
+	}
 	r.Session, r.Turn = p.Thread+p.Conversation, p.Turn
 	r.ToolCall = p.Item + p.LegacyCall
 	return dialect.One(r, p.key(c.Method, c.ID), answer), nil

@@ -106,7 +106,7 @@ func (it item) request(at string) (bridge.Request, string, error) {
 	}
 	return bridge.Request{
 		Kind: bridge.KindApproval, Prompt: who + " wants to use **" + name + "**", ToolName: name, ToolCall: call,
-		Approval: &bridge.Approval{Tool: name, Input: input, ScopeNotes: map[bridge.Scope]string{bridge.ScopeSession: "every use of " + name + " in this run"},
+		Approval: &bridge.Approval{Tool: name, Input: input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{bridge.ScopeSession: "every use of " + name + " in this run"},
 			Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideOnce, bridge.DecideSession}},
 	}, call, nil
 }

@@ -180,7 +180,7 @@ func (in Request) Bridge() (bridge.Request, error) {
 	}
 	switch in.Type {
 	case interactionApproval:
-		r.Kind, r.Approval = bridge.KindApproval, &bridge.Approval{Scopes: in.ApprovalScopes}
+		r.Kind, r.Approval = bridge.KindApproval, &bridge.Approval{Scopes: in.ApprovalScopes, AgentRemembers: true}
 		if r.Prompt == "" {
 			r.Prompt = "May this tool run?"
 		}
@@ -272,6 +272,9 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	}
 	if i.Approval != nil {
 		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
+		if !i.Approval.AgentRemembers {
+			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // it does not show what a grant covers
+		}
 		if e.ToolName == "" {
 			e.ToolName = i.Approval.Tool
 		}
@@ -358,7 +361,7 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		if t.ApprovalScope != "" {
 			r.Decision = bridge.Decision(t.ApprovalScope)
 		}
-		return r, nil
+		return r, dialect.CheckScope(i, r.Decision)
 	case (t.Action == "deny" || t.Action == "cancel") && i.Kind == bridge.KindApproval:
 		r.Decision = bridge.DecideDeny
 		if t.Reason != "" {

@@ -1,0 +1,193 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxCoverage bounds the statement of what a scope covers, in characters. A
+// scope whose statement is longer is not offered, as a statement is never
+// shortened.
+const maxCoverage = 600
+
+// Coverage states what an approval with a scope covers beyond the request
+// itself: one sentence for each grant that nod would give, or the
+// agent's own words if it remembers approvals itself. The card shows it before the approval,
+// and the closed card, the list of grants, the audit log and the receipt repeat
+// it. It is empty if the approval covers nothing else.
+func (i Interaction) Coverage(s Scope) []string {
+	a := i.Approval
+	switch {
+	case a == nil || scopeOrder(s) < 0:
+		return nil
+	case a.AgentRemembers:
+		return i.agentRemembers(s)
+	case s == ScopeOnce:
+		return nil
+	case !strings.HasPrefix(i.GrantKey, exactPrefix):
+		return []string{"No later request, because an earlier version of nod opened this request."}
+	case len(i.RuleGrants) == 0:
+		return []string{i.term(s) + " may repeat exactly this request: " + i.exactly() + "."}
+	}
+	var out []string
+	for _, r := range i.RuleGrants {
+		out = append(out, i.ruleCoverage(s, r))
+	}
+	return out
+}
+
+func (i Interaction) ruleCoverage(s Scope, r RuleGrant) string {
+	where := "without a location"
+	if i.Approval.Where != "" {
+		where = "in the location " + quoted(i.Approval.Where)
+	}
+	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + visible(oneLine(r.Covers)) + "; " + where + "."
+}
+
+// agentRemembers says that nod gives no grant, and what the agent calls the
+// choice.
+func (i Interaction) agentRemembers(s Scope) []string {
+	agent := visible(oneLine(i.Agent))
+	text := agent + " remembers this choice itself; nod stores no grant."
+	if s == ScopeOnce {
+		text = ""
+	}
+	if note := i.Approval.ScopeNotes[s]; note != "" {
+		text = strings.TrimSpace(text + " " + agent + " describes this choice as " + quoted(note) + ".")
+	}
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// term begins a statement: how long, in which sessions, and who.
+func (i Interaction) term(s Scope) string {
+	where := "in every session"
+	longest := AlwaysGrantTTL
+	if s == ScopeSession {
+		where, longest = "in session "+quoted(i.Session), SessionGrantTTL
+	}
+	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + visible(oneLine(i.Agent))
+}
+
+// exactly lists everything that makes two requests the same. The agent's longer
+// texts come last, so that their writing direction does not change how the rest
+// reads.
+func (i Interaction) exactly() string {
+	a := i.Approval
+	var s []string
+	add := func(name, text string) {
+		if text != "" {
+			s = append(s, name+" "+quoted(text))
+		}
+	}
+	add("tool", a.Tool)
+	if i.ToolName != a.Tool {
+		add("called by", i.ToolName)
+	}
+	add("location", a.Where)
+	if i.Redacted > 0 {
+		s = append(s, "with the same hidden values")
+	}
+	if len(a.Input) > 0 {
+		s = append(s, "input "+visibleJSON(string(a.Input)))
+	}
+	add("note", i.Error)
+	add("prompt", i.Prompt)
+	return strings.Join(s, ", ")
+}
+
+// stated reports whether what a scope covers can be stated whole.
+func (i Interaction) stated(s Scope) bool {
+	n := 0
+	for _, text := range i.Coverage(s) {
+		n += utf8.RuneCountInString(text)
+	}
+	return n <= maxCoverage
+}
+
+// spelled writes a duration as text, such as "24 hours".
+func spelled(d time.Duration) string {
+	unit := func(n time.Duration, name string) string {
+		if n == 1 {
+			return "1 " + name
+		}
+		return fmt.Sprintf("%d %ss", n, name)
+	}
+	const day = 24 * time.Hour
+	switch {
+	case d > day && d%day == 0:
+		return unit(d/day, "day")
+	case d >= time.Hour && d%time.Hour == 0:
+		return unit(d/time.Hour, "hour")
+	case d >= time.Minute && d%time.Minute == 0:
+		return unit(d/time.Minute, "minute")
+	}
+	return d.String()
+}
+
+// quoted writes a text between quotation marks on one line, so that it cannot
+// pass for words of nod and two texts that differ never read alike.
+func quoted(s string) string {
+	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
+	return `"` + visible(s) + `"`
+}
+
+// visible replaces each character that is not seen, or that changes how others
+// are seen, by its code point. A space that follows a space is not seen.
+func visible(s string) string {
+	return escapeUnseen(s, func(r rune) string {
+		if r > 0xffff {
+			return fmt.Sprintf(`\U%08x`, r)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	})
+}
+
+// visibleJSON is visible for compact JSON, whose value stays the same.
+func visibleJSON(s string) string {
+	return escapeUnseen(s, func(r rune) string {
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	})
+}
+
+func escapeUnseen(s string, escape func(rune) string) string {
+	var b strings.Builder
+	before := rune('"') // what precedes the text
+	for _, r := range s {
+		mark := unicode.Is(unicode.M, r) && (unicode.IsPunct(before) || unicode.IsSpace(before))
+		if unseen(r) || mark || r == ' ' && before == ' ' {
+			b.WriteString(escape(r))
+		} else {
+			b.WriteRune(r)
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// blank are characters that are printable by their category and show nothing.
+var blank = []rune{0x2800, 0x3164, 0xffa0, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x1d159}
+
+// unseen reports whether a character shows nothing of its own: control and
+// format characters, spaces but the plain one, fillers, variation selectors.
+func unseen(r rune) bool {
+	if !unicode.IsPrint(r) || r == utf8.RuneError || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return true
+	}
+	for _, b := range blank {
+		if r == b {
+			return true
+		}
+	}
+	return false
+}

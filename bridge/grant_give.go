@@ -1,0 +1,154 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// given are the grants that a record's approval gives.
+func (r Record) given() []Grant {
+	i := r.Interaction
+	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || i.Approval == nil ||
+		i.Approval.AgentRemembers || !strings.HasPrefix(i.GrantKey, exactPrefix) || !slices.Contains(i.Approval.Scopes, r.Response.Scope) {
+		return nil
+	}
+	at := r.Response.At.UTC()
+	g := Grant{
+		Agent: i.Agent, Key: i.GrantKey, Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Where: i.Approval.Where,
+		Route: i.Route, Quorum: i.needs(), At: at, Routes: i.GrantRoutes, Confirm: i.Approval.Confirm, Risk: i.Risk,
+	}
+	longest := AlwaysGrantTTL
+	switch {
+	case r.Response.Scope == ScopeSession && i.Session != "":
+		g.Session, longest = i.Session, SessionGrantTTL
+	case r.Response.Scope != ScopeAlways:
+		return nil
+	}
+	g.Expires = at.Add(Ruling{GrantFor: i.GrantFor}.grantTTL(longest))
+	for _, v := range r.Votes {
+		if v.State == StateApproved {
+			g.Givers = append(g.Givers, v.Actor)
+		}
+	}
+	if len(g.Givers) == 0 {
+		g.Givers = []Actor{g.Actor}
+	}
+	covers := i.Coverage(r.Response.Scope)
+	if len(i.RuleGrants) == 0 {
+		g.Covers = covers[0]
+		return []Grant{g}
+	}
+	var out []Grant
+	for n, rule := range i.RuleGrants {
+		g.Key, g.Rule, g.Covers = i.ruleKey(rule), rule.Rule, covers[n]
+		out = append(out, g)
+	}
+	return out
+}
+
+// remember stores the grants that an approval gave, and releases the pending
+// requests that they cover. It can be repeated: a grant that was revoked since
+// is not given again, and one that was not stored the first time is.
+func (e *Engine) remember(ctx context.Context, r Record) error {
+	given := r.given()
+	news := false
+	for _, g := range given {
+		if !time.Now().Before(g.Expires) {
+			continue
+		}
+		if err := e.proveGrant(&g); err != nil {
+			return err
+		}
+		stored, err := e.store.PutGrant(ctx, g)
+		if err != nil {
+			return err
+		}
+		if !stored {
+			continue
+		}
+		news = true
+		if err := e.audit(ctx, AuditGrant, r.Interaction, g); err != nil {
+			e.log.Error("grant not in the audit log", "id", r.Interaction.ID, "error", err)
+		}
+	}
+	if !news {
+		return nil
+	}
+	return e.release(ctx, given[0])
+}
+
+// release approves what is pending and covered now that a grant was given. Each
+// request is evaluated again first, and has to meet the current policy.
+func (e *Engine) release(ctx context.Context, given Grant) error {
+	agent := given.Agent
+	if given.Session == "" {
+		agent = "" // of any session
+	}
+	ids, err := e.store.Pending(ctx, agent, given.Session)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := e.store.Load(ctx, id)
+		if ErrorCode(err) == CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
+			continue
+		}
+		i, ask := e.rejudged(r.Interaction)
+		if !ask {
+			continue
+		}
+		all, err := e.covering(ctx, i)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			continue
+		}
+		resp := covered(i, all)
+		resp.At = time.Now().UTC().Truncate(time.Millisecond)
+		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejudged is a pending interaction with everything that the current policy
+// requires of it, and whether the policy asks about it. A request with masked
+// values cannot be evaluated again, as nod does not keep those.
+func (e *Engine) rejudged(i Interaction) (Interaction, bool) {
+	if i.Approval == nil || i.Redacted > 0 {
+		return i, false
+	}
+	if e.policy == nil {
+		return i, true
+	}
+	a := *i.Approval
+	r := e.policy.Judge(Act{Agent: i.Agent, Tool: a.Tool, Input: a.Input, Where: a.Where})
+	if r.Effect != EffectAsk {
+		return i, false
+	}
+	if len(r.Scopes) > 0 {
+		a.limit(r.Scopes)
+	}
+	if r.Confirm != "" {
+		a.Confirm = r.Confirm
+	}
+	i.Approval, i.RuleGrants, i.Quorum = &a, r.grantable(), max(i.Quorum, r.Quorum)
+	if r.Risk != "" {
+		i.Risk = r.Risk
+	}
+	if r.GrantFor > 0 {
+		i.GrantFor = r.GrantFor
+	}
+	i.GrantRoutes = append(slices.Clone(i.GrantRoutes), missing(i.GrantRoutes, i.routesOf(r))...)
+	return i, true
+}
