@@ -45,13 +45,13 @@ func (i Interaction) ruleCoverage(s Scope, r RuleGrant) string {
 	if i.Approval.Where != "" {
 		where = "in the location " + quoted(i.Approval.Where)
 	}
-	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + visible(oneLine(r.Covers)) + "; " + where + "."
+	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(oneLine(r.Covers)) + "; " + where + "."
 }
 
 // agentRemembers says that nod gives no grant, and what the agent calls the
 // choice.
 func (i Interaction) agentRemembers(s Scope) []string {
-	agent := visible(oneLine(i.Agent))
+	agent := readable(oneLine(i.Agent))
 	text := agent + " remembers this choice itself; nod stores no grant."
 	if s == ScopeOnce {
 		text = ""
@@ -72,7 +72,7 @@ func (i Interaction) term(s Scope) string {
 	if s == ScopeSession {
 		where, longest = "in session "+quoted(i.Session), SessionGrantTTL
 	}
-	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + visible(oneLine(i.Agent))
+	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(oneLine(i.Agent))
 }
 
 // exactly lists everything that makes two requests the same. The agent's longer
@@ -95,7 +95,7 @@ func (i Interaction) exactly() string {
 		s = append(s, "with the same hidden values")
 	}
 	if len(a.Input) > 0 {
-		s = append(s, "input "+visibleJSON(string(a.Input)))
+		s = append(s, "input "+readableJSON(string(a.Input)))
 	}
 	add("note", i.Error)
 	add("prompt", i.Prompt)
@@ -135,12 +135,12 @@ func spelled(d time.Duration) string {
 // pass for words of nod and two texts that differ never read alike.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
-	return `"` + visible(s) + `"`
+	return `"` + readable(s) + `"`
 }
 
-// visible replaces each character that is not seen, or that changes how others
+// readable replaces each character that is not seen, or that changes how others
 // are seen, by its code point. A space that follows a space is not seen.
-func visible(s string) string {
+func readable(s string) string {
 	return escapeUnseen(s, func(r rune) string {
 		if r > 0xffff {
 			return fmt.Sprintf(`\U%08x`, r)
@@ -149,8 +149,8 @@ func visible(s string) string {
 	})
 }
 
-// visibleJSON is visible for compact JSON, whose value stays the same.
-func visibleJSON(s string) string {
+// readableJSON is readable for compact JSON, whose value stays the same.
+func readableJSON(s string) string {
 	return escapeUnseen(s, func(r rune) string {
 		if r > 0xffff {
 			high, low := utf16.EncodeRune(r)

@@ -48,13 +48,13 @@ func contentOf(i Interaction) string {
 		Questions                              []Question
 		Approval                               *Approval
 		Initial                                map[string]Answer
-		Error, Risk, Rule, Covers, Digest      string
+		Error, Risk, Rule, Digest              string
 		Grants                                 []RuleGrant
 		GrantFor                               Duration
 		Round, Redacted                        int
 	}{
 		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Route, i.Prompt, i.Questions, i.Approval, i.Initial,
-		i.Error, i.Risk, i.Rule, i.Covers, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
+		i.Error, i.Risk, i.Rule, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
 	})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])

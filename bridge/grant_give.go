@@ -101,10 +101,17 @@ func (e *Engine) release(ctx context.Context, given Grant) error {
 		if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
 			continue
 		}
-		i, ask := e.rejudged(r.Interaction)
-		if !ask {
+		if r.Interaction.Redacted > 0 {
+			continue // its exact request is not stored
+		}
+		now, err := e.rejudge(ctx, r)
+		if err != nil {
+			return err
+		}
+		if now.denied != nil || now.ruling.Effect != EffectAsk {
 			continue
 		}
+		i := now.now
 		all, err := e.covering(ctx, i)
 		if err != nil {
 			return err
@@ -114,41 +121,9 @@ func (e *Engine) release(ctx context.Context, given Grant) error {
 		}
 		resp := covered(i, all)
 		resp.At = time.Now().UTC().Truncate(time.Millisecond)
-		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin)}); err != nil {
+		if _, _, err := e.store.Settle(ctx, Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// rejudged is a pending interaction with everything that the current policy
-// requires of it, and whether the policy asks about it. A request with masked
-// values cannot be evaluated again, as nod does not keep those.
-func (e *Engine) rejudged(i Interaction) (Interaction, bool) {
-	if i.Approval == nil || i.Redacted > 0 {
-		return i, false
-	}
-	if e.policy == nil {
-		return i, true
-	}
-	a := *i.Approval
-	r := e.policy.Judge(Act{Agent: i.Agent, Tool: a.Tool, Input: a.Input, Where: a.Where})
-	if r.Effect != EffectAsk {
-		return i, false
-	}
-	if len(r.Scopes) > 0 {
-		a.limit(r.Scopes)
-	}
-	if r.Confirm != "" {
-		a.Confirm = r.Confirm
-	}
-	i.Approval, i.RuleGrants, i.Quorum = &a, r.grantable(), max(i.Quorum, r.Quorum)
-	if r.Risk != "" {
-		i.Risk = r.Risk
-	}
-	if r.GrantFor > 0 {
-		i.GrantFor = r.GrantFor
-	}
-	i.GrantRoutes = append(slices.Clone(i.GrantRoutes), missing(i.GrantRoutes, i.routesOf(r))...)
-	return i, true
 }

@@ -18,10 +18,10 @@ func (g Grant) ID() string {
 func (g Grant) Words() string {
 	var givers []string
 	for _, a := range g.Givers {
-		givers = append(givers, visible(oneLine(a.Display())))
+		givers = append(givers, readable(oneLine(a.Display())))
 	}
 	if !g.current() {
-		return visible(oneLine(g.Agent)) + ": this grant of an earlier version of nod covers nothing. It was given by " + visible(oneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
+		return readable(oneLine(g.Agent)) + ": this grant of an earlier version of nod covers nothing. It was given by " + readable(oneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
 	}
 	return g.Covers + " Given by " + strings.Join(givers, ", ") + " until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + "."
 }

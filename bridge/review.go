@@ -220,7 +220,7 @@ func (v review) amended(was Interaction) Interaction {
 		next.Risk = now.Risk
 	}
 	next.Approval, next.Redacted = now.Approval, max(was.Redacted, now.Redacted)
-	next.GrantKey, next.RuleGrants, next.GrantFor, next.Covers = now.GrantKey, now.RuleGrants, now.GrantFor, now.Covers
+	next.GrantKey, next.RuleGrants, next.GrantFor, next.GrantRoutes = now.GrantKey, now.RuleGrants, now.GrantFor, now.GrantRoutes
 	for n := range next.Requirements {
 		for _, q := range was.requirements() {
 			if q.Route == next.Requirements[n].Route {

@@ -26,7 +26,7 @@ type world struct {
 	store  *broker.Broker
 	redis  *redis.Client
 	keys   bridge.Keyring
-	chat   *wall
+	chat   *board
 	engine *bridge.Engine
 	setup  setup
 }
@@ -37,15 +37,15 @@ type setup struct {
 	groups  map[string]directory.Group
 	routes  map[string]bridge.Route
 	agents  map[string]bridge.Agent
-	policy  judge
+	policy  ruleFunc
 	version string
 	hide    bridge.Redactor
 }
 
-// judge is a policy that is a function.
-type judge func(bridge.Act) bridge.Ruling
+// ruleFunc is a policy that is a function.
+type ruleFunc func(bridge.Act) bridge.Ruling
 
-func (j judge) Judge(a bridge.Act) bridge.Ruling { return j(a) }
+func (j ruleFunc) Judge(a bridge.Act) bridge.Ruling { return j(a) }
 
 var team = []string{"ana", "bo", "cy", "di", "eve"}
 
@@ -88,7 +88,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: store, redis: c, keys: key, chat: &wall{cards: map[string]bridge.View{}}}
+	w := &world{t: t, store: store, redis: c, keys: key, chat: &board{cards: map[string]bridge.View{}}}
 	w.reload(s)
 	done := make(chan error, 1)
 	runner := w.engine
@@ -219,7 +219,7 @@ func commandOf(a bridge.Act) string {
 
 // byWord rules by the first word of a command; words that are not named are
 // asked.
-func byWord(rules map[string]bridge.Ruling) judge {
+func byWord(rules map[string]bridge.Ruling) ruleFunc {
 	return func(a bridge.Act) bridge.Ruling {
 		word, _, _ := strings.Cut(commandOf(a), " ")
 		r, ok := rules[word]
@@ -231,18 +231,18 @@ func byWord(rules map[string]bridge.Ruling) judge {
 	}
 }
 
-// wall is a platform that shows cards, and remembers what it shows.
-type wall struct {
+// board is a platform that shows cards, and remembers what it shows.
+type board struct {
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
 }
 
-func (p *wall) Name() string                                       { return "chat" }
-func (p *wall) Check(bridge.Interaction, bridge.Destination) error { return nil }
-func (p *wall) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+func (p *board) Name() string                                       { return "chat" }
+func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }
+func (p *board) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
 
-func (p *wall) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
+func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
@@ -251,7 +251,7 @@ func (p *wall) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *b
 	return ref, nil
 }
 
-func (p *wall) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
+func (p *board) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cards[ref.Channel+" "+ref.Message] = v
@@ -259,7 +259,7 @@ func (p *wall) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _
 }
 
 // card is the message of a channel that shows a request.
-func (p *wall) card(channel string, id bridge.ID) (bridge.View, bool) {
+func (p *board) card(channel string, id bridge.ID) (bridge.View, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for at, v := range p.cards {
