@@ -67,6 +67,9 @@ type ListFilter struct {
 	Text    string // somewhere in the prompt, the tool, the names or the id; capitals do not matter
 	Cursor  string // where an earlier page ended
 	Limit   int    // 0: 50; at most 200
+	// AsStored keeps what does not verify as it is stored, for people to look
+	// at. Otherwise such a record has ended without a decision.
+	AsStored bool
 }
 
 // Match reports whether a record is one of those that are wanted.

@@ -77,7 +77,7 @@ func (e *Engine) granted(ctx context.Context, i Interaction) (*Response, error) 
 		return nil, nil
 	}
 	g, ok, err := e.store.Grant(ctx, i.Agent, i.Session, i.GrantKey)
-	if err != nil || !ok || !g.holds(i) {
+	if err != nil || !ok || !e.checkGrant(g) || !g.isFor(i) || !g.holds(i) {
 		return nil, err
 	}
 	return g.response(i), nil
@@ -121,6 +121,7 @@ func (e *Engine) remember(ctx context.Context, r Record) error {
 		return nil
 	}
 	g.Expires = r.Response.At.Add(Ruling{GrantFor: i.GrantFor}.grantTTL(longest))
+	e.proveGrant(&g)
 	given, err := e.store.PutGrant(ctx, g)
 	if err != nil || !given {
 		return err
@@ -192,6 +193,7 @@ func (g Grant) Words() string {
 // the one that ends first first.
 func (e *Engine) Grants(ctx context.Context, agent string) ([]Grant, error) {
 	all, err := e.store.Grants(ctx, agent)
+	all = slices.DeleteFunc(all, func(g Grant) bool { return !e.checkGrant(g) })
 	slices.SortFunc(all, func(a, b Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
 			return c

@@ -89,6 +89,9 @@ type Settlement struct {
 	ID       ID
 	Response Response
 	Nonce    string // names this settlement for repeats
+	// Interaction is the one that was decided, if it was read before: it saves
+	// reading it again to sign the decision.
+	Interaction Interaction
 }
 
 // Mark is one thing that happened to an interaction; exactly one field is set.
@@ -233,6 +236,8 @@ type Grant struct {
 	Where  string `json:"where,omitempty"`  // the one place that it covers; empty: any
 	Route  string `json:"route,omitempty"`  // on which it was given
 	Quorum int    `json:"quorum,omitempty"` // how many people gave it
+	// Proof shows that a daemon stored the grant as it is.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Grants keeps standing yeses.

@@ -22,9 +22,11 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	for _, n := range v.Covers {
 		covers += strconv.Itoa(n) + ","
 	}
-	far, responses := reach(v.Response)
+	far, _ := reach(bridge.Response{State: v.Vote.State, Scope: v.Vote.Scope})
+	_, responses := reach(v.Response)
 	args := append([]any{string(v.ID), voter(v.Vote.Actor), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
 		max(i.Quorum, 1), len(i.Must), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node)}, responses...)
+	args = append(args, expected(v.Revision))
 	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
 	reply, err := cmd.Text()
 	b.hub.wake(v.ID, nil) // it may have ended
@@ -43,6 +45,14 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 		b.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
+}
+
+// expected is the revision that a script has to find; empty for any.
+func expected(revision int64) string {
+	if revision == 0 {
+		return ""
+	}
+	return strconv.FormatInt(revision-1, 10) // what was opened is the first
 }
 
 // scopes by how far they reach.

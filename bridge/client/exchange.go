@@ -26,9 +26,16 @@ type Exchange struct {
 	// Pending is called once the message's interactions are open and wait for
 	// people; nil: nobody wants to know.
 	Pending func([]bridge.Record)
-	// Receipts is called with the receipts of the answer, before Exchange
-	// returns; its error is returned instead. Nil: nobody wants them.
-	Receipts func([]string) error
+	// Check is called with the answer and what proves it, before Exchange
+	// returns; its error is returned instead. If it is nil, nothing is checked.
+	Check func(Answered) error
+}
+
+// Answered is an answer in another system's format, and what proves it.
+type Answered struct {
+	Body      []byte
+	Receipts  []string // one for each request; empty for one that ended without a decision
+	Statement string   // binds the body to how the requests ended
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
@@ -88,8 +95,8 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait string) (jso
 		return nil, nil, away(err)
 	}
 	if resp.StatusCode != http.StatusAccepted {
-		if x.Receipts != nil {
-			if err := x.Receipts(resp.Header.Values("Nod-Receipt")); err != nil {
+		if x.Check != nil {
+			if err := x.Check(Answered{raw, resp.Header.Values("Nod-Receipt"), resp.Header.Get("Nod-Answer")}); err != nil {
 				return nil, nil, callbackError{err}
 			}
 		}

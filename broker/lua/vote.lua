@@ -7,7 +7,8 @@
 --      8 a denial ends it (0|1)  9 nonce
 --      10 channel of this daemon
 --      11.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
--- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
+--      the last: revision that the record must have ('' for any)
+-- returns 'missing' | 'changed' (it has another) | 'late' | 'won' (a repeat of the vote that decided) |
 --      'repeat' | 'counted' | 'decided'
 own = ARGV[10]
 local r = read(KEYS[1], ARGV[1])
@@ -17,6 +18,7 @@ if r.st ~= 'pending' then
   return 'late'
 end
 if at_deadline(r) ~= 'pending' then return 'late' end
+if ARGV[#ARGV] ~= '' and ms(r.rev) ~= ARGV[#ARGV] then return 'changed' end
 -- A vote is person, state, reach and indexes, and JSON with \31 between, \30
 -- after it. What is approved reaches as far as the narrowest yes.
 local votes, yes, no, covered, reach = {}, 0, 0, {}, 3

@@ -135,11 +135,7 @@ tampered with.`,
 			}
 			var have []bridge.Receipt
 			for _, path := range receipts {
-				token, err := readReceipt(cmd.InOrStdin(), []string{path})
-				if err != nil {
-					return err
-				}
-				r, err := keys.VerifyReceipt(token)
+				r, err := checkedReceipt(cmd.InOrStdin(), []string{path}, keys)
 				if err != nil {
 					return err
 				}

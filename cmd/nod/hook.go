@@ -102,13 +102,13 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 	c.Patience = f.patience
 	q := beside(f.route, f.timeout, f.grace, f.batch)
 	q.Set("unanswered", f.unanswered)
-	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Receipts: func(tokens []string) error {
-		return f.verify(agent, body, tokens)
+	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Check: func(a client.Answered) error {
+		return f.verify(agent, body, a)
 	}})
 }
 
 // verify refuses answers that are not about exactly what the hook asked.
-func (f hookFlags) verify(agent string, body []byte, tokens []string) error {
+func (f hookFlags) verify(agent string, body []byte, a client.Answered) error {
 	translate := func() (dialect.Translation, error) {
 		if agent == "codex" {
 			return codex.Hook(body, false)
@@ -119,7 +119,7 @@ func (f hookFlags) verify(agent string, body []byte, tokens []string) error {
 	if err != nil {
 		return mistrust(err)
 	}
-	return covered(t, tokens)
+	return covered(t, a)
 }
 
 // failed says that the daemon could not be asked, in the way that the event

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
@@ -24,32 +25,26 @@ func readKeys(path string) (bridge.JWKS, error) {
 	return keys, nil
 }
 
-// receiptOf reads a receipt: one that is signed with a key of the file that
-// NOD_RECEIPT_KEYS names, where it names one.
-func receiptOf(token string) (bridge.Receipt, error) {
+// trustedKeys are the public keys of the file that NOD_RECEIPT_KEYS names; nil
+// if it names none.
+func trustedKeys() (*bridge.JWKS, error) {
 	path := os.Getenv(keysEnv)
 	if path == "" {
-		return bridge.ReadReceipt(token)
+		return nil, nil //nolint:nilnil // as the comment says
 	}
 	keys, err := readKeys(path)
-	if err != nil {
-		return bridge.Receipt{}, err
-	}
-	return keys.VerifyReceipt(token)
+	return &keys, err
 }
 
 // verified refuses a decision that is not about exactly what was asked, before
 // anything is done because of it.
 func verified(rec bridge.Record, r bridge.Request) error {
-	if !rec.State.Final() {
-		return nil
+	if !rec.State.Final() || !rec.State.Decided() {
+		return nil // no one can act on it as on a yes
 	}
-	receipt, err := receiptOf(rec.Receipt)
+	keys, err := trustedKeys()
 	if err == nil {
-		err = receipt.Covers(r, approvedInput(rec))
-	}
-	if err == nil && (receipt.ID != rec.Interaction.ID || receipt.State != rec.State) {
-		err = bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision than the one that came back")
+		err = keys.VerifyAnswer(rec, r)
 	}
 	if err != nil {
 		return mistrust(err)
@@ -61,29 +56,29 @@ func mistrust(err error) error {
 	return bridge.Wrap(bridge.CodeForbidden, err, "the answer can not be trusted, so nothing is done")
 }
 
-// approvedInput is what a person approved instead; nil: what was asked for.
-func approvedInput(rec bridge.Record) json.RawMessage {
-	if rec.Response == nil {
+// covered refuses an answer in another format that is not exactly about what
+// its message asked, or that is not as the daemon sent it. What was approved
+// instead, the agent reads from the answer.
+func covered(t dialect.Translation, a client.Answered) error {
+	if len(a.Receipts) != len(t.Exchanges) {
+		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(a.Receipts), len(t.Exchanges)))
+	}
+	if len(t.Exchanges) == 0 {
 		return nil
 	}
-	return rec.Response.Input
-}
-
-// covered refuses answers that are not about exactly what a message asked.
-// What was approved instead, the agent reads from the answer.
-func covered(t dialect.Translation, tokens []string) error {
-	if len(tokens) != len(t.Exchanges) {
-		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
+	keys, err := trustedKeys()
+	if err != nil {
+		return mistrust(err)
 	}
-	for n, x := range t.Exchanges {
-		receipt, err := receiptOf(tokens[n])
-		if err == nil {
-			receipt.ApprovedDigest = ""
-			err = receipt.Covers(x.Request, nil)
-		}
-		if err != nil {
-			return mistrust(err)
-		}
+	ends, err := keys.VerifyEnds(a.Statement, a.Body)
+	if err == nil && len(ends) != len(t.Exchanges) {
+		err = bridge.Errorf(bridge.CodeForbidden, "%d ends for %d requests", len(ends), len(t.Exchanges))
+	}
+	for n := 0; err == nil && n < len(ends); n++ {
+		err = keys.CoversEnd(ends[n], t.Exchanges[n].Request, a.Receipts[n])
+	}
+	if err != nil {
+		return mistrust(err)
 	}
 	return nil
 }
