@@ -73,6 +73,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	d.config = c
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
+	observer.WatchProof(func() int64 { return d.engine().AuditRefusals() }, d.keysHealth)
 	return d, nil
 }
 
