@@ -103,10 +103,12 @@ type Redis struct {
 	// Addrs with a MasterName are Sentinels, several without one a Cluster.
 	Addrs      []string `yaml:"addrs"`
 	MasterName string   `yaml:"master_name"`
-	Username   string   `yaml:"username"`
-	Password   Secret   `yaml:"password"`
-	Prefix     string   `yaml:"prefix"` // of keys; default nod
-	Partitions int      `yaml:"partitions"`
+	// SentinelPassword is that of the Sentinels, which may differ from Redis'.
+	SentinelPassword Secret `yaml:"sentinel_password"`
+	Username         string `yaml:"username"`
+	Password         Secret `yaml:"password"`
+	Prefix           string `yaml:"prefix"` // of keys; default nod
+	Partitions       int    `yaml:"partitions"`
 	// WaitReplicas is how many replicas must have a decision before it counts;
 	// not for a Cluster.
 	WaitReplicas int `yaml:"wait_replicas"`

@@ -331,7 +331,7 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 
 // redisClient connects to what the config names.
 func redisClient(c config.Redis) (redis.UniversalClient, error) {
-	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value()}
+	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value()}
 	if c.URL.Set() {
 		u, err := redis.ParseURL(c.URL.Value())
 		if err != nil {
