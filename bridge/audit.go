@@ -171,6 +171,9 @@ const (
 type sealer struct {
 	last map[int]Seal
 	kept map[int]time.Time // when the last seal was made that stays
+	// base is how many entries a log had that an earlier version wrote, when it
+	// was first seen: those have no proofs, and no others may.
+	base map[int]int64
 }
 
 // seal signs what is new in the audit log until ctx ends; one daemon does.
@@ -178,7 +181,7 @@ func (e *Engine) seal(ctx context.Context) {
 	if e.signer == nil {
 		return
 	}
-	known := sealer{map[int]Seal{}, map[int]time.Time{}}
+	known := sealer{map[int]Seal{}, map[int]time.Time{}, map[int]int64{}}
 	for Pause(ctx, sealEvery) {
 		held, err := e.store.Hold(ctx, "seal", e.node, sealLease)
 		if err == nil && held {
@@ -209,6 +212,9 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 			e.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
 			continue
 		}
+		if _, seen := known.base[p]; !seen {
+			known.base[p] = l.N
+		}
 		if known.last[p] = last; l.N == last.N {
 			continue
 		}
@@ -232,7 +238,7 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor s
 		}
 		good := 0
 		for _, a := range entries {
-			if why := e.unsealable(a, &last); why != "" {
+			if why := e.unsealable(a, &last, known.base[partition]); why != "" {
 				e.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
 				break
 			}

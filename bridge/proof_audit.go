@@ -112,16 +112,18 @@ func (set JWKS) entryProblem(a AuditEntry, proven bool) (ev evidence, problem st
 }
 
 // unsealable says why an entry cannot be sealed after what the last seal
-// vouches for. It is empty if the entry can.
-func (e *Engine) unsealable(a AuditEntry, last *Seal) string {
+// vouches for. It is empty if the entry can. Entries up to base may be those of
+// an earlier version.
+func (e *Engine) unsealable(a AuditEntry, last *Seal, base int64) string {
 	if a.N != last.N+1 || a.Link != a.link(last.Link) {
 		return "was changed, removed or reordered before it was sealed"
 	}
-	ev, why := e.PublicKeys().entryProblem(a, last.Proven)
+	proven := last.Proven || e.prover.strict && a.N > base
+	ev, why := e.PublicKeys().entryProblem(a, proven)
 	if why != "" && e.prover.strict {
 		return why
 	}
-	last.Proven = last.Proven || ev.good
+	last.Proven = proven || ev.good
 	return ""
 }
 
@@ -131,7 +133,7 @@ type sealHealth struct {
 	refused map[int]string
 }
 
-// refuseToSeal notes, and logs once, why a partition is not sealed any more.
+// refuseToSeal notes, and logs once, why a partition is no longer sealed.
 func (e *Engine) refuseToSeal(partition int, why string) {
 	h := &e.sealing
 	h.mu.Lock()
@@ -141,7 +143,7 @@ func (e *Engine) refuseToSeal(partition int, why string) {
 	}
 	if h.refused[partition] != why {
 		h.refused[partition] = why
-		e.log.Error("AUDIT: the log is not sealed any more", "partition", partition, "why", why)
+		e.log.Error("AUDIT: the log is no longer sealed", "partition", partition, "why", why)
 	}
 }
 
@@ -151,13 +153,13 @@ func (e *Engine) AuditHealth() Health {
 	e.sealing.mu.Lock()
 	defer e.sealing.mu.Unlock()
 	for _, p := range slices.Sorted(maps.Keys(e.sealing.refused)) {
-		return Health{State: HealthDown, Reason: "the audit log is not sealed any more: partition " + strconv.Itoa(p) + ", " + e.sealing.refused[p]}
+		return Health{State: HealthDown, Reason: "the audit log is no longer sealed: partition " + strconv.Itoa(p) + ", " + e.sealing.refused[p]}
 	}
 	return Health{State: HealthUp}
 }
 
-// AuditRefusals counts the partitions of the audit log that are not sealed any
-// more because of what was found in them.
+// AuditRefusals counts the partitions of the audit log that are no longer
+// sealed because of what was found in them.
 func (e *Engine) AuditRefusals() int64 {
 	e.sealing.mu.Lock()
 	defer e.sealing.mu.Unlock()

@@ -47,7 +47,7 @@ func (o *Observer) Watch(state func(context.Context) (bridge.Stats, error), heal
 }
 
 // WatchProof adds metrics for what a writer of Redis could do: how many
-// partitions of the audit log are not sealed any more, and whether the keys are
+// partitions of the audit log are no longer sealed, and whether the keys are
 // kept where they protect nothing.
 func (o *Observer) WatchProof(refused func() int64, keys func() bridge.Health) {
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
