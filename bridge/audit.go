@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,6 +80,9 @@ type Seal struct {
 	// Trimmed tells that what the seal vouches for was removed, as it had
 	// outlived its retention: the log begins after it.
 	Trimmed bool `json:"trimmed,omitempty"`
+	// Proven tells that the log has entries with proofs: none without one may
+	// follow.
+	Proven bool `json:"proven,omitempty"`
 }
 
 // SealedAudit is how far a partition's log is, and is sealed.
@@ -167,6 +171,9 @@ const (
 type sealer struct {
 	last map[int]Seal
 	kept map[int]time.Time // when the last seal was made that stays
+	// base is how many entries a log had that an earlier version wrote, when it
+	// was first seen: those have no proofs, and no others may.
+	base map[int]int64
 }
 
 // seal signs what is new in the audit log until ctx ends; one daemon does.
@@ -174,7 +181,7 @@ func (e *Engine) seal(ctx context.Context) {
 	if e.signer == nil {
 		return
 	}
-	known := sealer{map[int]Seal{}, map[int]time.Time{}}
+	known := sealer{map[int]Seal{}, map[int]time.Time{}, map[int]int64{}}
 	for Pause(ctx, sealEvery) {
 		held, err := e.store.Hold(ctx, "seal", e.node, sealLease)
 		if err == nil && held {
@@ -195,13 +202,18 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 		var last Seal
 		if l.Sealed != "" {
 			if last, err = e.PublicKeys().verifySeal(l.Sealed); err != nil {
-				e.log.Error("AUDIT: the last seal is not ours; was the key changed without keeping the old one?", "partition", p, "error", err)
+				e.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
 				continue
 			}
+		} else {
+			last.Proven = e.prover.strict // nothing is there that was written before
 		}
 		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
-			e.log.Error("AUDIT: the log was cut or rewritten", "partition", p, "sealed", was.N, "found", last.N)
+			e.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
 			continue
+		}
+		if _, seen := known.base[p]; !seen {
+			known.base[p] = l.N
 		}
 		if known.last[p] = last; l.N == last.N {
 			continue
@@ -224,19 +236,24 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last Seal, cursor s
 		if err != nil || len(entries) == 0 {
 			return err
 		}
+		good := 0
 		for _, a := range entries {
-			if a.N != last.N+1 || a.Link != a.link(last.Link) {
-				e.log.Error("AUDIT: an entry was changed, removed or reordered before it was sealed", "partition", partition, "entry", a.N)
-				return nil
+			if why := e.unsealable(a, &last, known.base[partition]); why != "" {
+				e.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
+				break
 			}
+			good++
 			last.N, last.Link, last.Hash, cursor = a.N, a.Link, a.hash(last.Hash), a.Cursor
+		}
+		if good == 0 {
+			return nil
 		}
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := e.signer.sign(typeSeal, last)
 		if err == nil {
 			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
 		}
-		if err != nil || len(entries) < sealBatch {
+		if err != nil || good < sealBatch {
 			return err
 		}
 	}
@@ -288,6 +305,7 @@ func (e *Engine) TrimAudit(ctx context.Context) error {
 
 func (set JWKS) verifySeal(token string) (Seal, error) {
 	var s Seal
+	set.Keys = append(slices.Clone(set.Keys), set.Former...)
 	payload, err := set.verify(typeSeal, token)
 	if err != nil {
 		return s, err

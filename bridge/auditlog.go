@@ -74,7 +74,10 @@ type AuditReport struct {
 	// Unsealed are entries after the last seal of their partition: they are
 	// linked, and nobody has vouched for them yet.
 	Unsealed int64 `json:"unsealed"`
-	// Problems say what was removed, changed or reordered; none: nothing.
+	// Unproven counts entries that an earlier version wrote, before entries had
+	// proofs.
+	Unproven int64 `json:"unproven,omitempty"`
+	// Problems say what was removed, changed, reordered or forged.
 	Problems []string `json:"problems"`
 }
 
@@ -127,11 +130,13 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 	if err := lines.Err(); err != nil {
 		return report, Wrap(CodeInvalid, err, "audit log")
 	}
+	seen := map[string]bool{}
 	for _, p := range slices.Sorted(maps.Keys(chains)) {
 		chains[p].verify(p, &report)
+		chains[p].verifyProofs(p, keys, seen, &report)
 	}
 	for _, r := range receipts {
-		checkReceipt(chains, r, &report)
+		checkReceipt(chains, keys, r, &report)
 	}
 	return report, nil
 }
@@ -180,10 +185,40 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	}
 }
 
+// verifyProofs checks that daemons wrote the entries that say that someone did
+// something, each once. Entries of an earlier version have no proof; they come
+// before all that have one.
+func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
+	proven := len(c.seals) > 0 && c.seals[0].Proven && (len(c.entries) == 0 || c.seals[0].N < c.entries[0].N)
+	for _, a := range c.entries {
+		ev, why := keys.entryProblem(a, proven)
+		switch {
+		case why != "":
+			report.problem(partition, a.N, why)
+		case ev.needed && !ev.good:
+			report.Unproven++
+		}
+		proven = proven || ev.good
+		if ev.unique != "" && seen[ev.unique] {
+			report.problem(partition, a.N, "repeats an earlier entry")
+		}
+		seen[ev.unique] = true
+	}
+}
+
 // checkReceipt looks for the entry that a receipt speaks of.
-func checkReceipt(chains map[int]*auditChain, r Receipt, report *AuditReport) {
+func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *AuditReport) {
 	if r.Audit == nil {
-		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": names no entry")
+		for _, a := range chains[r.ID.Partition()].decisions(r.ID) {
+			var resp Response
+			if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
+				continue
+			}
+			if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(stable(got), stable(r)) {
+				return
+			}
+		}
+		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": no entry holds it")
 		return
 	}
 	c := chains[r.Audit.Partition]
@@ -194,4 +229,12 @@ func checkReceipt(chains map[int]*auditChain, r Receipt, report *AuditReport) {
 		}
 	}
 	report.problem(r.Audit.Partition, r.Audit.N, "is not the one that the receipt of "+string(r.ID)+" names")
+}
+
+// decisions are the entries that say how an interaction ended.
+func (c *auditChain) decisions(id ID) []AuditEntry {
+	if c == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.entries), func(a AuditEntry) bool { return a.Type != AuditDecision || a.ID != id })
 }

@@ -32,6 +32,7 @@ func (e *Engine) members(ctx context.Context, r Record) ([]Record, error) {
 		if out[n], err = e.store.Load(ctx, id); err != nil {
 			return nil, err
 		}
+		out[n] = r.memberOf(out[n])
 	}
 	return out, nil
 }
@@ -174,7 +175,7 @@ func (e *Engine) settleOne(ctx context.Context, actor Actor, rec Record, r Respo
 		got, result, err = e.vote(ctx, actor, rec, r)
 	} else {
 		var won bool
-		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended})
+		got, won, err = e.store.Settle(ctx, Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i})
 		if won {
 			result = BallotDecided
 		}

@@ -17,6 +17,7 @@ type Draft struct {
 	Others  map[string]string `json:"others,omitempty"`
 	Step    int               `json:"step,omitempty"` // question shown; len(Questions) is the review
 	Page    int               `json:"page,omitempty"` // page of its options
+	Proof   string            `json:"proof,omitempty"`
 }
 
 // edit applies a click that changes a draft and settles nothing.

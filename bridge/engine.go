@@ -83,8 +83,13 @@ type Options struct {
 	// Agents are the configured agents by name. A pending request is evaluated
 	// again with what its agent may do now.
 	Agents map[string]Agent
-	// Signer signs receipts and seals the audit log; nil: neither is done.
+	// Signer proves what is stored, signs receipts and seals the audit log. If
+	// it is nil, none of this is done.
 	Signer *Signer
+	// KeysInRedis tells that the signer's keys are kept in Redis. Then records
+	// without a proof are accepted too: an upgrade finds such records, and
+	// proofs protect against no one who can read the keys.
+	KeysInRedis bool
 	// AuditRetention is how long the audit log is kept; 0: for ever.
 	AuditRetention time.Duration
 	Observer       Observer     // nil: none
@@ -111,6 +116,9 @@ type Engine struct {
 	rules     string // PolicyVersion
 	agents    map[string]Agent
 	signer    *Signer
+	prover    *prover
+	raw       Store // as Redis has it, for a look at what does not verify
+	sealing   sealHealth
 	auditFor  time.Duration
 	observer  Observer
 	node      string
@@ -132,21 +140,34 @@ func NewEngine(o Options) *Engine {
 	if e.node == "" {
 		e.node = uuid.NewString()
 	}
+	e.raw, e.prover = o.Store, newProver(o.Signer, o.KeysInRedis)
+	if e.prover != nil {
+		e.store = provenStore{o.Store, e.prover, e.log}
+	}
 	return e
 }
 
-// Get returns a record.
+// Get returns a record. It returns CodeForbidden with one that does not
+// verify.
 func (e *Engine) Get(ctx context.Context, id ID) (Record, error) {
 	r, err := e.store.Load(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	return e.sealed(r)
+	return r, r.trusted()
+}
+
+// Show returns a record as it is stored, for people to look at: one that does
+// not verify says so in Unverified.
+func (e *Engine) Show(ctx context.Context, id ID) (Record, error) {
+	r, err := e.raw.Load(ctx, id)
+	return e.prover.marked(r), err
 }
 
 // Await returns once the interaction is final. Any number of callers in any
 // process may wait for the same one; the error is ctx's when it ends first,
-// and the interaction stays as it is.
+// and the interaction stays as it is. It returns CodeForbidden with a record
+// that does not verify.
 func (e *Engine) Await(ctx context.Context, id ID) (Record, error) {
 	r, err := e.store.Await(ctx, id)
 	if err == nil && r.Delivered.IsZero() {
@@ -155,7 +176,7 @@ func (e *Engine) Await(ctx context.Context, id ID) (Record, error) {
 	if err != nil {
 		return r, err
 	}
-	return e.sealed(r)
+	return r, r.trusted()
 }
 
 // Delivered notes that an agent has received the response. Only the first

@@ -69,6 +69,9 @@ type ListFilter struct {
 	Limit   int    // 0: 50; at most 200
 	// May reports whether the caller may read a record; nil means all.
 	May func(Record) bool `json:"-"`
+	// AsStored keeps what does not verify as it is stored, for people to look
+	// at. Otherwise such a record has ended without a decision.
+	AsStored bool
 }
 
 // Match reports whether a record is one of those that are wanted.

@@ -205,7 +205,7 @@ func (e *Engine) holds(ctx context.Context, g Grant, i Interaction) bool {
 // interaction now.
 func (e *Engine) enough(ctx context.Context, i Interaction, givers []Actor) (bool, error) {
 	var counted []Actor
-	must := map[int]bool{}
+	slots := i.Slots()
 	for _, giver := range givers {
 		who, why, err := e.eligible(ctx, i, giver)
 		if err != nil {
@@ -220,10 +220,11 @@ func (e *Engine) enough(ctx context.Context, i Interaction, givers []Actor) (boo
 			return false, err
 		}
 		for _, n := range b.Covers {
-			must[n] = true
+			slots[n]--
 		}
 	}
-	return len(counted) >= i.needs() && len(must) == len(i.Must), nil
+	open := slices.ContainsFunc(slots, func(left int) bool { return left > 0 })
+	return len(counted) >= i.needs() && !open, nil
 }
 
 // current reports whether the grant is in the form of this version. One of an

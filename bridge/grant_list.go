@@ -30,6 +30,8 @@ func (g Grant) Words() string {
 // when they end.
 func (e *Engine) Grants(ctx context.Context, agent string) ([]Grant, error) {
 	all, err := e.store.Grants(ctx, agent)
+	// What was written outside nod covers nothing.
+	all = slices.DeleteFunc(all, func(g Grant) bool { return e.checkGrant(g) != nil })
 	slices.SortFunc(all, func(a, b Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
 			return c

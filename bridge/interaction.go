@@ -146,6 +146,15 @@ type Interaction struct {
 	Terms int `json:"terms,omitempty"`
 	// PolicyVersion is the version of the rules it was last evaluated by.
 	PolicyVersion string `json:"policy_version,omitempty"`
+	// RequestKey binds the interaction to the idempotency key that it was
+	// opened with. It is empty if there was none.
+	RequestKey string `json:"request_key,omitempty"`
+	// Proof shows that a daemon stored the interaction as it is, to daemons
+	// that have the same keys.
+	Proof string `json:"proof,omitempty"`
+	// Stated are Created and Deadline as they are proven. The record's own are
+	// by the clock of Redis, and change when an interaction waits longer.
+	Stated Times `json:"-"`
 }
 
 // Question is one thing to be answered.
@@ -395,8 +404,13 @@ type Record struct {
 	Votes []Vote `json:"votes,omitempty"`
 	// Audit is the entry of the audit log that was written with the response.
 	Audit *AuditRef `json:"audit,omitempty"`
-	// Receipt is the signed [Receipt] of the response; empty while pending.
+	// Receipt is the signed [Receipt] that was made with the decision. It is
+	// empty while the interaction is pending, and if it ended without a
+	// decision.
 	Receipt string `json:"receipt,omitempty"`
+	// Unverified says why what is stored proves nothing. No agent gets a
+	// decision from such a record. It is empty for a record that verifies.
+	Unverified string `json:"unverified,omitempty"`
 	// Revision counts changes that alter what the messages show.
 	Revision int64 `json:"revision"`
 }

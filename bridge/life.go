@@ -274,13 +274,7 @@ const messageBatch = 100
 // Messages returns the late answers of a session that its agent has not
 // acknowledged, oldest first.
 func (e *Engine) Messages(ctx context.Context, agent, session string) ([]Message, error) {
-	all, err := e.store.Messages(ctx, agent, session, messageBatch)
-	for n := range all {
-		if all[n].Record, err = e.sealed(all[n].Record); err != nil {
-			return nil, err
-		}
-	}
-	return all, err
+	return e.store.Messages(ctx, agent, session, messageBatch)
 }
 
 // Acknowledge forgets the messages of a session up to one; their cards say that

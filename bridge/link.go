@@ -18,12 +18,15 @@ type Link struct {
 	By       Actor     `json:"by"` // the account that vouched
 	At       time.Time `json:"at"`
 	Removed  bool      `json:"removed,omitempty"`
+	// Proof shows that a daemon stored the link as it is.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Linker keeps the accounts that people linked.
 type Linker interface {
-	// Linked returns whose an account is; empty: nobody linked it.
-	Linked(ctx context.Context, platform, user string) (string, error)
+	// Linked returns the link of an account. Its Person is empty if the account
+	// is not linked.
+	Linked(ctx context.Context, platform, user string) (Link, error)
 	PutLink(context.Context, Link) error
 	// DropLink forgets a link, and reports whether there was one.
 	DropLink(ctx context.Context, platform, user string) (bool, error)

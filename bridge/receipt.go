@@ -2,11 +2,14 @@ package bridge
 
 import (
 	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // Receipt proves a decision to whoever has the public key, without nod. It is
@@ -36,7 +39,24 @@ type Receipt struct {
 	Risk  string    `json:"risk,omitempty"`
 	// Message is the one that was pressed.
 	Message *MessageRef `json:"message,omitempty"`
-	Audit   *AuditRef   `json:"audit,omitempty"`
+	// Audit names the entry of the audit log; only in receipts of earlier
+	// versions. The entry of a later one holds the receipt.
+	Audit *AuditRef `json:"audit,omitempty"`
+	// Content is the hex SHA-256 over the interaction as it was stored: all
+	// but who else was asked meanwhile, and for how long.
+	Content string `json:"content,omitempty"`
+	// Annotations and Input are digests as Answers is: of what came with the
+	// answers, and of the input that was approved instead.
+	Annotations string `json:"annotations,omitempty"`
+	Input       string `json:"input,omitempty"`
+	// Quorum is how many people had to approve, Permits what a standing
+	// approval permits, Grant the request in which the one that covers this
+	// was given, Policy the rule that decided without a human.
+	Quorum  int      `json:"quorum,omitempty"`
+	Permits []string `json:"covers,omitempty"`
+	Grant   ID       `json:"grant,omitempty"`
+	Policy  string   `json:"policy,omitempty"`
+	Stop    bool     `json:"stop,omitempty"` // the agent's turn was to end
 }
 
 // AuditRef names the entry of the audit log that was written with a decision.
@@ -53,25 +73,52 @@ const (
 	typeSeal    = "nod-seal+jws"
 )
 
-// Signer signs receipts and seals. The first key signs; all verify, so that a
-// key can be replaced while its receipts are kept. It is safe for concurrent
-// use.
-type Signer struct{ keys []ed25519.PrivateKey }
+// Signer signs receipts and seals, and proves what is stored. The first key
+// signs; all verify, so that a key can be replaced while its receipts are kept.
+// It is safe for concurrent use.
+type Signer struct {
+	keys   []ed25519.PrivateKey
+	macs   [][]byte // one derived from each key
+	public JWKS
+	typed  map[string]jose.Signer // with the first key, by type
+}
+
+// macInfo binds the keys of MACs, which are derived from the keys that sign, to
+// their purpose.
+const macInfo = "nod stored proof v1"
 
 // NewSigner returns a signer of Ed25519 seeds, each ed25519.SeedSize bytes.
 func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
 		return nil, Errorf(CodeInvalid, "key: none given")
 	}
-	s := &Signer{}
+	s := &Signer{typed: map[string]jose.Signer{}}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
 			return nil, Errorf(CodeInvalid, "key: has %d bytes, want %d", len(seed), ed25519.SeedSize)
 		}
-		s.keys = append(s.keys, ed25519.NewKeyFromSeed(seed))
+		derived, err := hkdf.Key(sha256.New, seed, nil, macInfo, sha256.Size)
+		if err != nil {
+			return nil, Wrap(CodeInternal, err, "key")
+		}
+		key := ed25519.NewKeyFromSeed(seed)
+		s.keys, s.macs = append(s.keys, key), append(s.macs, derived)
+		s.public.Keys = append(s.public.Keys, NewJWK(key.Public().(ed25519.PublicKey)))
+	}
+	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}
+	for _, typ := range []string{typeReceipt, typeSeal, typeAnswer} {
+		signer, err := jose.NewSigner(first, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
+		if err != nil {
+			return nil, Wrap(CodeInternal, err, "key")
+		}
+		s.typed[typ] = signer
 	}
 	return s, nil
 }
+
+// Formerly has the public keys name one that signed before, while its private
+// key was kept in Redis. Only seals of the audit log that it made are believed.
+func (s *Signer) Formerly(keys ...JWK) { s.public.Former = append(s.public.Former, keys...) }
 
 // JWK is a public key as RFC 7517 and RFC 8037 write it.
 type JWK struct {
@@ -86,6 +133,9 @@ type JWK struct {
 // JWKS is a set of public keys.
 type JWKS struct {
 	Keys []JWK `json:"keys"`
+	// Former are keys that were kept in Redis: whoever could read it may have
+	// them, so they prove no decision. Old seals are checked with them.
+	Former []JWK `json:"former,omitempty"`
 }
 
 // NewJWK writes a public key. Its id is the thumbprint of RFC 7638.
@@ -96,18 +146,15 @@ func NewJWK(key ed25519.PublicKey) JWK {
 }
 
 // PublicKeys are the keys that verify.
-func (s *Signer) PublicKeys() JWKS {
-	var out JWKS
-	for _, k := range s.keys {
-		out.Keys = append(out.Keys, NewJWK(k.Public().(ed25519.PublicKey)))
-	}
-	return out
-}
+func (s *Signer) PublicKeys() JWKS { return s.public }
 
-type jwsHeader struct {
-	Alg  string `json:"alg"`
-	Kid  string `json:"kid"`
-	Type string `json:"typ"`
+// public is the key itself.
+func (k JWK) public() (ed25519.PublicKey, error) {
+	key, err := decodeStrict(k.X)
+	if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize {
+		return nil, Errorf(CodeInvalid, "key %s: is not an Ed25519 public key", clipped(k.KeyID))
+	}
+	return key, nil
 }
 
 // decodeStrict refuses what is another spelling of the same bytes: the
@@ -125,78 +172,55 @@ func (s *Signer) sign(typ string, v any) (string, error) {
 	if err != nil {
 		return "", Wrap(CodeInternal, err, "signature")
 	}
-	key := s.keys[0]
-	header, err := json.Marshal(jwsHeader{Alg: "EdDSA", Kid: NewJWK(key.Public().(ed25519.PublicKey)).KeyID, Type: typ})
+	signed, err := s.typed[typ].Sign(payload)
 	if err != nil {
 		return "", Wrap(CodeInternal, err, "signature")
 	}
-	signed := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
-	return signed + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(signed))), nil
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		return "", Wrap(CodeInternal, err, "signature")
+	}
+	return token, nil
 }
 
 // verify returns the payload of a signature of a type; CodeForbidden for one
-// that is not good.
+// that is not good. A text that spells the same signature in another way is not
+// good either.
 func (set JWKS) verify(typ, token string) ([]byte, error) {
 	bad := func(why string) ([]byte, error) { return nil, Errorf(CodeForbidden, "signature: %s", why) }
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return bad("is not a compact JWS")
+	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
+	if err != nil {
+		return bad("is not a compact JWS with EdDSA")
 	}
-	raw := make([][]byte, 3)
-	for n, p := range parts {
-		var err error
-		if raw[n], err = decodeStrict(p); err != nil {
-			return bad("is not base64url")
-		}
+	if same, err := signed.CompactSerialize(); err != nil || same != token {
+		return bad("is not spelled as it was made")
 	}
-	var h jwsHeader
-	if err := json.Unmarshal(raw[0], &h); err != nil || h.Alg != "EdDSA" || h.Type != typ {
-		return bad("is not EdDSA of the type " + typ)
+	h := signed.Signatures[0].Protected
+	if h.ExtraHeaders[jose.HeaderType] != typ {
+		return bad("is not of the type " + typ)
 	}
 	for _, k := range set.Keys {
-		key, err := decodeStrict(k.X)
-		if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize || NewJWK(key).KeyID != h.Kid {
+		key, err := k.public()
+		if err != nil || NewJWK(key).KeyID != h.KeyID {
 			continue
 		}
-		if !ed25519.Verify(key, []byte(parts[0]+"."+parts[1]), raw[2]) {
+		payload, err := signed.Verify(key)
+		if err != nil {
 			return bad("does not fit: something was changed")
 		}
-		return raw[1], nil
+		return payload, nil
 	}
-	return bad("is by a key that is not among those given: " + clipped(h.Kid))
+	for _, k := range set.Former {
+		if k.KeyID == h.KeyID {
+			return bad("is by a key that was kept in Redis, so it proves nothing now: " + clipped(h.KeyID))
+		}
+	}
+	return bad("is by a key that is not among those given: " + clipped(h.KeyID))
 }
 
 // VerifyReceipt reads a receipt whose signature is by one of the keys;
 // CodeForbidden for any other.
-func (set JWKS) VerifyReceipt(token string) (Receipt, error) {
-	var r Receipt
-	payload, err := set.verify(typeReceipt, strings.TrimSpace(token))
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(payload, &r); err != nil {
-		return r, Wrap(CodeInvalid, err, "receipt")
-	}
-	return r, nil
-}
-
-// ReadReceipt reads a receipt without checking its signature: for who trusts
-// the connection that it came by.
-func ReadReceipt(token string) (Receipt, error) {
-	var r Receipt
-	parts := strings.Split(strings.TrimSpace(token), ".")
-	if len(parts) != 3 {
-		return r, Errorf(CodeInvalid, "receipt: is not a compact JWS")
-	}
-	payload, err := decodeStrict(parts[1])
-	if err == nil {
-		err = json.Unmarshal(payload, &r)
-	}
-	if err != nil {
-		return r, Wrap(CodeInvalid, err, "receipt")
-	}
-	return r, nil
-}
+func (set JWKS) VerifyReceipt(token string) (Receipt, error) { return set.receipt(token) }
 
 // Covers reports, as an error, why the receipt is none for a request, or for
 // the input that was approved instead; nil: it is.
@@ -237,27 +261,6 @@ func (r Receipt) Words() string {
 		s += ", " + string(v.State) + " by " + v.Actor.Display()
 	}
 	return s
-}
-
-// sealed adds the receipt to a record that has ended.
-func (e *Engine) sealed(r Record) (Record, error) {
-	if e.signer == nil || !r.State.Final() || r.Response == nil {
-		return r, nil
-	}
-	i, resp := r.Interaction, r.Response
-	out := Receipt{
-		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: r.State, Scope: resp.Scope,
-		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, Votes: r.Votes, At: resp.At, Rule: i.Rule, Risk: i.Risk,
-		Message: resp.Message, Audit: r.Audit,
-	}
-	var err error
-	if len(resp.Answers) > 0 {
-		if out.Answers, err = looseDigest(resp.Answers); err != nil {
-			return r, err
-		}
-	}
-	r.Receipt, err = e.signer.sign(typeReceipt, out)
-	return r, err
 }
 
 // looseDigest is the digest of what people typed, which may hold numbers that

@@ -34,6 +34,9 @@ type Response struct {
 	Message *MessageRef `json:"message,omitempty"`
 	At      time.Time   `json:"at"`
 	Digest  string      `json:"digest"` // of the interaction that was shown
+	// Proof is the signed [Receipt], made by the daemon that verified the
+	// click. It is empty for an end without a decision.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Vote is one of the decisions that an approval needs several of.
@@ -46,6 +49,8 @@ type Vote struct {
 	Message *MessageRef `json:"message,omitempty"`
 	// Covers are the indexes of Interaction.Slots that the voter counted for.
 	Covers []int `json:"covers,omitempty"`
+	// Proof is the signature of the daemon that verified the click.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Annotation is what came with an answer besides its value.

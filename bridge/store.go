@@ -95,6 +95,9 @@ type Settlement struct {
 	// another amendment came first, the settlement is CodeConflict. Nil accepts
 	// any.
 	Expect *int
+	// Interaction is the one that was decided, if it was read before: it saves
+	// reading it again to sign the decision.
+	Interaction Interaction
 }
 
 // Mark is one thing that happened to an interaction; exactly one field is set.
@@ -260,7 +263,7 @@ type Grant struct {
 	Routes  []string `json:"routes,omitempty"`
 	Confirm string   `json:"confirm,omitempty"`
 	Risk    string   `json:"risk,omitempty"`
-	// Proof is made over all other fields when the grant is given.
+	// Proof shows that a daemon stored the grant as it is.
 	Proof string `json:"proof,omitempty"`
 }
 

@@ -26,6 +26,9 @@ type Ballot struct {
 	// Response stands if this vote decides.
 	Response Response
 	Nonce    string
+	// Revision is that of the record whose votes were counted; the store
+	// counts the vote only if it is still the same. Zero means any.
+	Revision int64
 }
 
 // BallotResult is what became of a ballot.
@@ -35,8 +38,9 @@ type BallotResult string
 const (
 	BallotDecided BallotResult = "decided" // this vote was the last that was needed
 	BallotCounted BallotResult = "counted"
-	BallotRepeat  BallotResult = "repeat" // the person had voted so before
-	BallotLate    BallotResult = "late"   // it was decided before
+	BallotRepeat  BallotResult = "repeat"  // the person had voted so before
+	BallotLate    BallotResult = "late"    // it was decided before
+	BallotChanged BallotResult = "raced" // another vote came first: nothing was counted
 )
 
 // ballot makes the vote of an actor with a response.

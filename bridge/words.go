@@ -37,6 +37,9 @@ func noteRecorded(r Record) string {
 }
 
 func noteLate(r Record, actor Actor) string {
+	if why := r.Unverified; why != "" {
+		return "Nothing was recorded: " + why + "."
+	}
 	if r.Response == nil {
 		return NoteNotRecorded
 	}
@@ -76,6 +79,9 @@ func noteLate(r Record, actor Actor) string {
 // Outcome is the state in words, with the scope of an approval and the answer
 // to a single question.
 func (r Record) Outcome() string {
+	if why := r.Unverified; why != "" {
+		return "not verified: " + why
+	}
 	switch r.State {
 	case StateApproved:
 		switch r.Response.Scope {

@@ -60,6 +60,8 @@ func (k keys) conf() string            { return k.prefix + ":conf" }
 func (k keys) rate(agent string, minute int64) string {
 	return k.prefix + ":r:" + agent + ":" + strconv.FormatInt(minute, 10)
 }
+func (k keys) keysID() string     { return k.prefix + ":keyid" }
+func (k keys) daemons() string    { return k.prefix + ":daemons" }
 func (k keys) links() string      { return k.prefix + ":links" }
 func (k keys) signingKey() string { return k.prefix + ":sign" }
 func (k keys) tokenKey() string   { return k.prefix + ":key" }

@@ -13,16 +13,15 @@ import (
 )
 
 // Linked implements bridge.Linker.
-func (b *Broker) Linked(ctx context.Context, platform, user string) (string, error) {
+func (b *Broker) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
 	raw, err := b.client.HGet(ctx, b.keys.links(), platform+"/"+user).Result()
 	if errors.Is(err, redis.Nil) {
-		return "", nil
+		return bridge.Link{}, nil
 	}
 	if err != nil {
-		return "", unavailable(err)
+		return bridge.Link{}, unavailable(err)
 	}
-	l, err := decodeLink(raw)
-	return l.Person, err
+	return decodeLink(raw)
 }
 
 func decodeLink(raw string) (bridge.Link, error) {

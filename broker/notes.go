@@ -209,7 +209,7 @@ func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge
 		if err != nil {
 			return "", unavailable(err)
 		}
-		if bridge.Scope(v) == bridge.ScopeOnce {
+		if scope, _, _ := strings.Cut(v, " "); bridge.Scope(scope) == bridge.ScopeOnce { // what follows proves it
 			n, err := b.client.HDel(ctx, hash, field).Result()
 			if err != nil {
 				return "", unavailable(err)

@@ -109,6 +109,7 @@ func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (brid
 	}
 	at := millis(now)
 	rec := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
+	rec.Interaction.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	rec.Interaction.Created, rec.Interaction.Deadline = at, at.Add(i.Deadline.Sub(i.Created))
 	if len(o.Failures) > 0 {
 		rec.Failures = maps.Clone(o.Failures)
@@ -246,6 +247,10 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if len(packed) < 4 || packed[0] != recordVersion {
 		return r, bridge.Errorf(bridge.CodeInternal, "the record of interaction %s has version %q, which this nod does not know", id, packed[0]).WithHint("run the version of nod that wrote it, or a newer one")
 	}
+	if r.Interaction.ID != id {
+		return r, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s: what is stored under its name is another", id)
+	}
+	r.Interaction.Stated = bridge.Times{Created: r.Interaction.Created, Deadline: r.Interaction.Deadline}
 	// The clock of Redis is the one that counts.
 	r.Interaction.Created, r.Interaction.Deadline = millis(packed[1]), millis(packed[2])
 	if r.State = bridge.State(f["st"]); r.State == "" {
@@ -289,7 +294,9 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 		if err := json.Unmarshal([]byte(f["res"]), r.Response); err != nil {
 			return r, bridge.Wrap(bridge.CodeInternal, err, "stored response %s", id)
 		}
-		r.Response.At = millis(f["at"])
+		if r.Response.Proof == "" {
+			r.Response.At = millis(f["at"]) // a signed time stays as it was signed
+		}
 	}
 	for name, v := range f {
 		if len(name) < 2 {

@@ -22,9 +22,11 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	for _, n := range v.Covers {
 		covers += strconv.Itoa(n) + ","
 	}
-	far, responses := reach(i, v.Response)
+	far, _ := reach(i, bridge.Response{State: v.Vote.State, Scope: v.Vote.Scope})
+	_, responses := reach(i, v.Response)
 	args := append([]any{string(v.ID), clean(v.Vote.Actor.Voter()), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
 		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node), expected(v.Expect)}, responses...)
+	args = append(args, revision(v.Revision))
 	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
 	reply, err := cmd.Text()
 	b.hub.wake(v.ID, nil) // it may have ended
@@ -66,6 +68,14 @@ func expected(n *int) string {
 
 func changed(id bridge.ID) error {
 	return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
+}
+
+// revision is the revision that a script has to find; empty for any.
+func revision(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n-1, 10) // what was opened is the first
 }
 
 // scopes by how far they reach.

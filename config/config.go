@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,29 +22,32 @@ type Config struct {
 	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
 	// MaxConnections is how many connections the API has open at a time; more
 	// wait. Default 16384; each caller that waits for an answer is one.
-	MaxConnections int                `yaml:"max_connections"`
-	LogLevel       string             `yaml:"log_level"`
-	Redis          Redis              `yaml:"redis"`
-	TokenKey       Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
-	Slack          Slack              `yaml:"slack"`
-	Discord        Discord            `yaml:"discord"`
-	Telegram       Telegram           `yaml:"telegram"`
-	People         map[string]Person  `yaml:"people"`
-	Routes         map[string]Route   `yaml:"routes"`
-	Agents         map[string]Agent   `yaml:"agents"`
-	Webhooks       map[string]Webhook `yaml:"webhooks"`
-	Groups         map[string]Group   `yaml:"groups"`
-	Identity       Identity           `yaml:"identity"`
-	OnCall         map[string]OnCall  `yaml:"oncall"` // schedules
-	Redact         Redact             `yaml:"redact"`
-	Risks          []Risk             `yaml:"risks"`  // named levels, the worst last
-	Policy         []Rule             `yaml:"policy"` // the first rule that matches decides
-	Receipts       Receipts           `yaml:"receipts"`
-	Audit          Audit              `yaml:"audit"`
-	Retention      Duration           `yaml:"retention"` // of settled interactions; default 720h
-	Metrics        Metrics            `yaml:"metrics"`
-	Console        Console            `yaml:"console"`
-	Traces         Traces             `yaml:"traces"`
+	MaxConnections int    `yaml:"max_connections"`
+	LogLevel       string `yaml:"log_level"`
+	Redis          Redis  `yaml:"redis"`
+	TokenKey       Secret `yaml:"token_key"` // signs controls, hex; empty: in KeysFile
+	// KeysFile is where the keys are kept that the config does not have; the
+	// daemon makes it on its first start. Default nod.keys next to the config.
+	KeysFile  string             `yaml:"keys_file"`
+	Slack     Slack              `yaml:"slack"`
+	Discord   Discord            `yaml:"discord"`
+	Telegram  Telegram           `yaml:"telegram"`
+	People    map[string]Person  `yaml:"people"`
+	Routes    map[string]Route   `yaml:"routes"`
+	Agents    map[string]Agent   `yaml:"agents"`
+	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Groups    map[string]Group   `yaml:"groups"`
+	Identity  Identity           `yaml:"identity"`
+	OnCall    map[string]OnCall  `yaml:"oncall"` // schedules
+	Redact    Redact             `yaml:"redact"`
+	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
+	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
+	Receipts  Receipts           `yaml:"receipts"`
+	Audit     Audit              `yaml:"audit"`
+	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
+	Metrics   Metrics            `yaml:"metrics"`
+	Console   Console            `yaml:"console"`
+	Traces    Traces             `yaml:"traces"`
 }
 
 // Metrics says who may read /metrics.
@@ -81,8 +85,9 @@ type Traces struct {
 // Receipts says what signs them.
 type Receipts struct {
 	// Key is the seed of an Ed25519 key, 32 bytes in hex; several with commas,
-	// of which the first signs. Empty: kept in Redis, where whoever can write
-	// there can forge receipts.
+	// of which the first signs. If it is empty, the key is in KeysFile, or if no
+	// such file can be kept, in Redis, where whoever can read it can forge
+	// receipts.
 	Key Secret `yaml:"key"`
 }
 
@@ -98,10 +103,12 @@ type Redis struct {
 	// Addrs with a MasterName are Sentinels, several without one a Cluster.
 	Addrs      []string `yaml:"addrs"`
 	MasterName string   `yaml:"master_name"`
-	Username   string   `yaml:"username"`
-	Password   Secret   `yaml:"password"`
-	Prefix     string   `yaml:"prefix"` // of keys; default nod
-	Partitions int      `yaml:"partitions"`
+	// SentinelPassword is that of the Sentinels, which may differ from Redis'.
+	SentinelPassword Secret `yaml:"sentinel_password"`
+	Username         string `yaml:"username"`
+	Password         Secret `yaml:"password"`
+	Prefix           string `yaml:"prefix"` // of keys; default nod
+	Partitions       int    `yaml:"partitions"`
 	// WaitReplicas is how many replicas must have a decision before it counts;
 	// not for a Cluster.
 	WaitReplicas int `yaml:"wait_replicas"`
@@ -224,6 +231,12 @@ func Read(path string, environ []string) (Config, error) {
 	}
 	if err := c.environment(environ); err != nil {
 		return c, err
+	}
+	if path != "" {
+		c.KeysFile = cmp.Or(c.KeysFile, "nod.keys")
+		if !filepath.IsAbs(c.KeysFile) {
+			c.KeysFile = filepath.Join(filepath.Dir(path), c.KeysFile)
+		}
 	}
 	c.defaults()
 	return c, nil

@@ -55,6 +55,9 @@ func headline(r bridge.Record) (icon, text string) {
 	if r.Interaction.Kind == bridge.KindNotice {
 		return "📣", "For your information"
 	}
+	if r.Unverified != "" {
+		return "⚠️", "Not verified, and closed"
+	}
 	switch r.State {
 	case bridge.StatePending:
 		if r.Interaction.Kind == bridge.KindApproval {

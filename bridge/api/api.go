@@ -68,7 +68,10 @@ type Options struct {
 	Doors map[string]Door
 	// Redact hides credentials in what errors repeat; nil: nothing is hidden.
 	Redact func(string) string
-	Log    *slog.Logger
+	// Keys says what the keys are worth that decisions are proven with; if it
+	// is nil, nothing is said.
+	Keys func() bridge.Health
+	Log  *slog.Logger
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
@@ -80,12 +83,13 @@ type Server struct {
 	closing context.Context
 	log     *slog.Logger
 	redact  func(string) string
+	keysOK  func() bridge.Health
 	mux     *http.ServeMux
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{engine: o.Engine, reader: o.Reader, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, mux: http.NewServeMux()}
+	s := &Server{engine: o.Engine, reader: verifiedReader{o.Reader, o.Engine}, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, keysOK: o.Keys, mux: http.NewServeMux()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -317,8 +321,12 @@ func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	rec, err := s.engine.Get(r.Context(), id)
-	if err == nil && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
+	look := s.engine.Get
+	if p.Agent == nil {
+		look = s.engine.Show // people see what is stored, and that it proves nothing
+	}
+	rec, err := look(r.Context(), id)
+	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
 		return bridge.Record{}, notFound(id)
 	}
 	if err == nil {
@@ -399,6 +407,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error
 		}
 		f.Limit = n
 	}
+	f.AsStored = p.Agent == nil
 	if p.Agent != nil {
 		f.Agent = p.Agent.Name
 	}

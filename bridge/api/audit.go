@@ -10,6 +10,9 @@ import (
 // one each.
 const receiptHeader = "Nod-Receipt"
 
+// answerHeader carries what binds such an answer to how its requests ended.
+const answerHeader = "Nod-Answer"
+
 // audit writes the audit log as JSON lines.
 func (s *Server) audit(w http.ResponseWriter, r *http.Request, p Principal) error {
 	if !p.Auditor {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -201,11 +200,21 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 	if err != nil {
 		return err
 	}
+	kind, body, err := encodeAnswer(out)
+	if err != nil {
+		return err
+	}
+	statement, err := s.engine.StateAnswer(records, body)
+	if err != nil {
+		return err
+	}
 	for _, rec := range records {
 		w.Header().Add(receiptHeader, rec.Receipt)
 	}
-	if writeAnswer(w, out) != nil || http.NewResponseController(w).Flush() != nil {
-		return nil // not delivered
+	w.Header().Set(answerHeader, statement)
+	w.Header().Set("Content-Type", kind)
+	if _, err := w.Write(body); err != nil || http.NewResponseController(w).Flush() != nil {
+		return nil //nolint:nilerr // not delivered
 	}
 	for _, rec := range records {
 		s.noteDelivered(r.Context(), rec)
@@ -235,17 +244,11 @@ func joined(t dialect.Translation, answers []any) (any, error) {
 	return answers[0], nil
 }
 
-func writeAnswer(w http.ResponseWriter, v any) error {
+// encodeAnswer is an answer as it is sent, and its type.
+func encodeAnswer(v any) (kind string, body []byte, err error) {
 	if t, ok := v.(text); ok {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, err := io.WriteString(w, string(t))
-		return err
+		return "text/plain; charset=utf-8", []byte(t), nil
 	}
-	b, err := dialect.Encode(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(b)
-	return err
+	body, err = dialect.Encode(v)
+	return "application/json", body, err
 }

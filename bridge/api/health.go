@@ -15,12 +15,22 @@ type Health struct {
 	Status    string                   `json:"status"` // ok, degraded or down
 	Redis     bridge.Health            `json:"redis"`
 	Platforms map[string]bridge.Health `json:"platforms"`
+	// Keys is whether the keys protect what is stored against writers of Redis,
+	// and Audit whether the audit log can be sealed.
+	Keys  bridge.Health `json:"keys"`
+	Audit bridge.Health `json:"audit"`
 }
 
 func (s *Server) health(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health()}
+	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.AuditHealth()}
+	if s.keysOK != nil {
+		h.Keys = s.keysOK()
+	}
+	if h.Keys.State == bridge.HealthDown || h.Audit.State == bridge.HealthDown {
+		h.Status = "degraded"
+	}
 	for _, p := range h.Platforms {
 		if p.State != bridge.HealthUp && p.State != bridge.HealthStandby {
 			h.Status = "degraded"

@@ -27,9 +27,16 @@ type Exchange struct {
 	// Pending is called once the message's interactions are open and wait for
 	// people; nil: nobody wants to know.
 	Pending func([]bridge.Record)
-	// Check is called with the answer and its receipts before Exchange returns,
-	// which returns its error instead. A nil Check accepts every answer.
-	Check func(answer []byte, receipts []string) error
+	// Check is called with the answer and what proves it, before Exchange
+	// returns; its error is returned instead. If it is nil, nothing is checked.
+	Check func(Answered) error
+}
+
+// Answered is an answer in another system's format, and what proves it.
+type Answered struct {
+	Body      []byte
+	Receipts  []string // one for each request; empty for one that ended without a decision
+	Statement string   // binds the body to how the requests ended
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
@@ -93,13 +100,12 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait time.Duratio
 		return nil, nil, away(err)
 	}
 	if resp.StatusCode != http.StatusAccepted {
-		raw = bytes.TrimSpace(raw)
 		if x.Check != nil {
-			if err := x.Check(raw, resp.Header.Values("Nod-Receipt")); err != nil {
+			if err := x.Check(Answered{raw, resp.Header.Values("Nod-Receipt"), resp.Header.Get("Nod-Answer")}); err != nil {
 				return nil, nil, callbackError{err}
 			}
 		}
-		return raw, nil, nil
+		return bytes.TrimSpace(raw), nil, nil
 	}
 	var list bridge.List
 	if err := readAnswer(raw, &list); err != nil {

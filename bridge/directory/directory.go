@@ -48,7 +48,7 @@ type Scheduler interface {
 
 // Links keeps the accounts that people linked.
 type Links interface {
-	Linked(ctx context.Context, platform, user string) (string, error)
+	Linked(ctx context.Context, platform, user string) (bridge.Link, error)
 }
 
 // Options configures a Directory.
@@ -103,12 +103,12 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 		return person, err
 	}
 	if d.o.Links != nil {
-		name, err := d.o.Links.Linked(ctx, a.Platform, a.User)
+		l, err := d.o.Links.Linked(ctx, a.Platform, a.User)
 		if err != nil {
 			return "", err
 		}
-		if _, known := d.o.People[name]; known {
-			return name, nil
+		if _, known := d.o.People[l.Person]; known {
+			return l.Person, nil
 		}
 	}
 	return d.byEmail(ctx, a)

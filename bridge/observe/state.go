@@ -46,6 +46,24 @@ func (o *Observer) Watch(state func(context.Context) (bridge.Stats, error), heal
 	o.registry.MustRegister(stateCollector{state, health})
 }
 
+// WatchProof adds metrics for what a writer of Redis could do: how many
+// partitions of the audit log are no longer sealed, and whether the keys are
+// kept where they protect nothing.
+func (o *Observer) WatchProof(refused func() int64, keys func() bridge.Health) {
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	o.registry.MustRegister(
+		gauge("nod_audit_refused", "Partitions of the audit log that are not sealed, as an entry in them was forged or changed.", func() float64 { return float64(refused()) }),
+		gauge("nod_keys_unprotected", "1 if the keys that prove decisions are kept in Redis, or differ between daemons.", func() float64 {
+			if keys().State == bridge.HealthUp {
+				return 0
+			}
+			return 1
+		}),
+	)
+}
+
 // Describe implements prometheus.Collector.
 func (c stateCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
 

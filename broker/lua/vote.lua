@@ -8,8 +8,10 @@
 --      10 channel of this daemon
 --      11 number of amendments that it was checked under ('' for any)
 --      12.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
+--      the last: revision that the record must have ('' for any)
 -- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
---      'repeat' | 'counted' | 'decided' | 'changed' (it was amended since)
+--      'repeat' | 'counted' | 'decided' | 'changed' (it was amended since) |
+--      'raced' (it has another revision)
 own = ARGV[10]
 local r = read(KEYS[1], ARGV[1])
 if not r then return 'missing' end
@@ -19,6 +21,7 @@ if r.st ~= 'pending' then
 end
 if at_deadline(r) ~= 'pending' then return 'late' end
 if ARGV[11] ~= '' and (call('HGET', KEYS[1], 'av') or '0') ~= ARGV[11] then return 'changed' end
+if ARGV[#ARGV] ~= '' and ms(r.rev) ~= ARGV[#ARGV] then return 'raced' end
 -- A vote is person, state, reach and indexes, and JSON with \31 between, \30
 -- after it. What is approved reaches as far as the narrowest yes.
 local votes, yes, no, covered, reach = {}, 0, 0, {}, 3

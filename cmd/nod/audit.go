@@ -135,11 +135,7 @@ tampered with.`,
 			}
 			var have []bridge.Receipt
 			for _, path := range receipts {
-				token, err := readReceipt(cmd.InOrStdin(), []string{path})
-				if err != nil {
-					return err
-				}
-				r, err := keys.VerifyReceipt(token)
+				r, err := checkedReceipt(cmd.InOrStdin(), []string{path}, keys)
 				if err != nil {
 					return err
 				}
@@ -198,6 +194,9 @@ func printReport(cmd *cobra.Command, asJSON bool, r bridge.AuditReport) error {
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(p))
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%d entries, %d seals, %d not sealed yet\n", r.Entries, r.Seals, r.Unsealed)
+		if r.Unproven > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "%d entries have no proof: an earlier version of nod wrote them, or someone forged them\n", r.Unproven)
+		}
 	}
 	if len(r.Problems) > 0 {
 		return bridge.Errorf(bridge.CodeForbidden, "the audit log was tampered with: %d problems", len(r.Problems))

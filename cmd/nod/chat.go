@@ -28,7 +28,7 @@ type chatClient struct{ *client.Client }
 
 // Ask implements relay.Asker.
 func (c chatClient) Ask(ctx context.Context, format string, query url.Values, body []byte) (json.RawMessage, error) {
-	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Check: func(answer []byte, tokens []string) error {
+	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Check: func(a client.Answered) error {
 		translate := map[string]func([]byte) (dialect.Translation, error){"acp": acp.Request, "codex": codex.Request, "mcp_elicitation": elicitation.Translate}[format]
 		if translate == nil {
 			return mistrust(bridge.Errorf(bridge.CodeInternal, "no format %q", format))
@@ -37,7 +37,7 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 		if err != nil {
 			return mistrust(err)
 		}
-		return covered(t, answer, tokens)
+		return covered(t, a)
 	}})
 }
 

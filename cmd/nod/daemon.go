@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"maps"
@@ -46,6 +45,7 @@ type daemon struct {
 	config      config.Config      // that it was started with
 	changed     chan config.Config // to be applied
 	now         atomic.Pointer[generation]
+	announced   atomic.Pointer[[]string] // the fingerprints of all daemons' keys
 }
 
 // newDaemon wires everything. It reaches Redis, and no platform yet.
@@ -73,6 +73,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	d.config = c
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
+	observer.WatchProof(func() int64 { return d.engine().AuditRefusals() }, d.keysHealth)
 	return d, nil
 }
 
@@ -81,23 +82,23 @@ func (d *daemon) engine() *bridge.Engine { return d.now.Load().engine }
 
 // build makes a generation of a config.
 func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	keys, err := d.tokenKeys(ctx, c)
+	k, err := loadKeys(ctx, c, d.store)
 	if err != nil {
 		return nil, err
 	}
-	keyring, err := bridge.NewKeyring(keys...)
+	if err := k.announce(ctx, c, d.store, d.log); err != nil {
+		return nil, err
+	}
+	keyring, err := bridge.NewKeyring(k.token...)
 	if err != nil {
 		return nil, err
 	}
-	signer, err := d.signer(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+	proven := bridge.ProvenStore(d.store, k.signer, k.inRedis, d.log)
 	rules, err := buildPolicy(c)
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := buildPlatforms(c, d.store, d.log)
+	platforms, callbacks, err := buildPlatforms(c, proven, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +114,8 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, platforms, d.store)
-	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: signer, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
+	people := buildDirectory(c, platforms, proven)
+	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -122,7 +123,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
-	g := &generation{engine: bridge.NewEngine(options), done: make(chan struct{})}
+	g := &generation{engine: bridge.NewEngine(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
@@ -131,9 +132,9 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
 	tokens := buildTokens(c)
-	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Doors: map[string]api.Door{"/mcp": door}}
+	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Doors: map[string]api.Door{"/mcp": door}}
 	if c.Console.Enabled {
-		page := buildConsole(c, g.engine, tokens, keys[0], d.log)
+		page := buildConsole(c, g.engine, tokens, k.token[0], d.log)
 		mux.Handle("/console/", page)
 		front.Session = page.Principal
 	}
@@ -159,48 +160,6 @@ func guarded(token string, h http.Handler) http.Handler {
 	})
 }
 
-// tokenKeys sign controls, and sessions of the console.
-func (d *daemon) tokenKeys(ctx context.Context, c config.Config) ([][]byte, error) {
-	if c.TokenKey.Set() {
-		return hexKeys("token_key", c.TokenKey)
-	}
-	key, err := d.store.TokenKey(ctx)
-	return [][]byte{key}, err
-}
-
-// signer is what signs receipts and seals.
-func (d *daemon) signer(ctx context.Context, c config.Config) (*bridge.Signer, error) {
-	if !c.Receipts.Key.Set() {
-		seed, err := d.store.SigningKey(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return bridge.NewSigner(seed)
-	}
-	seeds, err := hexKeys("receipts.key", c.Receipts.Key)
-	if err != nil {
-		return nil, err
-	}
-	s, err := bridge.NewSigner(seeds...)
-	if err != nil {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
-	}
-	return s, nil
-}
-
-// hexKeys reads keys with commas between them.
-func hexKeys(path string, secret config.Secret) ([][]byte, error) {
-	var keys [][]byte
-	for s := range strings.SplitSeq(secret.Value(), ",") {
-		key, err := hex.DecodeString(strings.TrimSpace(s))
-		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is not hex", path).WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
 // serve runs until ctx ends, then lets calls under way finish.
 func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 	if d.connections > 0 {
@@ -218,6 +177,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 		}
 	})
 	wg.Go(func() { d.tidy(run) })
+	wg.Go(func() { d.announce(run) })
 	wg.Go(func() {
 		<-run.Done()
 		d.now.Load().close()
@@ -255,6 +215,34 @@ func (d *daemon) tidy(ctx context.Context) {
 		case <-t.C:
 		}
 	}
+}
+
+// announce says which keys this daemon signs with until ctx ends, and learns
+// which the others do.
+func (d *daemon) announce(ctx context.Context) {
+	for {
+		all, err := d.store.Announce(ctx, d.now.Load().keys.fingerprint())
+		if err == nil {
+			d.announced.Store(&all)
+		}
+		if !bridge.Pause(ctx, broker.AnnounceEvery) {
+			break
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := d.store.Retire(last); err != nil {
+		d.log.Debug("daemon not taken off, its entry will end", "error", err)
+	}
+}
+
+// keysHealth says what the keys of the daemons are worth.
+func (d *daemon) keysHealth() bridge.Health {
+	var others []string
+	if all := d.announced.Load(); all != nil {
+		others = *all
+	}
+	return d.now.Load().keys.health(others)
 }
 
 func off(pacing *bool) bool { return pacing != nil && !*pacing }
@@ -347,7 +335,7 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 
 // redisClient connects to what the config names.
 func redisClient(c config.Redis) (redis.UniversalClient, error) {
-	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value()}
+	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value()}
 	if c.URL.Set() {
 		u, err := redis.ParseURL(c.URL.Value())
 		if err != nil {

@@ -92,6 +92,7 @@ func (d *doctor) examine(ctx context.Context) {
 	} else {
 		defer client.Close()
 		d.findings = append(d.findings, broker.Diagnose(ctx, client, c.Redis.WaitReplicas)...)
+		d.examineKeys(ctx, c, client)
 	}
 	d.examinePlatforms(ctx, c)
 	d.examineDaemon(ctx, c)
@@ -184,6 +185,9 @@ func (d *doctor) examineDaemon(ctx context.Context, c config.Config) {
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h); err != nil {
 		d.add("daemon", bridge.FindingFailed, "what answers at "+url+" is not nod", "set NOD_URL")
 		return
+	}
+	if h.Audit.State == bridge.HealthDown {
+		d.add("daemon.audit", bridge.FindingFailed, render.Line(h.Audit.Reason), "find out who wrote to Redis; docs/operations.md says how to go on")
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Platforms)) {
 		p := h.Platforms[name]

@@ -34,6 +34,9 @@ func (p patient) yaml() string {
 	fmt.Fprintf(&b, "slack: {bot_token: %s, app_token: %s, api_url: %s, pacing: false}\n", c.Slack.BotToken.Value(), c.Slack.AppToken.Value(), c.Slack.APIURL)
 	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q, api_url: %s, pacing: false}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey, c.Discord.APIURL)
 	fmt.Fprintf(&b, "telegram: {bot_token: %q, api_url: %s, pacing: false}\n", c.Telegram.BotToken.Value(), c.Telegram.APIURL)
+	if c.TokenKey.Set() {
+		fmt.Fprintf(&b, "token_key: %s\nreceipts: {key: %s}\n", c.TokenKey.Value(), c.Receipts.Key.Value())
+	}
 	b.WriteString("people:\n")
 	for name, who := range c.People {
 		fmt.Fprintf(&b, "  %s: {slack: %s, discord: %q, telegram: %q}\n", name, who.Slack, who.Discord, who.Telegram)
@@ -137,7 +140,16 @@ func TestDoctorRecognises(t *testing.T) {
 		"redis: eviction":       {func(_ *patient, r *rig) { r.configSet("maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
 		"redis: full":           {func(_ *patient, r *rig) { r.configSet("maxmemory", "1200000") }, "redis.eviction", "warning", "maxmemory"},
 		"redis: no persistence": {func(_ *patient, r *rig) { r.configSet("appendonly", "no") }, "redis.persistence", "warning", "appendonly"},
-		"redis: replicas":       {func(p *patient, _ *rig) { p.config.Redis.WaitReplicas = 1 }, "redis.replicas", "failed", "wait_replicas"},
+		"redis: no password":    {func(*patient, *rig) {}, "redis.password", "warning", "requirepass"},
+		"keys: none yet":        {func(p *patient, _ *rig) { p.config.TokenKey, p.config.Receipts.Key = config.Secret{}, config.Secret{} }, "keys", "warning", "receipts.key"},
+		"keys: different": {func(_ *patient, r *rig) {
+			for _, node := range []string{"a", "b"} {
+				if err := r.redis.Client(t).HSet(r.ctx, "nod:daemons", node, node+fmt.Sprintf(" %d", time.Now().UnixMilli())).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "keys.daemons", "failed", "restart them"},
+		"redis: replicas": {func(p *patient, _ *rig) { p.config.Redis.WaitReplicas = 1 }, "redis.replicas", "failed", "wait_replicas"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,6 +183,8 @@ func (r *rig) configSet(key, value string) {
 func TestDoctorAsks(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
+	r.configSet("requirepass", "secret")
+	p.redis = strings.Replace(p.redis, "//", "//:secret@", 1)
 	go func() {
 		at := sandbox.Place{Service: "slack", Channel: sandbox.SlackChannel}
 		r.eventually("the test ask is posted", func() bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -151,12 +152,12 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 	c.Patience = f.patience
 	q := beside(f.route, f.timeout, f.grace, f.batch)
 	q.Set("unanswered", f.unanswered)
-	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Check: func(answer []byte, tokens []string) error {
-		if err := covered(t, answer, tokens); err != nil {
+	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Check: func(a client.Answered) error {
+		if err := covered(t, a); err != nil {
 			return err
 		}
-		if agent == "claude" && len(t.Exchanges) > 0 && string(answer) != "{}" {
-			return claudecode.CheckOutput(hookEvent(body), answer)
+		if agent == "claude" && len(t.Exchanges) > 0 && string(bytes.TrimSpace(a.Body)) != "{}" {
+			return claudecode.CheckOutput(hookEvent(body), a.Body)
 		}
 		return nil
 	}})

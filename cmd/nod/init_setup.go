@@ -161,6 +161,12 @@ func (s *setup) rest() error {
 			return err
 		}
 		s.draft.set([]string{"redis", "url"}, url)
+		if s.envFile != "" && s.redis == "" && !s.now.Redis.Password.Set() {
+			if err := s.draft.secret([]string{"redis", "password"}, "redis_password", randomHex(32)); err != nil {
+				return err
+			}
+			s.say("nod: %s has a new password for Redis, NOD_REDIS_PASSWORD; start Redis with it", s.envFile)
+		}
 	}
 	if len(s.now.Agents) == 0 || s.agent != "" && !s.now.Agents[s.agent].Token.Set() {
 		s.agent = cmp.Or(s.agent, "agent")

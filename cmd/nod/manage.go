@@ -56,7 +56,7 @@ func printList(w, talk io.Writer, page bridge.List) error {
 	for _, r := range page.Items {
 		i := r.Interaction
 		prompt := render.Cut(render.Line(i.Prompt), 60, render.Runes)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.ID, i.Created.Local().Format(time.DateTime), r.State, render.Line(i.Agent), prompt)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.ID, i.Created.Local().Format(time.DateTime), stateWords(r), render.Line(i.Agent), prompt)
 	}
 	if page.Next != "" {
 		fmt.Fprintf(talk, "nod: more with --cursor %s\n", page.Next)
@@ -275,4 +275,13 @@ func cancelCommand() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "shown to people")
 	cmd.Flags().StringVar(&session, "session", "", "withdraw everything pending in this session")
 	return cmd
+}
+
+// stateWords are a record's state, and that it proves nothing if it does not
+// verify.
+func stateWords(r bridge.Record) string {
+	if r.Unverified != "" {
+		return string(r.State) + " (not verified)"
+	}
+	return string(r.State)
 }

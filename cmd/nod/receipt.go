@@ -28,10 +28,12 @@ func receiptVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "check a receipt with the public keys, and say what it proves",
-		Long: `Check a receipt with the public keys, without a daemon, and say what it proves.
-FILE holds the receipt, or a whole record with one as printed by --json; without
-FILE, or with -, it is read from stdin. With --request it also has to be for
-that request, byte for byte of what counts. Exit code 6: it proves nothing.`,
+		Long: `Check a receipt with the public keys, without a daemon, and print what it proves.
+FILE holds the receipt, or a whole record as printed by --json. Without FILE, or
+with -, it is read from stdin. A record is compared with its receipt: the digest
+is computed again from its prompt, input and questions, and every claim has to
+be the same. With --request, the receipt also has to be for that request.
+The exit code is 6 if the receipt proves nothing.`,
 		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,11 +41,7 @@ that request, byte for byte of what counts. Exit code 6: it proves nothing.`,
 			if err != nil {
 				return err
 			}
-			token, err := readReceipt(cmd.InOrStdin(), args)
-			if err != nil {
-				return err
-			}
-			r, err := keys.VerifyReceipt(token)
+			r, err := checkedReceipt(cmd.InOrStdin(), args, keys)
 			if err != nil {
 				return err
 			}
@@ -66,20 +64,20 @@ that request, byte for byte of what counts. Exit code 6: it proves nothing.`,
 	return cmd
 }
 
-// readReceipt reads a receipt, or the one of a record.
-func readReceipt(stdin io.Reader, args []string) (string, error) {
+// checkedReceipt reads a receipt, or the one of a record that it proves.
+func checkedReceipt(stdin io.Reader, args []string, keys bridge.JWKS) (bridge.Receipt, error) {
 	raw, err := argumentFile(stdin, args)
 	if err != nil {
-		return "", err
+		return bridge.Receipt{}, err
 	}
 	var rec bridge.Record
 	if json.Unmarshal(raw, &rec) != nil {
-		return string(raw), nil
+		return keys.VerifyReceipt(string(raw))
 	}
-	if rec.Receipt == "" {
-		return "", bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
+	if !rec.State.Final() {
+		return bridge.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
 	}
-	return rec.Receipt, nil
+	return keys.VerifyRecord(rec)
 }
 
 // argumentFile reads the file that is named, or stdin.

@@ -16,6 +16,7 @@ import (
 // generation is what is built of one config.
 type generation struct {
 	engine  *bridge.Engine
+	keys    keys
 	handler http.Handler
 	closing context.Context // of its calls that wait, which come again
 	close   context.CancelFunc

@@ -73,6 +73,15 @@ func serveSandbox(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *
 
 // sandboxConfig is a config whose platforms are the sandbox at base.
 func sandboxConfig(base string) config.Config {
+	c := bareSandboxConfig(base)
+	stageKeys(&c)
+	return c
+}
+
+// stageKeys are the keys of everything that this process runs on a sandbox.
+var stageKeys = memoryKeys()
+
+func bareSandboxConfig(base string) config.Config {
 	no := false
 	c := config.Config{
 		LogLevel: "info",

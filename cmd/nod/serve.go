@@ -46,7 +46,16 @@ nothing.`,
 				return err
 			}
 			defer stop()
-			return serve(cmd.Context(), c, client, log, func() (config.Config, error) { return config.Load(path, os.Environ()) })
+			keep := func(*config.Config) {}
+			if dev {
+				keep = memoryKeys()
+			}
+			keep(&c)
+			return serve(cmd.Context(), c, client, log, func() (config.Config, error) {
+				c, err := config.Load(path, os.Environ())
+				keep(&c)
+				return c, err
+			})
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
@@ -66,9 +75,6 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 	}
 	if len(c.Platforms()) == 0 {
 		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
-	}
-	if !c.Receipts.Key.Set() || !c.TokenKey.Set() {
-		log.Info("keys are kept in Redis, where whoever can read it has them; set receipts.key and token_key for production, see docs/security.md")
 	}
 	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)
@@ -116,11 +122,13 @@ func openRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient,
 // embeddedRedis starts a Redis in this process. Its clock has to be moved by
 // hand for keys to expire.
 func embeddedRedis() (redis.UniversalClient, func(), error) {
-	m, err := miniredis.Run()
-	if err != nil {
+	m := miniredis.NewMiniRedis()
+	password := randomHex(32) // other users of this machine reach it too
+	m.RequireAuth(password)
+	if err := m.Start(); err != nil {
 		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
 	}
-	client := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
+	client := redis.NewClient(&redis.Options{Addr: m.Addr(), Password: password, ContextTimeoutEnabled: true})
 	done := make(chan struct{})
 	go func() {
 		t := time.NewTicker(time.Second)

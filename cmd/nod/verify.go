@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
@@ -25,32 +26,26 @@ func readKeys(path string) (bridge.JWKS, error) {
 	return keys, nil
 }
 
-// receiptOf reads a receipt: one that is signed with a key of the file that
-// NOD_RECEIPT_KEYS names, where it names one.
-func receiptOf(token string) (bridge.Receipt, error) {
+// trustedKeys are the public keys of the file that NOD_RECEIPT_KEYS names; nil
+// if it names none.
+func trustedKeys() (*bridge.JWKS, error) {
 	path := os.Getenv(keysEnv)
 	if path == "" {
-		return bridge.ReadReceipt(token)
+		return nil, nil //nolint:nilnil // as the comment says
 	}
 	keys, err := readKeys(path)
-	if err != nil {
-		return bridge.Receipt{}, err
-	}
-	return keys.VerifyReceipt(token)
+	return &keys, err
 }
 
 // verified refuses a decision that is not about exactly what was asked, before
 // anything is done because of it.
 func verified(rec bridge.Record, r bridge.Request) error {
-	if !rec.State.Final() {
-		return nil
+	if !rec.State.Final() || !rec.State.Decided() {
+		return nil // no one can act on it as on a yes
 	}
-	receipt, err := receiptOf(rec.Receipt)
+	keys, err := trustedKeys()
 	if err == nil {
-		err = receipt.Covers(r, approvedInput(rec))
-	}
-	if err == nil && (receipt.ID != rec.Interaction.ID || receipt.State != rec.State) {
-		err = bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision than the one that came back")
+		err = keys.VerifyAnswer(rec, r)
 	}
 	if err != nil {
 		return mistrust(err)
@@ -62,21 +57,14 @@ func mistrust(err error) error {
 	return bridge.Wrap(bridge.CodeForbidden, err, "the answer can not be trusted, so nothing is done")
 }
 
-// approvedInput is what a person approved instead; nil: what was asked for.
-func approvedInput(rec bridge.Record) json.RawMessage {
-	if rec.Response == nil {
-		return nil
+// covered refuses an answer in another format that is not exactly about what
+// its message asked, or that is not as the daemon sent it. What was approved
+// instead, the agent reads from the answer.
+func covered(t dialect.Translation, a client.Answered) error {
+	if len(a.Receipts) != len(t.Exchanges) {
+		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(a.Receipts), len(t.Exchanges)))
 	}
-	return rec.Response.Input
-}
-
-// covered refuses an answer that is not about exactly what a message asked, or
-// that says something else than its receipt.
-func covered(t dialect.Translation, answer []byte, tokens []string) error {
-	if len(tokens) != len(t.Exchanges) {
-		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(tokens), len(t.Exchanges)))
-	}
-	got, err := bridge.Canonical(answer)
+	got, err := bridge.Canonical(a.Body)
 	switch {
 	case err != nil:
 		return mistrust(err)
@@ -86,16 +74,28 @@ func covered(t dialect.Translation, answer []byte, tokens []string) error {
 		return mistrust(bridge.Errorf(bridge.CodeInternal, "an answer to %d requests", len(t.Exchanges)))
 	}
 	x := t.Exchanges[0]
-	receipt, err := receiptOf(tokens[0])
+	receipt, err := signedEnd(x.Request, a)
 	if err != nil {
 		return mistrust(err)
 	}
-	original := receipt
-	original.ApprovedDigest = ""
-	if err := original.Covers(x.Request, nil); err != nil {
-		return mistrust(err)
-	}
 	return mistrustUnless(agrees(x, receipt, got))
+}
+
+// signedEnd returns how the request of an answer ended, as the daemon signed
+// it.
+func signedEnd(req bridge.Request, a client.Answered) (bridge.Receipt, error) {
+	keys, err := trustedKeys()
+	if err != nil {
+		return bridge.Receipt{}, err
+	}
+	ends, err := keys.VerifyEnds(a.Statement, a.Body)
+	switch {
+	case err != nil:
+		return bridge.Receipt{}, err
+	case len(ends) != 1:
+		return bridge.Receipt{}, bridge.Errorf(bridge.CodeForbidden, "%d ends for one request", len(ends))
+	}
+	return keys.CoversEnd(ends[0], req, a.Receipts[0])
 }
 
 // agrees reports whether an answer is the one that a dialect writes for a
@@ -111,19 +111,15 @@ func agrees(x dialect.Exchange, receipt bridge.Receipt, answer []byte) bool {
 			return false
 		}
 	}
-	for _, stop := range []bool{false, true} { // a receipt does not say it
-		rec := bridge.Record{
-			Interaction: bridge.Interaction{ID: receipt.ID, Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
-			State:       receipt.State,
-			Response: &bridge.Response{
-				State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: stop,
-			},
-		}
-		if want, err := x.Answer(rec); err == nil && isAnswer(want, answer) {
-			return true
-		}
+	rec := bridge.Record{
+		Interaction: bridge.Interaction{ID: receipt.ID, Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
+		State:       receipt.State,
+		Response: &bridge.Response{
+			State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: receipt.Stop,
+		},
 	}
-	return false
+	want, err := x.Answer(rec)
+	return err == nil && isAnswer(want, answer)
 }
 
 // changedInput is the input that a hook's answer sets. No other format has one.

@@ -116,12 +116,18 @@ func render(dir string, values map[string]any) (string, error) {
 
 func lintCompose(root string) error {
 	for _, name := range []string{"compose.yaml", "compose.ha.yaml"} {
-		o, err := cli.NewProjectOptions([]string{filepath.Join(root, name)}, cli.WithName("nod"))
-		if err != nil {
+		load := func(env ...string) error {
+			o, err := cli.NewProjectOptions([]string{filepath.Join(root, name)}, cli.WithName("nod"), cli.WithEnv(env))
+			if err == nil {
+				_, err = o.LoadProject(context.Background())
+			}
 			return err
 		}
-		if _, err := o.LoadProject(context.Background()); err != nil {
+		if err := load("NOD_REDIS_PASSWORD=lint"); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if load() == nil {
+			return fmt.Errorf("%s: starts a Redis without a password", name)
 		}
 	}
 	return nil

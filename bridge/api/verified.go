@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// verifiedReader reads from the store what the engine vouches for.
+type verifiedReader struct {
+	Reader
+	engine *bridge.Engine
+}
+
+// List implements Reader.
+func (v verifiedReader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+	l, err := v.Reader.List(ctx, f)
+	return v.engine.CheckList(l, f.AsStored), err
+}
+
+// Events implements Reader.
+func (v verifiedReader) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+	for {
+		events, next, err := v.Reader.Events(ctx, cursor, f)
+		if err != nil || len(events) == 0 {
+			return events, next, err
+		}
+		good, err := v.engine.CheckEvents(ctx, events)
+		if err != nil || len(good) > 0 {
+			return good, next, err
+		}
+		cursor = next // no events at all would be the end
+	}
+}

@@ -1,0 +1,128 @@
+package bridge
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
+
+const typeAnswer = "nod-answer+jws"
+
+// End is how a request ended that is answered in another format.
+type End struct {
+	ID     ID     `json:"id"`
+	Digest string `json:"digest"`
+	State  State  `json:"state"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// answerClaims bind an answer in another format to how its requests ended. The
+// decision itself is proven by its receipt.
+type answerClaims struct {
+	Ends []End  `json:"ends"`
+	Body string `json:"body"` // hex SHA-256
+}
+
+func answerOf(records []Record, body []byte) answerClaims {
+	sum := sha256.Sum256(body)
+	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
+	for n, r := range records {
+		c.Ends[n] = End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
+		if r.Response != nil {
+			c.Ends[n].Reason = r.Response.Reason
+		}
+	}
+	return c
+}
+
+// StateAnswer signs an answer in another format that was made of verified
+// records. It is empty without a signer.
+func (e *Engine) StateAnswer(records []Record, body []byte) (string, error) {
+	if e.signer == nil {
+		return "", nil
+	}
+	for _, r := range records {
+		if err := r.trusted(); err != nil {
+			return "", err
+		}
+	}
+	return e.signer.sign(typeAnswer, answerOf(records, body))
+}
+
+// payload reads a signed text. A nil set checks no signature: for callers that
+// trust the connection that it came by.
+func (set *JWKS) payload(typ, token string) ([]byte, error) {
+	if set != nil {
+		return set.verify(typ, token)
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil, Errorf(CodeInvalid, "receipt: is not a compact JWS")
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
+	if err != nil {
+		return nil, Wrap(CodeInvalid, err, "receipt")
+	}
+	return raw, nil
+}
+
+// VerifyEnds returns how the requests ended that an answer in another format
+// is about. The answer has to be the one that was signed with them.
+func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
+	raw, err := set.payload(typeAnswer, statement)
+	if err != nil {
+		return nil, err
+	}
+	var c answerClaims
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, Wrap(CodeInvalid, err, "answer")
+	}
+	if sum := sha256.Sum256(body); c.Body != hex.EncodeToString(sum[:]) {
+		return nil, Errorf(CodeForbidden, "the answer is not the one that was signed")
+	}
+	return c.Ends, nil
+}
+
+// CoversEnd checks that an end is that of a request, and has a receipt if it is
+// a decision. It returns the receipt, which for any other end holds only the
+// state and the reason.
+func (set *JWKS) CoversEnd(end End, req Request, receipt string) (Receipt, error) {
+	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Digest: end.Digest}
+	digest, err := req.Digest()
+	if err != nil {
+		return bare, err
+	}
+	if digest != end.Digest {
+		return bare, Errorf(CodeForbidden, "the answer is for another request").WithHint("it is for %s, the request is %s", end.Digest, digest)
+	}
+	if !end.State.Decided() {
+		return bare, nil
+	}
+	got, err := set.receipt(receipt)
+	if err != nil {
+		return bare, err
+	}
+	if got.ID != end.ID || got.State != end.State || got.Digest != digest {
+		return bare, Errorf(CodeForbidden, "the receipt is for another decision than the one that came back")
+	}
+	return got, nil
+}
+
+// receipt reads a receipt, and checks its signature unless the set is nil.
+func (set *JWKS) receipt(token string) (Receipt, error) {
+	var r Receipt
+	raw, err := set.payload(typeReceipt, strings.TrimSpace(token))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, Wrap(CodeInvalid, err, "receipt")
+	}
+	return r, nil
+}
+
+// Decided reports whether someone, or a rule, decided: anything else that ends
+// a request is no answer.
+func (s State) Decided() bool { return s == StateAnswered || s == StateApproved || s == StateDenied }

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+)
+
+// keysInRedis says what is not protected while keys are kept in Redis.
+const keysInRedis = "keys are kept in Redis: whoever can read and write it can forge decisions, grants, and the audit log"
+
+// keys are what a daemon signs controls and decisions with.
+type keys struct {
+	token  [][]byte
+	signer *bridge.Signer
+	// inRedis tells that a key is kept in Redis, and proves nothing to those
+	// who can read there. Why is the reason, if there was one.
+	inRedis bool
+	why     string
+}
+
+// fingerprint tells the keys of two daemons apart, and reveals neither.
+func (k keys) fingerprint() string {
+	h := hmac.New(sha256.New, k.token[0])
+	h.Write([]byte("nod keys\x00" + k.signer.PublicKeys().Keys[0].KeyID))
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// keyFile is what the file of keys holds, in hex as in the config.
+type keyFile struct {
+	Token    string `yaml:"token_key"`
+	Receipts string `yaml:"receipts_key"`
+	// Former are the public keys of receipts keys that were kept in Redis
+	// before, with which older seals of the audit log are checked.
+	Former []string `yaml:"former,omitempty"`
+}
+
+// loadKeys takes the keys from the config, else from the file of keys, which it
+// makes if it can, else from Redis.
+func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys, error) {
+	var f keyFile
+	var why error
+	if !c.TokenKey.Set() || !c.Receipts.Key.Set() {
+		f, why = readKeyFile(ctx, c.KeysFile, store)
+		if bridge.ErrorCode(why) == bridge.CodeConflict || bridge.ErrorCode(why) == bridge.CodeInvalid {
+			return keys{}, why
+		}
+	}
+	var k keys
+	var err error
+	if k.token, err = secretKeys("token_key", c.TokenKey, f.Token); err != nil {
+		return k, err
+	}
+	seeds, err := secretKeys("receipts.key", c.Receipts.Key, f.Receipts)
+	if err != nil {
+		return k, err
+	}
+	k.inRedis = len(k.token) == 0 || len(seeds) == 0
+	if k.inRedis && why != nil {
+		k.why = why.Error()
+	}
+	if len(k.token) == 0 {
+		key, err := store.TokenKey(ctx)
+		if err != nil {
+			return k, err
+		}
+		k.token = [][]byte{key}
+	}
+	if len(seeds) == 0 {
+		seed, err := store.SigningKey(ctx)
+		if err != nil {
+			return k, err
+		}
+		seeds = [][]byte{seed}
+	}
+	if k.signer, err = bridge.NewSigner(seeds...); err != nil {
+		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
+	}
+	for _, former := range f.Former {
+		raw, err := hex.DecodeString(former)
+		if err != nil || len(raw) != ed25519.PublicKeySize {
+			return k, bridge.Errorf(bridge.CodeInvalid, "%s: former: is not a public key in hex", c.KeysFile)
+		}
+		k.signer.Formerly(bridge.NewJWK(raw))
+	}
+	return k, nil
+}
+
+// secretKeys are the keys of the config, else those of the file of keys.
+func secretKeys(path string, secret config.Secret, filed string) ([][]byte, error) {
+	if secret.Set() {
+		return hexKeys(path, secret)
+	}
+	if filed == "" {
+		return nil, nil
+	}
+	return hexKeys(path, config.NewSecret(filed))
+}
+
+// readKeyFile reads the file of keys, and makes it where there is none. Any
+// error but CodeConflict and CodeInvalid means that there can be no such file.
+func readKeyFile(ctx context.Context, path string, store *broker.Broker) (keyFile, error) {
+	var f keyFile
+	if path == "" {
+		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file to keep a file of keys next to")
+	}
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeKeyFile(ctx, path, store); err != nil {
+			return f, err
+		}
+		raw, err = os.ReadFile(path)
+	}
+	if err != nil { // with other keys, nothing of what is stored would verify
+		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("let the user that runs nod read it")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil || f.Token == "" || f.Receipts == "" {
+		return f, bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path).WithHint("restore it from a backup; without it, nothing that is pending can be decided")
+	}
+	return f, nil
+}
+
+// makeKeyFile writes new keys to a file that only its owner can read. A
+// deployment whose daemons sign already is not given other keys.
+func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
+	other := func(fingerprint string) error {
+		return bridge.Errorf(bridge.CodeConflict, "%s: is missing, and the daemons of this Redis sign with other keys (%s)", path, fingerprint).
+			WithHint("copy the file from a daemon that runs, or set token_key and receipts.key of the config as they have them; "+
+				"if the keys are lost, delete the Redis key %s, and what is pending has to be asked again", store.KeysKey())
+	}
+	known, err := store.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	if known != "" {
+		return other(known)
+	}
+	f := keyFile{Token: randomHex(bridge.MinKey), Receipts: randomHex(ed25519.SeedSize)}
+	before, err := store.FormerSigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	if len(before) == ed25519.SeedSize {
+		public := ed25519.NewKeyFromSeed(before).Public().(ed25519.PublicKey)
+		f.Former = []string{hex.EncodeToString(public)}
+	}
+	if err := writeKeyFile(path, f); err != nil {
+		return err
+	}
+	mine, err := fingerprintOf(f)
+	if err == nil {
+		known, err = store.ClaimKeys(ctx, mine)
+	}
+	if err == nil && known != mine {
+		err = other(known) // another daemon was first
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+func fingerprintOf(f keyFile) (string, error) {
+	token, err := hex.DecodeString(f.Token)
+	if err != nil {
+		return "", err
+	}
+	seed, err := hex.DecodeString(f.Receipts)
+	if err != nil {
+		return "", err
+	}
+	s, err := bridge.NewSigner(seed)
+	if err != nil {
+		return "", err
+	}
+	return keys{token: [][]byte{token}, signer: s}.fingerprint(), nil
+}
+
+// writeKeyFile writes the file as a whole, and never over one that is there: a
+// daemon that starts at the same time may have made it.
+func writeKeyFile(path string, f keyFile) error {
+	raw, err := yaml.Marshal(f)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".nod-keys-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }()
+	_, err = tmp.WriteString("# nod signs with these keys. Keep a copy, and show them to no one.\n" + string(raw))
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// announce says in the log what the keys are worth, and records which they are.
+func (k keys) announce(ctx context.Context, c config.Config, store *broker.Broker, log *slog.Logger) error {
+	switch {
+	case !k.inRedis:
+		return store.SetKeys(ctx, k.fingerprint())
+	case k.why != "":
+		log.Warn(keysInRedis+"; no file of keys can be kept", "file", c.KeysFile, "why", k.why)
+	default:
+		log.Warn(keysInRedis + "; set token_key and receipts.key, or keys_file")
+	}
+	return nil
+}
+
+// health says whether the keys protect what is stored, and whether all daemons
+// have the same ones.
+func (k keys) health(others []string) bridge.Health {
+	mine := k.fingerprint()
+	for _, other := range others {
+		if other != mine {
+			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
+		}
+	}
+	if k.inRedis {
+		return bridge.Health{State: bridge.HealthDegraded, Reason: keysInRedis}
+	}
+	return bridge.Health{State: bridge.HealthUp}
+}
+
+// memoryKeys gives a config that has no keys random ones that are kept nowhere,
+// for a Redis that is forgotten too.
+func memoryKeys() func(*config.Config) {
+	token, receipts := config.NewSecret(randomHex(bridge.MinKey)), config.NewSecret(randomHex(ed25519.SeedSize))
+	return func(c *config.Config) {
+		if !c.TokenKey.Set() {
+			c.TokenKey = token
+		}
+		if !c.Receipts.Key.Set() {
+			c.Receipts.Key = receipts
+		}
+	}
+}
+
+// hexKeys reads keys with commas between them.
+func hexKeys(path string, secret config.Secret) ([][]byte, error) {
+	var out [][]byte
+	for s := range strings.SplitSeq(secret.Value(), ",") {
+		key, err := hex.DecodeString(strings.TrimSpace(s))
+		if err != nil {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is not hex", path).WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
+		}
+		out = append(out, key)
+	}
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/config"
+)
+
+// keyed is a Redis, and what loads keys for a daemon on it.
+func keyed(t *testing.T) (*broker.Broker, func(path string) (keys, error)) {
+	t.Helper()
+	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Start(t).Client(t), Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store, func(path string) (keys, error) { return loadKeys(t.Context(), config.Config{KeysFile: path}, store) }
+}
+
+// TestKeyFile checks that a daemon makes its keys once, where no one else can
+// read them, and that a daemon elsewhere does not make other ones.
+func TestKeyFile(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	first, err := load(path)
+	if err != nil || first.inRedis {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	again, err := load(path)
+	if err != nil || again.fingerprint() != first.fingerprint() {
+		t.Errorf("the next start has other keys: %v", err)
+	}
+	if _, err := load(filepath.Join(t.TempDir(), "nod.keys")); bridge.ErrorCode(err) != bridge.CodeConflict || !strings.Contains(bridge.PublicError(err).Hint, "copy the file") {
+		t.Errorf("a daemon elsewhere makes keys of its own: %v", err)
+	}
+	if s, err := store.FormerSigningKey(t.Context()); err != nil || s != nil {
+		t.Errorf("a key is in Redis: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("token_key: ''\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(path); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("a broken file is not refused: %v", err)
+	}
+}
+
+// TestKeysFallBack checks that keys are kept in Redis only where no file can be,
+// and that log and health check say what that means.
+func TestKeysFallBack(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "none", "nod.keys")} {
+		k, err := load(path)
+		if err != nil || !k.inRedis {
+			t.Fatalf("%q: %v", path, err)
+		}
+		var log bytes.Buffer
+		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if h := k.health(nil); h.State != bridge.HealthDegraded || !strings.Contains(h.Reason, "can forge") || !strings.Contains(log.String(), "can forge") {
+			t.Errorf("%+v, %s", h, log.String())
+		}
+	}
+	// An installation whose keys were in Redis gets new ones, and knows its old
+	// seals still.
+	old, err := load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := load(filepath.Join(t.TempDir(), "nod.keys"))
+	if err != nil || k.inRedis || k.fingerprint() == old.fingerprint() {
+		t.Fatalf("%v", err)
+	}
+	public := k.signer.PublicKeys()
+	if len(public.Keys) != 1 || len(public.Former) != 1 || public.Former[0].KeyID != old.signer.PublicKeys().Keys[0].KeyID {
+		t.Errorf("%+v", public)
+	}
+	if h := k.health([]string{k.fingerprint(), old.fingerprint()}); h.State != bridge.HealthDown || !strings.Contains(h.Reason, "different keys") {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestEarlierVersion checks what becomes of what an earlier version stored, with
+// its keys in Redis: it is read while they are there, and with keys elsewhere it
+// is shown to people, and no agent gets a decision from it.
+func TestEarlierVersion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		auditor(c)
+		c.Redis.Partitions = 1
+		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
+	}})
+	x := intruder{r, t}
+	decided, pending := x.decided(approval(bridge.ScopeOnce), answerOnce), x.ask(approval(bridge.ScopeOnce))
+	for _, id := range []bridge.ID{decided.Interaction.ID, pending.Interaction.ID} { // as it was without proofs
+		for _, field := range []string{"req", "res"} {
+			if v, err := r.client.HGet(r.ctx, record(id), field).Result(); err == nil {
+				x.set(record(id), field, withoutProof(v))
+			}
+		}
+	}
+	if rec, err := r.agent.Get(r.ctx, decided.Interaction.ID); err != nil || rec.State != bridge.StateApproved || rec.Receipt != "" {
+		t.Errorf("with the keys in Redis: %s, %v", rec.State, err)
+	}
+	if text := fetch(r, r.daemons[0].url+"/healthz"); !strings.Contains(text, "can forge") {
+		t.Errorf("the health check says %s", text)
+	}
+	r.daemons[0].stop()
+	stageKeys(&r.config)
+	next := r.start(listen(t))
+	r.agent, r.person = newClient(next.url, testAgentToken), newClient(next.url, anaToken)
+	r.daemons = r.daemons[1:]
+	if _, err := r.person.Respond(r.ctx, pending.Interaction.ID, answerOnce); err == nil {
+		t.Error("it is answered though it is not known to be what people saw")
+	}
+	x.refused(decided.Interaction.ID)
+	shown, err := r.person.Get(r.ctx, decided.Interaction.ID)
+	if err != nil || shown.State != bridge.StateApproved || shown.Response.Actor.Person != "ana" || !strings.Contains(shown.Unverified, "earlier version") {
+		t.Errorf("a person is shown %s, %q, %v", shown.State, shown.Unverified, err)
+	}
+}
+
+// withoutProof is stored JSON as an earlier version wrote it.
+func withoutProof(s string) string {
+	for _, name := range []string{"proof", "request_key"} {
+		mark := `,"` + name + `":"`
+		if at := strings.Index(s, mark); at >= 0 {
+			end := at + len(mark) + strings.Index(s[at+len(mark):], `"`) + 1
+			s = s[:at] + s[end:]
+		}
+	}
+	return s
+}

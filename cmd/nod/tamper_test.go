@@ -1,0 +1,733 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/config"
+)
+
+// intruder is someone who can read and write Redis, and has no key.
+type intruder struct {
+	*rig
+	t *testing.T
+}
+
+// intruded starts a daemon on one partition, whose keys are not in Redis.
+func intruded(t *testing.T, change ...func(*config.Config)) intruder {
+	t.Helper()
+	return intruder{newRig(t, rigOptions{config: func(c *config.Config) {
+		only("slack")(c)
+		auditor(c)
+		c.Redis.Partitions = 1
+		bo := c.People["bo"]
+		bo.Token = config.NewSecret(boToken)
+		c.People["bo"] = bo
+		for _, f := range change {
+			f(c)
+		}
+	}}), t}
+}
+
+func record(id bridge.ID) string { return "nod:{0}:i:" + string(id) }
+
+func (x intruder) set(key string, fields ...any) {
+	x.t.Helper()
+	if err := x.client.HSet(x.ctx, key, fields...).Err(); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x intruder) field(key, name string) string {
+	x.t.Helper()
+	s, err := x.client.HGet(x.ctx, key, name).Result()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return s
+}
+
+// decided opens an approval that ana decides.
+func (x intruder) decided(req bridge.Request, reply bridge.Reply) bridge.Record {
+	x.t.Helper()
+	a := x.ask(req)
+	if _, err := x.person.Respond(x.ctx, a.Interaction.ID, reply); err != nil {
+		x.t.Fatal(err)
+	}
+	return a.end()
+}
+
+// refused fails the test unless no reader takes the record for a decision.
+func (x intruder) refused(id bridge.ID) {
+	x.t.Helper()
+	ctx, cancel := context.WithTimeout(x.ctx, patience)
+	defer cancel()
+	if rec, err := x.agent.Get(ctx, id); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		x.t.Errorf("the agent reads %q: %v", rec.State, err)
+	}
+	if rec, err := x.agent.Wait(ctx, id); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		x.t.Errorf("the agent that waits gets %q: %v", rec.State, err)
+	}
+	list, err := x.agent.List(ctx, bridge.ListFilter{Limit: 200})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, r := range list.Items {
+		if r.Interaction.ID == id && (r.State.Decided() || r.Receipt != "" || r.Unverified == "") {
+			x.t.Errorf("the agent lists it as %q, %q", r.State, r.Unverified)
+		}
+	}
+	shown, err := x.person.Get(ctx, id)
+	if err != nil || shown.Unverified == "" {
+		x.t.Errorf("nobody who looks at it is told: %q, %v", shown.Unverified, err)
+	}
+	keys, err := x.agent.Keys(ctx)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if _, err := keys.VerifyRecord(shown); err == nil && shown.State.Decided() && len(shown.Votes) == 0 && shown.Interaction.Quorum < 2 {
+		x.t.Errorf("its receipt is good for %q", shown.State)
+	}
+	var said []bridge.Event
+	if err := x.agent.History(ctx, "0", "", func(e bridge.Event) error {
+		if e.InteractionID == id && e.Type == bridge.EventResponse && e.State.Decided() {
+			said = append(said, e)
+		}
+		return nil
+	}); err != nil || len(said) > 0 {
+		x.t.Errorf("its events say %+v, %v", said, err)
+	}
+}
+
+// forged is a response that says that ana approved, with what a proof looks
+// like.
+func forged(i bridge.Interaction, proof string) string {
+	raw, err := json.Marshal(bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Digest: i.Digest, Annotations: map[string]bridge.Annotation{}, Proof: proof,
+		Actor: &bridge.Actor{Platform: "slack", User: "U0ANA00001", Person: "ana"}, At: time.Now().UTC(),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// end ends a pending record by hand, as a script would.
+func (x intruder) endByHand(i bridge.Interaction, state bridge.State, response string) {
+	x.t.Helper()
+	x.set(record(i.ID), "st", string(state), "res", response, "at", time.Now().UnixMilli(), "n", "x", "rev", 7)
+	x.event(i, map[string]any{"t": "interaction_response", "st": string(state)})
+}
+
+func (x intruder) event(i bridge.Interaction, more map[string]any) {
+	x.t.Helper()
+	values := map[string]any{"i": string(i.ID), "a": i.Agent, "s": i.Session}
+	maps.Copy(values, more)
+	if err := x.client.XAdd(x.ctx, &redis.XAddArgs{Stream: "nod:{0}:ev", Values: values}).Err(); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// TestForgedDecision checks that a decision that was written into Redis is no
+// decision: not to agents, nor on cards, in lists, events or receipts.
+func TestForgedDecision(t *testing.T) {
+	t.Parallel()
+	x := intruded(t)
+	good := x.decided(approval(bridge.ScopeOnce), answerOnce)
+	// A key of the attacker's, where an earlier version kept its own.
+	if err := x.client.MSet(x.ctx, "nod:sign", strings.Repeat("07", 32), "nod:key", strings.Repeat("07", 32)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for what, proof := range map[string]string{"no proof": "", "nonsense": "a.b.c", "another decision's": good.Receipt, "a digest": good.Interaction.Digest} {
+		a := x.ask(approval(bridge.ScopeOnce))
+		x.endByHand(a.Interaction, bridge.StateApproved, forged(a.Interaction, proof))
+		x.refused(a.Interaction.ID)
+		if t.Failed() {
+			t.Fatalf("with %s", what)
+		}
+	}
+	// Replays: the response, or all, of another record.
+	a := x.ask(approval(bridge.ScopeOnce))
+	x.endByHand(a.Interaction, bridge.StateApproved, x.field(record(good.Interaction.ID), "res"))
+	x.refused(a.Interaction.ID)
+	b := x.ask(approval(bridge.ScopeOnce))
+	all, err := x.client.HGetAll(x.ctx, record(good.Interaction.ID)).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.set(record(b.Interaction.ID), all)
+	if rec, err := x.agent.Get(x.ctx, b.Interaction.ID); err == nil {
+		t.Errorf("another's record passes for this one: %s", rec.State)
+	}
+	// A card that is drawn again says that the record was changed.
+	if err := x.client.ZAdd(x.ctx, "nod:{0}:out", redis.Z{Score: 1, Member: "edit:" + string(a.Interaction.ID) + ":0"}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	a.closed("changed outside nod")
+	if text := a.text("slack"); strings.Contains(text, "Approved") {
+		t.Errorf("the card says %s", text)
+	}
+}
+
+// TestEditedDecision checks that no leaf of a stored response can be changed.
+func TestEditedDecision(t *testing.T) {
+	t.Parallel()
+	x := intruded(t)
+	req := approval(bridge.ScopeOnce)
+	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit, bridge.DecideDenyReason}
+	edited := x.decided(req, bridge.Reply{Decision: bridge.DecideEdit, Input: json.RawMessage(`{"command":"make check"}`)})
+	denied := x.decided(req, bridge.Reply{Decision: bridge.DecideDenyReason, Reason: "no"})
+	answered := x.decided(one(bridge.WidgetButtons, options("eu", "us")...), bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}})
+	for _, rec := range []bridge.Record{edited, denied, answered} {
+		key := record(rec.Interaction.ID)
+		was := x.field(key, "res")
+		tried := 0
+		for path, now := range altered(t, []byte(was)) {
+			tried++
+			x.set(key, "res", string(now))
+			if got, err := x.agent.Get(x.ctx, rec.Interaction.ID); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Errorf("%s: response%s was changed, and is read as %s: %v\n%s", rec.State, path, got.State, err, now)
+			}
+		}
+		x.set(key, "res", was)
+		if _, err := x.agent.Get(x.ctx, rec.Interaction.ID); err != nil || tried < 6 {
+			t.Errorf("unchanged it is not read either: %v (%d tried)", err, tried)
+		}
+		for _, state := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateAnswered} {
+			if state == rec.State {
+				continue
+			}
+			x.set(key, "st", string(state))
+			if _, err := x.agent.Get(x.ctx, rec.Interaction.ID); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Errorf("%s made %s: %v", rec.State, state, err)
+			}
+		}
+		x.set(key, "st", string(rec.State))
+	}
+}
+
+// TestEditedRequest checks that no leaf of a stored request can be changed,
+// before or after it was decided: it is not decided then, and no decision of it
+// counts.
+func TestEditedRequest(t *testing.T) {
+	t.Parallel()
+	x := intruded(t, route(func(r *config.Route) { r.Snooze = config.Duration(time.Hour); r.HandOver = config.Words{"cy"} }))
+	rec := x.decided(approval(bridge.ScopeOnce, bridge.ScopeSession), answerOnce)
+	pending := x.ask(approval(bridge.ScopeOnce))
+	for _, id := range []bridge.ID{rec.Interaction.ID, pending.Interaction.ID} {
+		key := record(id)
+		was := x.field(key, "req")
+		for path, now := range altered(t, []byte(was)) {
+			for _, field := range []string{"req", "cur"} {
+				if field == "cur" && path == ".id" {
+					continue
+				}
+				x.set(key, field, string(now))
+				if got, err := x.agent.Get(x.ctx, id); err == nil {
+					t.Errorf("%s%s was changed, and is read as %s", field, path, got.State)
+				}
+				if id == pending.Interaction.ID && field == "req" {
+					if got, err := x.person.Respond(x.ctx, id, answerOnce); err == nil && got.State == bridge.StateApproved {
+						t.Fatalf("%s was changed, and it is approved", path)
+					}
+				}
+				x.set(key, "req", was)
+				if err := x.client.HDel(x.ctx, key, "cur").Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if _, err := x.person.Respond(x.ctx, pending.Interaction.ID, answerOnce); err != nil {
+		t.Errorf("unchanged it cannot be answered: %v", err)
+	}
+}
+
+// TestForgedVotes checks that a vote that was written into Redis, copied from
+// another request or turned around counts for nothing.
+func TestForgedVotes(t *testing.T) {
+	t.Parallel()
+	x := intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
+	bo := client.New(x.daemons[0].url, boToken, nil)
+	other := x.ask(approval(bridge.ScopeOnce))
+	if _, err := bo.Respond(x.ctx, other.Interaction.ID, answerOnce); err != nil {
+		t.Fatal(err)
+	}
+	copied := x.field(record(other.Interaction.ID), "vs")
+	vote := func(person, state, scope string) string {
+		return person + "\x1f" + state + "\x1f1;\x1f" + `{"actor":{"platform":"api","user":"` + person + `","person":"` + person + `"},"state":"` + state + `","scope":"` + scope + `","at":"2026-01-01T00:00:00Z","proof":"x"}` + "\x1e"
+	}
+	ways := map[string]func(own string) string{
+		"a forged vote before": func(string) string { return vote("bo", "approved", "once") },
+		"another request's":    func(string) string { return copied },
+		"the own vote again":   func(own string) string { return own + strings.Replace(own, "ana", "bo", 1) },
+		"as another person":    func(own string) string { return strings.ReplaceAll(own, "ana", "bo") },
+	}
+	for what, forge := range ways {
+		a := x.ask(approval(bridge.ScopeOnce))
+		key := record(a.Interaction.ID)
+		own := ""
+		if strings.Contains(what, "own") || strings.Contains(what, "person") {
+			if _, err := x.person.Respond(x.ctx, a.Interaction.ID, answerOnce); err != nil {
+				t.Fatal(err)
+			}
+			own = x.field(key, "vs")
+		}
+		x.set(key, "vs", forge(own))
+		if rec, err := x.person.Respond(x.ctx, a.Interaction.ID, answerOnce); err == nil && rec.State == bridge.StateApproved {
+			t.Errorf("%s counts: %+v", what, rec.Votes)
+		}
+		if rec, err := x.agent.Get(x.ctx, a.Interaction.ID); err == nil && rec.State != bridge.StatePending {
+			t.Errorf("%s: the agent reads %s", what, rec.State)
+		}
+	}
+	// A vote against, turned into one for.
+	a := x.ask(approval(bridge.ScopeOnce))
+	if _, err := x.person.Respond(x.ctx, a.Interaction.ID, answerOnce); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bo.Respond(x.ctx, a.Interaction.ID, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
+		t.Fatal(err)
+	}
+	key := record(a.Interaction.ID)
+	x.set(key, "vs", strings.ReplaceAll(x.field(key, "vs"), "denied", "approved"), "st", "approved", "res", strings.Replace(x.field(key, "res"), `"denied"`, `"approved","scope":"once"`, 1))
+	x.refused(a.Interaction.ID)
+	// Votes that are good decide.
+	b := x.ask(approval(bridge.ScopeOnce, bridge.ScopeSession))
+	if _, err := x.person.Respond(x.ctx, b.Interaction.ID, bridge.Reply{Decision: bridge.DecideSession}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bo.Respond(x.ctx, b.Interaction.ID, answerOnce); err != nil {
+		t.Fatal(err)
+	}
+	rec := b.end()
+	keys, receipt := x.receipt(rec)
+	if _, err := keys.VerifyRecord(rec); err != nil || len(receipt.Votes) != 2 || receipt.Scope != bridge.ScopeOnce {
+		t.Errorf("%v: %+v", err, receipt)
+	}
+	// One of them removed: what is left is not enough.
+	vs := x.field(record(rec.Interaction.ID), "vs")
+	x.set(record(rec.Interaction.ID), "vs", vs[strings.Index(vs, "\x1e")+1:])
+	x.refused(rec.Interaction.ID)
+}
+
+// TestForgedStanding checks that grants, linked accounts, what tools remember,
+// idempotency keys, drafts and late answers that were written into Redis are
+// not believed.
+func TestForgedStanding(t *testing.T) {
+	t.Parallel()
+	x := intruded(t, func(c *config.Config) {
+		c.Identity.Linking = true
+		c.Agents["tester"] = config.Agent{Token: config.NewSecret(testAgentToken)}
+	})
+	t.Run("grant", func(t *testing.T) { x.forgedGrant(t) })
+	t.Run("link", func(t *testing.T) { x.forgedLink(t) })
+	t.Run("memory", func(t *testing.T) { x.forgedMemory(t) })
+	t.Run("idempotency key", func(t *testing.T) { x.forgedKey(t) })
+	t.Run("late answer", func(t *testing.T) { x.forgedLate(t) })
+	t.Run("draft", func(t *testing.T) { x.forgedDraft(t) })
+	t.Run("earlier round", func(t *testing.T) { x.earlierRound(t) })
+	t.Run("batch", func(t *testing.T) { x.forgedBatch(t) })
+}
+
+func (x intruder) forgedGrant(t *testing.T) {
+	req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+	given := x.decided(req, bridge.Reply{Decision: bridge.DecideAlways})
+	key := "nod:{0}:g:tester/"
+	grants, err := x.client.HGetAll(x.ctx, key).Result()
+	if err != nil || len(grants) != 1 {
+		t.Fatalf("%v, %v", grants, err)
+	}
+	if rec, err := x.agent.Open(x.ctx, req, ""); err != nil || rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
+		t.Fatalf("the grant covers nothing: %s, %v", rec.State, err)
+	}
+	other := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+	other.Approval.Input = json.RawMessage(`{"command":"rm -rf /srv"}`)
+	probe, err := x.agent.Open(x.ctx, other, "")
+	if err != nil || probe.State != bridge.StatePending {
+		t.Fatal(probe.State, err)
+	}
+	for was, g := range grants {
+		now := strings.ReplaceAll(g, was, probe.Interaction.GrantKey)
+		for what, text := range map[string]string{"copied": g, "renamed": now, "without its proof": now[:strings.LastIndex(now, `,"proof"`)] + "}"} {
+			x.set(key, probe.Interaction.GrantKey, text)
+			if rec, err := x.agent.Open(x.ctx, other, ""); err != nil || rec.State != bridge.StatePending {
+				t.Errorf("a grant that was %s covers it: %s, %v", what, rec.State, err)
+			}
+		}
+		x.set(key, was, strings.Replace(g, "bash", "bosh", 1))
+		if rec, err := x.agent.Open(x.ctx, req, ""); err != nil || rec.State != bridge.StatePending {
+			t.Errorf("an edited grant covers it: %s, %v", rec.State, err)
+		}
+	}
+	if err := x.client.HDel(x.ctx, key, probe.Interaction.GrantKey).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := x.agent.Grants(x.ctx, ""); err != nil || len(all) > 0 {
+		t.Errorf("forged grants are listed: %+v, %v", all, err)
+	}
+}
+
+func (x intruder) forgedLink(t *testing.T) {
+	mal := x.config.People["mal"].Slack
+	x.set("nod:links", "slack/"+mal, `{"platform":"slack","user":"`+mal+`","person":"ana","by":{"platform":"api","user":"ana"},"at":"2026-01-01T00:00:00Z","proof":"x"}`)
+	a := x.ask(approval(bridge.ScopeOnce))
+	x.press("mal", a.on("slack"), "Allow once")
+	a.stillPending()
+	if links, err := x.person.Links(x.ctx); err != nil || len(links) > 0 {
+		t.Errorf("%+v, %v", links, err)
+	}
+}
+
+func (x intruder) forgedMemory(t *testing.T) {
+	memory := x.agent.Approvals()
+	if err := memory.Set(x.ctx, "mine", bridge.ScopeAlways, ""); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := memory.Get(x.ctx, "mine", ""); err != nil || s != bridge.ScopeAlways {
+		t.Fatal(s, err)
+	}
+	own := x.field("nod:{0}:t:tester/", "mine")
+	for what, v := range map[string]string{"forged": "always", "copied": own} {
+		x.set("nod:{0}:t:tester/", "other", v)
+		if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
+			t.Errorf("%s: a tool is told %q, %v", what, s, err)
+		}
+	}
+}
+
+func (x intruder) forgedKey(t *testing.T) {
+	req := approval(bridge.ScopeOnce)
+	first := x.decided(req, answerOnce)
+	other := req
+	other.Prompt = "May I delete everything?"
+	probe, err := x.agent.Open(x.ctx, other, "key-0") // what the stored digest looks like
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x.client.Get(x.ctx, "nod:{0}:k:tester/key-0").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(raw, string(probe.Interaction.ID), string(first.Interaction.ID), 1)
+	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-0", moved, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := x.agent.Open(x.ctx, other, "key-0"); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("another request's decision is handed out: %s, %v", rec.State, err)
+	}
+	again, err := x.agent.Open(x.ctx, req, "key-1") // the same request, asked again
+	if err != nil || again.State != bridge.StatePending {
+		t.Fatal(again.State, err)
+	}
+	raw, err = x.client.Get(x.ctx, "nod:{0}:k:tester/key-1").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved = strings.Replace(raw, string(again.Interaction.ID), string(first.Interaction.ID), 1)
+	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-1", moved, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := x.agent.Open(x.ctx, req, "key-1"); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("an earlier decision is handed out: %s, %v", rec.State, err)
+	}
+}
+
+func (x intruder) forgedLate(t *testing.T) {
+	req := approval(bridge.ScopeOnce)
+	a := x.ask(req)
+	if _, err := x.agent.Queue(x.ctx, a.Interaction.ID, 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	x.endByHand(a.Interaction, bridge.StateApproved, forged(a.Interaction, ""))
+	elsewhere := x.decided(approval(bridge.ScopeOnce), answerOnce)
+	for _, id := range []bridge.ID{a.Interaction.ID, elsewhere.Interaction.ID} {
+		if err := x.client.XAdd(x.ctx, &redis.XAddArgs{Stream: "nod:{0}:late", Values: []any{"i", string(id), "a", "tester", "s", req.Session}}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := x.agent.Messages(x.ctx, req.Session)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if m := all[0]; m.Record.State.Decided() || strings.Contains(m.Text, "approved") || !strings.Contains(m.Text, "outside nod") {
+		t.Errorf("the session is told %q, %s", m.Text, m.Record.State)
+	}
+}
+
+func (x intruder) forgedDraft(t *testing.T) {
+	a := x.ask(bridge.Request{Prompt: "Both?", Questions: []bridge.Question{
+		{ID: "a", Text: "One", Widget: bridge.WidgetSelect, Options: options("eu", "us")}, {ID: "b", Text: "Two", Widget: bridge.WidgetSelect, Options: options("eu", "us")},
+	}})
+	e := x.daemons[0].engine()
+	ana := bridge.Actor{Platform: "slack", User: x.config.People["ana"].Slack}
+	x.set("nod:{0}:d:"+string(a.Interaction.ID), "slack/"+ana.User, `{"actor":{"platform":"slack","user":"`+ana.User+`"},"answers":{"a":"eu","b":"us"},"proof":"x"}`, "@0", "slack/"+ana.User)
+	for _, c := range a.controls("slack") {
+		if strings.Contains(c.Label, "Submit") {
+			x.press("ana", a.on("slack"), c.Label)
+		}
+	}
+	if rec, err := e.Get(x.ctx, a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
+		t.Errorf("a draft that nobody made was submitted: %s, %v", rec.State, err)
+	}
+}
+
+func (x intruder) earlierRound(t *testing.T) {
+	first := x.decided(approval(bridge.ScopeOnce), answerOnce)
+	next, err := x.agent.Reprompt(x.ctx, first.Interaction.ID, bridge.Request{Error: "again"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.t = t
+	x.endByHand(next.Interaction, bridge.StateApproved, x.field(record(first.Interaction.ID), "res"))
+	x.refused(next.Interaction.ID)
+}
+
+// forgedBatch: what Redis says is shown in a message is decided by it only if
+// its agent asked for that.
+func (x intruder) forgedBatch(t *testing.T) {
+	session := "s-" + randomToken()[:8]
+	batched := func(command string) asked {
+		req := approval(bridge.ScopeOnce)
+		req.Session, req.Batch = session, bridge.Duration(time.Second)
+		req.Approval.Input = json.RawMessage(`{"command":"` + command + `"}`)
+		rec, err := x.agent.Open(x.ctx, req, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asked{rec, x.rig}
+	}
+	a, b := batched("make a"), batched("make b")
+	unseen := x.ask(approval(bridge.ScopeOnce))
+	x.eventually("the batch is posted", func() bool {
+		rec, err := x.daemons[0].engine().Get(x.ctx, a.Interaction.ID)
+		a.Record = rec
+		return err == nil && len(rec.Messages) > 0
+	})
+	x.set(record(a.Interaction.ID), "bm", string(a.Interaction.ID)+","+string(b.Interaction.ID)+","+string(unseen.Interaction.ID))
+	for _, c := range a.controls("slack") {
+		if strings.Contains(c.Label, "Allow all") {
+			x.press("ana", a.on("slack"), c.Label)
+			break
+		}
+	}
+	unseen.stillPending()
+}
+
+// TestForgedAudit checks that an entry that no daemon wrote is not sealed, and
+// that it is found, in a log and by a health check.
+func TestForgedAudit(t *testing.T) {
+	t.Parallel()
+	for what, entry := range map[string][]string{
+		"decision": {"decision", "approved"}, "vote": {"vote", "pending"}, "grant": {"grant", ""}, "link": {"link", ""}, "copied grant": {"", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			x := intruded(t)
+			rec := x.decided(approval(bridge.ScopeOnce, bridge.ScopeSession), bridge.Reply{Decision: bridge.DecideSession})
+			verify := func() bridge.AuditReport {
+				keys, err := x.agent.Keys(x.ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, receipt := x.receipt(rec)
+				report, err := bridge.VerifyAudit(bytes.NewReader(exported(x.rig)), keys, receipt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return report
+			}
+			x.eventually("the log is sealed", func() bool { r := verify(); return r.Unsealed == 0 && r.Entries == 2 })
+			if r := verify(); len(r.Problems) > 0 || r.Unproven > 0 {
+				t.Fatalf("%+v", r)
+			}
+			data := forged(rec.Interaction, "x")
+			kind, state := entry[0], entry[1]
+			if kind == "" { // what a daemon wrote, once more
+				kind, data = "grant", x.lastEntry("grant")
+			}
+			x.append(kind, string(rec.Interaction.ID), rec.Interaction.Agent, rec.Interaction.Session, state, data)
+			if what == "copied grant" {
+				x.eventually("it is sealed", func() bool { return verify().Unsealed == 0 })
+			} else {
+				x.eventually("the health check says so", func() bool { return strings.Contains(fetch(x.rig, x.daemons[0].url+"/healthz"), "no proof") })
+				if !strings.Contains(fetch(x.rig, x.daemons[0].url+"/metrics"), "nod_audit_refused 1") {
+					t.Error("no metric says so")
+				}
+				if r := verify(); r.Unsealed == 0 {
+					t.Errorf("it was sealed: %+v", r)
+				}
+			}
+			if r := verify(); len(r.Problems) == 0 {
+				t.Errorf("it is not found: %+v", r)
+			}
+		})
+	}
+}
+
+// lastEntry is the data of the last audit entry of a type.
+func (x intruder) lastEntry(kind string) string {
+	x.t.Helper()
+	all, err := x.client.XRange(x.ctx, "nod:{0}:au", "-", "+").Result()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, m := range slices.Backward(all) {
+		if m.Values["t"] == kind {
+			return m.Values["d"].(string)
+		}
+	}
+	x.t.Fatalf("no %s", kind)
+	return ""
+}
+
+// append appends to the audit log, linked as a script does it.
+func (x intruder) append(kind, id, agent, session, state, data string) {
+	x.t.Helper()
+	head, err := x.client.HMGet(x.ctx, "nod:{0}:auh", "n", "l").Result()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	var n int
+	if _, err := fmt.Sscan(head[0].(string), &n); err != nil {
+		x.t.Fatal(err)
+	}
+	n++
+	at := fmt.Sprint(time.Now().UnixMilli())
+	parts := []string{head[1].(string)}
+	for _, f := range []string{fmt.Sprint(n), at, kind, id, agent, session, state, data} {
+		parts = append(parts, fmt.Sprintf("%d:%s", len(f), f))
+	}
+	sum := sha1.Sum([]byte(strings.Join(parts, "\n")))
+	link := hex.EncodeToString(sum[:])
+	if err := x.client.XAdd(x.ctx, &redis.XAddArgs{Stream: "nod:{0}:au", Values: []any{"n", n, "ts", at, "t", kind, "i", id, "a", agent, "s", session, "st", state, "d", data, "l", link}}).Err(); err != nil {
+		x.t.Fatal(err)
+	}
+	x.set("nod:{0}:auh", "n", n, "l", link)
+}
+
+// TestReceiptOfARecord changes every leaf of a record: the receipt that comes
+// with it proves it no more. What a receipt does not cover is listed.
+func TestReceiptOfARecord(t *testing.T) {
+	t.Parallel()
+	x := intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
+	req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+	a := x.ask(req)
+	x.press("ana", a.on("slack"), "Allow once")
+	x.press("bo", a.on("slack"), "Allow once")
+	rec := a.end()
+	keys, err := x.agent.Keys(x.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.VerifyRecord(rec); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := []string{
+		".revision", ".messages", ".failures", ".late", ".delivered", ".unawaited", ".audit", ".next", ".head", ".completion", ".joined", ".step",
+		".interaction.created", ".interaction.deadline", ".interaction.destinations", ".interaction.responders", ".interaction.groups", ".interaction.called", ".interaction.proof",
+	}
+	tried := 0
+	for path, now := range altered(t, raw) {
+		var changed bridge.Record
+		if json.Unmarshal(now, &changed) != nil || slices.ContainsFunc(outside, func(p string) bool { return strings.HasPrefix(path, p) }) {
+			continue
+		}
+		tried++
+		if _, err := keys.VerifyRecord(changed); err == nil {
+			t.Errorf("%s was changed, and the receipt is good", path)
+		}
+	}
+	if tried < 40 {
+		t.Errorf("only %d leaves were tried", tried)
+	}
+}
+
+// altered are copies of a JSON text with one leaf changed, by its path.
+func altered(t *testing.T, raw []byte) map[string][]byte {
+	t.Helper()
+	read := func() any {
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	out := map[string][]byte{}
+	var paths []string
+	leavesOf("", read(), func(path string, v any) any { paths = append(paths, path); return v })
+	for _, p := range paths {
+		text, err := json.Marshal(leavesOf("", read(), func(path string, v any) any {
+			if path != p {
+				return v
+			}
+			return other(v)
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text, raw) {
+			out[p] = text
+		}
+	}
+	return out
+}
+
+// leaves is a value with every leaf as f makes it.
+func leavesOf(path string, v any, f func(string, any) any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, e := range x {
+			x[k] = leavesOf(path+"."+k, e, f)
+		}
+	case []any:
+		for n, e := range x {
+			x[n] = leavesOf(fmt.Sprintf("%s[%d]", path, n), e, f)
+		}
+	case nil:
+	default:
+		return f(path, v)
+	}
+	return v
+}
+
+// other is another leaf of the same type.
+func other(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		if x == "0" {
+			return json.Number("1")
+		}
+		return json.Number(string(x) + "1")
+	case bool:
+		return !x
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, x); err == nil {
+			return at.Add(time.Second).Format(time.RFC3339Nano)
+		}
+		if d, err := time.ParseDuration(x); err == nil {
+			return (d + time.Second).String()
+		}
+		return x + "x"
+	}
+	return v
+}
