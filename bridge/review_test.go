@@ -282,3 +282,57 @@ func TestRequesterMayDeny(t *testing.T) {
 		w.state(id, bridge.StateDenied)
 	}
 }
+
+// TestAddedPeople checks that people who were added by a step or by a hand-over
+// may approve on the route that added them, and on no other.
+func TestAddedPeople(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = byWord(map[string]bridge.Ruling{"both": {Routes: []string{"", "prod"}}, "prod": {Routes: []string{"prod"}}})
+	first := s.routes["default"]
+	first.HandOver, first.Steps = []string{"eve"}, []bridge.Step{{After: bridge.Duration(2e7), Ask: []string{"di"}}}
+	s.routes["default"] = first
+	only := s.routes["prod"]
+	only.Responders = only.Responders[:1] // cy
+	s.routes["prod"] = only
+	w := newWorld(t, s)
+	called := func(id bridge.ID) {
+		for range 1000 {
+			if w.get(id).Step == 1 {
+				return
+			}
+			bridge.Pause(t.Context(), 2e6)
+		}
+		t.Fatal("the step is not done")
+	}
+	for _, who := range []string{"di", "eve"} {
+		one := w.open(agentCI, shell("make x")).Interaction.ID
+		called(one)
+		w.said(w.click("ana", "C1", w.drawn(one, "C1").Token(bridge.ActionHandOver, 0, 0), "", one), bridge.VerdictNoted, "eve")
+		w.press(who, one, "C1", bridge.DecideOnce, "")
+		w.state(one, bridge.StateApproved)
+
+		both := w.open(agentCI, shell("both")).Interaction.ID
+		called(both)
+		w.said(w.click("cy", "C2", w.drawn(both, "C2").Token(bridge.ActionHandOver, 0, 0), "", both), bridge.VerdictForbidden, "not a responder")
+		w.said(w.click("bo", "C1", w.drawn(both, "C1").Token(bridge.ActionHandOver, 0, 0), "", both), bridge.VerdictNoted, "eve")
+		w.said(w.press(who, both, "C1", bridge.DecideOnce, ""), bridge.VerdictSettled, "still needed: prod")
+		w.press("cy", both, "C2", bridge.DecideOnce, "")
+		w.state(both, bridge.StateApproved)
+
+		// After a reload that sends it elsewhere, they have no say.
+		moved := w.open(agentCI, shell("make x")).Interaction.ID
+		called(moved)
+		next := s
+		next.policy = byWord(map[string]bridge.Ruling{"make": {Routes: []string{"prod"}}})
+		w.reload(next)
+		w.press("di", moved, "C1", bridge.DecideOnce, "")
+		if err := w.answer("di", moved, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+			t.Fatal("di approves for a route that is not hers")
+		}
+		w.posted(moved)
+		w.press("cy", moved, "C2", bridge.DecideOnce, "")
+		w.state(moved, bridge.StateApproved)
+		w.reload(s)
+	}
+}
