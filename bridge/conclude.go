@@ -17,7 +17,11 @@ func (e *Engine) conclude(
 	ctx context.Context, actor Actor, rec Record, r Response,
 ) (Record, BallotResult, *Verdict, error) {
 	var err error
+	seen := rec.Interaction.Terms
 	for range concludeTries {
+		if !rec.State.Final() && rec.Interaction.Terms != seen && r.State == StateApproved {
+			return rec, "", &Verdict{Kind: VerdictForbidden, Note: noteChanged}, nil
+		}
 		if !rec.State.Final() && (r.State == StateApproved || r.State == StateAnswered) {
 			now, refusal, failed := e.reconsider(ctx, actor, rec, r)
 			if err = failed; refusal != nil || err != nil && ErrorCode(err) != CodeConflict {

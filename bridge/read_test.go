@@ -197,3 +197,26 @@ func TestBatchShowsWhatItDecides(t *testing.T) {
 	w.said(w.click("ana", "C1", all(card), "", first), bridge.VerdictForbidden, "never")
 	w.state(second, bridge.StateDenied)
 }
+
+// TestTermsOfAPI checks that an approval by API counts for the requirements that
+// its sender read.
+func TestTermsOfAPI(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = ruledBy(bridge.Ruling{})
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	next := newSetup()
+	next.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+	w.reload(next)
+	w.press("bo", id, "C1", bridge.DecideOnce, "") // the card shows the risk from here on
+	before, after := 0, 1
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &before}); err == nil {
+		t.Error("approved under requirements that were not read")
+	}
+	w.state(id, bridge.StatePending)
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &after}); err != nil {
+		t.Error(err)
+	}
+	w.state(id, bridge.StateApproved)
+}
