@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -219,4 +220,49 @@ func TestTermsOfAPI(t *testing.T) {
 		t.Error(err)
 	}
 	w.state(id, bridge.StateApproved)
+}
+
+// meddler lets something happen right before a decision is stored.
+type meddler struct {
+	bridge.Store
+	first func()
+}
+
+func (m *meddler) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	if f := m.first; f != nil {
+		m.first = nil
+		f()
+	}
+	return m.Store.Settle(ctx, s)
+}
+
+// TestAmendedDuringDecision checks that an approval does not count if another
+// daemon makes the requirements stricter before it is stored, and that a denial
+// does.
+func TestAmendedDuringDecision(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[bridge.Decision]bridge.State{
+		bridge.DecideOnce: bridge.StatePending, bridge.DecideDeny: bridge.StateDenied,
+	} {
+		s := newSetup()
+		s.policy = ruledBy(bridge.Ruling{})
+		w := newWorld(t, s)
+		id := w.open(agentCI, shell("make x")).Interaction.ID
+		card := w.drawn(id, "C1")
+		other := newSetup()
+		other.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+		w.reload(other)
+		there := w.engine
+		w.between = &meddler{Store: w.store, first: func() {
+			at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
+			if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+				t.Error("approved before the risk was shown")
+			}
+		}}
+		w.reload(s)
+		w.pressOn("ana", card, "C1", d, "")
+		if rec := w.state(id, want); rec.Interaction.Terms != 1 {
+			t.Errorf("terms %d", rec.Interaction.Terms)
+		}
+	}
 }

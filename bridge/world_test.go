@@ -29,6 +29,8 @@ type world struct {
 	chat   *wall
 	engine *bridge.Engine
 	setup  setup
+	// between stands between the engine and the store from the next reload on.
+	between bridge.Store
 }
 
 // setup is the part of the config that a reload changes.
@@ -114,6 +116,9 @@ func (w *world) reload(s setup) {
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, Redactor: s.hide,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
+	}
+	if w.between != nil {
+		o.Store = w.between
 	}
 	if s.policy != nil {
 		o.Policy = s.policy
