@@ -127,7 +127,10 @@ func (e *Engine) step(ctx context.Context, j Job) error {
 	} else {
 		err = e.doStep(ctx, r, s)
 	}
-	if err != nil && ErrorCode(err) != CodeConflict {
+	if ErrorCode(err) == CodeConflict { // it is looked at again
+		return e.store.Retry(ctx, j, firstBackoff, "")
+	}
+	if err != nil {
 		return err
 	}
 	e.log.Info("escalated", "id", i.ID, "step", j.Destination)

@@ -63,7 +63,7 @@ type Interaction struct {
 	// Must are people, and groups with GroupMark, of whom one each has to be
 	// among those who approve.
 	Must []string `json:"must,omitempty"`
-	// Requesters are the people behind the agent, who may not answer.
+	// Requesters are the people behind the agent, who may deny but not approve.
 	Requesters []string `json:"requesters,omitempty"`
 	// Requester is who the agent says it works for.
 	Requester string `json:"requester,omitempty"`

@@ -10,10 +10,12 @@ import (
 )
 
 // Reprompt asks again after an answer that the agent could not use, or instead
-// of a question that is still pending: a new interaction takes over the
-// messages, keeps session, correlation and places, and starts with the earlier
-// values filled in where the questions have the same ids. CodeConflict once
-// the rounds are used up, or if the interaction was asked again already.
+// of a question that is still pending. The follow-up is evaluated as if it were
+// new. It keeps session and correlation, takes over the messages if its
+// destinations are the same, and starts with the earlier values filled in if
+// the questions have the same IDs. It returns CodeConflict if the rounds are
+// used up or the interaction was asked again already, and CodeForbidden if the
+// policy denies the follow-up.
 func (e *Engine) Reprompt(ctx context.Context, agent Agent, id ID, r Request, key string) (Record, error) {
 	before, err := e.store.Load(ctx, id)
 	if err != nil {

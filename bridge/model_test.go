@@ -61,7 +61,8 @@ func drawRules(t *rapid.T) rules {
 	out := rules{}
 	for _, w := range words {
 		out[w] = bridge.Ruling{
-			Effect:  rapid.SampledFrom([]bridge.Effect{bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAllow, bridge.EffectDeny}).Draw(t, "effect"),
+			Effect: rapid.SampledFrom([]bridge.Effect{bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAsk,
+				bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAllow, bridge.EffectDeny}).Draw(t, "effect"),
 			Routes:  rapid.SampledFrom([][]string{nil, nil, {"prod"}, {"", "prod"}, {"prod", "sec"}}).Draw(t, "routes"),
 			Quorum:  rapid.SampledFrom([]int{0, 0, 0, 2}).Draw(t, "quorum"),
 			Confirm: rapid.SampledFrom([]string{"", "", "yes"}).Draw(t, "confirm"),
@@ -82,13 +83,13 @@ func drawSetup(t *rapid.T) (setup, rules) {
 		s.agents["ci"] = bridge.Agent{Name: "ci", Owners: []string{"ana"}}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "accounts move") == 0 { // ana's account is bo's now, and his hers
-		s.people["ana"], s.people["bo"] = directory.Person{Accounts: map[string]string{"chat": "U-bo"}}, directory.Person{Accounts: map[string]string{"chat": "U-ana"}}
+		s.swap("ana", "bo")
 	}
 	return s, r
 }
 
-// allowed reports what speaks against an approval under the rules of the
-// moment; empty if nothing does. It is the whole model: what the policy says of
+// allowed returns the reason that an approval must not happen under the current
+// rules. It is empty if the approval may happen. It is the whole model: what the policy says of
 // the input, who has to approve it, and what each of them saw.
 func allowed(s setup, r rules, requester, input string, approvers []act) string {
 	ruling := r[commandWord(input)]
@@ -204,7 +205,8 @@ type play struct {
 func (m *play) reload() {
 	s, r := drawSetup(m.rt)
 	if m.rules != nil && rapid.IntRange(0, 2).Draw(m.rt, "a little") > 0 {
-		word, route := rapid.SampledFrom(words).Draw(m.rt, "rule"), rapid.SampledFrom([]string{"default", "prod", "sec", ""}).Draw(m.rt, "route")
+		word, route := rapid.SampledFrom(words).Draw(m.rt, "rule"), rapid.SampledFrom([]string{"default",
+			"prod", "sec", ""}).Draw(m.rt, "route")
 		changed := maps.Clone(m.rules)
 		changed[word] = r[word]
 		r = changed
@@ -224,7 +226,7 @@ func (m *play) request() bridge.Request {
 	return r
 }
 
-// opened is what became of a request at its opening: nobody saw it.
+// opened checks a request right after its opening: no one saw it yet.
 func (m *play) opened(rec bridge.Record, requester string) {
 	switch {
 	case rec.State == bridge.StateApproved && rec.Response.Grant != "":
@@ -274,7 +276,6 @@ func (m *play) pick() *asking {
 		return rapid.SampledFrom(pending).Draw(m.rt, "request")
 	}
 	if len(m.all) == 0 {
-		m.open()
 		return nil
 	}
 	return rapid.SampledFrom(m.all).Draw(m.rt, "request")
@@ -283,8 +284,7 @@ func (m *play) pick() *asking {
 // look remembers the cards that are on the wall now.
 func (m *play) look() {
 	for _, a := range m.all {
-		for n := range 3 {
-			channel := fmt.Sprint("C", n)
+		for _, channel := range []string{"C0", "C1", "C2"} {
 			if v, ok := m.chat.card(channel, a.id); ok && len(a.cards) < 12 {
 				a.cards = append(a.cards, card{channel, v})
 			}
@@ -300,7 +300,8 @@ func (m *play) decide() {
 	}
 	before := m.get(a.id)
 	who := rapid.SampledFrom(team).Draw(m.rt, "who")
-	d := rapid.SampledFrom([]bridge.Decision{bridge.DecideOnce, bridge.DecideOnce, bridge.DecideOnce, bridge.DecideOnce, bridge.DecideOnce, bridge.DecideEdit, bridge.DecideEdit, bridge.DecideDeny}).Draw(m.rt, "decision")
+	d := rapid.SampledFrom([]bridge.Decision{bridge.DecideOnce, bridge.DecideOnce, bridge.DecideOnce,
+		bridge.DecideOnce, bridge.DecideOnce, bridge.DecideEdit, bridge.DecideEdit, bridge.DecideDeny}).Draw(m.rt, "decision")
 	typed := ""
 	if rapid.IntRange(0, 3).Draw(m.rt, "types") > 0 {
 		typed = "yes"
@@ -332,12 +333,13 @@ func (m *play) decide() {
 	shown := c.view.Record.Interaction
 	did.account, did.risk, did.input = "chat/U-"+who, shown.Risk, string(shown.Approval.Input)
 	if shown.Approval.Confirm == "" {
-		did.typed = "" // one press, nothing typed
+		did.typed = "" // one click, nothing typed
 	}
 	if d == bridge.DecideEdit {
 		text, did.input, did.typed = edit, edit, ""
 	}
-	did.who, _ = directory.New(directory.Options{People: m.setup.people}).Identify(m.t.Context(), bridge.Actor{Platform: "chat", User: "U-" + who})
+	did.who, _ = directory.New(directory.Options{People: m.setup.people}).Identify(m.t.Context(),
+		bridge.Actor{Platform: "chat", User: "U-" + who})
 	if v := m.pressOn(who, c.view, c.channel, d, text); v.Kind == bridge.VerdictSettled && d.Approves() {
 		a.acts = append(a.acts, did)
 	}
@@ -347,13 +349,12 @@ func (m *play) decide() {
 // judge compares what became of a request with the model.
 func (m *play) judge(a *asking, before bridge.Record) {
 	rec := m.get(a.id)
-	if before.State.Final() {
-		if rec.State != before.State {
-			m.rt.Fatalf("%s became %s", before.State, rec.State)
-		}
+	switch {
+	case before.State.Final() && rec.State != before.State:
+		m.rt.Fatalf("%s became %s", before.State, rec.State)
+	case before.State.Final():
 		return
-	}
-	if rec.State != bridge.StateApproved {
+	case rec.State != bridge.StateApproved:
 		m.refused++
 		return
 	}
@@ -386,7 +387,8 @@ func (m *play) judge(a *asking, before bridge.Record) {
 		acts = append(acts, a.acts[n])
 	}
 	if why := allowed(m.setup, m.rules, a.requester, input, acts); why != "" {
-		m.rt.Fatalf("approved although %s\ninput %s\nby %+v\nrules %+v\nroutes %+v\nrecord %+v", why, input, acts, m.rules, m.setup.routes, rec.Interaction)
+		m.rt.Fatalf("approved although %s\ninput %s\nby %+v\nrules %+v\nroutes %+v\nrecord %+v", why, input,
+			acts, m.rules, m.setup.routes, rec.Interaction)
 	}
 }
 

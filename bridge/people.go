@@ -128,7 +128,7 @@ const PlatformAPI = "api"
 func noteWhy(i Interaction, why string) string {
 	switch why {
 	case whyRequester:
-		return "This is your own request, so somebody else has to answer it. Nothing was recorded. Asked: " + responderNames(i) + "."
+		return "This is your own request, so somebody else has to answer it; you can deny it. Nothing was recorded. Asked: " + responderNames(i) + "."
 	case whyUnlinked:
 		return "Your account is not linked to a person of the config, and this needs to know who you are. Nothing was recorded."
 	}

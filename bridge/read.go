@@ -7,13 +7,14 @@ import (
 )
 
 // MayRead reports whether a person may read a request: as one of its
-// responders, or as a human behind its agent.
+// responders, as its requester, or as an owner of its agent.
 func (e *Engine) MayRead(ctx context.Context, i Interaction, actor Actor) (bool, error) {
 	actor, why, err := e.eligible(ctx, i, actor)
 	if err != nil || why != whyNobody {
 		return err == nil, err
 	}
-	return actor.Person != "" && (slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || e.owns(i, actor)), nil
+	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || e.owns(i, actor)
+	return actor.Person != "" && behind, nil
 }
 
 // owns reports whether an actor is an owner of the agent of a request.
@@ -46,7 +47,8 @@ func (e *Engine) Withdraw(ctx context.Context, id ID, by Actor, reason string) (
 	}
 	if why == whyNobody && !e.owns(r.Interaction, actor) {
 		e.refuse(ctx, r.Interaction, actor, why)
-		return Record{}, Errorf(CodeForbidden, "you cannot withdraw this: %s", why).WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
+		return Record{}, Errorf(CodeForbidden, "you cannot withdraw this: %s", why).
+			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
 	}
 	if r.State.Final() {
 		return r, nil

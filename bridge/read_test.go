@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -29,7 +30,8 @@ func TestReaders(t *testing.T) {
 			t.Errorf("%s reads: %v, %v", who, got, err)
 		}
 		for _, words := range []string{"show " + string(id), "pending"} {
-			said, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-" + who}, Channels: []string{"C1"}, Text: words})
+			said, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat",
+				User: "U-" + who}, Channels: []string{"C1"}, Text: words})
 			if err != nil || strings.Contains(said, "May I?") && !may.read {
 				t.Errorf("%s says %s and is told %q, %v", who, words, said, err)
 			}
@@ -41,10 +43,12 @@ func TestReaders(t *testing.T) {
 			w.state(id, bridge.StatePending)
 			continue
 		}
-		if rec := w.state(id, bridge.StateCancelled); rec.Response.WithdrawnBy == nil || rec.Response.WithdrawnBy.Person != who {
+		if rec := w.state(id, bridge.StateCancelled); rec.Response.WithdrawnBy == nil ||
+			rec.Response.WithdrawnBy.Person != who {
 			t.Errorf("withdrawn by %+v", rec.Response)
 		}
-		if v := w.click("ana", "C1", w.drawn(id, "C1").Token(bridge.ActionChoose, 0, 0), "", id); !strings.Contains(v.Note, who+" withdrew") {
+		if v := w.click("ana", "C1", w.drawn(id, "C1").Token(bridge.ActionChoose, 0, 0), "",
+			id); !strings.Contains(v.Note, who+" withdrew") {
 			t.Errorf("a late click is told %q", v.Note)
 		}
 	}
@@ -65,7 +69,8 @@ func TestRepeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newSetup()
-	next.policy = byWord(map[string]bridge.Ruling{"curl": {Routes: []string{"prod"}, Confirm: "yes", Quorum: 2, Risk: "high", Timeout: bridge.Duration(9e9), OnTimeout: bridge.OnTimeoutDeny}})
+	next.policy = byWord(map[string]bridge.Ruling{"curl": {Routes: []string{"prod"}, Confirm: "yes", Quorum: 2,
+		Risk: "high", Timeout: bridge.Duration(9e9), OnTimeout: bridge.OnTimeoutDeny}})
 	w.reload(next)
 	ctx := bridge.WithTrace(t.Context(), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	again, err := w.engine.Open(ctx, bridge.Agent{Name: "ci", Scopes: []bridge.Scope{bridge.ScopeOnce}}, req, key)
@@ -78,7 +83,8 @@ func TestRepeat(t *testing.T) {
 	if err := w.engine.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if scope, err := w.engine.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil || scope != bridge.ScopeSession {
+	if scope, err := w.engine.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
+		scope != bridge.ScopeSession {
 		t.Errorf("recalled %q, %v", scope, err)
 	}
 	names, err := w.redis.Keys(t.Context(), "*").Result()
@@ -115,10 +121,12 @@ func TestRepeatOfOldVersion(t *testing.T) {
 	if err := w.redis.Rename(t.Context(), names[0], old+":k:ci/k").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.redis.Set(t.Context(), old+":k:ci/k", string(first.Interaction.ID)+"|0123456789abcdef0123456789abcdef", 0).Err(); err != nil {
+	if err := w.redis.Set(t.Context(), old+":k:ci/k",
+		string(first.Interaction.ID)+"|0123456789abcdef0123456789abcdef", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k"); err != nil || again.Interaction.ID != first.Interaction.ID {
+	if again, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k"); err != nil ||
+		again.Interaction.ID != first.Interaction.ID {
 		t.Errorf("a repeat is %s, %v", again.Interaction.ID, err)
 	}
 	if _, err := w.engine.Open(t.Context(), agentCI, shell("make y"), "k"); bridge.ErrorCode(err) != bridge.CodeConflict {
@@ -145,7 +153,8 @@ func TestHiddenFields(t *testing.T) {
 		return bridge.Ruling{Effect: bridge.EffectAsk, Routes: []string{"prod"}}
 	}
 	w := newWorld(t, s)
-	a, b := w.open(agentCI, shell("curl topsecret")).Interaction.ID, w.open(agentCI, shell("curl topsecret")).Interaction.ID
+	a, b := w.open(agentCI, shell("curl topsecret")).Interaction.ID, w.open(agentCI,
+		shell("curl topsecret")).Interaction.ID
 	w.press("cy", a, "C2", bridge.DecideOnce, "")
 	w.state(a, bridge.StateApproved)
 	s.version = "2"
@@ -188,4 +197,72 @@ func TestBatchShowsWhatItDecides(t *testing.T) {
 	w.state(second, bridge.StatePending)
 	w.said(w.click("ana", "C1", all(card), "", first), bridge.VerdictForbidden, "never")
 	w.state(second, bridge.StateDenied)
+}
+
+// TestTermsOfAPI checks that an approval by API counts for the requirements that
+// its sender read.
+func TestTermsOfAPI(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = ruledBy(bridge.Ruling{})
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	next := newSetup()
+	next.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+	w.reload(next)
+	w.press("bo", id, "C1", bridge.DecideOnce, "") // the card shows the risk from here on
+	before, after := 0, 1
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &before}); err == nil {
+		t.Error("approved under requirements that were not read")
+	}
+	w.state(id, bridge.StatePending)
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &after}); err != nil {
+		t.Error(err)
+	}
+	w.state(id, bridge.StateApproved)
+}
+
+// meddler lets something happen right before a decision is stored.
+type meddler struct {
+	bridge.Store
+	first func()
+}
+
+func (m *meddler) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	if f := m.first; f != nil {
+		m.first = nil
+		f()
+	}
+	return m.Store.Settle(ctx, s)
+}
+
+// TestAmendedDuringDecision checks that an approval does not count if another
+// daemon makes the requirements stricter before it is stored, and that a denial
+// does.
+func TestAmendedDuringDecision(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[bridge.Decision]bridge.State{
+		bridge.DecideOnce: bridge.StatePending, bridge.DecideDeny: bridge.StateDenied,
+	} {
+		s := newSetup()
+		s.policy = ruledBy(bridge.Ruling{})
+		w := newWorld(t, s)
+		id := w.open(agentCI, shell("make x")).Interaction.ID
+		card := w.drawn(id, "C1")
+		other := newSetup()
+		other.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+		w.reload(other)
+		there := w.engine
+		w.between = &meddler{Store: w.store, first: func() {
+			at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
+			if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+				t.Error("approved before the risk was shown")
+			}
+		}}
+		w.reload(s)
+		w.pressOn("ana", card, "C1", d, "")
+		if rec := w.state(id, want); rec.Interaction.Terms != 1 {
+			t.Errorf("terms %d", rec.Interaction.Terms)
+		}
+	}
 }

@@ -9,18 +9,21 @@ import (
 	"time"
 )
 
-// Requirement is what one route requires of a request that has several.
+// Requirement holds the requirements of one route of a request that has
+// several.
 type Requirement struct {
 	Route      string      `json:"route"`
 	Responders []Responder `json:"responders"`
 	Groups     []string    `json:"groups,omitempty"`
-	// Quorum is how many of its own responders have to approve. Zero means one.
+	// Quorum is the number of its own responders who have to approve. Zero means
+	// one.
 	Quorum int `json:"quorum,omitempty"`
 	// Must are the required approvers, see Interaction.Must. They count only if
 	// they are responders of this route.
 	Must     []string `json:"must,omitempty"`
 	HandOver []string `json:"hand_over,omitempty"`
-	// Escalation is who is asked next on this route under OnTimeoutEscalate.
+	// Escalation names the people of this route who are asked next under
+	// OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
 }
 
@@ -57,7 +60,10 @@ func (i Interaction) requirements() []Requirement {
 	if len(i.Requirements) > 0 {
 		return i.Requirements
 	}
-	return []Requirement{{Route: i.Route, Responders: i.Responders, Groups: i.Groups, Quorum: i.Quorum, Must: i.Must, HandOver: i.HandOver, Escalation: i.Escalation}}
+	return []Requirement{{
+		Route: i.Route, Responders: i.Responders, Groups: i.Groups, Quorum: i.Quorum, Must: i.Must,
+		HandOver: i.HandOver, Escalation: i.Escalation,
+	}}
 }
 
 // slot is one thing that approvals are counted for, in addition to the quorum
@@ -179,9 +185,11 @@ func (e *Engine) route(name string) (Route, error) {
 	route, ok := e.routes[name]
 	switch {
 	case !ok:
-		return route, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", strings.Join(slices.Sorted(maps.Keys(e.routes)), ", "))
+		known := strings.Join(slices.Sorted(maps.Keys(e.routes)), ", ")
+		return route, Errorf(CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", known)
 	case len(route.Responders)+len(route.Groups) == 0:
-		return route, Errorf(CodeForbidden, "route: nobody may answer on %q", name).WithHint("name responders for the route in the config")
+		return route, Errorf(CodeForbidden, "route: nobody may answer on %q", name).
+			WithHint("name responders for the route in the config")
 	}
 	if n := len(route.Destinations); n == 0 || n > MaxDestinations {
 		return route, Errorf(CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, MaxDestinations)
@@ -224,7 +232,8 @@ func (e *Engine) addressed(i *Interaction, agent Agent, onTimeout OnTimeout, nam
 		i.require(q, route)
 	}
 	if n := len(i.Destinations); n > MaxDestinations {
-		return Errorf(CodeInvalid, "route: the routes %s have %d destinations together, more than %d", strings.Join(names, ", "), n, MaxDestinations)
+		return Errorf(CodeInvalid, "route: the routes %s have %d destinations together, more than %d",
+			strings.Join(names, ", "), n, MaxDestinations)
 	}
 	if len(names) == 1 {
 		only := i.Requirements[0]
@@ -265,10 +274,12 @@ func (e *Engine) escalates(i *Interaction, onTimeout OnTimeout) error {
 		}
 	}
 	if all.Route == "" {
-		return Errorf(CodeInvalid, "on_timeout: none of the routes escalates").WithHint("set escalate_to of one of the routes in the config")
+		return Errorf(CodeInvalid, "on_timeout: none of the routes escalates").
+			WithHint("set escalate_to of one of the routes in the config")
 	}
 	if n := len(i.Destinations) + len(missing(i.Destinations, all.Destinations)); n > MaxDestinations {
-		return Errorf(CodeInvalid, "route: %q with its escalation has %d destinations, more than %d", i.Route, n, MaxDestinations)
+		return Errorf(CodeInvalid, "route: %q with its escalation has %d destinations, more than %d",
+			i.Route, n, MaxDestinations)
 	}
 	i.Escalation = all
 	return nil

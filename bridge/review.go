@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// review is what the current config says about a pending request.
+// review holds a pending request as the current config sees it.
 type review struct {
 	ruling Ruling
 	// now is the interaction as it would be opened now.
 	now Interaction
-	// denied is why it can no longer be approved; nil if it can.
+	// denied is the response that closes the request. It is nil unless the policy
+	// denies the request, or cannot evaluate it.
 	denied *Response
-	// stricter is what is required in addition to what was asked under, in
-	// words. If it is empty, the request can be approved as it is.
+	// stricter lists the requirements that the card does not show, for people to
+	// read. If it is empty, the request can be approved.
 	stricter []string
 }
 
@@ -59,12 +60,15 @@ func (e *Engine) rejudgeEdit(ctx context.Context, rec Record, input json.RawMess
 	return v, nil
 }
 
-// evaluate judges a request with an input, and prepares it again.
+// evaluate applies the policy to a request with an input, and prepares it
+// again.
 func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage) (review, error) {
 	i := rec.Interaction
 	r := Request{
-		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
-		Requester: i.Requester, Route: i.own(), Timeout: Duration(i.Deadline.Sub(i.Created)), OnTimeout: OnTimeoutExpire, Hold: i.Hold, Initial: i.Initial, MaxRounds: i.MaxRounds,
+		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Initial: i.Initial,
+		Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
+		Requester: i.Requester, Route: i.own(), MaxRounds: i.MaxRounds,
+		Timeout: Duration(i.Deadline.Sub(i.Created)), OnTimeout: OnTimeoutExpire, Hold: i.Hold,
 	}
 	if i.Approval != nil {
 		a := *i.Approval
@@ -80,7 +84,7 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 	case i.Redacted == 0 || r.Approval == nil:
 		v.ruling = e.judge(agent, &r)
 	case e.policy != nil && i.PolicyVersion != e.rules:
-		v.denied = i.overtaken("the policy changed while this was pending, and fields of it are hidden; the agent has to request it again")
+		v.denied = i.overtaken("the policy changed while this was pending, and fields of it are hidden; " + requestAgain)
 		return v, nil
 	}
 	if v.ruling.Effect == EffectDeny {
@@ -97,9 +101,14 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 	return v, nil
 }
 
-// overtaken is the response of a request that cannot be approved as it is.
+const requestAgain = "the agent has to request it again"
+
+// overtaken is the response that closes a request whose rules changed.
 func (i Interaction) overtaken(why string) *Response {
-	return &Response{State: StateDenied, Rule: "policy changed", Reason: why, Annotations: map[string]Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest}
+	return &Response{
+		State: StateDenied, Rule: "policy changed", Reason: why, Annotations: map[string]Annotation{},
+		At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest,
+	}
 }
 
 // agentOf is the agent of an interaction as it is configured now.
@@ -145,8 +154,8 @@ func (e *Engine) addAgain(now *Interaction, was Interaction) {
 	now.Called = was.Called
 }
 
-// stricterThan says in words what an interaction requires in addition to
-// another one.
+// stricterThan lists the requirements of an interaction that another one does
+// not have, for people to read.
 func (i Interaction) stricterThan(was Interaction) []string {
 	var out []string
 	if n := i.needs(); n > was.needs() {
@@ -255,7 +264,7 @@ func (e *Engine) restate(ctx context.Context, rec Record, v review) (Record, err
 	i := rec.Interaction
 	next := v.amended(i)
 	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > MaxDestinations {
-		return e.endByRule(ctx, rec, i.overtaken("the rules changed while this was pending; the agent has to request it again"))
+		return e.endByRule(ctx, rec, i.overtaken("the rules changed while this was pending; "+requestAgain))
 	}
 	a := Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
 	v.reroute(&a, rec)
@@ -275,141 +284,4 @@ func (e *Engine) restate(ctx context.Context, rec Record, v review) (Record, err
 func (e *Engine) endByRule(ctx context.Context, rec Record, r *Response) (Record, error) {
 	got, _, err := e.store.Settle(ctx, Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 	return got, err
-}
-
-// concludeTries bounds how often a decision is checked again because the
-// request was amended in the meantime.
-const concludeTries = 5
-
-// conclude makes a decision of a person final, or counts it, if the current
-// config lets it stand. Otherwise it returns what to tell the person, and
-// nothing was approved.
-func (e *Engine) conclude(ctx context.Context, actor Actor, rec Record, r Response) (Record, BallotResult, *Verdict, error) {
-	var err error
-	for range concludeTries {
-		if !rec.State.Final() && (r.State == StateApproved || r.State == StateAnswered) {
-			now, refusal, failed := e.reconsider(ctx, actor, rec, r)
-			if err = failed; refusal != nil || err != nil && ErrorCode(err) != CodeConflict {
-				return now, "", refusal, err
-			}
-			rec = now
-		}
-		if err == nil {
-			got, result, failed := e.settleOne(ctx, actor, rec, r)
-			if err = failed; ErrorCode(err) != CodeConflict {
-				return got, result, nil, err
-			}
-		}
-		if rec, err = e.store.Load(ctx, rec.Interaction.ID); err != nil {
-			return rec, "", nil, err
-		}
-	}
-	return rec, "", nil, Errorf(CodeUnavailable, "the request keeps changing").WithHint("try again")
-}
-
-// reconsider checks a decision that approves or answers against the current
-// config. It returns the record to decide, or a verdict if it does not stand.
-func (e *Engine) reconsider(ctx context.Context, actor Actor, rec Record, r Response) (Record, *Verdict, error) {
-	i := rec.Interaction
-	refuse := func(kind VerdictKind, note string) *Verdict {
-		e.refuse(ctx, i, actor, "the rules changed")
-		return &Verdict{Kind: kind, Note: note}
-	}
-	v, err := e.rejudge(ctx, rec)
-	if why := unapprovable(err); why != "" {
-		return rec, refuse(VerdictForbidden, "This cannot be approved with the current config: "+why+". Nothing was recorded."), nil
-	}
-	if err != nil {
-		return rec, nil, err
-	}
-	if v.denied != nil {
-		if rec, err = e.endByRule(ctx, rec, v.denied); err != nil {
-			return rec, nil, err
-		}
-		return rec, refuse(VerdictForbidden, "The current policy denies this: "+v.denied.Reason+". Nothing was approved, and the request is closed."), nil
-	}
-	if len(v.stricter) > 0 {
-		if rec, err = e.restate(ctx, rec, v); err != nil {
-			return rec, nil, err
-		}
-		return rec, refuse(VerdictForbidden, "The rules changed since this was requested. It now requires "+strings.Join(v.stricter, ", ")+". Nothing was recorded: read the card and decide again."), nil
-	}
-	if len(r.Input) > 0 {
-		problem, err := e.unfitEdit(ctx, rec, r.Input)
-		if err != nil {
-			return rec, nil, err
-		}
-		if problem != "" {
-			v := typedProblem(problem)
-			e.refuse(ctx, i, actor, "edited input")
-			return rec, &v, nil
-		}
-	}
-	return e.recount(ctx, rec, r)
-}
-
-// unapprovable is why a request could not be opened now; empty if that is not
-// known.
-func unapprovable(err error) string {
-	if c := ErrorCode(err); c == CodeInvalid || c == CodeForbidden || c == CodeUnsupported {
-		return PublicError(err).Message
-	}
-	return ""
-}
-
-// unfitEdit says why an edited input cannot be approved here; empty if it can.
-func (e *Engine) unfitEdit(ctx context.Context, rec Record, input json.RawMessage) (string, error) {
-	v, err := e.rejudgeEdit(ctx, rec, input)
-	if why := unapprovable(err); why != "" {
-		return "The edited input cannot be approved: " + why + ". Nothing was approved.", nil
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case v.denied != nil:
-		return "The policy denies the edited input: " + v.denied.Reason + ". Nothing was approved.", nil
-	case len(v.stricter) > 0:
-		return "The edited input requires " + strings.Join(v.stricter, ", ") + ", so it has to be requested on its own. Nothing was approved.", nil
-	}
-	return "", nil
-}
-
-// recount voids the approvals of people who may no longer approve.
-func (e *Engine) recount(ctx context.Context, rec Record, r Response) (Record, *Verdict, error) {
-	i := rec.Interaction
-	if !i.counted() || r.State != StateApproved {
-		return rec, nil, nil
-	}
-	a := Amendment{Expect: rec.Amended, Interaction: i, Step: rec.Step, Next: -1}
-	for _, v := range rec.Votes {
-		if v.State != StateApproved {
-			continue
-		}
-		holds, err := e.holdsVote(ctx, i, v)
-		if err != nil {
-			return rec, nil, err
-		}
-		if !holds {
-			a.Void = append(a.Void, v.Actor.Voter())
-		}
-	}
-	if len(a.Void) == 0 {
-		return rec, nil, nil
-	}
-	if err := e.amend(ctx, rec, a); err != nil && ErrorCode(err) != CodeConflict {
-		return rec, nil, err
-	}
-	rec, err := e.store.Load(ctx, i.ID)
-	return rec, nil, err
-}
-
-// holdsVote reports whether whoever voted may still approve, and counts for
-// what the vote counted for.
-func (e *Engine) holdsVote(ctx context.Context, i Interaction, v Vote) (bool, error) {
-	actor, why, err := e.eligible(ctx, i, v.Actor)
-	if err != nil || why != "" || actor.Person != v.Actor.Person {
-		return false, err
-	}
-	covers, err := e.covers(ctx, i, actor)
-	return len(missing(covers, v.Covers)) == 0, err
 }

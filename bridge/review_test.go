@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/directory"
 )
 
 var agentCI = bridge.Agent{Name: "ci"}
@@ -59,7 +58,8 @@ func TestJoinedRoutes(t *testing.T) {
 func TestFollowUpIsNew(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
-	s.policy = byWord(map[string]bridge.Ruling{"kubectl": {Routes: []string{"prod"}, Confirm: "yes", Quorum: 2, Risk: "high"}, "rm": {Effect: bridge.EffectDeny, Reason: "never"}})
+	s.policy = byWord(map[string]bridge.Ruling{"kubectl": {Routes: []string{"prod"}, Confirm: "yes", Quorum: 2,
+		Risk: "high"}, "rm": {Effect: bridge.EffectDeny, Reason: "never"}})
 	w := newWorld(t, s)
 	first := w.open(agentCI, shell("make x")).Interaction.ID
 	w.press("ana", first, "C1", bridge.DecideDeny, "")
@@ -72,7 +72,8 @@ func TestFollowUpIsNew(t *testing.T) {
 	if d := rec.Interaction.Destinations; len(d) != 1 || d[0].Channel != "C2" {
 		t.Fatalf("the follow-up is shown in %+v", d)
 	}
-	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Confirm: "yes"}); bridge.ErrorCode(err) != bridge.CodeForbidden {
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce,
+		Confirm: "yes"}); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Fatalf("the first round's person approves: %v", err)
 	}
 	w.press("cy", id, "C2", bridge.DecideOnce, "yes")
@@ -92,7 +93,8 @@ func TestFollowUpIsNew(t *testing.T) {
 	}
 
 	again := w.open(agentCI, shell("make x")).Interaction.ID
-	if _, err := w.engine.Reprompt(t.Context(), agentCI, again, shell("rm -rf /srv"), ""); bridge.ErrorCode(err) != bridge.CodeForbidden {
+	if _, err := w.engine.Reprompt(t.Context(), agentCI, again, shell("rm -rf /srv"),
+		""); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("a follow-up that the policy denies: %v", err)
 	}
 	w.state(again, bridge.StatePending)
@@ -108,17 +110,20 @@ func TestFollowUpIsNew(t *testing.T) {
 	w.state(same.Interaction.ID, bridge.StateApproved)
 }
 
-// TestEditIsEvaluated checks that an edited input is judged as if it were new.
+// TestEditIsEvaluated checks that an edited input is evaluated as if it were new.
 func TestEditIsEvaluated(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
 	s.policy = byWord(map[string]bridge.Ruling{
-		"rm": {Effect: bridge.EffectDeny, Reason: "nobody deletes trees"}, "kubectl": {Routes: []string{"prod"}}, "two": {Quorum: 2}, "risky": {Risk: "critical"},
+		"rm": {Effect: bridge.EffectDeny,
+			Reason: "nobody deletes trees"}, "kubectl": {Routes: []string{"prod"}}, "two": {Quorum: 2},
+		"risky": {Risk: "critical"},
 		"typed": {Confirm: "yes"}, "hidden": {Redact: []string{"command"}},
 	})
 	w := newWorld(t, s)
 	for edit, word := range map[string]string{
-		"rm -rf /srv": "nobody deletes trees", "kubectl x": "prod", "two": "2 approvals", "risky": "critical", "typed": "typed confirmation", "hidden": "hidden fields",
+		"rm -rf /srv": "nobody deletes trees", "kubectl x": "prod", "two": "2 approvals",
+		"risky": "critical", "typed": "typed confirmation", "hidden": "hidden fields",
 	} {
 		id := w.open(agentCI, shell("make x")).Interaction.ID
 		raw := string(shell(edit).Approval.Input)
@@ -127,7 +132,8 @@ func TestEditIsEvaluated(t *testing.T) {
 		if !strings.Contains(v.Note, "Nothing was approved") {
 			t.Errorf("%s: %q", edit, v.Note)
 		}
-		if err := w.answer("bo", id, bridge.Reply{Decision: bridge.DecideEdit, Input: []byte(raw)}); err == nil || !strings.Contains(err.Error(), word) {
+		if err := w.answer("bo", id, bridge.Reply{Decision: bridge.DecideEdit,
+			Input: []byte(raw)}); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s by API: %v", edit, err)
 		}
 		w.state(id, bridge.StatePending)
@@ -138,8 +144,8 @@ func TestEditIsEvaluated(t *testing.T) {
 	}
 }
 
-// TestReload checks that a request is judged by the policy and the routes of
-// the moment in which it is approved.
+// TestReload checks that a request is evaluated with the policy and the routes
+// at the time when it is approved.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -150,23 +156,28 @@ func TestReload(t *testing.T) {
 		then   []string // who has to approve after that, each in the channel of their route
 	}{
 		"denied": {change: func(s *setup) {
-			s.policy = byWord(map[string]bridge.Ruling{"make": {Effect: bridge.EffectDeny, Reason: "frozen"}})
+			s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectDeny, Reason: "frozen"})
 		}, word: "frozen", denied: true},
-		"quorum": {change: func(s *setup) { s.policy = byWord(map[string]bridge.Ruling{"make": {Quorum: 2}}) }, word: "2 approvals", then: []string{"ana", "bo"}},
-		"route":  {change: func(s *setup) { s.policy = byWord(map[string]bridge.Ruling{"make": {Routes: []string{"prod"}}}) }, word: "prod", then: []string{"cy"}},
+		"quorum": {change: func(s *setup) { s.policy = ruledBy(bridge.Ruling{Quorum: 2}) },
+			word: "2 approvals", then: []string{"ana", "bo"}},
+		"route": {change: func(s *setup) { s.policy = ruledBy(bridge.Ruling{Routes: []string{"prod"}}) },
+			word: "prod", then: []string{"cy"}},
 		"both": {change: func(s *setup) {
-			s.policy = byWord(map[string]bridge.Ruling{"make": {Routes: []string{"default", "prod"}}})
+			s.policy = ruledBy(bridge.Ruling{Routes: []string{"default", "prod"}})
 		}, word: "prod", then: []string{"ana", "cy"}},
-		"risk":    {change: func(s *setup) { s.policy = byWord(map[string]bridge.Ruling{"make": {Risk: "critical"}}) }, word: "critical", then: []string{"ana"}},
-		"confirm": {change: func(s *setup) { s.policy = byWord(map[string]bridge.Ruling{"make": {Confirm: "yes"}}) }, word: "typed confirmation", typed: "yes", then: []string{"ana"}},
-		"removed": {change: func(s *setup) { s.routes["default"] = routeTo("C1", "bo") }, word: "responders", then: []string{"bo"}},
+		"risk": {change: func(s *setup) { s.policy = ruledBy(bridge.Ruling{Risk: "critical"}) },
+			word: "critical", then: []string{"ana"}},
+		"confirm": {change: func(s *setup) { s.policy = ruledBy(bridge.Ruling{Confirm: "yes"}) },
+			word: "typed confirmation", typed: "yes", then: []string{"ana"}},
+		"removed": {change: func(s *setup) { s.routes["default"] = routeTo("C1", "bo") }, word: "responders",
+			then: []string{"bo"}},
 		"must": {change: func(s *setup) {
 			r := routeTo("C1", "ana", "bo")
 			r.Must = []string{"bo"}
 			s.routes["default"] = r
 		}, word: "bo", then: []string{"bo"}},
 		"milder": {change: func(s *setup) {
-			s.policy = byWord(map[string]bridge.Ruling{"make": {Effect: bridge.EffectAllow}})
+			s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectAllow})
 			s.routes["default"] = routeTo("C1", "ana", "bo", "cy")
 		}},
 	} {
@@ -196,7 +207,7 @@ func TestReload(t *testing.T) {
 				return
 			}
 			w.state(id, bridge.StatePending)
-			// The old card decides nothing any more.
+			// The old card no longer approves.
 			w.pressOn("bo", stale, "C1", bridge.DecideOnce, "")
 			w.state(id, bridge.StatePending)
 			w.posted(id)
@@ -217,12 +228,12 @@ func TestReload(t *testing.T) {
 func TestVotesBeforeReload(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
-	s.policy = byWord(map[string]bridge.Ruling{"make": {Quorum: 2}})
+	s.policy = ruledBy(bridge.Ruling{Quorum: 2})
 	w := newWorld(t, s)
 	id := w.open(agentCI, shell("make x")).Interaction.ID
 	w.press("ana", id, "C1", bridge.DecideOnce, "")
 	next := newSetup()
-	next.policy = byWord(map[string]bridge.Ruling{"make": {Quorum: 2, Confirm: "yes"}})
+	next.policy = ruledBy(bridge.Ruling{Quorum: 2, Confirm: "yes"})
 	w.reload(next)
 	w.said(w.press("bo", id, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "typed confirmation")
 	w.said(w.press("bo", id, "C1", bridge.DecideOnce, "yes"), bridge.VerdictSettled, "1 of 2")
@@ -236,13 +247,13 @@ func TestVotesBeforeReload(t *testing.T) {
 func TestOneAccountOneVote(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
-	s.policy = byWord(map[string]bridge.Ruling{"make": {Quorum: 2}})
+	s.policy = ruledBy(bridge.Ruling{Quorum: 2})
 	w := newWorld(t, s)
 	id := w.open(agentCI, shell("make x")).Interaction.ID
 	w.press("ana", id, "C1", bridge.DecideOnce, "")
 	next := newSetup()
 	next.policy = s.policy
-	next.people["ana"], next.people["bo"] = directory.Person{Accounts: map[string]string{"chat": "U-bo"}}, directory.Person{Accounts: map[string]string{"chat": "U-ana"}}
+	next.swap("ana", "bo")
 	w.reload(next)
 	w.press("ana", id, "C1", bridge.DecideOnce, "") // the same account, bo's now
 	w.state(id, bridge.StatePending)
@@ -255,7 +266,8 @@ func TestOneAccountOneVote(t *testing.T) {
 	card := w.drawn(id, "C1")
 	for range 8 {
 		action, question, option := card.Record.Interaction.DecisionControl(2)
-		click := bridge.Click{Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Ref: bridge.MessageRef{Channel: "C1"}}
+		click := bridge.Click{Token: card.Token(action, question, option), Actor: bridge.Actor{Platform: "chat",
+			User: "U-ana"}, Ref: bridge.MessageRef{Channel: "C1"}}
 		if v, err := w.engine.Click(t.Context(), click); err == nil {
 			t.Fatalf("an account of two people decides: %+v", v)
 		}
@@ -273,12 +285,71 @@ func TestRequesterMayDeny(t *testing.T) {
 		req.Requester = "ana"
 		id := w.open(agentCI, req).Interaction.ID
 		w.said(w.press("ana", id, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "your own request")
-		w.said(w.press("ana", id, "C1", bridge.DecideEdit, string(req.Approval.Input)), bridge.VerdictForbidden, "your own request")
-		if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce}); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		w.said(w.press("ana", id, "C1", bridge.DecideEdit, string(req.Approval.Input)), bridge.VerdictForbidden,
+			"your own request")
+		if err := w.answer("ana", id,
+			bridge.Reply{Decision: bridge.DecideOnce}); bridge.ErrorCode(err) != bridge.CodeForbidden {
 			t.Errorf("by API: %v", err)
 		}
 		w.state(id, bridge.StatePending)
 		w.press("ana", id, "C1", d, "because")
 		w.state(id, bridge.StateDenied)
+	}
+}
+
+// TestAddedPeople checks that people who were added by a step or by a hand-over
+// may approve on the route that added them, and on no other.
+func TestAddedPeople(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = byWord(map[string]bridge.Ruling{"both": {Routes: []string{"", "prod"}}, "prod": {Routes: []string{"prod"}}})
+	first := s.routes["default"]
+	first.HandOver, first.Steps = []string{"eve"}, []bridge.Step{{After: bridge.Duration(2e7), Ask: []string{"di"}}}
+	s.routes["default"] = first
+	only := s.routes["prod"]
+	only.Responders = only.Responders[:1] // cy
+	s.routes["prod"] = only
+	w := newWorld(t, s)
+	called := func(id bridge.ID) {
+		for range 1000 {
+			if w.get(id).Step == 1 {
+				return
+			}
+			bridge.Pause(t.Context(), 2e6)
+		}
+		t.Fatal("the step is not done")
+	}
+	for _, who := range []string{"di", "eve"} {
+		one := w.open(agentCI, shell("make x")).Interaction.ID
+		called(one)
+		w.said(w.click("ana", "C1", w.drawn(one, "C1").Token(bridge.ActionHandOver, 0, 0), "", one),
+			bridge.VerdictNoted, "eve")
+		w.press(who, one, "C1", bridge.DecideOnce, "")
+		w.state(one, bridge.StateApproved)
+
+		both := w.open(agentCI, shell("both")).Interaction.ID
+		called(both)
+		w.said(w.click("cy", "C2", w.drawn(both, "C2").Token(bridge.ActionHandOver, 0, 0), "", both),
+			bridge.VerdictForbidden, "not a responder")
+		w.said(w.click("bo", "C1", w.drawn(both, "C1").Token(bridge.ActionHandOver, 0, 0), "", both),
+			bridge.VerdictNoted, "eve")
+		w.said(w.press(who, both, "C1", bridge.DecideOnce, ""), bridge.VerdictSettled, "still needed: prod")
+		w.press("cy", both, "C2", bridge.DecideOnce, "")
+		w.state(both, bridge.StateApproved)
+
+		// After a reload that sends it elsewhere, they have no say.
+		moved := w.open(agentCI, shell("make x")).Interaction.ID
+		called(moved)
+		next := s
+		next.policy = ruledBy(bridge.Ruling{Routes: []string{"prod"}})
+		w.reload(next)
+		w.press("di", moved, "C1", bridge.DecideOnce, "")
+		if err := w.answer("di", moved, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+			t.Fatal("di approves for a route that is not hers")
+		}
+		w.posted(moved)
+		w.press("cy", moved, "C2", bridge.DecideOnce, "")
+		w.state(moved, bridge.StateApproved)
+		w.reload(s)
 	}
 }

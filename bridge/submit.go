@@ -207,6 +207,9 @@ type Reply struct {
 	// Answers to an ask, by question id, and free text beside the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
+	// Terms is Interaction.Terms of the request that the person read. If it is
+	// set and the requirements changed since, nothing is approved.
+	Terms *int `json:"terms,omitempty"`
 	// Decline ends a declinable ask without an answer.
 	Decline bool `json:"decline,omitempty"`
 }
@@ -239,6 +242,9 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 	if actor.Person == "" || why != "" {
 		e.refuse(ctx, i, actor, why)
 		return Record{}, Errorf(CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
+	}
+	if reply.Terms != nil && *reply.Terms != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
+		return Record{}, Errorf(CodeConflict, "%s", noteChanged)
 	}
 	for qid := range reply.Answers {
 		if !slices.ContainsFunc(i.Questions, func(q Question) bool { return q.ID == qid }) {

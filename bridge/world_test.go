@@ -29,6 +29,8 @@ type world struct {
 	chat   *board
 	engine *bridge.Engine
 	setup  setup
+	// between stands between the engine and the store from the next reload on.
+	between bridge.Store
 }
 
 // setup is the part of the config that a reload changes.
@@ -58,6 +60,9 @@ func newSetup() setup {
 	s.routes["prod"] = routeTo("C2", "cy", "di")
 	return s
 }
+
+// swap gives each of two people the account of the other.
+func (s setup) swap(a, b string) { s.people[a], s.people[b] = s.people[b], s.people[a] }
 
 func routeTo(channel string, people ...string) bridge.Route {
 	r := bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: channel}}}
@@ -111,6 +116,9 @@ func (w *world) reload(s setup) {
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, Redactor: s.hide,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
+	}
+	if w.between != nil {
+		o.Store = w.between
 	}
 	if s.policy != nil {
 		o.Policy = s.policy
@@ -201,21 +209,27 @@ func (w *world) click(who, channel, token, typed string, id bridge.ID) bridge.Ve
 // answer responds by API.
 func (w *world) answer(who string, id bridge.ID, r bridge.Reply) error {
 	w.t.Helper()
-	_, err := w.engine.Answer(w.t.Context(), id, bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}, r)
+	_, err := w.engine.Answer(w.t.Context(), id, bridge.Actor{Platform: bridge.PlatformAPI, User: who,
+		Name: who, Person: who}, r)
 	return err
 }
 
 func shell(command string) bridge.Request {
 	raw, _ := json.Marshal(map[string]string{"command": command}) // a string always marshals
-	return bridge.Request{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}
+	return bridge.Request{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
+		Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce,
+			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}
 }
 
 // commandOf is the command of an act that shell made.
 func commandOf(a bridge.Act) string {
 	var in struct{ Command string }
-	_ = json.Unmarshal(a.Input, &in) // of an edit that is no object, empty
+	_ = json.Unmarshal(a.Input, &in) // empty for an edit that is not an object
 	return in.Command
 }
+
+// ruledBy is a policy with one rule, for make.
+func ruledBy(r bridge.Ruling) ruleFunc { return byWord(map[string]bridge.Ruling{"make": r}) }
 
 // byWord rules by the first word of a command; words that are not named are
 // asked.
@@ -242,7 +256,8 @@ func (p *board) Name() string                                       { return "ch
 func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }
 func (p *board) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
 
-func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
+func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef,
+	error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++

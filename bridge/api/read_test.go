@@ -34,10 +34,12 @@ func newOffice(t testing.TB) *httptest.Server {
 		t.Fatal(err)
 	}
 	route := func(who string) bridge.Route {
-		return bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
+		return bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}},
+			Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
 	}
 	agent := bridge.Agent{Name: "ci", Owners: []string{"owner"}}
-	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}})
+	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
+		Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}})
 	tokens := map[string]api.Principal{hashOf("agent"): {Agent: &agent}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "owner"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}
@@ -53,14 +55,16 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newOffice(t)
 	agent := client.New(s.URL, "agent", nil)
-	rec, err := agent.Open(t.Context(), bridge.Request{Prompt: "Delete everything?", Session: "s", Approval: &bridge.Approval{Tool: "sh"}}, "")
+	rec, err := agent.Open(t.Context(), bridge.Request{Prompt: "Delete everything?", Session: "s",
+		Approval: &bridge.Approval{Tool: "sh"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := rec.Interaction.ID
 	for who, reads := range map[string]bool{"ana": true, "bo": false, "owner": true, "aud": true} {
 		c := client.New(s.URL, who, nil)
-		if _, err := c.Get(t.Context(), id); (err == nil) != reads || err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		if _, err := c.Get(t.Context(), id); (err == nil) != reads || err != nil &&
+			bridge.ErrorCode(err) != bridge.CodeNotFound {
 			t.Errorf("%s reads it: %v", who, err)
 		}
 		for _, f := range []bridge.ListFilter{{}, {State: bridge.StatePending}, {Session: "s"}, {Text: "everything"}} {
@@ -69,7 +73,8 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 			}
 		}
 		events := 0
-		if err := c.History(t.Context(), "0", "", func(bridge.Event) error { events++; return nil }); err != nil || events > 0 != reads {
+		if err := c.History(t.Context(), "0", "",
+			func(bridge.Event) error { events++; return nil }); err != nil || events > 0 != reads {
 			t.Errorf("%s follows %d events, %v", who, events, err)
 		}
 		if frame := firstFrame(t, s.URL, who); strings.Contains(frame, "everything") != reads {
@@ -80,7 +85,8 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 	if _, err := bo.Cancel(t.Context(), id, "no"); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("bo withdraws it: %v", err)
 	}
-	if _, err := bo.Respond(t.Context(), id, bridge.Reply{Decision: bridge.DecideDeny}); bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if _, err := bo.Respond(t.Context(), id,
+		bridge.Reply{Decision: bridge.DecideDeny}); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("bo answers it: %v", err)
 	}
 	if _, err := client.New(s.URL, "aud", nil).Cancel(t.Context(), id, "no"); err == nil {
@@ -90,7 +96,8 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 		t.Fatal(got.State, err)
 	}
 	got, err := client.New(s.URL, "ana", nil).Cancel(t.Context(), id, "not today")
-	if err != nil || got.State != bridge.StateCancelled || got.Response.WithdrawnBy == nil || got.Response.WithdrawnBy.Person != "ana" {
+	if err != nil || got.State != bridge.StateCancelled || got.Response.WithdrawnBy == nil ||
+		got.Response.WithdrawnBy.Person != "ana" {
 		t.Errorf("ana withdraws it: %+v, %v", got.Response, err)
 	}
 }

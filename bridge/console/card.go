@@ -32,6 +32,7 @@ type card struct {
 	Declinable bool         `json:"declinable"`
 	Input      string       `json:"input,omitempty"`   // of an approval, to be edited
 	Confirm    string       `json:"confirm,omitempty"` // what has to be typed to approve
+	Terms      int          `json:"terms"`             // sent back with the decision
 	Notes      []string     `json:"notes"`
 	Asked      []string     `json:"asked"`
 	Timeline   []moment     `json:"timeline"`
@@ -120,7 +121,7 @@ func newCard(rec bridge.Record, may bool) card {
 	view := bridge.NewView(rec, 0, nil, nil)
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
-		ID: i.ID, State: rec.State, Icon: face.Icon, Headline: face.Headline, From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
+		ID: i.ID, Terms: i.Terms, State: rec.State, Icon: face.Icon, Headline: face.Headline, From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
 		Body: html(face.Body), Closing: html(face.Closing), Digest: face.Digest, Deadline: i.Deadline, MayAnswer: may,
 		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
 	}
@@ -213,6 +214,7 @@ type reply struct {
 	Reason   string              `json:"reason"`
 	Input    string              `json:"input"`
 	Confirm  string              `json:"confirm"`
+	Terms    *int                `json:"terms"`
 	Values   map[string][]string `json:"values"`
 	Others   map[string]string   `json:"others"`
 	Decline  bool                `json:"decline"`
@@ -227,7 +229,7 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 	if err != nil {
 		return nil, err
 	}
-	full := bridge.Reply{Decision: in.Decision, Reason: in.Reason, Confirm: in.Confirm, Decline: in.Decline}
+	full := bridge.Reply{Decision: in.Decision, Reason: in.Reason, Confirm: in.Confirm, Terms: in.Terms, Decline: in.Decline}
 	if strings.TrimSpace(in.Input) != "" {
 		full.Input = json.RawMessage(in.Input)
 	}

@@ -188,6 +188,7 @@ local function escalate(r, at)
   local before = tonumber(r.nd)
   r.nd = r.en
   call('HSET', r.key, 'cur', f[1], 'es', ms(at))
+  call('HINCRBY', r.key, 'av', 1) -- an amendment of what was before is refused
   call('HDEL', r.key, 'esc', 'en', 'et')
   bump(r)
   defer(r, tonumber(f[2]), r.after)

@@ -60,7 +60,7 @@ func (a *asking) flags(cmd *cobra.Command) {
 	a.connection.flags(cmd)
 	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
 	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
-	cmd.Flags().StringVar(&a.requester, "requester", "", "person of the daemon's config for whom this is asked, who may not answer it then")
+	cmd.Flags().StringVar(&a.requester, "requester", "", "person this is requested for, who cannot approve it")
 	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
 	cmd.Flags().DurationVar(&a.grace, "grace", 0, "hold the cards back so long, while somebody may answer at the keyboard")

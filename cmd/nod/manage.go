@@ -158,7 +158,7 @@ feedback is a JSON object.`,
 					return err
 				}
 			}
-			a.Reason, a.Confirm = reason, confirm
+			a.Reason, a.Confirm, a.Terms = reason, confirm, &rec.Interaction.Terms
 			if input != "" {
 				a.Input = json.RawMessage(input)
 			}

@@ -171,7 +171,7 @@ function cardOf(c) {
   const send = async (answer) => {
     problems.replaceChildren();
     try {
-      const got = await post("/console/cards/" + c.id, { ...values(form, c), ...answer });
+      const got = await post("/console/cards/" + c.id, { ...values(form, c), terms: c.terms, ...answer });
       if (got.problems) {
         for (const [id, text] of Object.entries(got.problems)) {
           problems.append(el("p", { class: "problem" }, (c.fields.find((f) => f.id === id) || {}).label + ": " + text));

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func notFound(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+}
+
+// mayRead reports whether a caller may read a record. Agents read their own,
+// auditors everything, and people what they may respond to or what is requested
+// for them.
+func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction) (bool, error) {
+	switch {
+	case p.Agent != nil:
+		return i.Agent == p.Agent.Name, nil
+	case p.Auditor:
+		return true, nil
+	}
+	return s.engine.MayRead(ctx, i, p.actor())
+}
+
+// readable is CodeNotFound for a record that the caller may not read.
+func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) error {
+	may, err := s.mayRead(ctx, p, rec.Interaction)
+	if err == nil && !may {
+		err = notFound(rec.Interaction.ID)
+	}
+	return err
+}
+
+// listReadable is a page of what the caller may read.
+func (s *Server) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
+	var failed error
+	f.May = func(rec bridge.Record) bool {
+		may, err := s.mayRead(ctx, p, rec.Interaction)
+		if err != nil {
+			failed = err
+		}
+		return may && err == nil
+	}
+	page, err := s.reader.List(ctx, f)
+	if err == nil {
+		err = failed
+	}
+	return page, err
+}
