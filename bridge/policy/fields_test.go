@@ -180,7 +180,7 @@ func TestRefusedRules(t *testing.T) {
 	}{
 		{Rule{Command: []string{"*"}}, "would match any program"}, {Rule{Command: []string{"*ls x"}}, "would match any program"}, {Rule{Command: []string{"?s"}}, "would match any program"}, {Rule{Command: []string{"* *"}}, "would match any program"},
 		{Rule{Command: []string{"/.*/"}}, "would match any program"}, {Rule{Command: []string{"/(sudo )?.+ x/"}}, "would match any program"}, {Rule{Command: []string{"/[^;]+/"}}, "would match any program"}, {Rule{Command: []string{"/(ls|.*)/"}}, "would match any program"}, {Rule{Command: []string{"/a)|(.*/"}}, "unexpected )"}, {Rule{Command: []string{`/\w+ --version/`}}, "would match any program"},
-		{Rule{}, "allow needs"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: only with command"}, {Rule{Command: []string{" "}}, "empty pattern"},
+		{Rule{}, "allow needs"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: only with command"}, {Rule{Command: []string{" "}}, "empty pattern"}, {Rule{Command: []string{"ls *"}, Options: []string{"-a b"}}, "not one word"},
 		{Rule{Command: []string{"/(git|go) (status|vet)( .*)?/"}}, ""}, {Rule{Command: []string{"git* x", "./x/*", "/opt/x y"}}, ""}, {Rule{Command: []string{"/(sudo )?ls/"}}, ""},
 	} {
 		c.rule.Then = bridge.EffectAllow

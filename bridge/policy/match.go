@@ -114,8 +114,7 @@ func (c compiled) careful(p part, spelled []bool) string {
 		if climbs(w) && !spelled[n] {
 			return fmt.Sprintf("%q names a parent directory, and the rule does not name it in full", w)
 		}
-		isOption := func(o wordPattern) bool { _, ok := o.exact([]string{w}, []string{w}); return ok }
-		if n > 0 && c.Options != nil && !spelled[n] && strings.HasPrefix(w, "-") && !slices.ContainsFunc(c.options, isOption) {
+		if n > 0 && c.Options != nil && !spelled[n] && strings.HasPrefix(w, "-") && !slices.ContainsFunc(c.options, func(o wordPattern) bool { return o.one(w) }) {
 			return fmt.Sprintf("the option %q is not among the options of the rule", w)
 		}
 	}

@@ -153,6 +153,11 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 	if c.Options != nil && (len(c.Command) == 0 || c.Then != bridge.EffectAllow && !c.GrantByRule) {
 		bad("options: only with command, and with then: allow or grant: rule")
 	}
+	for n, o := range c.options {
+		if o.re == nil && (len(o.words) != 1 || o.split != nil) {
+			bad("options: %q is not one word", c.Options[n])
+		}
+	}
 	if c.Then != bridge.EffectAllow && !c.GrantByRule {
 		return
 	}

@@ -160,6 +160,14 @@ func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok b
 	return spelled, true
 }
 
+// one reports whether the pattern is for a word alone, and matches it.
+func (p wordPattern) one(word string) bool {
+	if p.re != nil {
+		return p.re.MatchString(word)
+	}
+	return len(p.words) == 1 && p.words[0].match(word)
+}
+
 // about reports whether a command is one that the pattern means: without regard
 // to case or to the directory of the name, by words or as a text.
 func (p wordPattern) about(words []string) bool {
