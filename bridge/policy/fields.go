@@ -15,8 +15,8 @@ var (
 	argsNames    = set("args arguments cmdargs commandargs programargs")
 )
 
-// Fields that hold paths. A field whose last word is one of pathEnds is one as
-// well. What a weak one holds is a path in some tools only.
+// Fields that hold paths. So does a field whose last word
+// is one of pathEnds. A weak name holds a path in some tools only.
 var (
 	pathNames = set(`filepath path filename notebookpath file files paths filepaths filenames uri uris url urls
 		directory directories dir dirs cwd workdir workingdirectory workingdir currentdirectory folder oldpath newpath
@@ -34,7 +34,7 @@ var (
 	harmlessTexts   = set("description explanation justification reason")
 	harmlessNumbers = set("timeout timeoutms timeoutseconds maxoutputtokens")
 	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
-	// contentNames is what is written to, or taken from, the files of a path.
+	// contentNames hold text that is written to, or taken from, a file.
 	contentNames = set(`content contents filetext text oldstring newstring oldstr newstr newsource inserttext edits
 		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
 )

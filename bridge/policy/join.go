@@ -62,7 +62,7 @@ func (h hit) effect() bridge.Effect {
 	return h.rule.Then
 }
 
-// ruling is what a rule says, with what its risk level adds.
+// ruling returns the ruling of a rule and its risk level.
 func (p *Policy) ruling(c compiled) bridge.Ruling {
 	r := c.Set
 	r.Effect, r.Rule = c.Then, c.Name
@@ -78,7 +78,7 @@ func (p *Policy) ruling(c compiled) bridge.Ruling {
 	return r
 }
 
-// timeouts are what happens when no one answers, the strictest first.
+// timeouts are the values of on_timeout, the strictest first.
 var timeouts = []bridge.OnTimeout{bridge.OnTimeoutDeny, bridge.OnTimeoutExpire, bridge.OnTimeoutEscalate}
 
 // tighten makes a ruling satisfy another one as well.

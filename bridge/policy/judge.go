@@ -88,7 +88,7 @@ func (j *judgement) walk(p part, step Step) int {
 	return len(j.p.rules)
 }
 
-// plain judges each command of a plain line, what it starts, and then the text
+// plain evaluates each command of a plain line, what it starts, and then the text
 // of the line.
 func (j *judgement) plain(l *line) {
 	last := -1
@@ -121,7 +121,7 @@ func (in *input) move(p part, target string) part {
 	return p
 }
 
-// within judges what a command may start: what is asked about or denied alone
+// within evaluates what a command may start: what is asked about or denied alone
 // is so behind sudo too.
 func (j *judgement) within(p part) {
 	for _, words := range within(p.words) {
@@ -141,7 +141,7 @@ func (j *judgement) within(p part) {
 	}
 }
 
-// opaque judges a line that is not plain: by the first rule for each command
+// opaque evaluates a line that is not plain: by the first rule for each command
 // that is found in it, and by every rule that any reading matches.
 func (j *judgement) opaque(l *line) {
 	found := l.all()

@@ -35,7 +35,7 @@ func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// part is what one walk through the rules decides about: a command of a line,
+// part is the subject of one walk through the rules: a command of a line,
 // or an input without commands.
 type part struct {
 	line  *line // nil if the input has no command
@@ -188,7 +188,7 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 	return "matches", true
 }
 
-// places are where a part may be done.
+// places returns the locations where a part may run.
 func (in *input) places(p part) []string {
 	out := []string{in.Where, path.Clean(in.Where)}
 	for _, f := range in.files {

@@ -54,7 +54,7 @@ type Risk struct {
 type Step struct {
 	// Command is the part, if it is a command or a line of them.
 	Command string `json:"command,omitempty"`
-	// Reading is how the part was read.
+	// Reading names the way in which the part was read.
 	Reading string `json:"reading,omitempty"`
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`

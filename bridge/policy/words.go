@@ -205,7 +205,7 @@ func (p wordPattern) open() bool {
 // or be empty.
 func beginsOpen(re *syntax.Regexp) bool { return openStart(re) || mayBeEmpty(re) }
 
-// nameChars is how many characters a name may begin with.
+// nameChars is the number of characters with which a name may begin.
 const nameChars = 2*26 + len("./")
 
 func openStart(re *syntax.Regexp) bool {
@@ -251,8 +251,8 @@ func mayBeEmpty(re *syntax.Regexp) bool {
 	return false
 }
 
-// quote joins words so that no other words give the same text: bare where that
-// is clear, else in single quotes, or in double quotes if they hold one.
+// quote joins words so that no other words give the same text: bare if that
+// is clear, in single quotes, or in double quotes if they hold one.
 func quote(words []string) string {
 	var b strings.Builder
 	for n, w := range words {
