@@ -58,7 +58,7 @@ func TestFields(t *testing.T) {
 		{"run", "", `{"program":"/usr/bin/busybox","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["ls"]}`, "ask"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime"]}`, "allow"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime","-p"]}`, "ask"}, {"run", "", `{"program":"/bin/rm","argv":["rm","-rf","/"]}`, "deny"}, {"run", "", `{"program":"/bin/true","argv":["rm","-rf","/"]}`, "deny"},
 		{"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"command":"make"}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":"uptime"}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","it's (x) $y"]}`, "allow"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","é"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","../x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"args":["x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","executable":"/evil","argv":["uptime"]}`, "ask"}, {"ssh", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"host":"h"}`, "ask"},
 		// Words in full.
-		{"Bash", "", `{"command":"sudo systemctl status nginx"}`, "allow"}, {"Bash", "", `{"command":"sudo systemctl status x"}`, "ask"}, {"Bash", "", `{"command":"ls ../shared"}`, "allow"}, {"Bash", "", `{"command":"ls ../other"}`, "ask"}, {"Bash", "", `{"command":"sudo rm -rf /"}`, "deny"},
+		{"Bash", "", `{"command":"sudo systemctl status nginx"}`, "allow"}, {"Bash", "", `{"command":"sudo systemctl status x"}`, "ask"}, {"Bash", "", `{"command":"ls ../shared"}`, "allow"}, {"Bash", "", `{"command":"ls ../other"}`, "ask"}, {"Bash", "", `{"command":"sudo rm -rf /"}`, "deny"}, {"Bash", "", `{"command":"sudo $X; sudo rm -rf /"}`, "deny"},
 		// Places after cd.
 		{"Bash", "/repo", `{"command":"make x"}`, "allow"}, {"Bash", "/srv", `{"command":"make x"}`, "ask"}, {"Bash", "/repo/../srv", `{"command":"make x"}`, "ask"}, {"Bash", "", `{"command":"make x"}`, "ask"},
 		// Paths, in every field.
@@ -228,4 +228,26 @@ func FuzzFields(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStarted checks that a command behind sudo meets the rules about the
+// command and those about everything.
+func TestStarted(t *testing.T) {
+	t.Parallel()
+	p := build(t, []Rule{
+		{Name: "build", Command: []string{"sudo rm -rf build"}, Then: bridge.EffectAllow},
+		{Name: "log", Command: []string{"git log *"}, Then: bridge.EffectAllow},
+		{Name: "git", Command: []string{"git *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Routes: []string{"dev"}}},
+		{Name: "rm", Command: []string{"rm -rf *"}, Then: bridge.EffectDeny},
+		{Name: "guests", Agents: []string{"guest"}, Then: bridge.EffectDeny},
+	})
+	for _, c := range []struct{ agent, line, want string }{
+		{"ci", "sudo rm -rf build", "allow build"}, {"ci", "rm -rf build", "deny rm"}, {"ci", "sudo rm -rf x", "deny rm"}, {"ci", "sudo git log", "ask "}, {"ci", "git log", "allow log"}, {"ci", "sudo git push", "ask git"}, {"ci", "sudo git push $X", "ask git"},
+		{"guest", "sudo git push $X", "deny guests"}, {"guest", "sudo git push", "deny guests"}, {"guest", "git push $X", "ask git"}, {"guest", "git push", "ask git"}, {"ci", strings.Repeat("a;", 300) + "sudo git push", "ask "}, {"ci", strings.Repeat("sudo git log;", 300) + "x $X", "ask git"},
+	} {
+		r := p.Judge(bridge.Act{Agent: c.agent, Tool: "Bash", Input: act("", "", map[string]string{"command": c.line}).Input})
+		if got := string(r.Effect) + " " + r.Rule; got != c.want && !(len(c.line) > 300 && r.Effect == bridge.EffectAsk) {
+			t.Errorf("%s %.60q: %s, want %s", c.agent, c.line, got, c.want)
+		}
+	}
 }

@@ -11,6 +11,9 @@ var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.Effe
 
 // join makes one ruling of those of all parts, which satisfies each of them.
 func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
+	if len(hits) == 0 {
+		hits = []hit{{}} // nothing was understood
+	}
 	worst := 0
 	for _, h := range hits {
 		worst = max(worst, slices.Index(severity, h.effect()))

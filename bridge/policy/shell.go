@@ -136,7 +136,7 @@ func (c *commands) script(line string, depth int) {
 			for n, w := range call.Args {
 				words[n] = literal(w)
 			}
-			if depth == 0 {
+			if depth == 0 && len(c.outer) < maxCommands {
 				c.outer = append(c.outer, words)
 			}
 			c.command(words, depth)
