@@ -92,7 +92,8 @@ func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
 	out.Quorum = max(out.Quorum, r.Quorum)
 	out.Timeout = shorter(out.Timeout, r.Timeout)
 	out.GrantFor = shorter(out.GrantFor, r.GrantFor)
-	if n := slices.Index(timeouts, r.OnTimeout); n >= 0 && (out.OnTimeout == "" || n < slices.Index(timeouts, out.OnTimeout)) {
+	n, now := slices.Index(timeouts, r.OnTimeout), slices.Index(timeouts, out.OnTimeout)
+	if n >= 0 && (now < 0 || n < now) {
 		out.OnTimeout = r.OnTimeout
 	}
 	for _, field := range r.Redact {

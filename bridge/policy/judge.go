@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -15,6 +16,8 @@ const (
 	readPieces = "piece of a line that is not plain"
 	readText   = "text of the line"
 )
+
+const noAllow = "no allow rule and no grant by rule applies: "
 
 // hit is a rule that decides about a part of an act.
 type hit struct {
@@ -43,7 +46,7 @@ func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
 func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 	j := &judgement{p: p, in: read(a)}
 	for _, doubt := range j.in.doubts {
-		j.steps = append(j.steps, Step{Why: "no allow rule and no grant by rule applies: " + doubt})
+		j.steps = append(j.steps, Step{Why: noAllow + doubt})
 	}
 	if len(j.in.lines) == 0 {
 		j.walk(part{}, Step{}, false)
@@ -153,7 +156,7 @@ func (j *judgement) within(p part, rules int) {
 // that is found in it, and by every rule that any reading matches.
 func (j *judgement) opaque(l *line) {
 	found := l.all()
-	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: "no allow rule and no grant by rule applies: " + l.err.Error()})
+	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: noAllow + l.err.Error()})
 	before := len(j.hits)
 	for _, words := range found.outer {
 		j.walk(part{line: l, words: words}, Step{Command: quote(words), Reading: readParsed}, j.startsKnown(l, words))
@@ -220,5 +223,6 @@ func (j *judgement) text(c *compiled, p part, reading string, match func(wordPat
 // aboutLine reports whether a regular expression matches a line, as it is or
 // without quotes.
 func (p wordPattern) aboutLine(l *line) bool {
-	return p.re != nil && (p.loose.MatchString(l.raw) || p.loose.MatchString(strings.TrimSpace(l.raw)) || p.loose.MatchString(l.stripped()))
+	texts := []string{l.raw, strings.TrimSpace(l.raw), l.stripped()}
+	return p.re != nil && slices.ContainsFunc(texts, p.loose.MatchString)
 }

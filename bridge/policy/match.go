@@ -114,7 +114,9 @@ func (c compiled) careful(p part, spelled []bool) string {
 		if climbs(w) && !spelled[n] {
 			return fmt.Sprintf("%q names a parent directory, and the rule does not name it in full", w)
 		}
-		if n > 0 && c.Options != nil && !spelled[n] && strings.HasPrefix(w, "-") && !slices.ContainsFunc(c.options, func(o wordPattern) bool { return o.one(w) }) {
+		option := n > 0 && strings.HasPrefix(w, "-") && !spelled[n]
+		listed := slices.ContainsFunc(c.options, func(o wordPattern) bool { return o.one(w) })
+		if option && c.Options != nil && !listed {
 			return fmt.Sprintf("the option %q is not among the options of the rule", w)
 		}
 	}
@@ -160,7 +162,7 @@ func (c compiled) coversFields(in *input) string {
 // names reports whether a rule has a condition for a field or for what it is
 // in.
 func (c compiled) names(name string) bool {
-	return slices.ContainsFunc(c.input, func(f field) bool { return name == f.name || strings.HasPrefix(name, f.name+".") })
+	return slices.ContainsFunc(c.input, func(f field) bool { return strings.HasPrefix(name+".", f.name+".") })
 }
 
 // about reports whether an ask or deny rule may be meant for a part, and why
@@ -177,7 +179,7 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 		return "the input has no command", false
 	case len(c.command) > 0 && !slices.ContainsFunc(c.command, command):
 		return "the command does not match", false
-	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }):
+	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, c.aboutFile):
 		return "no path matches", false
 	}
 	for _, f := range c.input { // one of several is enough to be careful
@@ -187,6 +189,8 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 	}
 	return "matches", true
 }
+
+func (c compiled) aboutFile(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }
 
 // places returns the locations where a part may run.
 func (in *input) places(p part) []string {

@@ -237,7 +237,8 @@ func openStart(re *syntax.Regexp) bool {
 
 func mayBeEmpty(re *syntax.Regexp) bool {
 	switch re.Op {
-	case syntax.OpStar, syntax.OpQuest, syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpStar, syntax.OpQuest, syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	case syntax.OpRepeat:
 		return re.Min == 0 || mayBeEmpty(re.Sub[0])
