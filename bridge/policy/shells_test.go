@@ -345,3 +345,32 @@ func TestShellsDiffer(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedNames checks that every builtin, reserved word and alias that a
+// shell lists is refused as a command name, except those that only pass their
+// arguments on.
+func TestRefusedNames(t *testing.T) {
+	t.Parallel()
+	stay := set("cd cat echo false kill pwd realpath sleep true type which")
+	for _, argv := range [][]string{
+		{"bash", "--norc", "-c", "compgen -bk"}, {"zsh", "-fc", "print -l ${(k)builtins} ${(k)reswords} ${(k)aliases} ${(k)galiases}"}, {"fish", "--no-config", "-c", "builtin --names"},
+		{"ksh93", "-c", "builtin; alias | cut -d= -f1"}, {"mksh", "-c", "alias | cut -d= -f1"}, {"busybox", "ash", "-c", "help"},
+	} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			continue
+		}
+		out, err := exec.Command(argv[0], argv[1:]...).Output()
+		if err != nil {
+			t.Fatal(argv, err)
+		}
+		names := strings.Fields(string(out))
+		if argv[0] == "busybox" {
+			names = slices.DeleteFunc(names, func(s string) bool { return s == "Built-in" || s == "commands:" })
+		}
+		for _, name := range names {
+			if _, err := plain(name); err == nil && !stay[name] && !strings.HasPrefix(name, "/opt/ast/") {
+				t.Errorf("%s lists %q, which is not refused", argv[0], name)
+			}
+		}
+	}
+}
