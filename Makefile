@@ -64,7 +64,7 @@ golden: ## write the golden files anew; read the difference before you commit it
 		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
 		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 
-fuzz: ## fuzz each target for FUZZTIME (default 30s)
+fuzz: ## fuzz each target, and shells, for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
 
 release: ## build the archives of VERSION for linux, darwin and windows into dist

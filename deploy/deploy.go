@@ -8,3 +8,9 @@ import _ "embed" // for the manifest
 //
 //go:embed slack-manifest.json
 var SlackManifest []byte
+
+// PolicyStarter is a set of policy rules to start with, as a part of the
+// config.
+//
+//go:embed policy/starter.yaml
+var PolicyStarter []byte

@@ -9,20 +9,22 @@ import (
 
 // Fields that hold commands, in lower case and without separators.
 var (
-	commandNames = set("command cmd argv script program executable commands cmds commandline cmdline shellcommand bashcommand shellscript")
+	commandNames = set(`command cmd argv script program executable commands cmds commandline cmdline shellcommand
+		bashcommand shellscript`)
 	listNames    = set("commands cmds")
 	programNames = set("program executable")
 	argsNames    = set("args arguments cmdargs commandargs programargs")
 )
 
-// Fields that hold paths. A field whose last word is one of pathEnds is one as
-// well. What a weak one holds is a path in some tools only.
+// Fields that hold paths. So does a field whose last word
+// is one of pathEnds. A weak name holds a path in some tools only.
 var (
 	pathNames = set(`filepath path filename notebookpath file files paths filepaths filenames uri uris url urls
 		directory directories dir dirs cwd workdir workingdirectory workingdir currentdirectory folder oldpath newpath
 		oldfile newfile absolutepath relativepath targetfile targetpath sourcepath destinationpath sourcefile destfile
 		outputpath inputpath outputfile inputfile textdocument`)
-	pathEnds      = set("path paths file files dir dirs directory directories folder folders filename filenames filepath uri")
+	pathEnds = set(`path paths file files dir dirs directory directories folder folders filename filenames filepath
+		uri`)
 	weakNames     = set("source sources destination dest target targets src dst from to root roots location document")
 	urlNames      = set("uri uris url urls")
 	locationNames = set("cwd directory dir workdir workingdirectory workingdir currentdirectory")
@@ -34,7 +36,7 @@ var (
 	harmlessTexts   = set("description explanation justification reason")
 	harmlessNumbers = set("timeout timeoutms timeoutseconds maxoutputtokens")
 	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
-	// contentNames is what is written to, or taken from, the files of a path.
+	// contentNames hold text that is written to, or taken from, a file.
 	contentNames = set(`content contents filetext text oldstring newstring oldstr newstr newsource inserttext edits
 		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
 )
@@ -84,7 +86,8 @@ type file struct {
 func newFile(full, name, raw, where string) file {
 	f := file{name: full, raw: raw, where: where, location: locationNames[normal(name)]}
 	f.abs, f.bad = cleanPath(raw, where)
-	f.weak = weakNames[normal(name)] && raw != "" && span(raw, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' }) == raw
+	isWord := raw != "" && span(raw, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' }) == raw
+	f.weak = weakNames[normal(name)] && isWord
 	return f
 }
 
@@ -106,7 +109,7 @@ func cleanPath(s, where string) (clean, bad string) {
 		return "", "is not clean: it has .., . or a slash too many"
 	}
 	for segment := range strings.SplitSeq(s, "/") {
-		if segment != "." && (strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " ")) {
+		if segment != "." && (strings.TrimRight(segment, ".") != segment || strings.TrimSpace(segment) != segment) {
 			return "", "has a name that begins or ends with a blank or ends with a dot"
 		}
 	}
@@ -132,7 +135,9 @@ func (f file) readings() []string {
 		s = strings.ReplaceAll(strings.TrimSpace(s), `\`, "/")
 		if scheme, rest, ok := strings.Cut(s, ":"); ok && (strings.EqualFold(scheme, "file") || len(scheme) == 1) {
 			s = rest
-			if host, local, ok := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); ok && strings.HasPrefix(rest, "//") && (host == "" || host == "localhost") {
+			after, hasHost := strings.CutPrefix(rest, "//")
+			host, local, _ := strings.Cut(after, "/")
+			if hasHost && (host == "" || host == "localhost") {
 				s = "/" + local
 			}
 		}
@@ -153,7 +158,8 @@ func (f file) readings() []string {
 // file.
 func isURL(name, s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
-	return ok && urlNames[normal(name)] && rest != "" && !strings.EqualFold(scheme, "file") && len(scheme) > 1 && span(scheme, isLetter) == scheme
+	named := len(scheme) > 1 && span(scheme, isLetter) == scheme && !strings.EqualFold(scheme, "file")
+	return ok && named && rest != "" && urlNames[normal(name)]
 }
 
 // leaf is a value of an input that is neither a command nor a path.
@@ -189,13 +195,15 @@ func (l leaf) content() bool {
 
 func isKnownShell(s string) bool {
 	dir, name := path.Split(s)
-	return knownShells[name] && slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}, dir)
+	dirs := []string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
+	return knownShells[name] && slices.Contains(dirs, dir)
 }
 
 // otherShell returns the shell that the name of a tool has in it, if that is
 // not one that reads plain lines.
 func otherShell(tool string) string {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(tool), func(r rune) bool { return r > '~' || !isLetter(byte(r)) }) {
+	other := func(r rune) bool { return r > '~' || !isLetter(byte(r)) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(tool), other) {
 		if otherShells[word] {
 			return word
 		}

@@ -34,7 +34,7 @@ func fieldRules(t testing.TB) *Policy {
 }
 
 // TestFields checks that every field of an input that holds a command or a path
-// is judged, and that what is not understood is asked about.
+// is evaluated, and that what is not understood is asked about.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	p := fieldRules(t)
@@ -55,10 +55,10 @@ func TestFields(t *testing.T) {
 		{"Bash", "", `"rm -rf /"`, "deny"}, {"Bash", "", `["rm","-rf","/"]`, "deny"}, {"clock", "", `"ls"`, "ask"}, {"Bash", "", `{"command":"ls"`, "ask"}, {"Bash", "", `{"command":"ls","command":"ls"}`, "ask"}, {"Bash", "", `{"command":"ls","command":"rm -rf /"}`, "deny"},
 		// Programs.
 		{"run", "/repo", `{"program":"/usr/bin/uptime","argv":["uptime","-p"],"directory":"/repo","host":"h","user":"u"}`, "allow"}, {"run", "", `{"program":"/evil/uptime","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/../../evil/uptime","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"uptime","argv":["uptime"]}`, "ask"},
-		{"run", "", `{"program":"/usr/bin/busybox","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["ls"]}`, "ask"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime"]}`, "allow"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime","-p"]}`, "ask"}, {"run", "", `{"program":"/bin/rm","argv":["rm","-rf","/"]}`, "deny"}, {"run", "", `{"program":"/bin/true","argv":["rm","-rf","/"]}`, "ask"},
+		{"run", "", `{"program":"/usr/bin/busybox","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["ls"]}`, "ask"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime"]}`, "allow"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime","-p"]}`, "ask"}, {"run", "", `{"program":"/bin/rm","argv":["rm","-rf","/"]}`, "deny"}, {"run", "", `{"program":"/bin/true","argv":["rm","-rf","/"]}`, "deny"},
 		{"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"command":"make"}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":"uptime"}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","it's (x) $y"]}`, "allow"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","é"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","../x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"args":["x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","executable":"/evil","argv":["uptime"]}`, "ask"}, {"ssh", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"host":"h"}`, "ask"},
 		// Words in full.
-		{"Bash", "", `{"command":"sudo systemctl status nginx"}`, "allow"}, {"Bash", "", `{"command":"sudo systemctl status x"}`, "ask"}, {"Bash", "", `{"command":"ls ../shared"}`, "allow"}, {"Bash", "", `{"command":"ls ../other"}`, "ask"}, {"Bash", "", `{"command":"sudo rm -rf /"}`, "deny"},
+		{"Bash", "", `{"command":"sudo systemctl status nginx"}`, "allow"}, {"Bash", "", `{"command":"sudo systemctl status x"}`, "ask"}, {"Bash", "", `{"command":"ls ../shared"}`, "allow"}, {"Bash", "", `{"command":"ls ../other"}`, "ask"}, {"Bash", "", `{"command":"sudo rm -rf /"}`, "deny"}, {"Bash", "", `{"command":"sudo $X; sudo rm -rf /"}`, "deny"},
 		// Places after cd.
 		{"Bash", "/repo", `{"command":"make x"}`, "allow"}, {"Bash", "/srv", `{"command":"make x"}`, "ask"}, {"Bash", "/repo/../srv", `{"command":"make x"}`, "ask"}, {"Bash", "", `{"command":"make x"}`, "ask"},
 		// Paths, in every field.
@@ -180,7 +180,7 @@ func TestRefusedRules(t *testing.T) {
 	}{
 		{Rule{Command: []string{"*"}}, "would match any program"}, {Rule{Command: []string{"*ls x"}}, "would match any program"}, {Rule{Command: []string{"?s"}}, "would match any program"}, {Rule{Command: []string{"* *"}}, "would match any program"},
 		{Rule{Command: []string{"/.*/"}}, "would match any program"}, {Rule{Command: []string{"/(sudo )?.+ x/"}}, "would match any program"}, {Rule{Command: []string{"/[^;]+/"}}, "would match any program"}, {Rule{Command: []string{"/(ls|.*)/"}}, "would match any program"}, {Rule{Command: []string{"/a)|(.*/"}}, "unexpected )"}, {Rule{Command: []string{`/\w+ --version/`}}, "would match any program"},
-		{Rule{}, "allow needs"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: only with command"}, {Rule{Command: []string{" "}}, "empty pattern"},
+		{Rule{}, "allow needs"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: only with command"}, {Rule{Command: []string{" "}}, "empty pattern"}, {Rule{Command: []string{"ls *"}, Options: []string{"-a b"}}, "not one word"},
 		{Rule{Command: []string{"/(git|go) (status|vet)( .*)?/"}}, ""}, {Rule{Command: []string{"git* x", "./x/*", "/opt/x y"}}, ""}, {Rule{Command: []string{"/(sudo )?ls/"}}, ""},
 	} {
 		c.rule.Then = bridge.EffectAllow
@@ -198,5 +198,56 @@ func TestRefusedRules(t *testing.T) {
 	}
 	if _, errs := New([]Rule{{Command: []string{"* --force"}, Then: bridge.EffectAsk, GrantByRule: true}}, nil); len(errs) != 1 {
 		t.Error(errs)
+	}
+}
+
+// FuzzFields checks that no input is allowed once it has another command or
+// path that a deny rule matches, whatever else it holds.
+func FuzzFields(f *testing.F) {
+	p := fieldRules(f)
+	for _, s := range []string{`{"command":"ls"}`, `{"file_path":"/repo/src/a","content":"x"}`, `{"program":"/usr/bin/uptime","argv":["uptime"]}`, `{"env":{"name":"staging"},"count":3}`, `{"args":["a"],"cmd":["ls"]}`, `{"a":[{"b":{}}]}`} {
+		f.Add(s, "Bash", "/repo")
+	}
+	f.Fuzz(func(t *testing.T, input, tool, where string) {
+		alone := p.Judge(bridge.Act{Tool: tool, Where: where, Input: json.RawMessage(input)})
+		if _, err := bridge.Canonical([]byte(input)); err != nil && input != "" && alone.Effect == bridge.EffectAllow {
+			t.Fatalf("allowed, and cannot be read in one way: %q", input)
+		}
+		var fields map[string]any
+		if json.Unmarshal([]byte(input), &fields) != nil || fields == nil {
+			return
+		}
+		for _, more := range []map[string]any{{"zz": map[string]any{"script": "rm -rf /"}}, {"zz": []any{map[string]any{"new_path": "/etc/x"}}}} {
+			for name, v := range fields {
+				if name != "zz" {
+					more[name] = v
+				}
+			}
+			if r := p.Judge(act(tool, where, more)); r.Effect != bridge.EffectDeny {
+				t.Fatalf("%v in %q: %s", more, tool, r.Effect)
+			}
+		}
+	})
+}
+
+// TestStarted checks that a command behind sudo meets the rules about the
+// command and those about everything.
+func TestStarted(t *testing.T) {
+	t.Parallel()
+	p := build(t, []Rule{
+		{Name: "build", Command: []string{"sudo rm -rf build"}, Then: bridge.EffectAllow},
+		{Name: "log", Command: []string{"git log *"}, Then: bridge.EffectAllow},
+		{Name: "git", Command: []string{"git *"}, Then: bridge.EffectAsk, Set: bridge.Ruling{Routes: []string{"dev"}}},
+		{Name: "rm", Command: []string{"rm -rf *"}, Then: bridge.EffectDeny},
+		{Name: "guests", Agents: []string{"guest"}, Then: bridge.EffectDeny},
+	})
+	for _, c := range []struct{ agent, line, want string }{
+		{"ci", "sudo rm -rf build", "allow build"}, {"ci", "rm -rf build", "deny rm"}, {"ci", "sudo rm -rf x", "deny rm"}, {"ci", "sudo git log", "ask "}, {"ci", "git log", "allow log"}, {"ci", "sudo git push", "ask git"}, {"ci", "sudo git push $X", "ask git"},
+		{"guest", "sudo git push $X", "deny guests"}, {"guest", "sudo git push", "deny guests"}, {"guest", "git push $X", "ask git"}, {"guest", "git push", "ask git"}, {"ci", strings.Repeat("a;", 300) + "sudo git push", "ask "}, {"ci", strings.Repeat("sudo git log;", 300) + "x $X", "ask git"},
+	} {
+		r := p.Judge(bridge.Act{Agent: c.agent, Tool: "Bash", Input: act("", "", map[string]string{"command": c.line}).Input})
+		if got := string(r.Effect) + " " + r.Rule; got != c.want && !(len(c.line) > 300 && r.Effect == bridge.EffectAsk) {
+			t.Errorf("%s %.60q: %s, want %s", c.agent, c.line, got, c.want)
+		}
 	}
 }

@@ -11,6 +11,9 @@ var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.Effe
 
 // join makes one ruling of those of all parts, which satisfies each of them.
 func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
+	if len(hits) == 0 {
+		hits = []hit{{}} // nothing was understood
+	}
 	worst := 0
 	for _, h := range hits {
 		worst = max(worst, slices.Index(severity, h.effect()))
@@ -62,7 +65,7 @@ func (h hit) effect() bridge.Effect {
 	return h.rule.Then
 }
 
-// ruling is what a rule says, with what its risk level adds.
+// ruling returns the ruling of a rule and its risk level.
 func (p *Policy) ruling(c compiled) bridge.Ruling {
 	r := c.Set
 	r.Effect, r.Rule = c.Then, c.Name
@@ -78,7 +81,7 @@ func (p *Policy) ruling(c compiled) bridge.Ruling {
 	return r
 }
 
-// timeouts are what happens when no one answers, the strictest first.
+// timeouts are the values of on_timeout, the strictest first.
 var timeouts = []bridge.OnTimeout{bridge.OnTimeoutDeny, bridge.OnTimeoutExpire, bridge.OnTimeoutEscalate}
 
 // tighten makes a ruling satisfy another one as well.
@@ -89,7 +92,8 @@ func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
 	out.Quorum = max(out.Quorum, r.Quorum)
 	out.Timeout = shorter(out.Timeout, r.Timeout)
 	out.GrantFor = shorter(out.GrantFor, r.GrantFor)
-	if n := slices.Index(timeouts, r.OnTimeout); n >= 0 && (out.OnTimeout == "" || n < slices.Index(timeouts, out.OnTimeout)) {
+	n, now := slices.Index(timeouts, r.OnTimeout), slices.Index(timeouts, out.OnTimeout)
+	if n >= 0 && (now < 0 || n < now) {
 		out.OnTimeout = r.OnTimeout
 	}
 	for _, field := range r.Redact {

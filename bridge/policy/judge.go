@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -12,8 +13,11 @@ const (
 	readPlain  = "plain line"
 	readParsed = "not a plain line"
 	readWithin = "started by another command"
+	readPieces = "piece of a line that is not plain"
 	readText   = "text of the line"
 )
+
+const noAllow = "no allow rule and no grant by rule applies: "
 
 // hit is a rule that decides about a part of an act.
 type hit struct {
@@ -42,10 +46,10 @@ func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
 func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 	j := &judgement{p: p, in: read(a)}
 	for _, doubt := range j.in.doubts {
-		j.steps = append(j.steps, Step{Why: "no allow rule and no grant by rule applies: " + doubt})
+		j.steps = append(j.steps, Step{Why: noAllow + doubt})
 	}
 	if len(j.in.lines) == 0 {
-		j.walk(part{}, Step{})
+		j.walk(part{}, Step{}, false)
 	}
 	for _, l := range j.in.lines {
 		if l.err == nil {
@@ -58,8 +62,9 @@ func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 }
 
 // walk lets the first rule that matches decide about a part. It returns the
-// number of that rule, or the number of rules.
-func (j *judgement) walk(p part, step Step) int {
+// number of that rule, or the number of rules. If no rule matches, people are
+// asked, unless known reports that other rules ask them.
+func (j *judgement) walk(p part, step Step, known bool) int {
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
 		_, covered := "", false
@@ -83,12 +88,14 @@ func (j *judgement) walk(p part, step Step) int {
 		}
 	}
 	step.Rule, step.Matched, step.Why = "", true, "no rule matches, so: ask"
-	j.steps = append(j.steps, step)
-	j.hits = append(j.hits, hit{})
+	if !known {
+		j.steps = append(j.steps, step)
+		j.hits = append(j.hits, hit{})
+	}
 	return len(j.p.rules)
 }
 
-// plain judges each command of a plain line, what it starts, and then the text
+// plain evaluates each command of a plain line, what it starts, and then the text
 // of the line.
 func (j *judgement) plain(l *line) {
 	last := -1
@@ -96,9 +103,13 @@ func (j *judgement) plain(l *line) {
 	for n, call := range l.calls {
 		p.words = call.words
 		step := Step{Command: quote(call.words), Reading: readPlain}
-		last = max(last, j.walk(p, step))
-		if starters[program(call.words[0])] || starts(call.words) {
-			j.within(p)
+		nth := j.walk(p, step, false)
+		last = max(last, nth)
+		if nth < len(j.p.rules) && !j.p.rules[nth].allows() {
+			nth = len(j.p.rules) // only an allow that names every word is an exception
+		}
+		if starts(call.words) {
+			j.within(p, nth)
 		}
 		if n == 0 && l.program == "" && call.words[0] == "cd" {
 			p = j.in.move(p, call.words[1])
@@ -108,7 +119,7 @@ func (j *judgement) plain(l *line) {
 	// A regular expression may be about several commands, or about quotes. A
 	// rule after the one that decides about each command is not reached.
 	for n := range min(last, len(j.p.rules)) {
-		j.text(&j.p.rules[n], part{line: l}, wordPattern.aboutLine)
+		j.text(&j.p.rules[n], part{line: l}, readText, wordPattern.aboutLine)
 	}
 }
 
@@ -121,12 +132,12 @@ func (in *input) move(p part, target string) part {
 	return p
 }
 
-// within judges what a command may start: what is asked about or denied alone
-// is so behind sudo too.
-func (j *judgement) within(p part) {
+// within evaluates what a command may start by the first rules: a command that
+// is asked about or denied is so after sudo too.
+func (j *judgement) within(p part, rules int) {
 	for _, words := range within(p.words) {
 		inner := part{line: p.line, words: words, moved: p.moved, to: p.to}
-		for n := range j.p.rules {
+		for n := range rules {
 			c := &j.p.rules[n]
 			if c.allows() {
 				if _, ok := c.covers(j.in, inner); ok {
@@ -134,22 +145,21 @@ func (j *judgement) within(p part) {
 				}
 				continue
 			}
-			if j.text(c, inner, func(w wordPattern, _ *line) bool { return w.about(words) }) {
+			if j.text(c, inner, readWithin, func(w wordPattern, _ *line) bool { return w.about(words) }) {
 				break
 			}
 		}
 	}
 }
 
-// opaque judges a line that is not plain: by the first rule for each command
+// opaque evaluates a line that is not plain: by the first rule for each command
 // that is found in it, and by every rule that any reading matches.
 func (j *judgement) opaque(l *line) {
 	found := l.all()
-	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: "no allow rule and no grant by rule applies: " + l.err.Error()})
+	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: noAllow + l.err.Error()})
+	before := len(j.hits)
 	for _, words := range found.outer {
-		if !j.startsKnown(l, words) {
-			j.walk(part{line: l, words: words}, Step{Command: quote(words), Reading: readParsed})
-		}
+		j.walk(part{line: l, words: words}, Step{Command: quote(words), Reading: readParsed}, j.startsKnown(l, words))
 	}
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
@@ -157,18 +167,21 @@ func (j *judgement) opaque(l *line) {
 			continue
 		}
 		for _, words := range found.found {
-			if j.text(c, part{line: l, words: words}, func(w wordPattern, _ *line) bool { return w.about(words) }) {
+			if j.text(c, part{line: l, words: words}, readPieces, func(w wordPattern, _ *line) bool { return w.about(words) }) {
 				break
 			}
 		}
-		j.text(c, part{line: l}, func(w wordPattern, l *line) bool {
+		j.text(c, part{line: l}, readText, func(w wordPattern, l *line) bool {
 			return w.aboutLine(l) || w.loose.MatchString(l.raw) || w.loose.MatchString(l.stripped())
 		})
 	}
+	if len(j.hits) == before {
+		j.hits = append(j.hits, hit{})
+	}
 }
 
-// startsKnown reports whether rules are about what a command starts and not
-// about the command itself, so that those rules are enough.
+// startsKnown reports whether rules are about the commands that a command
+// starts, and none is about the command itself.
 func (j *judgement) startsKnown(l *line, words []string) bool {
 	inner := within(words)
 	for n := range j.p.rules {
@@ -190,7 +203,7 @@ func (j *judgement) startsKnown(l *line, words []string) bool {
 
 // text adds a hit if an ask or deny rule with a command matches by the
 // function.
-func (j *judgement) text(c *compiled, p part, match func(wordPattern, *line) bool) bool {
+func (j *judgement) text(c *compiled, p part, reading string, match func(wordPattern, *line) bool) bool {
 	if c.allows() || len(c.command) == 0 {
 		return false
 	}
@@ -198,9 +211,9 @@ func (j *judgement) text(c *compiled, p part, match func(wordPattern, *line) boo
 	if !ok {
 		return false
 	}
-	step := Step{Command: p.line.raw, Reading: readText, Rule: c.Name, Matched: true, Why: "matches, so: " + string(c.Then)}
+	step := Step{Command: p.line.raw, Reading: reading, Rule: c.Name, Matched: true, Why: "matches, so: " + string(c.Then)}
 	if p.words != nil {
-		step.Command, step.Reading = quote(p.words), readWithin
+		step.Command = quote(p.words)
 	}
 	j.steps = append(j.steps, step)
 	j.hits = append(j.hits, hit{rule: c})
@@ -210,5 +223,6 @@ func (j *judgement) text(c *compiled, p part, match func(wordPattern, *line) boo
 // aboutLine reports whether a regular expression matches a line, as it is or
 // without quotes.
 func (p wordPattern) aboutLine(l *line) bool {
-	return p.re != nil && (p.loose.MatchString(l.raw) || p.loose.MatchString(strings.TrimSpace(l.raw)) || p.loose.MatchString(l.stripped()))
+	texts := []string{l.raw, strings.TrimSpace(l.raw), l.stripped()}
+	return p.re != nil && slices.ContainsFunc(texts, p.loose.MatchString)
 }

@@ -35,7 +35,7 @@ func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// part is what one walk through the rules decides about: a command of a line,
+// part is the subject of one walk through the rules: a command of a line,
 // or an input without commands.
 type part struct {
 	line  *line // nil if the input has no command
@@ -114,8 +114,9 @@ func (c compiled) careful(p part, spelled []bool) string {
 		if climbs(w) && !spelled[n] {
 			return fmt.Sprintf("%q names a parent directory, and the rule does not name it in full", w)
 		}
-		isOption := func(o wordPattern) bool { _, ok := o.exact([]string{w}, []string{w}); return ok }
-		if n > 0 && c.Options != nil && !spelled[n] && strings.HasPrefix(w, "-") && !slices.ContainsFunc(c.options, isOption) {
+		option := n > 0 && strings.HasPrefix(w, "-") && !spelled[n]
+		listed := slices.ContainsFunc(c.options, func(o wordPattern) bool { return o.one(w) })
+		if option && c.Options != nil && !listed {
 			return fmt.Sprintf("the option %q is not among the options of the rule", w)
 		}
 	}
@@ -161,7 +162,7 @@ func (c compiled) coversFields(in *input) string {
 // names reports whether a rule has a condition for a field or for what it is
 // in.
 func (c compiled) names(name string) bool {
-	return slices.ContainsFunc(c.input, func(f field) bool { return name == f.name || strings.HasPrefix(name, f.name+".") })
+	return slices.ContainsFunc(c.input, func(f field) bool { return strings.HasPrefix(name+".", f.name+".") })
 }
 
 // about reports whether an ask or deny rule may be meant for a part, and why
@@ -178,7 +179,7 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 		return "the input has no command", false
 	case len(c.command) > 0 && !slices.ContainsFunc(c.command, command):
 		return "the command does not match", false
-	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, func(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }):
+	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, c.aboutFile):
 		return "no path matches", false
 	}
 	for _, f := range c.input { // one of several is enough to be careful
@@ -189,7 +190,9 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 	return "matches", true
 }
 
-// places are where a part may be done.
+func (c compiled) aboutFile(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }
+
+// places returns the locations where a part may run.
 func (in *input) places(p part) []string {
 	out := []string{in.Where, path.Clean(in.Where)}
 	for _, f := range in.files {

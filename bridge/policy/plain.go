@@ -106,7 +106,7 @@ func (t *tokenizer) operator() string {
 
 // ended reports whether a word or a redirection ends here.
 func (t *tokenizer) ended() bool {
-	return t.rest == "" || strings.HasPrefix(t.rest, " ") || strings.HasPrefix(t.rest, "|") || strings.HasPrefix(t.rest, ";") || strings.HasPrefix(t.rest, "&&")
+	return t.rest == "" || strings.IndexByte(" |;", t.rest[0]) >= 0 || strings.HasPrefix(t.rest, "&&")
 }
 
 var redirects = []string{">/dev/null", "> /dev/null", "2>/dev/null", "2> /dev/null", "2>&1"}

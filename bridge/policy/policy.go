@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ type Risk struct {
 type Step struct {
 	// Command is the part, if it is a command or a line of them.
 	Command string `json:"command,omitempty"`
-	// Reading is how the part was read.
+	// Reading names the way in which the part was read.
 	Reading string `json:"reading,omitempty"`
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
@@ -122,7 +123,8 @@ func (c *compiled) compile(bad func(string, ...any)) {
 		fold bool
 	}{
 		{"agents", c.Agents, &c.agents, false}, {"tools", c.Tools, &c.tools, false}, {"", c.Tools, &c.anyTools, true},
-		{"path", c.Path, &c.path, false}, {"", c.Path, &c.anyPath, true}, {"where", c.Where, &c.where, false}, {"", c.Where, &c.anyWhere, true},
+		{"path", c.Path, &c.path, false}, {"", c.Path, &c.anyPath, true},
+		{"where", c.Where, &c.where, false}, {"", c.Where, &c.anyWhere, true},
 	} {
 		var err error
 		if *set.to, err = compile(set.from, set.fold); err != nil && set.name != "" {
@@ -152,6 +154,11 @@ func (c *compiled) compile(bad func(string, ...any)) {
 func (c compiled) checkAllow(bad func(string, ...any)) {
 	if c.Options != nil && (len(c.Command) == 0 || c.Then != bridge.EffectAllow && !c.GrantByRule) {
 		bad("options: only with command, and with then: allow or grant: rule")
+	}
+	for n, o := range c.options {
+		if o.re == nil && (len(o.words) != 1 || o.split != nil) {
+			bad("options: %q is not one word", c.Options[n])
+		}
 	}
 	if c.Then != bridge.EffectAllow && !c.GrantByRule {
 		return
@@ -190,8 +197,7 @@ func (p *Policy) key(c compiled) string {
 func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	switch c.Then {
 	case bridge.EffectAllow, bridge.EffectDeny:
-		s := c.Set
-		if len(s.Routes) > 0 || s.Risk != "" || len(s.Scopes) > 0 || s.Timeout != 0 || s.OnTimeout != "" || s.Quorum != 0 || s.Confirm != "" || len(s.Redact) > 0 || s.GrantFor != 0 || c.GrantByRule {
+		if !reflect.DeepEqual(c.Set, bridge.Ruling{Reason: c.Set.Reason}) || c.GrantByRule {
 			bad("then: %s asks no one, so only reason goes with it", c.Then)
 		}
 	case bridge.EffectAsk:
@@ -203,7 +209,7 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 				bad("scopes: unknown scope %q (once, session or always)", s)
 			}
 		}
-		if o := c.Set.OnTimeout; o != "" && o != bridge.OnTimeoutExpire && o != bridge.OnTimeoutDeny && o != bridge.OnTimeoutEscalate {
+		if o := c.Set.OnTimeout; o != "" && !slices.Contains(timeouts, o) {
 			bad("on_timeout: unknown value %q (expire, deny or escalate)", o)
 		}
 	default:
@@ -214,7 +220,8 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 // unreachable finds rules after one that matches everything.
 func (p *Policy) unreachable() []error {
 	for n, c := range p.rules {
-		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && len(c.Agents)+len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input)+len(c.Where) == 0 {
+		conditions := len(c.Agents) + len(c.Tools) + len(c.Command) + len(c.Path) + len(c.Input) + len(c.Where)
+		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && conditions == 0 {
 			return []error{fmt.Errorf("policy[%d]: %q matches everything, so no later rule is reached", n, c.Name)}
 		}
 	}

@@ -73,8 +73,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestNeverMilder: whatever stands beside a command, the ruling is never
-// milder than that about the command alone.
+// TestNeverMilder checks that a ruling is never milder than that on one of its
+// commands.
 func TestNeverMilder(t *testing.T) {
 	t.Parallel()
 	p := rules(t)
@@ -93,7 +93,7 @@ func TestNeverMilder(t *testing.T) {
 			s = rapid.SampledFrom(wraps).Draw(t, "wrap")
 			s = strings.Replace(s, "%", alone, 1)
 			if judge(s) < judge(alone) {
-				t.Fatalf("%q is judged milder than %q", s, alone)
+				t.Fatalf("the ruling on %q is milder than that on %q", s, alone)
 			}
 			alone = s
 		}
@@ -117,7 +117,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What is nested or repeated beyond reason is judged soon, and never allowed.
+// TestHostileLines checks that lines nested or repeated beyond reason are
+// evaluated soon, and never allowed.
 func TestHostileLines(t *testing.T) {
 	t.Parallel()
 	p := rules(t)
@@ -134,6 +135,8 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
+// FuzzJudge checks that no line is allowed after rm -rf /, and that every line
+// is evaluated in time.
 func FuzzJudge(f *testing.F) {
 	p := rules(f)
 	f.Add("ls && rm -rf /")
@@ -141,9 +144,16 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		slow := time.AfterFunc(10*time.Second, func() { panic("slow: " + s) })
 		defer slow.Stop()
-		alone := p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line(s)})
-		if after := p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line("rm -rf /\n" + s)}); after.Effect == bridge.EffectAllow {
-			t.Fatalf("allowed after rm -rf /: %q, alone %s", s, alone.Effect)
+		judge := func(s string) bridge.Ruling {
+			return p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line(s)})
+		}
+		if alone := judge(s); alone.Effect == bridge.EffectAllow && judge(s+" && make").Effect == bridge.EffectAllow {
+			t.Fatalf("make is allowed after %q", s)
+		}
+		for _, joint := range []string{"\n", "; ", " | ", "&&"} {
+			if r := judge("rm -rf /" + joint + s); r.Effect == bridge.EffectAllow || len(r.Grants) > 0 {
+				t.Fatalf("allowed after rm -rf / and %q: %q", joint, s)
+			}
 		}
 	})
 }

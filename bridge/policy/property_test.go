@@ -32,7 +32,7 @@ func drawRules(t *rapid.T) []Rule {
 }
 
 // TestJoinedProperty checks that the ruling on a line satisfies that on each of
-// its commands alone.
+// its commands.
 func TestJoinedProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,7 +23,7 @@ type input struct {
 	doubts []string
 }
 
-// maxDepth is how deep the fields of an input are read.
+// maxDepth is the depth to which fields of an input are read.
 const maxDepth = 32
 
 func read(a bridge.Act) *input {
@@ -137,7 +137,11 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 		in.doubt("program is not a text, or argv is not a list of texts")
 		return nil
 	}
-	in.lines = append(in.lines, startedLine(program, argv))
+	l := startedLine(program, argv)
+	in.lines = append(in.lines, l)
+	if l.err != nil { // a program such as busybox goes by the name that it is given
+		in.lines = append(in.lines, wordLine(argv))
+	}
 	skip := map[string]bool{programName: true, argvName: true}
 	if in.Tool == "run" {
 		for _, name := range []string{"host", "user"} { // where it runs, for people to read
@@ -149,7 +153,7 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 	return skip
 }
 
-// arguments returns the arguments that a field beside a command holds.
+// arguments returns the arguments that a field next to a command holds.
 func (in *input) arguments(fields map[string]any, names []string, skip map[string]bool) (args []string, ok bool) {
 	hasCommand := slices.ContainsFunc(names, func(name string) bool { return commandNames[normal(name)] })
 	if !hasCommand {
@@ -165,7 +169,7 @@ func (in *input) arguments(fields map[string]any, names []string, skip map[strin
 			in.doubt("the field %q is a text and not a list", name)
 		}
 		if !listed || len(skip) > 0 {
-			in.doubt("the field %q is beside a command, and is not a list of texts for it", name)
+			in.doubt("the field %q is next to a command, and is not a list of texts for it", name)
 		}
 		args, ok = append(args, list...), ok || listed
 	}

@@ -136,7 +136,7 @@ func (c *commands) script(line string, depth int) {
 			for n, w := range call.Args {
 				words[n] = literal(w)
 			}
-			if depth == 0 {
+			if depth == 0 && len(c.outer) < maxCommands {
 				c.outer = append(c.outer, words)
 			}
 			c.command(words, depth)
@@ -152,9 +152,10 @@ func (c *commands) pieces(line string, depth int) {
 		return
 	}
 	bare := strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(line)
-	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune(";&|\n\r(){}`$<>#", r) }) {
+	operator := func(r rune) bool { return strings.ContainsRune(";&|\n\r(){}`$<>#", r) }
+	for piece := range strings.FieldsFuncSeq(bare, operator) {
 		words := strings.Fields(piece)
-		for len(words) > 0 && slices.Contains(reserved, words[0]) {
+		for len(words) > 0 && reserved[words[0]] {
 			words = words[1:]
 		}
 		if len(words) > 0 {
@@ -164,7 +165,7 @@ func (c *commands) pieces(line string, depth int) {
 }
 
 // reserved are words before a command.
-var reserved = []string{"!", "if", "then", "elif", "else", "do", "while", "until", "coproc", "function", "and", "or", "not", "begin"}
+var reserved = set("! if then elif else do while until coproc function and or not begin")
 
 // Commands that run text, or a script in their arguments.
 var (
@@ -174,7 +175,8 @@ var (
 
 // command notes a command, and what it starts.
 func (c *commands) command(words []string, depth int) {
-	if len(c.found) >= maxCommands || slices.ContainsFunc(c.found, func(w []string) bool { return slices.Equal(w, words) }) {
+	known := func(w []string) bool { return slices.Equal(w, words) }
+	if len(c.found) >= maxCommands || slices.ContainsFunc(c.found, known) {
 		return
 	}
 	c.found = append(c.found, words)

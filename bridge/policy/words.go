@@ -160,6 +160,14 @@ func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok b
 	return spelled, true
 }
 
+// one reports whether the pattern is for a word alone, and matches it.
+func (p wordPattern) one(word string) bool {
+	if p.re != nil {
+		return p.re.MatchString(word)
+	}
+	return len(p.words) == 1 && p.words[0].match(word)
+}
+
 // about reports whether a command is one that the pattern means: without regard
 // to case or to the directory of the name, by words or as a text.
 func (p wordPattern) about(words []string) bool {
@@ -197,7 +205,7 @@ func (p wordPattern) open() bool {
 // or be empty.
 func beginsOpen(re *syntax.Regexp) bool { return openStart(re) || mayBeEmpty(re) }
 
-// nameChars is how many characters a name may begin with.
+// nameChars is the number of characters with which a name may begin.
 const nameChars = 2*26 + len("./")
 
 func openStart(re *syntax.Regexp) bool {
@@ -229,7 +237,8 @@ func openStart(re *syntax.Regexp) bool {
 
 func mayBeEmpty(re *syntax.Regexp) bool {
 	switch re.Op {
-	case syntax.OpStar, syntax.OpQuest, syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpStar, syntax.OpQuest, syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	case syntax.OpRepeat:
 		return re.Min == 0 || mayBeEmpty(re.Sub[0])
@@ -243,8 +252,8 @@ func mayBeEmpty(re *syntax.Regexp) bool {
 	return false
 }
 
-// quote joins words so that no other words give the same text: bare where that
-// is clear, else in single quotes, or in double quotes if they hold one.
+// quote joins words so that no other words give the same text: bare if that
+// is clear, in single quotes, or in double quotes if they hold one.
 func quote(words []string) string {
 	var b strings.Builder
 	for n, w := range words {

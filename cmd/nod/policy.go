@@ -11,17 +11,34 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/deploy"
 	"github.com/nodbridge/nod/render"
 )
 
 func policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "try the rules of the config: what is allowed, asked and denied",
+		Short: "Try the policy rules, or print a set to start with",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(policyTest())
+	cmd.AddCommand(policyTest(), policyStarter())
 	return cmd
+}
+
+func policyStarter() *cobra.Command {
+	return &cobra.Command{
+		Use:   "starter",
+		Short: "Print a set of policy rules to start with",
+		Long: `Print a reviewed set of policy rules for coding agents, as a part of the config.
+It allows reading and searching, asks about options that write files or start
+other programs, and leaves everything else to people.`,
+		Example: "  nod policy starter > policy.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(deploy.PolicyStarter)
+			return err
+		},
+	}
 }
 
 func policyTest() *cobra.Command {
@@ -30,10 +47,12 @@ func policyTest() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "test",
-		Short: "say which rule decides about an act, and why",
-		Long: `Say which rule of the config decides about an act, and why. Nothing is asked and
-no daemon is needed. With --expect the exit code is 1 if the ruling is another,
-so that a rule set can have tests.`,
+		Short: "Print which rules decide about a request, and why",
+		Long: `Print which rules of the config decide about a request, and why. It sends nothing
+and needs no daemon. It shows every part of the request in every reading: the
+commands of a plain line, what a command would start, and the text of a line
+that is not plain. With --expect, the exit code is 1 if the ruling is another
+one, so that a set of rules can have tests.`,
 		Example: "  nod policy test --config nod.yaml --agent ci --tool Bash --command \"git push origin main\"\n  nod policy test --config nod.yaml --tool Bash --command \"rm -rf /\" --expect deny",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,27 +77,27 @@ so that a rule set can have tests.`,
 				err = printRuling(cmd, ruling, steps)
 			}
 			if err == nil && expect != "" && expect != string(ruling.Effect) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: expected %s, and it is %s\n", expect, ruling.Effect)
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: expected %s, but the ruling is %s\n", expect, ruling.Effect)
 				return exitError(1)
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
-	cmd.Flags().StringVar(&act.Agent, "agent", "", "name of the agent")
-	cmd.Flags().StringVar(&act.Tool, "tool", "", "name of the tool")
-	cmd.Flags().StringVar(&act.Where, "where", "", "directory or place where it would be done")
-	cmd.Flags().StringVar(&command, "command", "", "a shell line")
-	cmd.Flags().StringVar(&input, "input", "", "the tool's input, as JSON")
-	cmd.Flags().StringVar(&expect, "expect", "", "allow, ask or deny: exit code 1 if it is another")
+	cmd.Flags().StringVar(&act.Agent, "agent", "", "agent name")
+	cmd.Flags().StringVar(&act.Tool, "tool", "", "tool name")
+	cmd.Flags().StringVar(&act.Where, "where", "", "directory or other location")
+	cmd.Flags().StringVar(&command, "command", "", "shell line")
+	cmd.Flags().StringVar(&input, "input", "", "tool input as JSON")
+	cmd.Flags().StringVar(&expect, "expect", "", "allow, ask or deny; any other ruling exits with 1")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the ruling and every step as JSON")
 	return cmd
 }
 
-// actInput is the input of a tool, from a shell line or as it is.
+// actInput returns the input of a tool, from a shell line or from JSON.
 func actInput(command, input string) (json.RawMessage, error) {
 	if command != "" && input != "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input do not go together")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input cannot be used together")
 	}
 	if input != "" {
 		if _, err := bridge.Canonical([]byte(input)); err != nil {
@@ -94,23 +113,27 @@ func actInput(command, input string) (json.RawMessage, error) {
 
 func printRuling(cmd *cobra.Command, r bridge.Ruling, steps []policy.Step) error {
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
+	part := ""
 	for _, s := range steps {
-		mark := " "
+		if head := s.Reading + ": " + s.Command; s.Reading != "" && head != part {
+			part = head
+			fmt.Fprintf(w, "%s\n", render.Line(head))
+		}
+		mark, rule := " ", s.Rule
 		if s.Matched {
 			mark = "*"
 		}
-		rule := s.Rule
 		if rule == "" {
 			rule = "-"
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\n", mark, render.Line(rule), render.Line(s.Command), render.Line(s.Why))
+		fmt.Fprintf(w, "%s %s\t%s\n", mark, render.Line(rule), render.Line(s.Why))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	line := string(r.Effect)
 	if r.Rule != "" {
-		line += ", by the rule " + r.Rule
+		line += ", by " + r.Rule
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {

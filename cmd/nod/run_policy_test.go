@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// TestRunProgram checks that nod run shows and judges the program that it
+// TestRunProgram checks that nod run shows and evaluates the program that it
 // starts: a rule for a name does not allow another program of that name that
 // comes first in PATH, and what is shown is what runs.
 func TestRunProgram(t *testing.T) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target for a while, one after the other.
+# Runs every fuzz target for a while, one after the other, and then plain shell
+# lines in every shell that is installed.
 set -eu
 each=${1:-30s}
 cd "$(dirname "$0")/../.."
@@ -10,3 +11,5 @@ for file in $(git ls-files '*_test.go' | xargs grep -l '^func Fuzz'); do
     go test -run '^$' -fuzz "^$target\$" -fuzztime "$each" "./$dir"
   done
 done
+echo "fuzz: bridge/policy TestShellsAgree for $each"
+NOD_SHELLS="$each" go test -count=1 -v -timeout 0 -run '^TestShellsAgree$' ./bridge/policy
