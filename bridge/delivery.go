@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 )
@@ -133,35 +132,6 @@ func (e *Engine) markShown(ctx context.Context, v View) error {
 // seen reports whether a destination shows all that a decision would cover.
 func seen(r Record, destination int) bool {
 	return r.Shown[destination] == contentOf(r.Interaction)
-}
-
-// progress is the error of a job that sent a part before it failed.
-type progress struct{ error }
-
-func (p progress) Unwrap() error { return p.error }
-
-// progressed marks the error of a job that sent more parts than before.
-func progressed(err error, before int, parts *Parts) error {
-	if err == nil || len(parts.Sent()) == before {
-		return err
-	}
-	return progress{err}
-}
-
-// patient reports whether a job goes on although its attempts are used up: a
-// text of which people have seen the start is worth half of the request's time.
-func (e *Engine) patient(ctx context.Context, j Job) bool {
-	r, err := e.store.Load(ctx, j.Interaction)
-	if err != nil || len(r.Sending[j.Destination].Parts) == 0 {
-		return false
-	}
-	i := r.Interaction
-	return time.Since(i.Created) < i.Deadline.Sub(i.Created)/2
-}
-
-func madeProgress(err error) bool {
-	_, ok := errors.AsType[progress](err)
-	return ok
 }
 
 // declines reports whether a control can only deny, decline, or ask more
