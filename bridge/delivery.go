@@ -16,7 +16,7 @@ const (
 	clickReserve = 700 * time.Millisecond // of the click's own time, for its answer
 )
 
-// Sending is what was sent of a text that is too long for a card.
+// Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {
 	// Content names what the parts carry; see [View.Content].
 	Content string
@@ -38,22 +38,22 @@ type Shown struct {
 }
 
 // contentOf names everything that people see of an interaction before they
-// decide. Who is asked, and until when, is not part of it.
+// decide. The responders and the deadline do not count.
 func contentOf(i Interaction) string {
 	b, _ := json.Marshal(struct { // plain structs of ours, which always marshal
-		Kind                                   Kind
-		Agent, Session, Tool, Requester, Route string
-		Prompt                                 string
-		Questions                              []Question
-		Approval                               *Approval
-		Initial                                map[string]Answer
-		Error, Risk, Rule, Covers, Digest      string
-		Grants                                 []RuleGrant
-		GrantFor                               Duration
-		Round, Redacted                        int
+		Kind                            Kind
+		Agent, Session, Tool, Requester string
+		Prompt                          string
+		Questions                       []Question
+		Approval                        *Approval
+		Initial                         map[string]Answer
+		Error, Risk, Covers, Digest     string
+		Grants                          []RuleGrant
+		GrantFor                        Duration
+		Round, Redacted                 int
 	}{
-		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Route, i.Prompt, i.Questions, i.Approval, i.Initial,
-		i.Error, i.Risk, i.Rule, i.Covers, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
+		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Prompt, i.Questions, i.Approval, i.Initial,
+		i.Error, i.Risk, i.Covers, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
 	})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
@@ -72,9 +72,12 @@ func (v View) Content() string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Delivered returns the parts of the view's content that were recorded, for an
-// update that must not send any: nil unless there are some.
+// Delivered returns the parts for an update that answers a click. They are
+// closed unless the view shows a draft: a job may be sending them.
 func (v View) Delivered() *Parts {
+	if v.parts != nil {
+		return v.parts
+	}
 	s, ok := v.Record.Sending[v.Destination]
 	if !ok || s.Content != v.Content() {
 		return nil

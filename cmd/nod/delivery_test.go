@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// tail is how the long texts of these tests end: what must not stay unseen.
+// tail ends the long texts of these tests: the part that must not stay unseen.
 const tail = "and then: rm -rf /"
 
 // longPlan is a text of about n bytes that ends in tail.
@@ -350,8 +350,7 @@ func TestEscalationShowsAll(t *testing.T) {
 }
 
 // TestKilledBetweenParts kills the daemon with kill -9 around a part of a long
-// text. What was sent and not recorded is the one thing that may be there
-// twice.
+// text. Only the part that was sent and not recorded may be there twice.
 func TestKilledBetweenParts(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
@@ -403,5 +402,30 @@ func TestKilledBetweenParts(t *testing.T) {
 				t.Errorf("it is %s, %v", got.State, err)
 			}
 		})
+	}
+}
+
+// TestDraftMakesTextLong fills in a wizard whose text fits the card until the
+// draft is shown on it too: the file is sent then, once, and the wizard goes on.
+func TestDraftMakesTextLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("telegram")})
+	a := r.ask(bridge.Request{Prompt: strings.Repeat("word ", 804) + tail, Questions: []bridge.Question{
+		{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: options("yes", "no")},
+	}})
+	at := a.on("telegram")
+	if strings.Contains(a.text("telegram"), "Shortened") {
+		t.Fatal("it does not fit from the start")
+	}
+	for n, label := range []string{"Eu", "Yes"} {
+		r.press("ana", at, label)
+		r.press("ana", at, "Next")
+		next := []string{"2/2", "Check and submit"}[n]
+		r.eventually("the wizard goes on", func() bool { return strings.Contains(a.text("telegram"), next) })
+	}
+	r.once(at)
+	r.press("ana", at, "Submit")
+	if got := a.end(); got.State != bridge.StateAnswered {
+		t.Errorf("it is %s", got.State)
 	}
 }

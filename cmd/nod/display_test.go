@@ -20,13 +20,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// embedsCount tells that Discord's embeds count as displayed, although a
-// permission or a preference can hide them.
+// embedsCount makes Discord's embeds count as displayed, although a permission
+// or a preference can hide them.
 const embedsCount = true
 
 // display checks each decision that a rig stores: at that moment, the message
-// that was clicked showed everything that the decision covers. It stands
-// between the daemons and Redis, where decisions pass by.
+// that was clicked showed everything that the decision covers. It is a
+// hook between the daemons and Redis, where every decision passes.
 type display struct {
 	r      *rig
 	client redis.UniversalClient // of its own: it has no hook
@@ -184,7 +184,7 @@ func (d *display) report(checks []check) {
 	}
 }
 
-// decided is the part of a stored response or vote that tells where it was made.
+// decided is the part of a stored response or vote that names its message.
 type decided struct {
 	Actor   *bridge.Actor            `json:"actor"`
 	State   bridge.State             `json:"state"`

@@ -13,7 +13,8 @@ import (
 )
 
 // Hidden compares the blocks of a message with those that Slack returned for
-// it. It says what people can not read; empty if they can read all of it.
+// it, and describes what people cannot read. It returns an empty string if they
+// can read everything.
 //
 // Slack changes how texts are written: it escapes them, joins leaves, and writes
 // emoji as codes. So only the texts are compared, without spaces and emoji, and
@@ -54,7 +55,7 @@ func visible(blocks []slack.Block) string {
 // date is a token that Slack may write in its own way.
 var date = regexp.MustCompile(`<!date\^[^>]*>`)
 
-// textFields are where people read texts, in the order in which they see them.
+// textFields are the fields that hold visible text, in the order of display.
 var textFields = []string{"label", "text", "hint", "placeholder", "options", "option_groups", "description", "element", "elements", "fields"}
 
 func collect(b *strings.Builder, v any) {
@@ -64,7 +65,7 @@ func collect(b *strings.Builder, v any) {
 			collect(b, e)
 		}
 	case map[string]any:
-		if x["type"] == "date" { // likewise
+		if x["type"] == "date" { // as with the token
 			return
 		}
 		for _, name := range textFields {
