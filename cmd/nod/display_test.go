@@ -202,6 +202,9 @@ func (d *display) decisions(cmds []redis.Cmder) []check {
 		}
 		for _, a := range args[3:] {
 			raw, ok := a.([]byte)
+			if text, is := a.(string); is {
+				raw, ok = []byte(text), true
+			}
 			var s decided
 			if !ok || !bytes.Contains(raw, []byte(`"actor"`)) || json.Unmarshal(raw, &s) != nil || s.Actor == nil || s.Message == nil {
 				continue

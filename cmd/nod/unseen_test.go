@@ -208,3 +208,36 @@ func TestOtherPlacesShowAll(t *testing.T) {
 		}
 	}
 }
+
+// TestDisplayIsChecked shows that the checker of all these tests notices what a
+// message lacks: it takes the card of one request for that of another.
+func TestDisplayIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, s := range services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, rigOptions{config: only(s)})
+			command := approval()
+			command.Approval.Input = []byte(`{"command":"make other"}`)
+			argument := approval()
+			argument.Approval.Input = []byte(`{"command":"make deploy","timeout":77}`)
+			tool := approval()
+			tool.Approval.Tool = "zsh"
+			right := r.ask(approval())
+			for name, req := range map[string]bridge.Request{"command": command, "argument": argument, "tool": tool, "long": commandOf(30_000), "plan": planned("tidy up")} {
+				a := r.ask(req)
+				keys, err := r.bare.Keys(r.ctx, "*i:"+string(a.Interaction.ID)).Result()
+				if err != nil || len(keys) != 1 {
+					t.Fatalf("records %v, %v", keys, err)
+				}
+				for _, at := range []asked{a, right} {
+					ref := at.Messages[0]
+					missing := r.shown.missing(keys[0], decided{Actor: &bridge.Actor{Platform: s}, State: bridge.StateApproved, Message: &ref})
+					if (missing == "") != (at.Interaction.ID == a.Interaction.ID) {
+						t.Errorf("%s on the card of %s: %q", name, at.Interaction.Prompt, missing)
+					}
+				}
+			}
+		})
+	}
+}
