@@ -21,7 +21,11 @@ type admitted struct {
 }
 
 func (a admitted) view(e *Engine, d *Draft) View {
-	return NewView(e.forPeople(a.record), a.control.Destination, d, e.keys.Sign)
+	v := NewView(e.forPeople(a.record), a.control.Destination, d, e.keys.Sign)
+	if d != nil { // what it says of the draft may make the text too long for the card
+		v.parts = e.parts(v)
+	}
+	return v
 }
 
 // admit checks token, place and person. A verdict other than nil is the

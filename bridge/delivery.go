@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 )
@@ -17,7 +16,7 @@ const (
 	clickReserve = 700 * time.Millisecond // of the click's own time, for its answer
 )
 
-// Sending is what was sent of a text that is too long for a card.
+// Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {
 	// Content names what the parts carry; see [View.Content].
 	Content string
@@ -39,22 +38,22 @@ type Shown struct {
 }
 
 // contentOf names everything that people see of an interaction before they
-// decide. Who is asked, and until when, is not part of it.
+// decide. The responders and the deadline do not count.
 func contentOf(i Interaction) string {
 	b, _ := json.Marshal(struct { // plain structs of ours, which always marshal
-		Kind                                   Kind
-		Agent, Session, Tool, Requester, Route string
-		Prompt                                 string
-		Questions                              []Question
-		Approval                               *Approval
-		Initial                                map[string]Answer
-		Error, Risk, Rule, Digest              string
-		Grants                                 []RuleGrant
-		GrantFor                               Duration
-		Round, Redacted                        int
+		Kind                            Kind
+		Agent, Session, Tool, Requester string
+		Prompt                          string
+		Questions                       []Question
+		Approval                        *Approval
+		Initial                         map[string]Answer
+		Error, Risk, Digest             string
+		Grants                          []RuleGrant
+		GrantFor                        Duration
+		Round, Redacted                 int
 	}{
-		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Route, i.Prompt, i.Questions, i.Approval, i.Initial,
-		i.Error, i.Risk, i.Rule, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
+		i.Kind, i.Agent, i.Session, i.ToolName, i.Requester, i.Prompt, i.Questions, i.Approval, i.Initial,
+		i.Error, i.Risk, i.Digest, i.RuleGrants, i.GrantFor, i.Round, i.Redacted,
 	})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
@@ -73,9 +72,12 @@ func (v View) Content() string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Delivered returns the parts of the view's content that were recorded, for an
-// update that must not send any: nil unless there are some.
+// Delivered returns the parts for an update that answers a click. They are
+// closed unless the view shows a draft: a job may be sending them.
 func (v View) Delivered() *Parts {
+	if v.parts != nil {
+		return v.parts
+	}
 	s, ok := v.Record.Sending[v.Destination]
 	if !ok || s.Content != v.Content() {
 		return nil
@@ -133,35 +135,6 @@ func (e *Engine) markShown(ctx context.Context, v View) error {
 // seen reports whether a destination shows all that a decision would cover.
 func seen(r Record, destination int) bool {
 	return r.Shown[destination] == contentOf(r.Interaction)
-}
-
-// progress is the error of a job that sent a part before it failed.
-type progress struct{ error }
-
-func (p progress) Unwrap() error { return p.error }
-
-// progressed marks the error of a job that sent more parts than before.
-func progressed(err error, before int, parts *Parts) error {
-	if err == nil || len(parts.Sent()) == before {
-		return err
-	}
-	return progress{err}
-}
-
-// patient reports whether a job goes on although its attempts are used up: a
-// text of which people have seen the start is worth half of the request's time.
-func (e *Engine) patient(ctx context.Context, j Job) bool {
-	r, err := e.store.Load(ctx, j.Interaction)
-	if err != nil || len(r.Sending[j.Destination].Parts) == 0 {
-		return false
-	}
-	i := r.Interaction
-	return time.Since(i.Created) < i.Deadline.Sub(i.Created)/2
-}
-
-func madeProgress(err error) bool {
-	_, ok := errors.AsType[progress](err)
-	return ok
 }
 
 // declines reports whether a control can only deny, decline, or ask more

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
@@ -97,91 +96,6 @@ func (e *Engine) keepJob(ctx context.Context, stop func(), j Job) {
 			return
 		}
 	}
-}
-
-// failed decides what becomes of a job whose work failed with cause.
-func (e *Engine) failed(ctx context.Context, j Job, cause error) error {
-	code := ErrorCode(cause)
-	transient := code == CodeUnavailable || code == CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
-	limit := editAttempts
-	if j.Kind == JobPost {
-		limit = postAttempts
-	}
-	if transient && (j.Attempt < limit || code == CodeRateLimited || madeProgress(cause) || e.patient(ctx, j)) {
-		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
-		if madeProgress(cause) {
-			delay = firstBackoff
-		}
-		if pe, ok := errors.AsType[*Error](cause); ok {
-			delay = max(delay, pe.RetryAfter)
-		}
-		switch {
-		case errors.Is(cause, ErrPaced):
-			return e.postpone(ctx, j, cause)
-		case madeProgress(cause): // it does not count against the attempts
-			e.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
-			return e.store.Retry(ctx, j, delay, "")
-		}
-		return e.store.Retry(ctx, j, delay, cause.Error())
-	}
-	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	if j.Kind == JobPost || j.Kind == JobEdit {
-		if err := e.giveUp(ctx, j, PublicError(cause).Message); err != nil && ErrorCode(err) != CodeNotFound {
-			return err
-		}
-	}
-	return e.store.Bury(ctx, j, cause.Error())
-}
-
-// ErrPaced is in the error of a platform that keeps its pace: nothing was sent
-// yet, and the turn comes after RetryAfter.
-var ErrPaced = errors.New("its turn comes later")
-
-// delayShown is from which delay on whoever looks at a request is told.
-const delayShown = 5 * time.Second
-
-// postpone makes a job due when its turn comes, and notes that where a card is
-// late by it.
-func (e *Engine) postpone(ctx context.Context, j Job, cause error) error {
-	delay := jobRenew
-	if pe, ok := errors.AsType[*Error](cause); ok {
-		delay = pe.RetryAfter
-	}
-	if j.Kind == JobPost && delay >= delayShown {
-		late := Late{Destination: j.Destination, Delay: delay}
-		if _, err := e.store.Mark(ctx, j.Interaction, Mark{Late: &late}); err != nil && ErrorCode(err) != CodeNotFound {
-			return err
-		}
-	}
-	return e.store.Retry(ctx, j, delay, "")
-}
-
-// giveUp notes that nobody is asked at a destination: for all that the message
-// would have shown. A message that showed it once stays.
-func (e *Engine) giveUp(ctx context.Context, j Job, reason string) error {
-	r, err := e.store.Load(ctx, j.Interaction)
-	if err == nil && j.Kind == JobEdit && r.Next != "" {
-		r, err = e.head(ctx, r)
-	}
-	if err != nil {
-		return err
-	}
-	if j.Kind == JobEdit && (r.State.Final() || seen(r, j.Destination)) {
-		return nil
-	}
-	ids := r.Members
-	if len(ids) == 0 {
-		ids = []ID{r.Interaction.ID}
-	}
-	for _, id := range ids {
-		if _, err := e.store.Mark(ctx, id, Mark{Failed: &Failed{Destination: j.Destination, Reason: reason}}); err != nil {
-			return err
-		}
-	}
-	if r.Interaction.Kind == KindNotice && len(r.Messages) > 0 {
-		return e.noticed(ctx, j.Interaction)
-	}
-	return nil
 }
 
 func (e *Engine) platformOf(r Record, destination int) (Platform, error) {

@@ -167,6 +167,7 @@ type View struct {
 	// delivered yet; it comes with ReadOnly.
 	Waiting bool
 	sign    func(Control) string
+	parts   *Parts // of a view that answers a click; see Delivered
 }
 
 // NewView returns a view whose tokens are made by sign.

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// tail is how the long texts of these tests end: what must not stay unseen.
+// tail ends the long texts of these tests: the part that must not stay unseen.
 const tail = "and then: rm -rf /"
 
 // longPlan is a text of about n bytes that ends in tail.
@@ -320,174 +320,6 @@ func TestIncompleteUpdate(t *testing.T) {
 	}
 }
 
-// TestNothingUnseen presses every control of every kind of card as if nothing
-// had been recorded as shown: only a denial counts.
-func TestNothingUnseen(t *testing.T) {
-	t.Parallel()
-	edit := approval(bridge.ScopeOnce, bridge.ScopeSession)
-	edit.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession, bridge.DecideEdit}
-	confirm := approval()
-	confirm.Approval.Confirm = "prod"
-	form := bridge.Request{Prompt: "Fill it in", Questions: []bridge.Question{
-		{ID: "a", Text: "Where?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
-	}}
-	declinable := one(bridge.WidgetCheckbox, options("a", "b")...)
-	declinable.Declinable = true
-	kinds := map[string]bridge.Request{
-		"approval": edit, "confirm": confirm, "buttons": one(bridge.WidgetButtons, options("a", "b")...), "select": one(bridge.WidgetSelect, options("a", "b")...),
-		"checkbox": declinable, "text": one(bridge.WidgetText), "plan": planned("do it"), "form": form,
-	}
-	for _, s := range services {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, rigOptions{config: only(s)})
-			for name, req := range kinds {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					r.unseen(t, s, r.ask(req))
-				})
-			}
-			t.Run("batch", func(t *testing.T) {
-				t.Parallel()
-				all := r.batch(s, 3)
-				for _, a := range all {
-					r.forget(a)
-				}
-				r.unseen(t, s, all[0])
-				for _, a := range all {
-					if rec, err := r.agent.Get(r.ctx, a.Interaction.ID); err != nil || rec.State != bridge.StatePending && rec.State != bridge.StateDenied {
-						t.Errorf("one of the batch is %s, %v", rec.State, err)
-					}
-				}
-			})
-		})
-	}
-}
-
-// forget removes what is recorded as shown of a request.
-func (r *rig) forget(a asked) {
-	r.t.Helper()
-	id := a.Interaction.ID
-	keys, err := r.bare.Keys(r.ctx, "*"+string(id)).Result()
-	if err != nil || len(keys) == 0 {
-		r.t.Fatalf("no record of %s: %v", id, err)
-	}
-	for _, key := range keys {
-		if kind := r.bare.Type(r.ctx, key).Val(); kind == "hash" {
-			r.bare.HSet(r.ctx, key, "s0", "0123456789abcdef01234567")
-		}
-	}
-}
-
-// unseen sends every control of a card, in every way, to the engine.
-func (r *rig) unseen(t *testing.T, s string, a asked) {
-	t.Helper()
-	e := r.daemons[0].engine()
-	ref := a.Messages[0]
-	user := map[string]string{"slack": "U0ANA00001", "discord": "300000000000000001", "telegram": "7001"}[s]
-	inputs := map[int]bridge.Input{}
-	for n, f := range a.Interaction.Fields() {
-		if len(f.Options) > 0 {
-			inputs[n] = bridge.Input{Options: []int{0}}
-		} else {
-			inputs[n] = bridge.Input{Text: "text"}
-		}
-	}
-	var wg sync.WaitGroup
-	for _, c := range a.controls(s) {
-		if c.Kind == "select" {
-			continue // its value comes with a button
-		}
-		token := c.ID
-		if s == "slack" {
-			token = c.Value
-		}
-		wg.Go(func() {
-			r.forget(a)
-			ctx, cancel := context.WithTimeout(r.ctx, 900*time.Millisecond) // leaves 200 ms to wait for the note
-			defer cancel()
-			click := bridge.Click{Token: token, Ref: ref, Actor: bridge.Actor{Platform: s, User: user}, Inputs: inputs, Typed: "prod"}
-			denies := strings.Contains(c.Label, "Deny") || strings.Contains(c.Label, "Decline") || strings.Contains(c.Label, "Request changes")
-			if bridge.PeekAction(token) == bridge.ActionInput {
-				_, v, err := e.Form(ctx, click)
-				if err != nil || !denies && v.Kind != bridge.VerdictInvalid {
-					t.Errorf("%q opened a form: %+v, %v", c.Label, v, err)
-				}
-				return
-			}
-			if denies {
-				return // it is possible
-			}
-			if v, err := e.Click(ctx, click); err != nil || v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "does not show everything") {
-				t.Errorf("%q: %+v, %v", c.Label, v, err)
-			}
-		})
-	}
-	wg.Wait()
-	if rec, err := e.Get(r.ctx, a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
-		t.Errorf("it is %s, %v", rec.State, err)
-	}
-}
-
-// TestUnseenHeals refuses a yes while the card cannot be brought up to date,
-// and takes it once the card was. A denial is taken at any time.
-func TestUnseenHeals(t *testing.T) {
-	t.Parallel()
-	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, rigOptions{config: only(s)})
-			a, b := r.ask(approval()), r.ask(approval())
-			r.sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "error"})
-			r.forget(a)
-			r.forget(b)
-			r.told("ana", s, r.press("ana", a.on(s), "Allow once"), "does not show everything")
-			a.pending(s)
-			r.press("ana", b.on(s), "Deny")
-			if got := b.end(); got.State != bridge.StateDenied {
-				t.Errorf("the other is %s", got.State)
-			}
-			r.sandbox.ClearFaults()
-			r.eventually("the yes counts", func() bool {
-				r.press("ana", a.on(s), "Allow once")
-				rec, err := r.agent.Get(r.ctx, a.Interaction.ID)
-				return err == nil && rec.State == bridge.StateApproved
-			})
-		})
-	}
-}
-
-// TestAllOfBatchAsShown decides all of a batch from a card that does not show
-// the newest yet: that one stays open.
-func TestAllOfBatchAsShown(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram"), daemons: 2})
-	all := r.batch("telegram", 3)
-	at := all[0].on("telegram")
-	var old string
-	for _, c := range sandbox.Controls("telegram", r.sandbox.Message(at)) {
-		if c.Label == "Allow all once" {
-			old = c.ID
-		}
-	}
-	first, err := r.agent.Get(r.ctx, all[0].Interaction.ID)
-	if err == nil && first.Batch != "" {
-		first, err = r.agent.Get(r.ctx, first.Batch)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest := all[slices.IndexFunc(all, func(a asked) bool { return a.Interaction.ID == first.Members[2] })]
-	r.forget(newest) // as if it had come after the card
-	v, err := r.daemons[0].engine().Click(r.ctx, bridge.Click{Token: old, Ref: all[0].Messages[0], Actor: bridge.Actor{Platform: "telegram", User: "7001"}})
-	if err != nil || !strings.Contains(v.Note, "2 decided") || !strings.Contains(v.Note, "still open") {
-		t.Errorf("%+v, %v", v, err)
-	}
-	if rec, err := r.agent.Get(r.ctx, newest.Interaction.ID); err != nil || rec.State != bridge.StatePending {
-		t.Errorf("the newest is %s, %v", rec.State, err)
-	}
-}
-
 // TestEscalationShowsAll asks more people at another place with a long text:
 // their card has it whole as well.
 func TestEscalationShowsAll(t *testing.T) {
@@ -518,8 +350,7 @@ func TestEscalationShowsAll(t *testing.T) {
 }
 
 // TestKilledBetweenParts kills the daemon with kill -9 around a part of a long
-// text. What was sent and not recorded is the one thing that may be there
-// twice.
+// text. Only the part that was sent and not recorded may be there twice.
 func TestKilledBetweenParts(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
@@ -571,5 +402,30 @@ func TestKilledBetweenParts(t *testing.T) {
 				t.Errorf("it is %s, %v", got.State, err)
 			}
 		})
+	}
+}
+
+// TestDraftMakesTextLong fills in a wizard whose text fits the card until the
+// draft is shown on it too: the file is sent then, once, and the wizard goes on.
+func TestDraftMakesTextLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("telegram")})
+	a := r.ask(bridge.Request{Prompt: strings.Repeat("word ", 804) + tail, Questions: []bridge.Question{
+		{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: options("yes", "no")},
+	}})
+	at := a.on("telegram")
+	if strings.Contains(a.text("telegram"), "Shortened") {
+		t.Fatal("it does not fit from the start")
+	}
+	for n, label := range []string{"Eu", "Yes"} {
+		r.press("ana", at, label)
+		r.press("ana", at, "Next")
+		next := []string{"2/2", "Check and submit"}[n]
+		r.eventually("the wizard goes on", func() bool { return strings.Contains(a.text("telegram"), next) })
+	}
+	r.once(at)
+	r.press("ana", at, "Submit")
+	if got := a.end(); got.State != bridge.StateAnswered {
+		t.Errorf("it is %s", got.State)
 	}
 }

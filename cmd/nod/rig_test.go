@@ -51,6 +51,7 @@ type rig struct {
 	agent   *client.Client
 	person  *client.Client
 	daemons []*running
+	shown   *display
 }
 
 type running struct {
@@ -82,8 +83,8 @@ func newRig(t testing.TB, o rigOptions) *rig {
 		o.sandbox.SlackURL, o.sandbox.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
 	}
 	r.sandbox = sandbox.New(o.sandbox)
-	shown := newDisplay(r, o.httpMode)
-	server := httptest.NewServer(shown.record(r.sandbox))
+	r.shown = newDisplay(r, o.httpMode)
+	server := httptest.NewServer(r.shown.record(r.sandbox))
 	t.Cleanup(func() { r.sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	r.base = server.URL
 	r.config = sandboxConfig(r.base)
@@ -106,8 +107,8 @@ func newRig(t testing.TB, o rigOptions) *rig {
 		o.config(&r.config)
 	}
 	r.startRedis(o.embedded)
-	shown.client = r.bare
-	r.client.AddHook(shown)
+	r.shown.client = r.bare
+	r.client.AddHook(r.shown)
 	if o.hook != nil {
 		r.client.AddHook(o.hook(r.redis.Client(t)))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// sendTime is what one message may need. A job that has less time left comes
-// again rather than lose the answer to a message that was sent.
+// sendTime bounds one message. A job with less time left stops, and is
+// retried: the answer to a message that was sent must not be lost.
 const sendTime = 4 * time.Second
 
 // sendParts sends the parts that are not recorded yet, each at its turn.

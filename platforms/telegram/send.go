@@ -104,7 +104,7 @@ func (p *Platform) change(ctx context.Context, ref bridge.MessageRef, m telegram
 // squeeze is a text without what Telegram may trim or drop from it.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
 			return -1
 		}
 		return r
