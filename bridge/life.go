@@ -83,6 +83,7 @@ func (e *Engine) again(ctx context.Context, agent Agent, before Record, r Reques
 	if err := checkText("Idempotency-Key", key, 200); err != nil {
 		return Record{}, err
 	}
+	key = e.veilKey(key)
 	if was.Round >= was.MaxRounds {
 		return Record{}, Errorf(CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
 	}

@@ -20,6 +20,7 @@ func (e *Engine) Open(ctx context.Context, agent Agent, r Request, key string) (
 	if err := checkText("Idempotency-Key", key, 200); err != nil {
 		return Record{}, err
 	}
+	key = e.veilKey(key)
 	if err := e.permit(ctx, agent, &r); err != nil {
 		return Record{}, err
 	}

@@ -134,7 +134,7 @@ func (e *Engine) Recall(ctx context.Context, agent, key, session string) (Scope,
 	if err := checkRemembered(key, session); err != nil {
 		return "", err
 	}
-	return e.store.Recall(ctx, agent, session, key)
+	return e.store.Recall(ctx, agent, session, e.veilKey(key))
 }
 
 // Remember is [ToolApprovals.Set] for an agent.
@@ -148,5 +148,5 @@ func (e *Engine) Remember(ctx context.Context, agent, key string, s Scope, sessi
 	case s != ScopeAlways && session == "":
 		return Errorf(CodeInvalid, "session: is needed for the scope %s", s)
 	}
-	return e.store.Remember(ctx, agent, session, key, s)
+	return e.store.Remember(ctx, agent, session, e.veilKey(key), s)
 }
