@@ -21,29 +21,34 @@ type Config struct {
 	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
 	// MaxConnections is how many connections the API has open at a time; more
 	// wait. Default 16384; each caller that waits for an answer is one.
-	MaxConnections int                `yaml:"max_connections"`
-	LogLevel       string             `yaml:"log_level"`
-	Redis          Redis              `yaml:"redis"`
-	TokenKey       Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
-	Slack          Slack              `yaml:"slack"`
-	Discord        Discord            `yaml:"discord"`
-	Telegram       Telegram           `yaml:"telegram"`
-	People         map[string]Person  `yaml:"people"`
-	Routes         map[string]Route   `yaml:"routes"`
-	Agents         map[string]Agent   `yaml:"agents"`
-	Webhooks       map[string]Webhook `yaml:"webhooks"`
-	Groups         map[string]Group   `yaml:"groups"`
-	Identity       Identity           `yaml:"identity"`
-	OnCall         map[string]OnCall  `yaml:"oncall"` // schedules
-	Redact         Redact             `yaml:"redact"`
-	Risks          []Risk             `yaml:"risks"`  // named levels, the worst last
-	Policy         []Rule             `yaml:"policy"` // the first rule that matches decides
-	Receipts       Receipts           `yaml:"receipts"`
-	Audit          Audit              `yaml:"audit"`
-	Retention      Duration           `yaml:"retention"` // of settled interactions; default 720h
-	Metrics        Metrics            `yaml:"metrics"`
-	Console        Console            `yaml:"console"`
-	Traces         Traces             `yaml:"traces"`
+	MaxConnections int `yaml:"max_connections"`
+	// Hosts are further names under which clients reach nod, such as
+	// nod.example.com or *.example.com. Requests for other names are refused,
+	// against DNS rebinding; IP addresses, localhost, and the hosts of
+	// console.url and telegram.webhook_url are always known.
+	Hosts     Words              `yaml:"hosts"`
+	LogLevel  string             `yaml:"log_level"`
+	Redis     Redis              `yaml:"redis"`
+	TokenKey  Secret             `yaml:"token_key"` // signs controls, hex; empty: kept in Redis
+	Slack     Slack              `yaml:"slack"`
+	Discord   Discord            `yaml:"discord"`
+	Telegram  Telegram           `yaml:"telegram"`
+	People    map[string]Person  `yaml:"people"`
+	Routes    map[string]Route   `yaml:"routes"`
+	Agents    map[string]Agent   `yaml:"agents"`
+	Webhooks  map[string]Webhook `yaml:"webhooks"`
+	Groups    map[string]Group   `yaml:"groups"`
+	Identity  Identity           `yaml:"identity"`
+	OnCall    map[string]OnCall  `yaml:"oncall"` // schedules
+	Redact    Redact             `yaml:"redact"`
+	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
+	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
+	Receipts  Receipts           `yaml:"receipts"`
+	Audit     Audit              `yaml:"audit"`
+	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
+	Metrics   Metrics            `yaml:"metrics"`
+	Console   Console            `yaml:"console"`
+	Traces    Traces             `yaml:"traces"`
 }
 
 // Metrics says who may read /metrics.
