@@ -129,6 +129,9 @@ type Interaction struct {
 	// Redacted counts the places where credentials are hidden; the digest was
 	// made before.
 	Redacted int `json:"redacted,omitempty"`
+	// RedactedCommand tells that a part of what would be executed is hidden, so
+	// that approving needs a typed confirmation and covers this request alone.
+	RedactedCommand bool `json:"redacted_command,omitempty"`
 
 	// Digest is what a decision is bound to; see [Request.Digest].
 	Digest string `json:"digest"`

@@ -1,10 +1,8 @@
 package bridge
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 )
 
 // Redactor hides credentials. It is safe for concurrent use.
@@ -20,7 +18,9 @@ type Redactor interface {
 type veiler struct {
 	r      Redactor
 	hidden int
-	err    error
+	// executed counts those places among them that say what is executed.
+	executed int
+	err      error
 }
 
 func (v *veiler) text(s *string) {
@@ -43,6 +43,7 @@ func (e *Engine) veil(i *Interaction, fields []string) error {
 		return nil
 	}
 	v := &veiler{r: e.redactor}
+	prompt := i.Prompt
 	v.text(&i.Prompt)
 	v.text(&i.Error)
 	for field, s := range map[string]string{"session": i.Session, "tool_call": i.ToolCall, "turn": i.Turn, "response_id": i.ResponseID, "tool_name": i.ToolName, "requester": i.Requester} {
@@ -64,11 +65,38 @@ func (e *Engine) veil(i *Interaction, fields []string) error {
 		a := *i.Approval
 		v.approval(&a, fields)
 		i.Approval = &a
+		if len(a.Input) == 0 && i.Prompt != prompt {
+			v.executed++ // the prompt is all that people approve
+		}
 	}
 	if i.Redacted = v.hidden; v.hidden > 0 && i.Approval != nil {
 		i.Approval.withoutEdit()
 	}
+	if v.executed > 0 {
+		i.RedactedCommand = true
+		i.guardHidden()
+	}
 	return v.err
+}
+
+// hiddenConfirm is what a person types to approve what they cannot see whole.
+const hiddenConfirm = "hidden"
+
+// guardHidden takes away every way to approve by one click, and every standing
+// approval, because a part of what is executed is hidden.
+func (i *Interaction) guardHidden() {
+	a := i.Approval
+	if i.Batch = 0; a.Confirm == "" {
+		a.Confirm = hiddenConfirm
+	}
+	a.withoutEdit()
+	a.Scopes = []Scope{ScopeOnce}
+	if len(a.Decisions) > 0 {
+		a.Decisions = slices.DeleteFunc(slices.Clone(a.Decisions), func(d Decision) bool { return d.Approves() && d != DecideOnce })
+		if !slices.Contains(a.Decisions, DecideOnce) {
+			a.Decisions = append(a.Decisions, DecideOnce)
+		}
+	}
 }
 
 func (v *veiler) question(q *Question) {
@@ -97,83 +125,6 @@ func (v *veiler) question(q *Question) {
 	}
 }
 
-func (v *veiler) approval(a *Approval, fields []string) {
-	for _, s := range []*string{&a.Tool, &a.Where, &a.Confirm} {
-		v.text(s)
-	}
-	if key := v.r.Redact(a.Key); key != a.Key {
-		a.Key = hashed(a.Key)
-		v.hidden++
-	}
-	notes := map[Scope]string{}
-	for s, note := range a.ScopeNotes {
-		v.text(&note)
-		notes[s] = note
-	}
-	if len(notes) > 0 {
-		a.ScopeNotes = notes
-	}
-	if len(a.Input) == 0 {
-		return
-	}
-	dec := json.NewDecoder(bytes.NewReader(a.Input))
-	dec.UseNumber()
-	var tree any
-	if dec.Decode(&tree) != nil {
-		return // Normalize took valid JSON only
-	}
-	before := v.hidden
-	tree = v.tree(tree, nil, fields)
-	if v.hidden == before {
-		return // as it was, byte for byte
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(tree) == nil { // it was decoded a moment ago
-		a.Input = bytes.TrimSpace(b.Bytes())
-	}
-}
-
-// hiddenText stands where a whole field was hidden.
-const hiddenText = "[redacted]"
-
-// tree hides what is secret in a JSON value: fields by their name or path, and
-// credentials in any text.
-func (v *veiler) tree(t any, path, fields []string) any {
-	switch x := t.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(x))
-		for name, value := range x {
-			inner := append(slices.Clone(path), name)
-			kept := name
-			v.text(&kept)
-			if s, isText := value.(string); slices.Contains(fields, strings.Join(inner, ".")) || isText && s != "" && v.r.Secret(name) {
-				out[kept] = hiddenText
-				v.hidden++
-				continue
-			}
-			out[kept] = v.tree(value, inner, fields)
-		}
-		return out
-	case []any:
-		out := make([]any, len(x))
-		for n, value := range x {
-			out[n] = v.tree(value, path, fields)
-		}
-		return out
-	case string:
-		v.text(&x)
-		return x
-	case json.Number:
-		if s := v.r.Redact(x.String()); s != x.String() {
-			v.hidden++
-			return s
-		}
-	}
-	return t
-}
-
 // veilText hides what is secret in one text.
 func (e *Engine) veilText(s string) string {
 	if e.redactor == nil {
@@ -193,13 +144,13 @@ func (e *Engine) forPeople(r Record) Record {
 	answers := map[string]Answer{}
 	for id, a := range resp.Answers {
 		if e.redactor.Redact(a.String()) != a.String() {
-			a = TextAnswer(hiddenText)
+			a = TextAnswer(hiddenValue(a.String()))
 		}
 		answers[id] = a
 	}
 	resp.Answers = answers
 	if len(resp.Input) > 0 && e.redactor.Redact(string(resp.Input)) != string(resp.Input) {
-		resp.Input = json.RawMessage(`"` + hiddenText + `"`)
+		resp.Input = json.RawMessage(`"` + hiddenValue(string(resp.Input)) + `"`)
 	}
 	r.Response = &resp
 	return r

@@ -38,9 +38,9 @@ type BallotResult string
 const (
 	BallotDecided BallotResult = "decided" // this vote was the last that was needed
 	BallotCounted BallotResult = "counted"
-	BallotRepeat  BallotResult = "repeat"  // the person had voted so before
-	BallotLate    BallotResult = "late"    // it was decided before
-	BallotChanged BallotResult = "raced" // another vote came first: nothing was counted
+	BallotRepeat  BallotResult = "repeat" // the person had voted so before
+	BallotLate    BallotResult = "late"   // it was decided before
+	BallotChanged BallotResult = "raced"  // another vote came first: nothing was counted
 )
 
 // ballot makes the vote of an actor with a response.

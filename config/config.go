@@ -22,10 +22,15 @@ type Config struct {
 	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
 	// MaxConnections is how many connections the API has open at a time; more
 	// wait. Default 16384; each caller that waits for an answer is one.
-	MaxConnections int    `yaml:"max_connections"`
-	LogLevel       string `yaml:"log_level"`
-	Redis          Redis  `yaml:"redis"`
-	TokenKey       Secret `yaml:"token_key"` // signs controls, hex; empty: in KeysFile
+	MaxConnections int `yaml:"max_connections"`
+	// Hosts are further names under which clients reach nod, such as
+	// nod.example.com or *.example.com. Requests for other names are refused,
+	// against DNS rebinding; IP addresses, localhost, and the hosts of
+	// console.url and telegram.webhook_url are always known.
+	Hosts    Words  `yaml:"hosts"`
+	LogLevel string `yaml:"log_level"`
+	Redis    Redis  `yaml:"redis"`
+	TokenKey Secret `yaml:"token_key"` // signs controls, hex; empty: in KeysFile
 	// KeysFile is where the keys are kept that the config does not have; the
 	// daemon makes it on its first start. Default nod.keys next to the config.
 	KeysFile  string             `yaml:"keys_file"`

@@ -127,6 +127,8 @@ func assign(f reflect.Value, s string) error {
 		*x = &b
 	case *[]string:
 		*x = strings.Split(s, ",")
+	case *Words:
+		*x = strings.Split(s, ",")
 	default:
 		return fmt.Errorf("can not be set by the environment")
 	}

@@ -218,6 +218,9 @@ func Notes(v bridge.View) []string {
 	}
 	if n := v.Record.Interaction.Redacted; n > 0 && len(v.Batch) == 0 {
 		notes = append(notes, "🔒 "+strconv.Itoa(n)+" places hide what looks like a credential. The digest covers what the agent sent.")
+		if v.Record.Interaction.RedactedCommand {
+			notes = append(notes, "🔒 A part of what would run is hidden: each [redacted …] says what and how long. Approving needs a typed confirmation.")
+		}
 	}
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
 		notes = append(notes, s)

@@ -71,7 +71,13 @@ type Options struct {
 	// Keys says what the keys are worth that decisions are proven with; if it
 	// is nil, nothing is said.
 	Keys func() bridge.Health
-	Log  *slog.Logger
+	// Proven is called for each request with a valid token; nil: nobody wants
+	// to know.
+	Proven func(*http.Request)
+	// Refused is called for each request without one, and returns how long its
+	// sender has to wait; nil: not at all.
+	Refused func(*http.Request) time.Duration
+	Log     *slog.Logger
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
@@ -84,12 +90,14 @@ type Server struct {
 	log     *slog.Logger
 	redact  func(string) string
 	keysOK  func() bridge.Health
+	proven  func(*http.Request)
+	refused func(*http.Request) time.Duration
 	mux     *http.ServeMux
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{engine: o.Engine, reader: verifiedReader{o.Reader, o.Engine}, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, keysOK: o.Keys, mux: http.NewServeMux()}
+	s := &Server{engine: o.Engine, reader: verifiedReader{o.Reader, o.Engine}, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, mux: http.NewServeMux()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -156,9 +164,6 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A body has to come within a while; waiting for an answer may take long.
-	// A writer that knows no deadlines is a test's.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -184,14 +189,36 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 			p, ok = s.session(r)
 		}
 		if !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
-			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))
+			s.refuse(w, r)
 			return
+		}
+		// A body has to come within a while; waiting for an answer may take
+		// long. A writer that knows no deadlines is a test's.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+		if s.proven != nil {
+			s.proven(r)
 		}
 		if err := h(w, r, p); err != nil {
 			s.report(w, r, err)
 		}
 	}
+}
+
+// refuse answers a request without a valid token. Its body is not read.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+	if s.refused != nil && r.Header.Get("Authorization") != "" {
+		if wait := s.refused(r); wait > 0 {
+			e := bridge.Errorf(bridge.CodeRateLimited, "too many wrong tokens from this address")
+			e.RetryAfter = wait
+			fail(w, e)
+			return
+		}
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
+	fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))
 }
 
 func (s *Server) agent(h handler) http.HandlerFunc {

@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"io/fs"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -32,7 +34,20 @@ type Options struct {
 	// Secure tells that browsers reach it by https.
 	Secure bool
 	OIDC   *OIDC // nil: log in by token only
-	Log    *slog.Logger
+	// Store keeps which sessions are open, so that one ends for every copy of
+	// its cookie.
+	Store Store
+	// Blocked returns how long the sender of a request has to wait before it
+	// may sign in, and Failed notes that it could not; nil: no limit.
+	Blocked, Failed func(*http.Request) time.Duration
+	Log             *slog.Logger
+}
+
+// Store keeps short texts for all daemons. A bridge.Store is one.
+type Store interface {
+	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
+	Note(ctx context.Context, key string) (string, error)
+	DropNote(ctx context.Context, key string) error
 }
 
 // Console is an http.Handler for everything below /console/. It is safe for
@@ -43,12 +58,21 @@ type Console struct {
 	oidc     *OIDC
 	log      *slog.Logger
 	mux      *http.ServeMux
+	blocked  func(*http.Request) time.Duration
+	failed   func(*http.Request) time.Duration
 	foreign  *http.CrossOriginProtection
 }
 
 // New returns a console.
 func New(o Options) *Console {
-	c := &Console{engine: o.Engine, sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC}, oidc: o.OIDC, log: o.Log, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
+	c := &Console{engine: o.Engine, sessions: sessions{key: o.Key, tokens: o.Tokens, secure: o.Secure, oidc: o.OIDC, store: o.Store, log: o.Log}, oidc: o.OIDC, log: o.Log, mux: http.NewServeMux(), blocked: o.Blocked, failed: o.Failed, foreign: http.NewCrossOriginProtection()}
+	none := func(*http.Request) time.Duration { return 0 }
+	if c.blocked == nil {
+		c.blocked = none
+	}
+	if c.failed == nil {
+		c.failed = none
+	}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		panic("console: " + err.Error()) // it is embedded
@@ -161,8 +185,25 @@ func write(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
 }
 
+// mayTry refuses an attempt to sign in after too many that failed.
+func (c *Console) mayTry(r *http.Request) error {
+	if wait := c.blocked(r); wait > 0 {
+		return tooMany(wait)
+	}
+	return nil
+}
+
+func tooMany(wait time.Duration) error {
+	e := bridge.Errorf(bridge.CodeRateLimited, "too many attempts to sign in; try again in %s", wait.Round(time.Second)+time.Second)
+	e.RetryAfter = wait
+	return e
+}
+
 func fail(w http.ResponseWriter, err error) {
 	e := bridge.PublicError(err)
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
 	write(w, e.Code.HTTPStatus(), map[string]any{"error": e})
 }
 
@@ -177,7 +218,7 @@ func read(r *http.Request, v any) error {
 }
 
 // oidcTimeout bounds the calls to the identity provider.
-const oidcTimeout = 10 * time.Second
+const oidcTimeout = 8 * time.Second
 
 func bounded(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), oidcTimeout)

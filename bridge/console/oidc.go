@@ -68,6 +68,10 @@ func (c *Console) oidcStart(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if err := c.mayTry(r); err != nil {
+		c.refuse(w, r, err)
+		return
+	}
 	ctx, cancel := bounded(r)
 	defer cancel()
 	p, err := c.oidc.discover(ctx)
@@ -91,10 +95,15 @@ func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	person, err := c.oidcPerson(r)
+	person, err := "", c.mayTry(r)
+	if err == nil {
+		if person, err = c.oidcPerson(r); err != nil {
+			c.failed(r)
+		}
+	}
 	http.SetCookie(w, c.sessions.cookie(flowCookie, "", -time.Second))
 	if err == nil {
-		err = c.sessions.start(w, person, c.oidc.Issuer)
+		err = c.sessions.start(r.Context(), w, person, c.oidc.Issuer)
 	}
 	if err != nil {
 		c.refuse(w, r, err)

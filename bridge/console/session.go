@@ -1,11 +1,14 @@
 package console
 
 import (
+	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -18,9 +21,12 @@ const (
 	sessionLife   = 12 * time.Hour // a working day; then one logs in again
 )
 
-// sessions are kept by the browser, signed. One ends when its token is no longer
-// in the config, or its person.
+// sessions are kept by the browser, signed, and noted in the store. One ends
+// when it is no longer noted, or when its token or its person is no longer in
+// the config.
 type sessions struct {
+	store  Store
+	log    *slog.Logger
 	key    []byte
 	tokens map[string]api.Principal
 	secure bool
@@ -29,9 +35,16 @@ type sessions struct {
 
 // session is what the cookie says. By is the hash of the token, or the issuer.
 type session struct {
+	ID      string `json:"i"`
 	Person  string `json:"p"`
 	By      string `json:"b"`
 	Expires int64  `json:"e"` // Unix seconds
+}
+
+// noteKey is where the store has a session. Its ID is a secret of the browser.
+func noteKey(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return "console:" + hex.EncodeToString(sum[:])
 }
 
 // sign makes a text of a value, for one purpose.
@@ -65,12 +78,15 @@ func verify(key []byte, purpose, text string, v any) bool {
 
 // of is who a request belongs to.
 func (s sessions) of(r *http.Request) (api.Principal, bool) {
-	cookie, err := r.Cookie(sessionCookie)
-	if err != nil {
+	x, ok := s.signed(r)
+	if !ok {
 		return api.Principal{}, false
 	}
-	var x session
-	if !verify(s.key, "session", cookie.Value, &x) || time.Now().Unix() >= x.Expires {
+	noted, err := s.store.Note(r.Context(), noteKey(x.ID))
+	if err != nil {
+		s.log.Error("console session not known", "error", err)
+	}
+	if err != nil || noted != x.Person {
 		return api.Principal{}, false
 	}
 	if s.oidc != nil && x.By == s.oidc.Issuer {
@@ -81,13 +97,36 @@ func (s sessions) of(r *http.Request) (api.Principal, bool) {
 	return p, ok && p.Person == x.Person
 }
 
-func (s sessions) start(w http.ResponseWriter, person, by string) error {
-	text, err := sign(s.key, "session", session{person, by, time.Now().Add(sessionLife).Unix()})
+// signed reads the session in a request's cookie.
+func (s sessions) signed(r *http.Request) (session, bool) {
+	var x session
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil || !verify(s.key, "session", cookie.Value, &x) || x.ID == "" || time.Now().Unix() >= x.Expires {
+		return session{}, false
+	}
+	return x, true
+}
+
+func (s sessions) start(ctx context.Context, w http.ResponseWriter, person, by string) error {
+	x := session{rand.Text(), person, by, time.Now().Add(sessionLife).Unix()}
+	text, err := sign(s.key, "session", x)
 	if err != nil {
+		return err
+	}
+	if _, err := s.store.PutNote(ctx, noteKey(x.ID), person, sessionLife); err != nil {
 		return err
 	}
 	http.SetCookie(w, s.cookie(sessionCookie, text, sessionLife))
 	return nil
+}
+
+// end ends the session of a request, for every copy of its cookie.
+func (s sessions) end(r *http.Request) error {
+	x, ok := s.signed(r)
+	if !ok {
+		return nil
+	}
+	return s.store.DropNote(r.Context(), noteKey(x.ID))
 }
 
 // cookie is for nod's pages alone. Lax, so that the identity provider's
@@ -119,15 +158,20 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	if err := c.mayTry(r); err != nil {
+		fail(w, err)
+		return
+	}
 	sum := sha256.Sum256([]byte(in.Token))
 	hash := hex.EncodeToString(sum[:])
 	p, ok := c.sessions.tokens[hash]
 	if !ok || p.Person == "" {
 		c.log.Warn("console login refused", "from", r.RemoteAddr)
+		c.failed(r)
 		fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "that is no person's token").WithHint("use the token of a person in the config; an agent's does not answer"))
 		return
 	}
-	if err := c.sessions.start(w, p.Person, hash); err != nil {
+	if err := c.sessions.start(r.Context(), w, p.Person, hash); err != nil {
 		fail(w, err)
 		return
 	}
@@ -135,7 +179,12 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, map[string]any{"person": p.Person})
 }
 
-func (c *Console) logout(w http.ResponseWriter, _ *http.Request) {
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	if err := c.sessions.end(r); err != nil {
+		c.log.Error("console logout", "error", err)
+		fail(w, err) // the cookie stays, so that it can be tried again
+		return
+	}
 	http.SetCookie(w, c.sessions.cookie(sessionCookie, "", -time.Second))
 	write(w, http.StatusOK, map[string]any{})
 }

@@ -1,5 +1,10 @@
-// Package redact hides credentials in text: the known shapes, configured
-// patterns, and exact values such as the daemon's own tokens.
+// Package redact hides credentials in text: the known shapes, what names and
+// places show to be one, configured patterns, and exact values such as the
+// daemon's own tokens.
+//
+// A placeholder says what was hidden and how long it was. What is hidden is
+// bounded: a credential ends at white space, at a quote and at everything that
+// a shell gives a meaning, so that no command can hide behind one.
 package redact
 
 import (
@@ -7,60 +12,25 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mask stands where something was hidden.
-const Mask = "[redacted]"
+// Mark begins every placeholder.
+const Mark = "[redacted"
 
-// shape is one kind of credential. A group named keep is left as it is.
-type shape struct {
-	pattern string
-	// need are lower-case texts of which one has to be there; run is how many
-	// token characters have to stand in a row. They tell cheaply that a text
-	// has none.
-	need []string
-	run  int
+// Placeholder returns what stands for a secret of a kind.
+func Placeholder(kind, secret string) string {
+	if n := strings.Count(strings.TrimRight(secret, "\n"), "\n"); n > 0 {
+		return fmt.Sprintf("%s %s, %d lines]", Mark, kind, n+1)
+	}
+	n, unit := utf8.RuneCountInString(secret), "characters"
+	if n == 1 {
+		unit = "character"
+	}
+	return fmt.Sprintf("%s %s, %d %s]", Mark, kind, n, unit)
 }
-
-// shapes of credentials. The figures are those that the services publish or
-// their tokens show, with room.
-var shapes = []shape{
-	{`-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|$)`, []string{"private key"}, 0},
-	{`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`, []string{"akia", "asia", "abia", "acca"}, 20}, // AWS access key ids
-	{`\bgh[pousr]_[A-Za-z0-9]{30,255}\b`, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, 30}, {`\bgithub_pat_[A-Za-z0-9_]{50,255}`, []string{"github_pat_"}, 50},
-	{`\bgl(?:pat|dt|rt|ptt|soat)-[A-Za-z0-9_-]{20,}`, []string{"glpat-", "gldt-", "glrt-", "glptt-", "glsoat-"}, 20},
-	{`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`, []string{"xox"}, 0}, {`\bxapp-[0-9]-[A-Za-z0-9-]{10,}`, []string{"xapp-"}, 0}, // Slack
-	{`hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]+`, []string{"hooks.slack.com/"}, 0},
-	{`\b[MNO][A-Za-z\d_-]{23,27}\.[A-Za-z\d_-]{6,7}\.[A-Za-z\d_-]{27,45}`, []string{"."}, 27}, // Discord
-	{`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/[A-Za-z0-9_-]+`, []string{"/webhooks/"}, 0},
-	{`\b\d{8,12}:[A-Za-z0-9_-]{35}\b`, []string{":"}, 35},                                                                                                              // Telegram
-	{`\b[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}`, []string{"k_live_", "k_test_", "k_prod_"}, 0},                                                                      // Stripe
-	{`\bsk-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}`, []string{"sk-"}, 20},                                                                                       // OpenAI, Anthropic and their like
-	{`\bAIza[A-Za-z0-9_-]{35}`, []string{"aiza"}, 35}, {`\bya29\.[A-Za-z0-9_-]{20,}`, []string{"ya29."}, 20}, {`\bGOCSPX-[A-Za-z0-9_-]{20,}`, []string{"gocspx-"}, 20}, // Google
-	{`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, []string{".eyj"}, 0},                                                                                                                                           // JSON Web Tokens
-	{`\bnpm_[A-Za-z0-9]{36}\b`, []string{"npm_"}, 36}, {`\bpypi-[A-Za-z0-9_-]{40,}`, []string{"pypi-"}, 40}, {`\brubygems_[a-f0-9]{48}\b`, []string{"rubygems_"}, 48}, {`\bdckr_pat_[A-Za-z0-9_-]{20,}`, []string{"dckr_pat_"}, 20}, // registries
-	{`\bdop_v1_[a-f0-9]{64}\b`, []string{"dop_v1_"}, 64}, {`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, []string{"sg."}, 16}, {`\bhf_[A-Za-z0-9]{30,}`, []string{"hf_"}, 30}, {`\bhv[sbr]\.[A-Za-z0-9_-]{20,}`, []string{"hvs.", "hvb.", "hvr."}, 20},
-	{`\bnod_[A-Za-z0-9_-]{40,}`, []string{"nod_"}, 40}, // nod's own
-	{`\bAGE-SECRET-KEY-1[0-9A-Z]{50,}`, []string{"age-secret-key-1"}, 50}, {`\bwhsec_[A-Za-z0-9+/=_-]{24,}`, []string{"whsec_"}, 0}, {`\blin_api_[A-Za-z0-9]{30,}`, []string{"lin_api_"}, 30},
-	{`\bntn_[A-Za-z0-9]{40,}`, []string{"ntn_"}, 40}, {`\bdapi[a-f0-9]{32}\b`, []string{"dapi"}, 36}, {`\bshp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}\b`, []string{"shpat_", "shpss_", "shpca_", "shppa_"}, 32},
-	{`(?P<keep>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@'"]*:)[^\s/@'"]+@`, []string{"://"}, 0},                                                       // passwords in addresses
-	{`(?P<keep>(?i:\bauthorization["']?\s*[:=]\s*["']?(?:basic|bearer|token|digest)?\s*))[A-Za-z0-9._~+/=-]{6,}`, []string{"authorization"}, 0}, // headers
-	{`(?P<keep>(?i:\b(?:bearer|basic)\s+))[A-Za-z0-9._~+/=-]{12,}`, []string{"bearer", "basic"}, 0},                                             // headers without a name
-	{`(?P<keep>(?i:(?:` + names + `)["']?\s*(?:=|:)\s*["']?))[^\s"',;&|<>(){}\[\]]{4,}`, nameParts, 0},                                          // NAME=value, "name": "value"
-	{`(?P<keep>(?i:--?[a-z0-9-]*(?:` + names + `)[ =]["']?))[^\s"',;&|<>-][^\s"',;&|<>]{3,}`, nameParts, 0},                                     // --name value
-	{`(?P<keep>\bcurl\b[^\n|;&]*\s(?:-u|--user)[ =]?["']?[^\s:"']+:)[^\s"']+`, []string{"curl"}, 0},                                             // curl -u name:value
-	{`(?P<keep>(?i:\bsshpass\s+-p\s*["']?))[^\s"']+`, []string{"sshpass"}, 0}, {`(?P<keep>\b(?:mysql|mysqldump|mariadb)\b[^\n|;&]*\s-p)[^\s"']+`, []string{"mysql", "mariadb"}, 0},
-}
-
-// nameParts are texts of which every one of names has one.
-var nameParts = []string{"pass", "pwd", "secret", "key", "token", "credential"}
-
-// names of what is secret.
-const names = `password|passwd|passphrase|pwd|secret|api[_-]?key|apikey|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret|session[_-]?token|token|credentials?`
-
-var secretName = regexp.MustCompile(`(?i)(?:^|[_.-]|[a-z](?-i:[A-Z]))?(?:` + names + `|authorization|cookie)$`)
 
 // minValue is the shortest exact value that is hidden: shorter ones are
 // ordinary words.
@@ -68,15 +38,8 @@ const minValue = 6
 
 // Redactor hides credentials. It is safe for concurrent use.
 type Redactor struct {
-	known  []compiled
-	more   []*regexp.Regexp
-	exact  []string
-	values *strings.Replacer
-}
-
-type compiled struct {
-	*regexp.Regexp
-	shape
+	more  []*regexp.Regexp
+	exact []string // the longest first
 }
 
 var _ bridge.Redactor = (*Redactor)(nil)
@@ -85,9 +48,6 @@ var _ bridge.Redactor = (*Redactor)(nil)
 // which all that matches is hidden, and for exact values.
 func New(patterns, values []string) (*Redactor, error) {
 	r := &Redactor{}
-	for _, s := range shapes {
-		r.known = append(r.known, compiled{regexp.MustCompile(s.pattern), s})
-	}
 	for n, s := range patterns {
 		re, err := regexp.Compile(s)
 		if err != nil {
@@ -98,81 +58,90 @@ func New(patterns, values []string) (*Redactor, error) {
 		}
 		r.more = append(r.more, re)
 	}
-	var pairs []string
-	values = slices.Clone(values)
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // the longest first
 	for _, v := range values {
 		if len(v) >= minValue {
-			r.exact, pairs = append(r.exact, v), append(pairs, v, Mask)
+			r.exact = append(r.exact, v)
 		}
 	}
-	r.values = strings.NewReplacer(pairs...)
+	slices.SortFunc(r.exact, func(a, b string) int { return len(b) - len(a) })
 	return r, nil
 }
 
-// Redact returns the text with what is secret masked.
+// span is a part of a text that is hidden.
+type span struct {
+	from, to int
+	kind     string
+}
+
+// Redact returns the text with what is secret replaced by placeholders. It
+// changes nothing in a text that it returned.
 func (r *Redactor) Redact(s string) string {
-	if len(s) < minValue {
+	if len(s) < 4 {
 		return s
 	}
-	if slices.ContainsFunc(r.exact, func(v string) bool { return strings.Contains(s, v) }) {
-		s = r.values.Replace(s)
-	}
-	lower, run := strings.ToLower(s), longestRun(s)
-	for _, c := range r.known {
-		if run >= c.run && slices.ContainsFunc(c.need, func(n string) bool { return strings.Contains(lower, n) }) {
-			s = mask(c.Regexp, s)
-		}
-	}
-	for _, re := range r.more {
-		s = mask(re, s)
+	for _, find := range []func(string) []span{r.values, privateKeys, tokens, places, named, r.patterns} {
+		s = replace(s, find(s))
 	}
 	return s
 }
 
-// longestRun is how many token characters stand in a row at most.
-func longestRun(s string) int {
-	longest, run := 0, 0
-	for n := range len(s) {
-		c := s[n]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
-			run++
-			longest = max(longest, run)
-			continue
-		}
-		run = 0
-	}
-	return longest
-}
-
-// mask replaces what matches, but for its group keep and for what is masked
-// already.
-func mask(re *regexp.Regexp, s string) string {
-	found := re.FindAllStringSubmatchIndex(s, -1)
-	if found == nil {
+// replace puts placeholders in place of spans, but for those that overlap an
+// earlier one or a placeholder, or that a placeholder goes on.
+func replace(s string, spans []span) string {
+	if len(spans) == 0 {
 		return s
 	}
-	keep := re.SubexpIndex("keep")
+	slices.SortStableFunc(spans, func(a, b span) int { return a.from - b.from })
+	done := placeholder.FindAllStringIndex(s, -1)
 	var b strings.Builder
 	end := 0
-	for _, m := range found {
-		from := m[0]
-		if keep > 0 {
-			from = m[2*keep+1]
+	for _, x := range spans {
+		if x.from < end || x.from >= x.to || strings.HasPrefix(s[x.to:], Mark) || slices.ContainsFunc(done, func(d []int) bool { return x.from < d[1] && d[0] < x.to }) {
+			continue
 		}
-		secret := s[from:m[1]]
-		if keep > 0 && (strings.HasPrefix(secret, Mask) || strings.HasPrefix(secret, "$") || strings.HasPrefix(secret, "[redacted")) {
-			continue // a variable, or done already
-		}
-		b.WriteString(s[end:from])
-		b.WriteString(Mask)
-		if strings.HasSuffix(secret, "@") {
-			b.WriteString("@")
-		}
-		end = m[1]
+		b.WriteString(s[end:x.from])
+		b.WriteString(Placeholder(x.kind, s[x.from:x.to]))
+		end = x.to
 	}
 	b.WriteString(s[end:])
 	return b.String()
+}
+
+var placeholder = regexp.MustCompile(`\[redacted [A-Za-z0-9 ]+, \d+ (?:characters?|lines)\]`)
+
+// values finds the exact values.
+func (r *Redactor) values(s string) []span {
+	var out []span
+	for _, v := range r.exact {
+		for at := 0; ; {
+			n := strings.Index(s[at:], v)
+			if n < 0 {
+				break
+			}
+			out = append(out, span{at + n, at + n + len(v), "value"})
+			at += n + len(v)
+		}
+	}
+	// The longest first, so that a part of a value does not leave the rest.
+	slices.SortStableFunc(out, func(a, b span) int { return (b.to - b.from) - (a.to - a.from) })
+	var kept []span
+	for _, x := range out {
+		if !slices.ContainsFunc(kept, func(k span) bool { return x.from < k.to && k.from < x.to }) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// patterns finds what the configured patterns match.
+func (r *Redactor) patterns(s string) []span {
+	var out []span
+	for _, re := range r.more {
+		for _, m := range re.FindAllStringIndex(s, -1) {
+			out = append(out, span{m[0], m[1], "pattern"})
+		}
+	}
+	return out
 }
 
 // Secret reports whether a field of that name holds what is secret.

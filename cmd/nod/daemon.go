@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/net/netutil"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
@@ -30,7 +29,7 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second
+	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
 	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
 )
@@ -42,6 +41,9 @@ type daemon struct {
 	observer    *observe.Observer
 	log         *slog.Logger
 	connections int                // of the API, at a time; 0: any number
+	bodies      *slots             // of requests whose sender is not known yet
+	signIns     *attempts          // of people, that failed
+	guesses     *attempts          // of tokens, that failed
 	config      config.Config      // that it was started with
 	changed     chan config.Config // to be applied
 	now         atomic.Pointer[generation]
@@ -65,7 +67,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{store: store, observer: observer, log: log, connections: c.MaxConnections, changed: make(chan config.Config)}
+	d := &daemon{store: store, observer: observer, log: log, connections: c.MaxConnections, bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst), changed: make(chan config.Config)}
 	g, err := d.build(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -127,19 +129,19 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	g.closing, g.close = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
-		mux.Handle(path, h(g.engine))
+		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
 	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
 	tokens := buildTokens(c)
-	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Doors: map[string]api.Door{"/mcp": door}}
+	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door}}
 	if c.Console.Enabled {
-		page := buildConsole(c, g.engine, tokens, k.token[0], d.log)
-		mux.Handle("/console/", page)
+		page := buildConsole(c, g.engine, tokens, k.token[0], d.store, d.signIns, d.log)
+		mux.Handle("/console/", queued(d.bodies, page))
 		front.Session = page.Principal
 	}
 	mux.Handle("/", d.observer.API(api.New(front)))
-	g.handler = mux
+	g.handler = hostsOf(c).guard("add it to hosts in the config, or to NOD_HOSTS", bounded(mux))
 	return g, nil
 }
 
@@ -163,9 +165,9 @@ func guarded(token string, h http.Handler) http.Handler {
 // serve runs until ctx ends, then lets calls under way finish.
 func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 	if d.connections > 0 {
-		l = netutil.LimitListener(l, d.connections)
+		l = &gate{Listener: l, max: d.connections}
 	}
-	server := &http.Server{Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
+	server := &http.Server{Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnContext: connContext, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var wg sync.WaitGroup

@@ -151,8 +151,8 @@ func plainRedactor() *redact.Redactor {
 }
 
 // buildConsole makes the page in the browser.
-func buildConsole(c config.Config, e *bridge.Engine, tokens map[string]api.Principal, key []byte, log *slog.Logger) *console.Console {
-	o := console.Options{Engine: e, Tokens: tokens, Key: key, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
+func buildConsole(c config.Config, e *bridge.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
+	o := console.Options{Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
 	if x := c.Console.OIDC; x.Issuer != "" {
 		o.OIDC = &console.OIDC{Issuer: x.Issuer, ClientID: x.ClientID, ClientSecret: x.ClientSecret.Value(), Callback: strings.TrimRight(c.Console.URL, "/") + "/console/oidc/callback", People: map[string]console.Person{}}
 		for name, p := range c.People {

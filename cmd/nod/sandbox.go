@@ -58,7 +58,8 @@ control   POST %s/control/act, /control/faults, /control/disconnect; GET /contro
 // serveSandbox serves until ctx ends. Other requests go to next, if there is
 // one.
 func serveSandbox(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *slog.Logger) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout}
+	known := hostsOf(config.Config{Listen: l.Addr().String()})
+	server := &http.Server{Handler: known.guard("the sandbox is for this machine only", s), ReadHeaderTimeout: headerTimeout}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}

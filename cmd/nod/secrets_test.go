@@ -138,7 +138,9 @@ func TestRedactedInputComesBack(t *testing.T) {
 	body := `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":` + input + `}`
 	h := startHook(t, r.daemons[0].url, "claude", body)
 	a := r.card("s")
-	r.press("ana", a.on("slack"), "Allow once")
+	if _, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{Decision: bridge.DecideOnce, Confirm: "hidden"}); err != nil {
+		t.Fatal(err)
+	}
 	if said := h.exit(t, 0); !strings.Contains(said, `"allow"`) || strings.Contains(said, "redacted") || strings.Contains(a.text("slack"), secret) {
 		t.Errorf("the agent gets %s", said)
 	}

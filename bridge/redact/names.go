@@ -1,0 +1,204 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// names of what is secret, in any case and with words before them.
+const names = `password|passwd|passphrase|passwort|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|signing[_-]?key|encryption[_-]?key|master[_-]?key|client[_-]?key[_-]?data|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|session[_-]?token|session[_-]?id|sessid|token|credentials?|requirepass|masterauth|storepass|keypass|bindpw|rootpw|connection[_-]?string|jwt`
+
+// shortNames are only secret as a whole word: compass and author are not.
+const shortNames = `pass|auth|psk|pw|otp|sid`
+
+var (
+	secretName = regexp.MustCompile(`(?i)(?:(?:` + names + `|authorization|cookie)|(?:^|[_.-])(?:` + shortNames + `))$`)
+
+	// naming finds a name, what closes its quotes or brackets, and what stands
+	// before its value.
+	naming = regexp.MustCompile(`(?i)(?P<name>(?:` + names + `)|(?:\b|_)(?:` + shortNames + `))(?P<close>\\*["']|\\+u0022|%22|&quot;)?[\])]?(?P<sep>[ \t]*(?:=>|:=|==?|:)[ \t]*|%3[Dd]|%3[Aa])(?P<open>\\*["']|\\+u0022|%22|&quot;)?`)
+	// beginsLine is what may stand before the name in a line of a config file.
+	beginsLine = regexp.MustCompile(`^[ \t]*(?:- +)?[\w"'.$:/\[-]*$`)
+
+	// escaped spelling of the quote: u0022 closes like it opens.
+	escapedQuote = regexp.MustCompile(`^(?:\\+["']|\\+u0022|%22|&quot;)$`)
+
+	// flagged finds options whose value is the next word.
+	flagged = regexp.MustCompile(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
+
+	// ordinary are values that say what is there instead of being it.
+	ordinary = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|required|optional|string|number|integer|boolean|bool|str|int|object|array|bytes|text|empty|missing|invalid|expired|unset|default|hidden|redacted|secret|password|passwd|token|tokens|key|auth|scheme|authentication|authorization|credentials|file|env|stdin|prompt|ask|basic|bearer|digest|api-?key|negotiate|hmac|value|here|\*+|x{3,}|\.{2,}|<.*|-+|[0-9]{1,3})$`)
+)
+
+// word is a run of characters that no shell gives a meaning. A dollar that
+// begins no command substitution is part of it, but not its first character.
+var word = regexp.MustCompile("^[^\\s\"'`$;&|<>(){}\\[\\]\\\\,](?:[^\\s\"'`$;&|<>(){}\\[\\]\\\\,]|\\$[^\\s\"'`$;&|<>(){}\\[\\]\\\\,])*")
+
+// percentQuote is a quote that ends a value in a form or an address.
+var percentQuote = regexp.MustCompile(`(?i)%22|%27|&quot;`)
+
+const (
+	minWord   = 4 // characters of a value without quotes
+	minQuoted = 3
+)
+
+// named finds the values of what has a secret name: NAME=value, "name":
+// "value", --name value, and their like.
+func named(s string) []span {
+	if !hasName(s) {
+		return nil
+	}
+	q := quotesOf(s)
+	var out []span
+	group := func(m []int, name string, n int) string {
+		if m[2*n] < 0 {
+			return ""
+		}
+		return s[m[2*n]:m[2*n+1]]
+	}
+	for _, m := range naming.FindAllStringSubmatchIndex(s, -1) {
+		name, sep, open := group(m, "name", 1), group(m, "sep", 3), group(m, "open", 4)
+		if strings.HasPrefix(s[m[1]:], Mark) {
+			continue
+		}
+		// After white space it is one only if it looks like a credential, or if
+		// name and value are all there is in a line.
+		spaced := strings.TrimSpace(sep) != sep && open == ""
+		x, ok := valueAt(s, q, m[1], open, spaced)
+		if spaced && ok && !random(s[x.from:x.to]) {
+			ok = beginsLine.MatchString(s[strings.LastIndexByte(s[:m[0]], '\n')+1:m[0]]) && lastWord(s[x.to:])
+		}
+		if ok {
+			if n := strings.IndexByte(s[x.from:x.to], '#'); n > 0 && m[0] > 0 && strings.IndexByte("?&", s[m[0]-1]) >= 0 {
+				x.to = x.from + n
+			}
+			x.kind = kindOf(name)
+			out = append(out, x)
+		}
+	}
+	for _, m := range flagged.FindAllStringSubmatchIndex(s, -1) {
+		name, open := group(m, "name", 1), group(m, "open", 4)
+		if without(name) {
+			continue
+		}
+		if x, ok := valueAt(s, q, m[1], open, false); ok && s[x.from] != '-' {
+			x.kind = kindOf(name)
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// without reports whether an option turns something off or asks for it, and
+// has no value.
+func without(name string) bool {
+	for _, p := range []string{"no-", "skip-", "ask-", "without-", "disable-", "prompt-"} {
+		if strings.HasPrefix(strings.ToLower(name), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf returns what a placeholder calls the value of a name.
+func kindOf(name string) string {
+	name = strings.ToLower(strings.Trim(name, "_-."))
+	switch {
+	case strings.Contains(name, "key"):
+		return "key"
+	case strings.Contains(name, "pass"), strings.Contains(name, "pwd"), strings.HasSuffix(name, "pw"):
+		return "password"
+	case strings.Contains(name, "token"), name == "jwt":
+		return "token"
+	case strings.HasPrefix(name, "sess"), name == "sid":
+		return "session"
+	case strings.Contains(name, "secret"):
+		return "secret"
+	}
+	return "credential"
+}
+
+// valueAt returns the value that begins at a position after an opening quote,
+// if there is one. Spaced tells that white space stands before it without a
+// quote.
+func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) {
+	rest := s[at:]
+	if strings.HasPrefix(rest, Mark) || rest == "" {
+		return span{}, false
+	}
+	end := 0
+	switch {
+	case open == "'" || open == `"`:
+		if n := q.closing(at - 1); n > at && quotable(s[at:n]) {
+			end = n - at
+		}
+	case escapedQuote.MatchString(open):
+		if n := strings.Index(rest, open); n > 0 && !strings.ContainsAny(rest[:n], "\\\"'`$;&|<>()\n ") {
+			end = n
+		} else if n > 0 && evenBefore(s, at-len(open), open) && !strings.ContainsAny(rest[:n], "\\\"'`$;&|<>()\n") {
+			end = n
+		}
+	}
+	least := minQuoted
+	if end == 0 {
+		end, least = len(word.FindString(rest)), minWord
+		if m := percentQuote.FindStringIndex(rest[:end]); m != nil {
+			end = m[0]
+		}
+	}
+	value := rest[:end]
+	if len(value) < least || ordinary.MatchString(value) || placeholderText(value) {
+		return span{}, false
+	}
+	if spaced && value[0] == '-' {
+		return span{}, false // an option
+	}
+	return span{from: at, to: at + end}, true
+}
+
+// quotable reports whether what stands between quotes is a value. With white
+// space it may hold nothing that a shell gives a meaning.
+func quotable(s string) bool {
+	if strings.ContainsAny(s, "`\n") || strings.Contains(s, "$(") || strings.Contains(s, "${") || strings.HasPrefix(s, "$") {
+		return false
+	}
+	return !strings.ContainsAny(s, " \t") || !strings.ContainsAny(s, ";|&<>()$")
+}
+
+// placeholderText reports whether a value stands for another one.
+func placeholderText(s string) bool {
+	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") && strings.HasSuffix(s, "%") && len(s) > 2 || strings.HasPrefix(s, "{{") || strings.Contains(s, ".*")
+}
+
+// lastWord reports whether a value before rest ends its line, its list or its
+// quotes.
+func lastWord(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t")
+	return rest == "" || strings.ContainsRune("\n\r\"'`,})]#\\", rune(rest[0]))
+}
+
+// random reports whether a word looks like a credential: letters with digits,
+// or with upper case after the first.
+func random(s string) bool {
+	var letter, digit, upper bool
+	for n, r := range s {
+		letter = letter || unicode.IsLetter(r)
+		digit = digit || unicode.IsDigit(r)
+		upper = upper || n > 0 && unicode.IsUpper(r)
+	}
+	return letter && (digit || upper) || digit && len(s) >= 6
+}
+
+// nameParts are texts of which every one of names has one.
+var nameParts = []string{"pass", "pwd", "pw", "secret", "key", "token", "credential", "sess", "connection", "auth", "psk", "otp", "sid", "jwt"}
+
+func hasName(s string) bool {
+	lower := strings.ToLower(s)
+	for _, p := range nameParts {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+const (
+	maxKey      = 64 << 10 // bytes of a private key with its markers
+	minKeyLine  = 16       // of base64 where the whole is no key that can be read
+	minOpenLine = 40       // where there is no end marker either
+)
+
+var (
+	keyBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	// keyBreak ends a line of a key: a real one, or one written with escapes, as
+	// in JSON.
+	keyBreak  = regexp.MustCompile(`(?:\\+[rn]|[\r\n])+[ \t]*`)
+	keyHeader = regexp.MustCompile(`^(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[A-F0-9]+|Version: [^\n\\'";|&<>()$` + "`" + `]*|Comment: "[^\n\\"]*")$`)
+	keyWord   = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
+)
+
+// privateKeys finds the bodies of private keys. A marker alone hides nothing:
+// only lines that are one word of base64 are hidden.
+func privateKeys(s string) []span {
+	var out []span
+	for _, m := range keyBegin.FindAllStringIndex(s, -1) {
+		rest := s[m[1]:min(len(s), m[1]+maxKey)]
+		end := keyEnd.FindStringIndex(rest)
+		if next := keyBegin.FindStringIndex(rest); end != nil && next != nil && next[0] < end[0] {
+			end = nil
+		}
+		if end != nil && wholeKey(rest[:end[0]]) {
+			out = append(out, span{m[0], m[1] + end[1], "private key"})
+			continue
+		}
+		least := minOpenLine
+		if end != nil {
+			rest, least = rest[:end[0]], minKeyLine
+		}
+		out = append(out, keyLines(rest, m[1], least)...)
+	}
+	return out
+}
+
+// body splits what stands between the markers into its lines.
+func body(s string) []string { return keyBreak.Split(strings.TrimSpace(s), -1) }
+
+// wholeKey reports whether a body is a private key: base64 of a key in DER, in
+// the format of OpenSSH, or in packets of OpenPGP.
+func wholeKey(s string) bool {
+	var b strings.Builder
+	encrypted := false
+	for _, line := range body(s) {
+		switch line = strings.TrimRight(line, " \t"); {
+		case line == "":
+		case keyHeader.MatchString(line):
+			encrypted = encrypted || strings.HasPrefix(line, "DEK-Info")
+		case keyWord.MatchString(line):
+			b.WriteString(line)
+		case len(line) == 5 && line[0] == '=' && keyWord.MatchString(line[1:]): // the checksum of OpenPGP
+		default:
+			return false
+		}
+	}
+	raw, err := base64.StdEncoding.DecodeString(b.String())
+	if err != nil {
+		raw, err = base64.RawStdEncoding.DecodeString(b.String())
+	}
+	if err != nil || len(raw) < 32 {
+		return false
+	}
+	return encrypted || isDER(raw) || bytes.HasPrefix(raw, []byte("openssh-key-v1\x00")) || raw[0]&0x80 != 0 && len(raw) > 128
+}
+
+// isDER reports whether raw is one SEQUENCE, as long as it says.
+func isDER(raw []byte) bool {
+	if raw[0] != 0x30 {
+		return false
+	}
+	n := int(raw[1])
+	if n < 0x80 {
+		return n == len(raw)-2
+	}
+	size, bytes := 0, n&0x7f
+	if bytes == 0 || bytes > 3 {
+		return false
+	}
+	for _, b := range raw[2 : 2+bytes] {
+		size = size<<8 | int(b)
+	}
+	return size == len(raw)-2-bytes
+}
+
+// keyLines finds the first lines that are one long word of base64 each. What
+// may be a path or a name of a command stays.
+func keyLines(s string, at, least int) []span {
+	var out []span
+	pos := 0
+	for _, br := range append(keyBreak.FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
+		line := strings.TrimRight(s[pos:br[0]], " \t")
+		switch {
+		case line == "", keyHeader.MatchString(line), len(line) >= minOpenLine && line[0] == '/' && keyWord.MatchString(line):
+		case len(line) >= least && keyWord.MatchString(line) && line[0] != '/' && random(line):
+			out = append(out, span{at + pos, at + pos + len(line), "private key"})
+		case len(out) > 0 && len(line) < least && keyWord.MatchString(line) && strings.HasSuffix(line, "="):
+			return append(out, span{at + pos, at + pos + len(line), "private key"})
+		default:
+			return out
+		}
+		pos = br[1]
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+func (v *veiler) approval(a *Approval, fields []string) {
+	for _, s := range []*string{&a.Tool, &a.Where} {
+		before := v.hidden
+		v.text(s)
+		v.executed += v.hidden - before
+	}
+	v.text(&a.Confirm)
+	if key := v.r.Redact(a.Key); key != a.Key {
+		a.Key = "" // it is no grant's key, and people do not read it
+		v.hidden++
+	}
+	notes := map[Scope]string{}
+	for s, note := range a.ScopeNotes {
+		v.text(&note)
+		notes[s] = note
+	}
+	if len(notes) > 0 {
+		a.ScopeNotes = notes
+	}
+	if len(a.Input) == 0 {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(a.Input))
+	dec.UseNumber()
+	var tree any
+	if dec.Decode(&tree) != nil {
+		return // Normalize took valid JSON only
+	}
+	before := v.hidden
+	tree = v.tree(tree, nil, fields)
+	if v.hidden == before {
+		return // as it was, byte for byte
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(tree) == nil { // it was decoded a moment ago
+		a.Input = bytes.TrimSpace(b.Bytes())
+	}
+}
+
+// hiddenValue stands for a value that is hidden whole.
+func hiddenValue(s string) string {
+	return fmt.Sprintf("[redacted value, %d characters]", utf8.RuneCountInString(s))
+}
+
+// describing are the fields of an input that say something about a call, or
+// are data that it carries. What is hidden anywhere else may be a part of what
+// is executed.
+var describing = []string{
+	"description", "reason", "title", "summary", "message", "body", "content", "text", "comment", "note", "headers", "env", "environment",
+	"diff", "patch", "new_string", "old_string", "new_source", "data", "prompt",
+}
+
+// describes reports whether the field at a path is one of them.
+func describes(path []string) bool {
+	return slices.ContainsFunc(path, func(name string) bool { return slices.Contains(describing, strings.ToLower(name)) })
+}
+
+// tree hides what is secret in a JSON value: fields by their name or path, and
+// credentials in any text. It keeps the number of members and of elements.
+func (v *veiler) tree(t any, path, fields []string) any {
+	switch x := t.(type) {
+	case map[string]any:
+		return v.object(x, path, fields)
+	case []any:
+		return v.list(x, path, fields)
+	case string:
+		return v.leaf(x, v.r.Redact(x), path)
+	case json.Number:
+		return v.leaf(x, v.r.Redact(x.String()), path)
+	}
+	return t
+}
+
+// leaf returns what people see of a value.
+func (v *veiler) leaf(value any, shown string, path []string) any {
+	if fmt.Sprint(value) == shown {
+		return value
+	}
+	v.hidden++
+	if !describes(path) {
+		v.executed++
+	}
+	return shown
+}
+
+// whole hides a value that has a secret name, with all that is in it.
+func (v *veiler) whole(value any) any {
+	switch x := value.(type) {
+	case string:
+		if x == "" {
+			return x
+		}
+		v.hidden++
+		return hiddenValue(x)
+	case json.Number:
+		if len(x) < 4 {
+			return x
+		}
+		v.hidden++
+		return hiddenValue(x.String())
+	case []any:
+		out := make([]any, len(x))
+		for n := range x {
+			out[n] = v.whole(x[n])
+		}
+		return out
+	}
+	return value
+}
+
+func (v *veiler) object(x map[string]any, path, fields []string) map[string]any {
+	out := make(map[string]any, len(x))
+	pair := v.secretPair(x)
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		inner := append(slices.Clone(path), name)
+		value := x[name]
+		switch {
+		case slices.Contains(fields, strings.Join(inner, ".")):
+			v.hidden++
+			raw, _ := json.Marshal(value) // it was decoded a moment ago
+			if s, ok := value.(string); ok {
+				raw = []byte(s)
+			}
+			value = hiddenValue(string(raw))
+			if !describes(inner) && executes(name) {
+				v.executed++
+			}
+		case name == pair:
+			value = v.whole(value)
+		case v.r.Secret(name):
+			if value = v.whole(value); fmt.Sprint(value) == fmt.Sprint(x[name]) {
+				value = v.tree(value, inner, fields)
+			}
+		default:
+			value = v.tree(value, inner, fields)
+		}
+		kept := name
+		v.text(&kept)
+		out[v.free(kept, x, out)] = value
+	}
+	return out
+}
+
+// executes reports whether a field of that name says what is executed, also
+// where a rule of the policy hides it.
+func executes(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"command", "cmd", "argv", "args", "script", "program", "path", "file", "code", "query", "sql", "url"}, func(s string) bool { return strings.Contains(name, s) })
+}
+
+// free returns a name that no other member has: two names that are hidden
+// alike stay two.
+func (v *veiler) free(name string, in, out map[string]any) string {
+	taken := func(s string) bool {
+		_, before := out[s]
+		return before
+	}
+	if _, own := in[name]; own && !taken(name) {
+		return name
+	}
+	for n, s := 2, name; ; n++ {
+		if _, own := in[s]; !own && !taken(s) {
+			return s
+		}
+		s = fmt.Sprintf("%s (%d)", name, n)
+	}
+}
+
+// secretPair returns the member that holds the value of a pair such as {"name":
+// "DB_PASSWORD", "value": "…"}; empty if there is none.
+func (v *veiler) secretPair(x map[string]any) string {
+	for _, field := range []string{"name", "key", "header", "variable"} {
+		if name, ok := x[field].(string); ok && v.r.Secret(name) {
+			if _, ok := x["value"]; ok {
+				return "value"
+			}
+		}
+	}
+	return ""
+}
+
+// argvContext is how many words before one show what it is.
+const argvContext = 8
+
+// list hides elements by what is before them, as in the words of a command.
+func (v *veiler) list(x []any, path, fields []string) []any {
+	out := make([]any, len(x))
+	var before []string
+	for n, value := range x {
+		s, ok := value.(string)
+		if !ok {
+			out[n], before = v.tree(value, path, fields), nil
+			continue
+		}
+		out[n] = v.leaf(s, v.word(before, s), path)
+		if before = append(before, s); len(before) > argvContext {
+			before = before[1:]
+		}
+	}
+	return out
+}
+
+// word returns what people see of a word of a command.
+func (v *veiler) word(before []string, s string) string {
+	shown := v.r.Redact(s)
+	if len(before) == 0 || shown != s || s == "" || strings.HasPrefix(s, "-") {
+		return shown
+	}
+	last := before[len(before)-1]
+	if name := strings.TrimLeft(last, "-"); name != last && !strings.HasPrefix(name, "no-") && v.r.Secret(name) {
+		return hiddenValue(s)
+	}
+	context := strings.Join(before, " ") + " "
+	if strings.ContainsAny(s, " \t\n") {
+		return shown
+	}
+	if whole, ok := strings.CutPrefix(v.r.Redact(context+s), v.r.Redact(context)); ok {
+		return whole
+	}
+	return shown
+}
