@@ -73,7 +73,7 @@ func TestBodiesAreStrict(t *testing.T) {
 		"invalid UTF-8":           strings.Replace(good, `May I`, "\xff", 1),
 		"two values":              good + good,
 		"a wrong type":            strings.Replace(good, `"bash"`, `["bash"]`, 1),
-		"a duration that is none": strings.Replace(good, `"5s"`, `"soon"`, 1),
+		"an invalid duration":     strings.Replace(good, `"5s"`, `"soon"`, 1),
 	} {
 		if err := read(bad); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", what, err)
@@ -105,7 +105,7 @@ func TestFailedGateIsDenied(t *testing.T) {
 		if err != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"permissionDecision":"deny"`) {
 			t.Errorf("%s: %d %s, %v", what, w.Code, w.Body, err)
 		}
-		if _, err := post("wait=1s", body); bridge.ErrorCode(err) != bridge.CodeInvalid { // nod hook denies by itself
+		if _, err := post("wait=1s", body); bridge.ErrorCode(err) != bridge.CodeInvalid { // nod hook denies it
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// chat answers what an agent asks as it is told.
+// chat gives a prepared answer to what an agent asks.
 type chat struct {
-	answer string // empty: no one answers until the asking ends
+	answer string // if empty, no one answers until the request is withdrawn
 	err    error
 }
 
@@ -150,7 +150,7 @@ func TestAnswerNotUnderstood(t *testing.T) {
 }
 
 // TestClientGone checks that the agent gets a denial for what is open when its
-// client goes away, also if chat alone was asked.
+// client goes away, even if only chat was asked.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {

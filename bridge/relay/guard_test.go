@@ -166,8 +166,8 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestUnderstood checks that what is understood is written anew: the server
-// gets the one spelling of what was judged.
+// TestUnderstood checks that what is understood is encoded again: the
+// server gets one spelling of the evaluated parts.
 func TestUnderstood(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ said, toServer string }{

@@ -16,7 +16,8 @@ var silentEvents = []string{
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
 
-// reportEvents tell that the person or the agent went on.
+// reportEvents are the events that close cards: the person or the agent went
+// on.
 var reportEvents = []string{
 	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
 }
@@ -27,7 +28,7 @@ type blocked struct {
 	Reason   string `json:"reason"`
 }
 
-// gate finds the event of a gate, also in an input that cannot be decoded.
+// gate finds the event of a gate, even in an input that cannot be decoded.
 var gate = regexp.MustCompile(`"hook_event_name"\s*:\s*"PreToolUse"`)
 
 // IsGate reports whether an input is, or may be, that of a PreToolUse hook:
