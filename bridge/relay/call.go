@@ -188,14 +188,16 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	}
 	w.mu.Lock()
 	_, waiting := w.judged[string(m.ID)]
-	delete(w.judged, string(m.ID))
-	run := waiting && ctx.Err() == nil && err == nil && rec.State == bridge.StateApproved
+	if waiting = waiting && ctx.Err() == nil; waiting { // otherwise the ID may be a later call's
+		delete(w.judged, string(m.ID))
+	}
+	run := waiting && err == nil && rec.State == bridge.StateApproved
 	if run {
 		w.sent[string(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
 	}
 	w.mu.Unlock()
 	switch {
-	case !waiting || ctx.Err() != nil: // the client waits no more
+	case !waiting: // the client has cancelled the call
 	case err != nil:
 		w.reply(m.ID, refusal("Nobody could be asked whether it may run: "+bridge.PublicText(err)))
 	case !run:
