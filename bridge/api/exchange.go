@@ -101,16 +101,28 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 // neither the hook nor its address says it: an agent waits patiently.
 const hookTimeout = bridge.Duration(time.Hour)
 
-// hook answers an agent's hook. Without ?wait= the connection is held for as
-// long as people may answer, and its end withdraws the question: then the
-// person has answered at the terminal.
+// hook answers an agent's hook. An HTTP hook cannot block with an error: Claude
+// Code goes on as if there were none. So a gate that fails is denied here.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
-	q := r.URL.Query()
-	wait, err := waiting(r)
-	if err != nil {
+	body, err := readRaw(r)
+	if err == nil {
+		err = s.askHook(w, r, p, body)
+	}
+	if err == nil || r.PathValue("agent") != "claude" || r.URL.Query().Get("wait") != "" || !claudecode.IsGate(body) {
 		return err
 	}
-	body, err := readRaw(r)
+	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
+		s.log.Error("hook failed", "error", err)
+	}
+	return writeAnswer(w, claudecode.Failed("PreToolUse", "nod could not ask anybody: "+bridge.PublicText(err)+". No person has denied it."))
+}
+
+// askHook asks what a hook is given. Without ?wait= the connection is held for as
+// long as people may answer, and its end withdraws the question: then the
+// person has answered at the terminal.
+func (s *Server) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
+	q := r.URL.Query()
+	wait, err := waiting(r)
 	if err != nil {
 		return err
 	}

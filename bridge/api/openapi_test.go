@@ -305,7 +305,7 @@ func hookCalls(call func(token, method, path, body string, want int) string) {
 	call("agent", "POST", "/v1/hooks/claude", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, 200)
 	call("agent", "POST", "/v1/hooks/codex", `{"session_id":"s","hook_event_name":"SessionStart"}`, 200)
 	for _, query := range []string{"unanswered=maybe", "wait=long", "join=2", "grace=soon"} {
-		call("agent", "POST", "/v1/hooks/claude?"+query, hook, 400)
+		call("agent", "POST", "/v1/hooks/claude?"+query+"&wait=0", hook, 400)
 	}
 	call("agent", "POST", "/v1/hooks/claude", `{"hook_event_name":1}`, 400)
 	call("agent", "POST", "/mcp?session=s", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200)

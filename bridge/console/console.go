@@ -7,6 +7,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 //go:embed static
@@ -209,9 +211,11 @@ func fail(w http.ResponseWriter, err error) {
 
 // read decodes a body.
 func read(r *http.Request, v any) error {
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
+	raw, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = strictjson.DecodeKnown(raw, v)
+	}
+	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "the request can not be read")
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 )
 
@@ -73,11 +74,30 @@ func NewServer(o Options) *mcp.Server {
 		capabilities.Experimental = map[string]any{claudecode.ChannelCapability: struct{}{}, claudecode.ChannelPermissionCapability: struct{}{}}
 	}
 	m := mcp.NewServer(&mcp.Implementation{Name: "nod", Title: "nod", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities})
+	m.AddReceivingMiddleware(strictArguments)
 	s.addTools(m)
 	if o.Claude {
 		s.addClaude(m)
 	}
 	return m
+}
+
+// strictArguments refuses arguments of a tool that have more than one meaning:
+// people would see one, and the model could act on another.
+func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if call, ok := req.(*mcp.CallToolRequest); ok && len(call.Params.Arguments) > 0 {
+			err := dialect.Decode("arguments", call.Params.Arguments, &json.RawMessage{})
+			if err == nil {
+				_, err = bridge.Canonical(call.Params.Arguments)
+			}
+			if err != nil {
+				res, _, err := failed(err)
+				return res, err
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // Handler serves MCP over streamable HTTP. For finds the options of a request;

@@ -33,7 +33,7 @@ type Agent struct {
 	// returns it for a request.
 	note   func(*Agent, Message)
 	enrich func(*Agent, Message) map[string]json.RawMessage
-	// gone is the result of a request that no one can answer any more: it
+	// gone is the result of a request whose client has gone: it
 	// denies.
 	gone func(method string) any
 	// closed tells the client that a request was answered elsewhere; nil: the

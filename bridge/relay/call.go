@@ -17,8 +17,8 @@ const (
 	methodUpdate = "tasks/update" // gives a running task what it asked for
 )
 
-// call is a request that is judged: by the name, people see the input, and
-// what passes is made from both.
+// call is a request that rules or people decide about. Rules match the name,
+// people see the input, and the request that passes is made from both.
 type call struct {
 	name   string
 	prompt string // what it does, before the name of the server
@@ -93,11 +93,12 @@ func updateOf(p callParams) (call, error) {
 	return call{name: methodUpdate, prompt: "Answer a task", tool: p, input: input}, err
 }
 
-// params are what the server gets: what was judged, and nothing else.
+// params returns the parameters that the server gets. They hold only the
+// evaluated parts.
 func (c call) params() (json.RawMessage, error) { return encode(c.tool) }
 
-// nameable reports whether a name is shown as it is: printable ASCII without
-// the characters that format text.
+// nameable reports whether a card shows the name unchanged. The name must
+// be printable ASCII without the characters that format text.
 func nameable(name string) bool {
 	if name == "" || len(name) > maxToolName || strings.TrimSpace(name) != name {
 		return false
@@ -110,8 +111,8 @@ func nameable(name string) bool {
 	return true
 }
 
-// metaMembers are the metadata that the protocol defines, besides those with
-// its own prefix. People do not see metadata, so nothing else passes.
+// metaMembers are the metadata that the protocol defines, in addition to those
+// with its own prefix. People do not see metadata, so nothing else passes.
 var metaMembers = []string{"progressToken", "traceparent", "tracestate", "baggage"}
 
 const metaPrefix = "io.modelcontextprotocol/"
@@ -136,7 +137,7 @@ func cleanMeta(raw json.RawMessage) (json.RawMessage, error) {
 	return encode(m)
 }
 
-// called judges a call. It returns true if the call does not pass now.
+// called decides about a call. It returns true if the call does not pass now.
 func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	params, err := c.params()
 	if err != nil {
@@ -187,14 +188,16 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	}
 	w.mu.Lock()
 	_, waiting := w.judged[string(m.ID)]
-	delete(w.judged, string(m.ID))
-	run := waiting && ctx.Err() == nil && err == nil && rec.State == bridge.StateApproved
+	if waiting = waiting && ctx.Err() == nil; waiting { // otherwise the ID may be a later call's
+		delete(w.judged, string(m.ID))
+	}
+	run := waiting && err == nil && rec.State == bridge.StateApproved
 	if run {
 		w.sent[string(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
 	}
 	w.mu.Unlock()
 	switch {
-	case !waiting || ctx.Err() != nil: // the client waits no more
+	case !waiting: // the client has cancelled the call
 	case err != nil:
 		w.reply(m.ID, refusal("Nobody could be asked whether it may run: "+bridge.PublicText(err)))
 	case !run:

@@ -75,8 +75,8 @@ func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.Raw
 	w.pass(r.message)
 }
 
-// elicit has people fill in a form in chat. What cannot be asked there is
-// cancelled, which no server takes for an answer.
+// elicit has people fill in a form in chat. It cancels a form that cannot be
+// shown there, which no server takes for an answer.
 func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) json.RawMessage {
 	name, err := encode(w.Name)
 	var answer json.RawMessage

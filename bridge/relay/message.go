@@ -78,7 +78,7 @@ func encode(v any) ([]byte, error) {
 // parse reads a message. A strict one has a version and no member that
 // JSON-RPC does not define. Otherwise the version may be missing, and unknown
 // members are dropped unless the message is about one of the decisive methods.
-// What is forwarded later is made from the fields, never from the line.
+// The forwarded message is made from the fields, never from the line.
 func parse(line []byte, strict bool, decisive func(method string) bool) (Message, error) {
 	line, err := limits.Compact(line)
 	if err != nil {
@@ -179,7 +179,7 @@ func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
 }
 
 // withMember sets a member of nested objects and keeps the others. A value
-// that is not an object stays as it is.
+// that is not an object stays unchanged.
 func withMember(object, value json.RawMessage, at ...string) json.RawMessage {
 	m, err := members(object)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package relay stands between a client and an agent or server that exchange
+// Package relay sits between a client and an agent or server that exchange
 // JSON-RPC messages, one per line. Every message is decoded strictly and
 // encoded again before it passes, so that the receiver reads what nod read. A
 // message that nod cannot read completely does not pass.
@@ -157,9 +157,9 @@ func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 		m, err = parse(line, r.Strict, r.Handler.Decisive)
 	}
 	if err != nil && from == r.Server { // broken text in what people only read
-		mended, again := parse(strictjson.Mend(line), r.Strict, r.Handler.Decisive)
-		if again == nil && !r.Handler.Decisive(mended.Method) {
-			return mended, false
+		repaired, again := parse(strictjson.Repair(line), r.Strict, r.Handler.Decisive)
+		if again == nil && !r.Handler.Decisive(repaired.Method) {
+			return repaired, false
 		}
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ type WrapOptions struct {
 
 // Wrap is the Handler before an MCP server: its tools run when the rules or
 // people allow it, and people fill in its forms in chat. A message passes only
-// if its method is known to start nothing, or if it was judged.
+// if its method is known to start nothing, or if rules or people allowed it.
 type Wrap struct {
 	WrapOptions
 

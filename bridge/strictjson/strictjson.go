@@ -150,9 +150,9 @@ func compact(raw []byte) ([]byte, error) {
 	return bytes.ReplaceAll(out, []byte("\u0085"), []byte(`\u0085`)), nil
 }
 
-// Mend replaces unpaired surrogates and invalid UTF-8 by U+FFFD. It is for text
+// Repair replaces unpaired surrogates and invalid UTF-8 by U+FFFD. It is for text
 // that people only read, such as the output of a tool.
-func Mend(raw []byte) []byte {
+func Repair(raw []byte) []byte {
 	out, err := jsontext.AppendFormat(nil, raw, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return raw // Check refuses it

@@ -100,8 +100,8 @@ func TestCompact(t *testing.T) {
 	if _, err := strictjson.Compact([]byte(`{"a":1,"a":1}`)); err == nil {
 		t.Error("duplicates pass")
 	}
-	if got := string(strictjson.Mend([]byte("{\"a\":\"\\ud83d\xff\"}"))); got != `{"a":"`+"\ufffd\ufffd"+`"}` {
-		t.Errorf("mended: %s", got)
+	if got := string(strictjson.Repair([]byte("{\"a\":\"\\ud83d\xff\"}"))); got != `{"a":"`+"\ufffd\ufffd"+`"}` {
+		t.Errorf("repaired: %s", got)
 	}
 }
 

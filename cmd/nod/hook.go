@@ -90,8 +90,8 @@ Write the settings with: nod init ` + agent,
 	return cmd
 }
 
-// run asks and prints the answer. Whatever goes wrong, also in the usage, ends
-// in failed.
+// run asks and prints the answer. Every error, including a wrong usage, ends in
+// failed.
 func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error) {
 	ctx, stop := hookContext(cmd.Context(), f.longest())
 	defer stop()
@@ -125,14 +125,14 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	return say(cmd.OutOrStdout(), hookEvent(body), answer, 0)
 }
 
-// longest is how long a hook waits before it gives up on a daemon that says
-// that people are still being asked. An escalation doubles the time they have.
+// longest returns the time after which a hook gives up on a daemon that says
+// that the request is still pending. An escalation doubles the time they have.
 func (f hookFlags) longest() time.Duration {
 	return 2*f.timeout + f.grace + f.batch + f.patience + time.Minute
 }
 
-// hookContext ends with a signal or after the longest time. A hook whose
-// output is not read any more still ends with its exit code.
+// hookContext ends with a signal or after the longest time. A hook
+// whose output is no longer read still ends with its exit code.
 func hookContext(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -195,8 +195,7 @@ func hookEvent(body []byte) string {
 	return in.Event
 }
 
-// failed says that no one could be asked, in the way that the event
-// understands. Only a daemon that cannot be reached fails open.
+// failed reports the error in the form that the event has for it. Only a daemon that cannot be reached fails open.
 func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause error) error {
 	event := hookEvent(body)
 	why := "nod could not ask anybody: " + render.Line(bridge.PublicText(cause))

@@ -23,7 +23,7 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// hookEvents are what an agent gives a hook, by agent and event.
+// hookEvents holds the input of every kind of hook.
 var hookEvents = []struct{ agent, event, input string }{
 	{"claude", "PreToolUse", `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"t1"}`},
 	{"claude", "PreToolUse", fmt.Sprintf(hookQuestions, "s")},
@@ -36,7 +36,7 @@ var hookEvents = []struct{ agent, event, input string }{
 	{"codex", "PostToolUse", fmt.Sprintf(hookDone, "s")},
 }
 
-// yesses are what a daemon that lies could answer.
+// yesses returns the answers of a daemon that lies.
 func yesses(event string) []string {
 	return []string{
 		`{"hookSpecificOutput":{"hookEventName":"` + event + `","permissionDecision":"allow","decision":{"behavior":"allow"},"action":"accept"}}`,
@@ -122,7 +122,7 @@ func hookFailures() []hookFailure {
 		{name: "too long", input: replaced(`{`, `{"x":"`+strings.Repeat("x", 2<<20)+`",`)},
 		{name: "no daemon", seen: true, reports: true},
 		{name: "no token", env: []string{"NOD_TOKEN="}, seen: true, reports: true},
-		{name: "an address that is none", env: []string{"NOD_URL=:nonsense"}, seen: true, reports: true},
+		{name: "an invalid address", env: []string{"NOD_URL=:nonsense"}, seen: true, reports: true},
 		{name: "an unknown flag", args: []string{"--tiemout", "1h"}, seen: true, reports: true},
 		{name: "an argument too many", args: []string{"PreToolUse"}, seen: true, reports: true},
 		{name: "an unknown --fail", args: []string{"--fail", "opne"}, seen: true, reports: true},
@@ -133,7 +133,7 @@ func hookFailures() []hookFailure {
 		{name: "an empty answer", daemon: answerWith(200, ``), seen: true, reports: true},
 		{name: "an array as answer", daemon: answerWith(200, `[]`), seen: true, reports: true},
 		{name: "two answers", daemon: answerWith(200, "{}\n{}"), seen: true, reports: true},
-		{name: "a list that is none", daemon: answerWith(202, `{"items":[{"id":1,"id":2}]}`), seen: true, reports: true},
+		{name: "an invalid list", daemon: answerWith(202, `{"items":[{"id":1,"id":2}]}`), seen: true, reports: true},
 		{name: "a connection that breaks", seen: true, reports: true, daemon: func(*testing.T, string, string, string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "1000")
@@ -333,4 +333,40 @@ func TestHookPanic(t *testing.T) {
 		code := run([]string{"hook", e.agent}, bomb{strings.NewReader("")}, &out, &errs)
 		judgeHook(t, e.event, false, out.String(), code)
 	}
+}
+
+// FuzzHook checks that no input of a hook that cannot ask anyone ends as a yes,
+// or as no opinion about a gate.
+func FuzzHook(f *testing.F) {
+	for _, e := range hookEvents {
+		for _, failure := range hookFailures() {
+			if failure.input != nil && len(failure.input(e.input)) < 10_000 {
+				f.Add(e.agent == "codex", failure.input(e.input))
+			}
+		}
+	}
+	f.Setenv("NOD_URL", ":nowhere")
+	f.Setenv("NOD_TOKEN", testAgentToken)
+	f.Fuzz(func(t *testing.T, isCodex bool, input string) {
+		agent := "claude"
+		if isCodex {
+			agent = "codex"
+		}
+		var out bytes.Buffer
+		code := run([]string{"hook", agent}, strings.NewReader(input), &out, io.Discard)
+		var o map[string]any
+		if strings.Count(out.String(), "\n") != 1 || json.Unmarshal(out.Bytes(), &o) != nil {
+			t.Fatalf("%q: not exactly one JSON object: %q", input, out.String())
+		}
+		said := strings.ReplaceAll(strings.ToLower(out.String()), " ", "")
+		for _, yes := range []string{`"allow"`, `"approve"`, `"accept"`, `"ask"`} {
+			if strings.Contains(said, yes) {
+				t.Fatalf("%q: %s", input, out.String())
+			}
+		}
+		var in map[string]any // as a reader that takes the last of duplicates
+		if json.Unmarshal([]byte(input), &in) == nil && in["hook_event_name"] == "PreToolUse" && (code != 2 || len(o) == 0) {
+			t.Fatalf("%q: exit code %d and %s", input, code, out.String())
+		}
+	})
 }

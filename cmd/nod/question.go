@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // typedWidgets are the flags of typed answers; --url is taken by the address of
@@ -55,10 +56,8 @@ func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
 	flags := *r
-	if err := dec.Decode(r); err != nil {
+	if err := strictjson.DecodeKnown(raw, r); err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "request: %s", file)
 	}
 	if flags.Prompt != "" {

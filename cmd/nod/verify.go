@@ -141,7 +141,7 @@ func changedInput(answer []byte) json.RawMessage {
 	return out.Specific.Decision.Input
 }
 
-// isAnswer reports whether an answer is the one that is wanted.
+// isAnswer reports whether an answer is the expected one.
 func isAnswer(want any, answer []byte) bool {
 	raw, err := dialect.Encode(want)
 	if err != nil {

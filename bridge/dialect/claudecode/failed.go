@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
@@ -15,7 +16,8 @@ var silentEvents = []string{
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
 
-// reportEvents tell that the person or the agent went on.
+// reportEvents are the events that close cards: the person or the agent went
+// on.
 var reportEvents = []string{
 	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
 }
@@ -25,6 +27,13 @@ type blocked struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 }
+
+// gate finds the event of a gate, even in an input that cannot be decoded.
+var gate = regexp.MustCompile(`"hook_event_name"\s*:\s*"PreToolUse"`)
+
+// IsGate reports whether an input is, or may be, that of a PreToolUse hook:
+// there, a failure that is not a denial lets the tool run.
+func IsGate(raw []byte) bool { return gate.Match(raw) }
 
 // Failed is the output of a hook that could not ask anyone. It never allows:
 // where the event has no denial, Claude Code asks at its terminal. An event

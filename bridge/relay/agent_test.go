@@ -1,0 +1,211 @@
+package relay_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge/relay"
+)
+
+// chat gives a prepared answer to what an agent asks.
+type chat struct {
+	answer string // if empty, no one answers until the request is withdrawn
+	err    error
+}
+
+func (c chat) Ask(ctx context.Context, _ string, _ url.Values, _ []byte) (json.RawMessage, error) {
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case c.answer == "":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return json.RawMessage(c.answer), nil
+}
+
+// between is an agent's proxy with a test at both ends.
+type between struct {
+	t                 *testing.T
+	client, agent     io.WriteCloser
+	atClient, atAgent *bufio.Scanner
+	done              chan error
+}
+
+func proxy(t *testing.T, handler func(relay.Options) *relay.Agent, c chat, only bool) *between {
+	t.Helper()
+	clientIn, client := io.Pipe()
+	agentIn, agent := io.Pipe()
+	atClient, clientOut := io.Pipe()
+	atAgent, agentOut := io.Pipe()
+	near, far := relay.NewSide(clientIn, clientOut), relay.NewSide(agentIn, agentOut)
+	h := handler(relay.Options{Asker: c, OnlyChat: only, Client: near, Server: far, Log: slog.New(slog.DiscardHandler)})
+	b := &between{t: t, client: client, agent: agent, atClient: bufio.NewScanner(atClient), atAgent: bufio.NewScanner(atAgent), done: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		b.done <- (&relay.Relay{Client: near, Server: far, Handler: h}).Run(ctx, func() { agentOut.Close() })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		for _, c := range []io.Closer{client, agent, clientOut, agentOut, atClient, atAgent} {
+			c.Close()
+		}
+		h.Wait()
+	})
+	return b
+}
+
+func (b *between) say(to io.Writer, line string) {
+	b.t.Helper()
+	if _, err := io.WriteString(to, line+"\n"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// hear returns the next line; empty if there is none.
+func (b *between) hear(s *bufio.Scanner) string {
+	b.t.Helper()
+	line := make(chan string, 1)
+	go func() {
+		s.Scan()
+		line <- s.Text()
+	}()
+	select {
+	case l := <-line:
+		return l
+	case <-time.After(10 * time.Second):
+		b.t.Fatal("nothing is heard")
+	}
+	return ""
+}
+
+const (
+	acpAsks   = `{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
+	codexAsks = `{"id":5,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i","command":"ls"}}`
+)
+
+// TestPermissionNotUnderstood checks that neither the client nor chat sees a
+// request for permission that two readers could read differently: the agent
+// gets an error.
+func TestPermissionNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		handler  func(relay.Options) *relay.Agent
+		from, to string
+	}{
+		"a member twice":           {relay.NewACP, `"command":"ls"`, `"command":"ls","command":"rm"`},
+		"the method twice":         {relay.NewACP, `"method":`, `"method":"session/update","method":`},
+		"an unknown member":        {relay.NewACP, `"method":`, `"Params":{},"method":`},
+		"half a surrogate pair":    {relay.NewACP, `"ls"`, `"ls \ud800"`},
+		"another version":          {relay.NewACP, `"2.0"`, `"1.0"`},
+		"codex, a member twice":    {relay.NewCodex, `"command":"ls"`, `"command":"ls","command":"rm"`},
+		"codex, an unknown member": {relay.NewCodex, `"method":`, `"Method":"x","method":`},
+		"codex, no UTF-8":          {relay.NewCodex, `"ls"`, "\"ls\xff\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := proxy(t, c.handler, chat{answer: `{"decision":"accept","outcome":{"outcome":"selected","optionId":"yes"}}`}, false)
+			asks := acpAsks
+			if strings.HasPrefix(name, "codex") {
+				asks = codexAsks
+			}
+			b.say(b.agent, strings.Replace(asks, c.from, c.to, 1))
+			if got := b.hear(b.atAgent); !strings.Contains(got, `"id":5,"error":{"code":-32`) {
+				t.Errorf("the agent hears %s", got)
+			}
+			b.say(b.agent, `{"method":"marker"}`)
+			if got := b.hear(b.atClient); !strings.Contains(got, "marker") {
+				t.Errorf("the client sees %s", got)
+			}
+		})
+	}
+}
+
+// TestAnswerNotUnderstood checks that a broken answer of the client reaches the
+// agent as an error.
+func TestAnswerNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{
+		`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled","outcome":"selected","optionId":"yes"}}}`,
+		`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}},"error":{"code":1,"message":"x"}}`,
+		`{"jsonrpc":"3.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`,
+		"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\",\"x\":\"\xff\"}}}",
+	} {
+		b := proxy(t, relay.NewACP, chat{}, false)
+		b.say(b.agent, acpAsks)
+		b.hear(b.atClient)
+		b.say(b.client, answer)
+		if got := b.hear(b.atAgent); !strings.Contains(got, `"id":5,"error"`) {
+			t.Errorf("%s became %s", answer, got)
+		}
+	}
+}
+
+// TestClientGone checks that the agent gets a denial for what is open when its
+// client goes away, even if only chat was asked.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	for _, only := range []bool{false, true} {
+		for want, c := range map[string]struct {
+			handler func(relay.Options) *relay.Agent
+			asks    string
+		}{
+			`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}`: {relay.NewACP, acpAsks},
+			`{"jsonrpc":"2.0","id":6,"result":{"action":"cancel"}}`:                 {relay.NewACP, `{"jsonrpc":"2.0","id":6,"method":"elicitation/create","params":{}}`},
+			`{"id":5,"result":{"decision":"cancel"}}`:                               {relay.NewCodex, codexAsks},
+			`{"id":7,"result":{"permissions":{},"scope":"turn"}}`:                   {relay.NewCodex, `{"id":7,"method":"item/permissions/requestApproval","params":{}}`},
+			`{"id":8,"result":{"decision":"abort"}}`:                                {relay.NewCodex, `{"id":8,"method":"execCommandApproval","params":{}}`},
+			`{"id":9,"result":{"answers":{}}}`:                                      {relay.NewCodex, `{"id":9,"method":"item/tool/requestUserInput","params":{}}`},
+			`{"id":10,"result":{"action":"cancel","content":null,"_meta":null}}`:    {relay.NewCodex, `{"id":10,"method":"mcpServer/elicitation/request","params":{}}`},
+		} {
+			b := proxy(t, c.handler, chat{}, only)
+			b.say(b.agent, c.asks)
+			if only {
+				b.say(b.agent, `{"method":"marker"}`)
+			}
+			b.hear(b.atClient) // the request was taken
+			b.client.Close()
+			if got := b.hear(b.atAgent); got != want {
+				t.Errorf("the agent hears %s, want %s", got, want)
+			}
+		}
+	}
+}
+
+// TestChatFails checks that a failure of chat allows nothing: the client, which
+// has the request, decides.
+func TestChatFails(t *testing.T) {
+	t.Parallel()
+	for _, only := range []bool{false, true} {
+		b := proxy(t, relay.NewACP, chat{err: errors.New("unreachable")}, only)
+		b.say(b.agent, acpAsks)
+		if got := b.hear(b.atClient); !strings.Contains(got, "request_permission") {
+			t.Errorf("the client sees %s", got)
+		}
+		b.say(b.client, `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
+		if got := b.hear(b.atAgent); !strings.Contains(got, `"no"`) {
+			t.Errorf("the agent hears %s", got)
+		}
+	}
+}
+
+// TestSameID checks that an answer cannot be taken for that of another request
+// with the same ID.
+func TestSameID(t *testing.T) {
+	t.Parallel()
+	b := proxy(t, relay.NewACP, chat{}, false)
+	b.say(b.agent, acpAsks)
+	b.hear(b.atClient)
+	b.say(b.agent, strings.Replace(acpAsks, `"ls"`, `"rm"`, 1))
+	if got := b.hear(b.atAgent); !strings.Contains(got, `"error"`) {
+		t.Errorf("the agent hears %s", got)
+	}
+}
