@@ -59,7 +59,7 @@ func shortened(s string) string {
 	return s
 }
 
-// hashed stands for a key that can not be kept as it is.
+// hashed returns what stands for a key that must not be stored unchanged.
 func hashed(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -263,5 +263,5 @@ func covered(i Interaction, all []Grant) *Response {
 	return r
 }
 
-// needs is how many people have to approve.
+// needs returns the number of people who have to approve.
 func (i Interaction) needs() int { return max(i.Quorum, 1) }

@@ -169,6 +169,10 @@ func TestRuleGrants(t *testing.T) {
 			}
 		}
 	}
+	// An agent that still waits for the answer does not bring it back.
+	if _, err := c.engine.Await(t.Context(), rec.Interaction.ID); err != nil {
+		t.Fatal(err)
+	}
 	c.covered("the rule that is left", run("git push x"))
 	c.asked("the rule that was revoked", run("git push; make"))
 	elsewhere := run("git push dev")
