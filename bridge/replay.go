@@ -22,6 +22,7 @@ func (p *Replay) Add(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 		}
+		r.Interaction.stated()
 		// The clock of the store is the one that counts.
 		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
 		r.Interaction.Created = e.Timestamp
@@ -67,7 +68,9 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, r.Response); err != nil {
 			return err
 		}
-		r.State, r.Response.At = e.State, e.Timestamp
+		if r.State = e.State; r.Response.Proof == "" {
+			r.Response.At = e.Timestamp // a signed time stays as it was signed
+		}
 	case EventPosted, EventFailed:
 		var d Delivery
 		if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -95,6 +98,7 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return err
 		}
+		r.Interaction.stated()
 		r.Escalated, r.Interaction.Created = e.Timestamp, created
 	case EventVoted:
 		var v Vote
@@ -107,6 +111,7 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return err
 		}
+		r.Interaction.stated()
 		r.Interaction.Created, r.Interaction.Deadline = created, deadline
 	case EventReprompted:
 		return json.Unmarshal(e.Data, &r.Next)

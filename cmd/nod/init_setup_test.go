@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -128,6 +129,13 @@ func TestInitEnvFile(t *testing.T) {
 	}
 	if said, code := initialize(t, "", args...); code != 0 || readFile(t, env) != lines || !strings.Contains(said, "as it should be") {
 		t.Errorf("the second time: %d, %s", code, said)
+	}
+	// Without an address, Redis is started from this repository's examples: it
+	// gets a password.
+	args[1] = sandboxed(t, r.base)
+	said, code = initialize(t, "", slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "--redis" || s == p.redis })...)
+	if code != 0 || strings.Count(readFile(t, env), "NOD_REDIS_PASSWORD=") != 1 || !strings.Contains(said, "start Redis with it") {
+		t.Errorf("no password for Redis: %d, %s", code, said)
 	}
 }
 

@@ -469,19 +469,40 @@ func (x intruder) forgedLate(t *testing.T) {
 }
 
 func (x intruder) forgedDraft(t *testing.T) {
-	a := x.ask(bridge.Request{Prompt: "Both?", Questions: []bridge.Question{
-		{ID: "a", Text: "One", Widget: bridge.WidgetSelect, Options: options("eu", "us")}, {ID: "b", Text: "Two", Widget: bridge.WidgetSelect, Options: options("eu", "us")},
-	}})
-	e := x.daemons[0].engine()
-	ana := bridge.Actor{Platform: "slack", User: x.config.People["ana"].Slack}
-	x.set("nod:{0}:d:"+string(a.Interaction.ID), "slack/"+ana.User, `{"actor":{"platform":"slack","user":"`+ana.User+`"},"answers":{"a":"eu","b":"us"},"proof":"x"}`, "@0", "slack/"+ana.User)
-	for _, c := range a.controls("slack") {
-		if strings.Contains(c.Label, "Submit") {
-			x.press("ana", a.on("slack"), c.Label)
+	signer, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := bridge.ProvenStore(x.daemons[0].store, signer, false, nil)
+	a, b := x.ask(one(bridge.WidgetSelect, options("eu", "us")...)), x.ask(one(bridge.WidgetSelect, options("eu", "us")...))
+	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
+	if err := store.SaveDraft(x.ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
+		t.Fatal(err)
+	}
+	if mine, shown, err := store.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
+		t.Fatalf("%+v, %+v, %v", mine, shown, err)
+	}
+	key := "nod:{0}:d:"
+	own := x.field(key+string(a.Interaction.ID), "slack/"+ana.User)
+	for what, text := range map[string]string{"changed": strings.Replace(own, `"eu"`, `"us"`, 1), "stripped": withoutProof(own)} {
+		x.set(key+string(a.Interaction.ID), "slack/"+ana.User, text)
+		if mine, shown, err := store.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine != nil || shown != nil {
+			t.Errorf("a draft that was %s is submitted: %+v, %+v, %v", what, mine, shown, err)
 		}
 	}
-	if rec, err := e.Get(x.ctx, a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
-		t.Errorf("a draft that nobody made was submitted: %s, %v", rec.State, err)
+	x.set(key+string(b.Interaction.ID), "slack/"+ana.User, own, "@0", "slack/"+ana.User)
+	if mine, _, err := store.Draft(x.ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
+		t.Errorf("another request's draft is submitted: %+v, %v", mine, err)
+	}
+	// A note that leads from a code to what was pressed.
+	if err := store.DropNote(x.ctx, "link:code"); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.client.Set(x.ctx, "nod:n:link:code", `{"click":{}}`, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := store.Note(x.ctx, "link:code"); err != nil || v != "" {
+		t.Errorf("a code that nobody was given leads to %q, %v", v, err)
 	}
 }
 
