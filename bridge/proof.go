@@ -186,5 +186,5 @@ func (p *prover) interactionProblem(i Interaction) (content []byte, why string) 
 // Times are when an interaction was opened and when it ends.
 type Times struct{ Created, Deadline time.Time }
 
-// stated keeps the times of an interaction as it was just read.
-func (i *Interaction) stated() { i.Stated = Times{i.Created, i.Deadline} }
+// provenTimes keeps the times of an interaction as it was just read.
+func (i *Interaction) provenTimes() { i.Stated = Times{i.Created, i.Deadline} }

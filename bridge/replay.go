@@ -22,7 +22,7 @@ func (p *Replay) Add(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 		}
-		r.Interaction.stated()
+		r.Interaction.provenTimes()
 		// The clock of the store is the one that counts.
 		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
 		r.Interaction.Created = e.Timestamp
@@ -98,7 +98,7 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return err
 		}
-		r.Interaction.stated()
+		r.Interaction.provenTimes()
 		r.Escalated, r.Interaction.Created = e.Timestamp, created
 	case EventVoted:
 		var v Vote
@@ -111,7 +111,7 @@ func (r *Record) apply(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return err
 		}
-		r.Interaction.stated()
+		r.Interaction.provenTimes()
 		r.Interaction.Created, r.Interaction.Deadline = created, deadline
 	case EventReprompted:
 		return json.Unmarshal(e.Data, &r.Next)
