@@ -22,6 +22,16 @@ const (
 	ranks
 )
 
+// NextTurn is the turn of the next message of an interaction, after the parts
+// of its text that were sent. A text that people see the start of is finished
+// before another one is begun.
+func NextTurn(i bridge.Interaction, sent int) Turn {
+	if sent > 0 {
+		return Turn{Key: "rest " + string(i.ID), Rank: RankEdit}
+	}
+	return Turn{Key: string(i.ID), Rank: RankOf(i)}
+}
+
 // RankOf is the rank of posting an interaction.
 func RankOf(i bridge.Interaction) Rank {
 	if i.Kind == bridge.KindNotice {
@@ -32,9 +42,8 @@ func RankOf(i bridge.Interaction) Rank {
 
 // Turn is what somebody wants to send.
 type Turn struct {
-	Key   string // names it when it comes again
-	Rank  Rank
-	Sends int // messages; 0: one
+	Key  string // names it when it comes again
+	Rank Rank
 }
 
 // Pacer keeps sends to one channel below a service's rate. Holds imposed by
@@ -107,15 +116,14 @@ func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
 		}
 		return max(0, place.Sub(now))
 	}
-	sends := min(max(turn.Sends, 1), p.burst)
-	r := l.limiter.ReserveN(now, sends)
+	r := l.limiter.ReserveN(now, 1)
 	at := later(now.Add(r.DelayFrom(now)), l.held)
 	for rank := range turn.Rank { // who is more important goes first
 		if at.Before(l.next[rank]) {
 			at = l.next[rank]
 			if waited { // as everybody of its rank, in their order
 				at = later(at, l.moved[turn.Rank])
-				l.moved[turn.Rank] = at.Add(time.Duration(sends) * p.every)
+				l.moved[turn.Rank] = at.Add(p.every)
 			}
 		}
 	}
@@ -130,7 +138,7 @@ func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
 		r.CancelAt(now)
 	}
 	l.places[turn.Key] = at
-	l.next[turn.Rank] = later(l.next[turn.Rank], at.Add(time.Duration(sends)*p.every))
+	l.next[turn.Rank] = later(l.next[turn.Rank], at.Add(p.every))
 	l.forget(now)
 	return at.Sub(now)
 }

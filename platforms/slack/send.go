@@ -18,7 +18,7 @@ const sendTime = 4 * time.Second
 // sendParts sends the parts that are not recorded yet, each at its turn.
 func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
 	for n := len(parts.Sent()); n < len(m.Parts); n++ {
-		ref, err := p.send(ctx, d, v, m.Parts[n])
+		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n))
 		if err != nil {
 			return err
 		}
@@ -31,9 +31,8 @@ func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge
 
 // send posts one message at its turn. One that does not show what it should is
 // removed.
-func (p *Platform) send(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message) (bridge.MessageRef, error) {
-	i := v.Record.Interaction
-	if err := p.pacer.Wait(ctx, d.Channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
+func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn) (bridge.MessageRef, error) {
+	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
 		return bridge.MessageRef{}, err
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {

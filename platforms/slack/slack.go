@@ -118,7 +118,7 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.send(ctx, d, v, m)
+	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)))
 }
 
 func message(m slackmsg.Message) []slack.MsgOption {

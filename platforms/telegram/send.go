@@ -16,10 +16,6 @@ func replyTo(message string) string {
 	return `{"message_id":` + message + `,"allow_sending_without_reply":true}`
 }
 
-func turn(v bridge.View) platforms.Turn {
-	return platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}
-}
-
 // sendFile sends the file of a message at its turn, unless it is recorded, and
 // returns which message carries it; empty if there is no file.
 func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Params, v bridge.View, m telegrammsg.Message, parts *bridge.Parts) (string, error) {
@@ -29,7 +25,7 @@ func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Par
 	if sent := parts.Sent(); len(sent) > 0 {
 		return sent[0].Message, nil
 	}
-	if err := p.pace(ctx, chat, turn(v)); err != nil {
+	if err := p.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
 		return "", err
 	}
 	params := tgbotapi.Params{}

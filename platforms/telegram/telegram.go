@@ -213,7 +213,7 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if doc != "" {
 		params["reply_parameters"] = replyTo(doc)
 	}
-	if err := p.pace(ctx, d.Channel, turn(v)); err != nil {
+	if err := p.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
 		return bridge.MessageRef{}, err
 	}
 	return p.sendCard(ctx, params, m)
