@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/acp"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+)
+
+// TestAnswerAndReceipt checks that an answer passes only if it is the one that
+// its receipt stands for.
+func TestAnswerAndReceipt(t *testing.T) {
+	t.Parallel()
+	acpAsk, err := acp.Request([]byte(`{"id":5,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"ever","kind":"allow_always"},{"optionId":"no","kind":"reject_once"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codexAsk, err := codex.Request([]byte(`{"id":5,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i","command":"ls"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claudeAsk, err := claudecode.Hook([]byte(hookEvents[0].input), claudecode.AskLocally)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana := &bridge.Actor{Person: "ana"}
+	edited := json.RawMessage(`{"command":"git push --dry-run"}`)
+	changed, err := claudeAsk.Exchanges[0].Request.WithInput(edited).Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := bridge.Receipt{State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: ana}
+	no := bridge.Receipt{State: bridge.StateDenied, Actor: ana, Reason: "not now"}
+	late := bridge.Receipt{State: bridge.StateExpired}
+	other := yes
+	other.ApprovedDigest = changed
+	const allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
+	const allowEdited = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"git push --dry-run"}}}`
+	const allowOther = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"rm -rf /"}}}`
+	for n, c := range []struct {
+		asked   dialect.Translation
+		receipt bridge.Receipt
+		answer  string
+		passes  bool
+	}{
+		{acpAsk, yes, `{"outcome":{"outcome":"selected","optionId":"yes"}}`, true},
+		{acpAsk, yes, `{"outcome":{"outcome":"selected","optionId":"ever"}}`, false},
+		{acpAsk, no, `{"outcome":{"outcome":"selected","optionId":"no"}}`, true},
+		{acpAsk, no, `{"outcome":{"outcome":"selected","optionId":"yes"}}`, false},
+		{acpAsk, late, `{"outcome":{"outcome":"selected","optionId":"yes"}}`, false},
+		{acpAsk, no, `{"outcome":{"outcome":"selected","optionId":"no","optionId":"yes"}}`, false},
+		{codexAsk, yes, `{"decision":"accept"}`, true},
+		{codexAsk, yes, `{"decision":"acceptForSession"}`, false},
+		{codexAsk, no, `{"decision":"decline"}`, true},
+		{codexAsk, no, `{"decision":"cancel"}`, true}, // a receipt does not say whether the turn ends
+		{codexAsk, no, `{"decision":"accept"}`, false},
+		{codexAsk, late, `{"decision":"accept"}`, false},
+		{claudeAsk, yes, allow, true},
+		{claudeAsk, no, allow, false},
+		{claudeAsk, late, allow, false},
+		{claudeAsk, late, `{}`, false},
+		{claudeAsk, other, allowEdited, true},
+		{claudeAsk, other, allowOther, false},
+		{claudeAsk, other, allow, false}, // what was asked for is not what a person approved
+		{claudeAsk, yes, allowEdited, false},
+	} {
+		c.receipt.At = time.Now()
+		if c.receipt.Digest, err = c.asked.Exchanges[0].Request.Digest(); err != nil {
+			t.Fatal(err)
+		}
+		payload, err := json.Marshal(c.receipt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token := "e30." + base64.RawURLEncoding.EncodeToString(payload) + ".e30"
+		if err := covered(c.asked, []byte(c.answer), []string{token}); (err == nil) != c.passes {
+			t.Errorf("%d: %s with %s: %v", n, c.answer, c.receipt.State, err)
+		}
+	}
+}
