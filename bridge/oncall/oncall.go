@@ -39,22 +39,19 @@ type Person struct {
 // Schedules finds the people of the config whom schedules name. It is safe for
 // concurrent use.
 type Schedules struct {
-	sources map[string]named
+	sources map[string]*source
 	people  []Person
-}
-
-type named struct {
-	kind string
-	Source
 }
 
 // New returns schedules without any.
 func New(people []Person) *Schedules {
-	return &Schedules{sources: map[string]named{}, people: people}
+	return &Schedules{sources: map[string]*source{}, people: people}
 }
 
 // Add adds a schedule before the first question is asked.
-func (s *Schedules) Add(name, kind string, source Source) { s.sources[name] = named{kind, source} }
+func (s *Schedules) Add(name, kind string, from Source) {
+	s.sources[name] = &source{kind: kind, from: from}
+}
 
 // OnCall returns the people of the config who are on call; CodeUnavailable
 // where that is not known. Whoever is on call and not in the config is left
@@ -64,7 +61,7 @@ func (s *Schedules) OnCall(ctx context.Context, schedule string) ([]string, erro
 	if !ok {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no schedule %q", schedule)
 	}
-	entries, err := source.OnCall(ctx, time.Now())
+	entries, err := source.now(ctx)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "schedule %s", schedule)
 	}

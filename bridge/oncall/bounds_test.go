@@ -1,0 +1,102 @@
+package oncall_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/oncall"
+)
+
+// TestExplosiveRules checks that no rule of a calendar takes long, that what
+// is too much is an error, and that whoever asks is answered in time.
+func TestExplosiveRules(t *testing.T) {
+	t.Parallel()
+	event := func(lines ...string) string {
+		return "BEGIN:VEVENT\r\nUID:x\r\n" + strings.Join(lines, "\r\n") + "\r\nDTSTAMP:20261101T000000Z\r\nSUMMARY:ana\r\nEND:VEVENT\r\n"
+	}
+	list := func(n int) string {
+		var s []string
+		for i := range n {
+			s = append(s, fmt.Sprint(i))
+		}
+		return strings.Join(s, ",")
+	}
+	since := func(year, rule string) string {
+		return event("DTSTART:"+year+"0101T000000Z", "DTEND:"+year+"0101T010000Z", "RRULE:"+rule)
+	}
+	for name, c := range map[string]struct {
+		events string
+		fails  bool
+	}{
+		"secondly":        {since("2020", "FREQ=SECONDLY"), true},
+		"secondly, never": {since("2020", "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=31"), true},
+		"minutely":        {since("1970", "FREQ=MINUTELY;INTERVAL=1"), true},
+		"hourly, never":   {since("1970", "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=31"), true},
+		"each second":     {since("1970", "FREQ=DAILY;BYHOUR="+list(24)+";BYMINUTE="+list(60)+";BYSECOND="+list(60)), true},
+		"daily, never":    {since("1970", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=31"), true},
+		"monthly, never":  {strings.Repeat(since("1970", "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=31"), 50), false},
+		"yearly, never":   {since("1970", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31"), false},
+		"daily, long":     {since("1970", "FREQ=DAILY"), false},
+		"from year 1":     {since("0001", "FREQ=DAILY"), true},
+		"many":            {strings.Repeat(since("1970", "FREQ=DAILY;BYHOUR="+list(24)), 201), true},
+		"many, allowed":   {strings.Repeat(since("1970", "FREQ=DAILY;BYHOUR="+list(24)), 200), false},
+		"never, often":    {strings.Repeat(since("1970", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=31"), 200), true},
+		"large":           {strings.Repeat(event("DTSTART:20200101T000000Z", "DTEND:20200102T000000Z"), 20000), true},
+		"no end":          {event("DTSTART:20200101T000000Z", "DURATION:P999999999D"), false},
+	} {
+		feed := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n" + c.events + "END:VCALENDAR\r\n"
+		all := oncall.New(people)
+		all.Add("primary", "ical", oncall.ICal{URL: fake(t, map[string]string{"GET /feed.ics": feed}, nil) + "/feed.ics"})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		began := time.Now()
+		got, err := all.OnCall(ctx, "primary")
+		took := time.Since(began)
+		cancel()
+		if took > 3*time.Second || c.fails && bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Errorf("%s: %v, %v after %s", name, got, err, took)
+		}
+		began = time.Now()
+		for range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			if _, again := all.OnCall(ctx, "primary"); (again == nil) != (err == nil) && c.fails {
+				t.Errorf("%s: %v, then %v", name, err, again)
+			}
+			cancel()
+		}
+		if d := time.Since(began); d > 3*time.Second {
+			t.Errorf("%s: a hundred more questions took %s", name, d)
+		}
+		t.Logf("%s: %v, %v after %s", name, got, err, took)
+	}
+}
+
+type stuck chan struct{}
+
+func (s stuck) OnCall(context.Context, time.Time) ([]oncall.Entry, error) {
+	<-s
+	panic("it broke")
+}
+
+// TestStuckSchedule checks that a schedule which does not come back, or which
+// breaks, lets nobody in and keeps nobody waiting.
+func TestStuckSchedule(t *testing.T) {
+	t.Parallel()
+	s := make(stuck)
+	all := oncall.New(people)
+	all.Add("primary", "ical", s)
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if got, err := all.OnCall(ctx, "primary"); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+		cancel()
+	}
+	close(s)
+	if got, err := all.OnCall(t.Context(), "primary"); bridge.ErrorCode(err) != bridge.CodeUnavailable || got != nil || !strings.Contains(err.Error(), "it broke") {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -1,0 +1,78 @@
+package oncall
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	// fresh is how long an answer of a schedule counts, and stale how long a
+	// failure does: a click never waits for the same failure again.
+	fresh = 5 * time.Second
+	stale = 15 * time.Second
+	// evaluation bounds one evaluation. It goes on when those who wait for it
+	// have given up, and there is one at a time.
+	evaluation = 5 * time.Second
+)
+
+// source is one schedule, evaluated apart from whoever asks.
+type source struct {
+	kind string
+	from Source
+
+	mu      sync.Mutex
+	running chan struct{} // closed at the end of the evaluation; nil: none
+	entries []Entry
+	err     error
+	until   time.Time // until when the last result counts
+}
+
+// now returns who is on call. It waits until ctx ends at most.
+func (s *source) now(ctx context.Context) ([]Entry, error) {
+	s.mu.Lock()
+	if time.Now().Before(s.until) {
+		defer s.mu.Unlock()
+		return s.entries, s.err
+	}
+	if s.running == nil {
+		s.running = make(chan struct{})
+		go s.evaluate(s.running)
+	}
+	running := s.running
+	s.mu.Unlock()
+	select {
+	case <-running:
+	case <-ctx.Done():
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "not known in time")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries, s.err
+}
+
+func (s *source) evaluate(done chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), evaluation)
+	defer cancel()
+	entries, err := s.ask(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries, s.err, s.running = entries, err, nil
+	s.until = time.Now().Add(fresh)
+	if err != nil {
+		s.entries, s.until = nil, time.Now().Add(stale)
+	}
+	close(done)
+}
+
+// ask asks the schedule. What another party wrote must not end the daemon.
+func (s *source) ask(ctx context.Context) (entries []Entry, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = bridge.Errorf(bridge.CodeUnavailable, "it can not be evaluated: %v", r)
+		}
+	}()
+	return s.from.OnCall(ctx, time.Now())
+}
