@@ -264,3 +264,14 @@ func encodeAnswer(v any) (kind string, body []byte, err error) {
 	body, err = dialect.Encode(v)
 	return "application/json", body, err
 }
+
+// writeAnswer sends an answer that no request is behind.
+func writeAnswer(w http.ResponseWriter, answer any) error {
+	kind, body, err := encodeAnswer(answer)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+	return nil
+}
