@@ -109,12 +109,17 @@ func (e *Engine) release(ctx context.Context, given Grant) error {
 		if now.denied != nil || now.ruling.Effect != EffectAsk {
 			continue
 		}
+		// It was asked under its own requirements, which may be stricter.
+		asked, err := e.covering(ctx, r.Interaction)
+		if err != nil {
+			return err
+		}
 		i := now.now
 		all, err := e.covering(ctx, i)
 		if err != nil {
 			return err
 		}
-		if len(all) == 0 {
+		if len(asked) == 0 || len(all) == 0 {
 			continue
 		}
 		resp := covered(i, all)

@@ -155,11 +155,11 @@ func TestHiddenFields(t *testing.T) {
 	w := newWorld(t, s)
 	a, b := w.open(agentCI, shell("curl topsecret")).Interaction.ID, w.open(agentCI,
 		shell("curl topsecret")).Interaction.ID
-	w.press("cy", a, "C2", bridge.DecideOnce, "")
+	w.press("cy", a, "C2", bridge.DecideOnce, "hidden")
 	w.state(a, bridge.StateApproved)
 	s.version = "2"
 	w.reload(s)
-	w.said(w.press("cy", b, "C2", bridge.DecideOnce, ""), bridge.VerdictForbidden, "hidden")
+	w.said(w.press("cy", b, "C2", bridge.DecideOnce, "hidden"), bridge.VerdictForbidden, "hidden")
 	w.state(b, bridge.StateDenied)
 }
 

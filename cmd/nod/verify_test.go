@@ -1,12 +1,15 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
@@ -58,7 +61,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{codexAsk, yes, `{"decision":"accept"}`, true},
 		{codexAsk, yes, `{"decision":"acceptForSession"}`, false},
 		{codexAsk, no, `{"decision":"decline"}`, true},
-		{codexAsk, no, `{"decision":"cancel"}`, true}, // a receipt does not say whether the turn ends
+		{codexAsk, no, `{"decision":"cancel"}`, false}, // the receipt says that the turn goes on
 		{codexAsk, no, `{"decision":"accept"}`, false},
 		{codexAsk, late, `{"decision":"accept"}`, false},
 		{claudeAsk, yes, allow, true},
@@ -74,12 +77,19 @@ func TestAnswerAndReceipt(t *testing.T) {
 		if c.receipt.Digest, err = c.asked.Exchanges[0].Request.Digest(); err != nil {
 			t.Fatal(err)
 		}
-		payload, err := json.Marshal(c.receipt)
-		if err != nil {
-			t.Fatal(err)
+		unsigned := func(v any) string {
+			payload, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return "e30." + base64.RawURLEncoding.EncodeToString(payload) + ".e30"
 		}
-		token := "e30." + base64.RawURLEncoding.EncodeToString(payload) + ".e30"
-		if err := covered(c.asked, []byte(c.answer), []string{token}); (err == nil) != c.passes {
+		sum := sha256.Sum256([]byte(c.answer))
+		end := bridge.End{ID: c.receipt.ID, Digest: c.receipt.Digest, State: c.receipt.State, Reason: c.receipt.Reason}
+		a := client.Answered{Body: []byte(c.answer), Receipts: []string{unsigned(c.receipt)}, Statement: unsigned(map[string]any{
+			"ends": []bridge.End{end}, "body": hex.EncodeToString(sum[:]),
+		})}
+		if err := covered(c.asked, a); (err == nil) != c.passes {
 			t.Errorf("%d: %s with %s: %v", n, c.answer, c.receipt.State, err)
 		}
 	}
