@@ -13,8 +13,8 @@ func (e *Engine) proveGrant(g *Grant) {
 	}
 }
 
-// checkGrant reports whether a grant is as a daemon stored it. What was written
-// or changed outside nod covers nothing.
+// checkGrant reports whether a grant is as a daemon stored it. A grant that
+// was written or changed outside nod covers nothing.
 func (e *Engine) checkGrant(g Grant) bool {
 	switch {
 	case e.prover == nil, g.Proof == "" && !e.prover.strict:
