@@ -3,8 +3,8 @@ package bridge_test
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"

@@ -33,8 +33,8 @@ const (
 	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
 )
 
-// earlyBy is how far the clocks of Redis and of a daemon may differ before a
-// response that was prepared for a deadline counts as applied too early.
+// earlyBy is the difference between the clocks of Redis and of a daemon above
+// which a response that was prepared for a deadline counts as applied too early.
 const earlyBy = 2 * time.Minute
 
 // prover makes the proofs of what a daemon stores, and checks those of what it
@@ -127,16 +127,16 @@ func stable(v any) []byte {
 	return bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
 }
 
-// content is what cannot change of an interaction while it is open, as JSON:
-// all but who is asked and for how long. Whoever adds a field that amendments
-// change has to leave it out here, and put it into amendable.
+// content returns the part of an interaction that cannot change while it is
+// open, as JSON: all but who is asked and for how long. A field that amendments
+// change must be left out here, and be added to amendable.
 func (i Interaction) content() []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	return stable(i)
 }
 
-// amendable is what delegation and escalation change of an interaction.
+// amendable has the fields that delegation and escalation change.
 type amendable struct {
 	Created, Deadline time.Time
 	Destinations      []Destination
@@ -144,13 +144,14 @@ type amendable struct {
 	Groups, Called    []string
 }
 
-// contentHash is what a receipt says of the interaction.
+// contentHash returns the hash of the content that a receipt states.
 func contentHash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// proofParts are what an interaction's proof covers: all of it.
+// proofParts returns the content, and the text that an interaction's proof
+// covers: all of the interaction.
 func (i Interaction) proofParts() (content, rest []byte) {
 	times := i.Stated
 	if times == (Times{}) {
@@ -183,7 +184,7 @@ func (p *prover) interactionProblem(i Interaction) (content []byte, why string) 
 	return content, ""
 }
 
-// Times are when an interaction was opened and when it ends.
+// Times holds the creation and the deadline of an interaction.
 type Times struct{ Created, Deadline time.Time }
 
 // provenTimes keeps the times of an interaction as it was just read.

@@ -10,7 +10,7 @@ import (
 
 const typeAnswer = "nod-answer+jws"
 
-// End is how a request ended that is answered in another format.
+// End states the outcome of a request that is answered in another format.
 type End struct {
 	ID     ID     `json:"id"`
 	Digest string `json:"digest"`
@@ -123,6 +123,6 @@ func (set *JWKS) receipt(token string) (Receipt, error) {
 	return r, nil
 }
 
-// Decided reports whether someone, or a rule, decided: anything else that ends
-// a request is no answer.
+// Decided reports whether someone, or a rule, decided: any other
+// end of a request is not an answer.
 func (s State) Decided() bool { return s == StateAnswered || s == StateApproved || s == StateDenied }

@@ -21,8 +21,8 @@ type entryProof struct {
 	Proof string `json:"proof"`
 }
 
-// entrySpread is how far the time of an entry, which Redis gives it, may be
-// from the time at which a daemon signed it: an entry cannot be used again
+// entrySpread is the largest difference between the time of an entry, which
+// Redis gives it, and the time at which a daemon signed it: an entry cannot be used again
 // much later.
 const entrySpread = 15 * time.Minute
 
@@ -59,7 +59,7 @@ func (set JWKS) signedByDaemon(a AuditEntry) (string, bool) {
 	return p.Proof, set.detachedIs(p.Proof, domainEntry, a.proofBytes(bare, p.At)...)
 }
 
-// evidence is what an audit entry's proof is worth.
+// evidence is the result of a check of an audit entry's proof.
 type evidence struct {
 	needed bool   // the entry says that someone did something
 	good   bool   // and has the proof of a daemon
@@ -127,7 +127,7 @@ func (e *Engine) unsealable(a AuditEntry, last *Seal, base int64) string {
 	return ""
 }
 
-// sealHealth is what keeps the audit log from being sealed, by partition.
+// sealHealth holds the reasons why the audit log cannot be sealed, by partition.
 type sealHealth struct {
 	mu      sync.Mutex
 	refused map[int]string
@@ -147,7 +147,7 @@ func (e *Engine) refuseToSeal(partition int, why string) {
 	}
 }
 
-// AuditHealth says whether the audit log can be sealed, and what was found in
+// AuditHealth reports whether the audit log can be sealed, and what was found in
 // it if it cannot.
 func (e *Engine) AuditHealth() Health {
 	e.sealing.mu.Lock()

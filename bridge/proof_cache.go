@@ -2,7 +2,7 @@ package bridge
 
 import "sync"
 
-// receiptsKnown is how many receipts a generation of the cache holds.
+// receiptsKnown is the size of a generation of the cache.
 const receiptsKnown = 2048
 
 // receiptCache remembers receipts whose signature this process has made or

@@ -22,8 +22,8 @@ func (p *prover) link(l Link, platform, user string) (Link, bool) {
 	return l, p.signer.macIs(l.Proof, domainLink, l.proofBytes())
 }
 
-// Linked implements Linker. A link that does not verify is none, so that the
-// account has to be linked again.
+// Linked implements Linker. It ignores a link that does not verify, so that
+// the account has to be linked again.
 func (s provenStore) Linked(ctx context.Context, platform, user string) (Link, error) {
 	l, err := s.Store.Linked(ctx, platform, user)
 	if err != nil || l.Person == "" {

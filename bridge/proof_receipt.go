@@ -6,12 +6,12 @@ import (
 )
 
 // decided reports whether a response says that someone, or a rule, decided:
-// such a response has a receipt. What merely ended without a decision has none.
+// such a response has a receipt. An end without a decision has none.
 func (r Response) decided() bool {
 	return r.State.Decided() || r.Actor != nil || len(r.Answers) > 0
 }
 
-// receiptOf is what a receipt says of a response to an interaction, whose
+// receiptOf returns the claims about a response to an interaction, whose
 // content is given.
 func receiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Receipt, error) {
 	out := Receipt{
@@ -99,7 +99,7 @@ func (p *prover) responseProblem(r Record, content []byte) string {
 		return whyForged
 	}
 	if resp.prepared() && resp.At.After(time.Now().Add(earlyBy)) {
-		return whyForged // it stands at the deadline, and that has not come
+		return whyForged // it is for the deadline, which has not passed
 	}
 	if i.counted() && resp.Actor != nil && resp.Grant == "" && !r.carried() {
 		return whyVotes

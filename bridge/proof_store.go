@@ -179,7 +179,7 @@ func (s provenStore) Messages(ctx context.Context, agent, session string, limit 
 	return out, err
 }
 
-// Draft implements Drafts. A draft that does not verify is none.
+// Draft implements Drafts. It ignores a draft that does not verify.
 func (s provenStore) Draft(ctx context.Context, id ID, destination int, actor Actor) (mine, shown *Draft, err error) {
 	mine, shown, err = s.Store.Draft(ctx, id, destination, actor)
 	return s.p.draft(id, mine), s.p.draft(id, shown), err

@@ -9,7 +9,7 @@ import (
 // the receipt has to be good, and to say the same as the record about what was
 // asked and what was decided. The error says which of them differs.
 //
-// It does not cover what is no part of the decision: messages and failures,
+// It does not cover the fields that are not part of the decision: messages and failures,
 // times of delivery and of waiting, who else was asked meanwhile
 // (destinations, responders, groups, called), completion, and counters.
 func (set *JWKS) VerifyRecord(r Record) (Receipt, error) {
@@ -49,7 +49,7 @@ func (set *JWKS) VerifyRecord(r Record) (Receipt, error) {
 
 // digestIs recomputes the digests from an interaction. One in which
 // credentials are hidden no longer has the text that the digest was made of;
-// its Content is the same all the same.
+// its Content is compared instead.
 func (i Interaction) digestIs(digest string, resp *Response) error {
 	if i.Redacted > 0 {
 		return nil
@@ -95,7 +95,7 @@ func (r Receipt) differs(want Receipt) string {
 }
 
 // matchesEarlier compares a record with a receipt of an earlier version, which
-// says less: prompt and input count by their digest alone.
+// says less: prompt and input are compared by their digest only.
 func (r Receipt) matchesEarlier(rec Record) error {
 	i, resp := rec.Interaction, *rec.Response
 	want, err := receiptOf(i, nil, resp, rec.Votes)

@@ -65,7 +65,7 @@ func (s provenStore) Vote(ctx context.Context, b Ballot) (Record, BallotResult, 
 		}
 		return s.p.checked(got), result, err
 	}
-	return Record{}, "", Errorf(CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("press again")
+	return Record{}, "", Errorf(CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("click again")
 }
 
 // proveCount signs the response of a vote that decides, as far-reaching as the

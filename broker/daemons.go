@@ -11,10 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// announcedFor is how long a daemon counts as running after it last said so.
+// announcedFor is the time for which a daemon counts as running after its last
+// Announce.
 const announcedFor = time.Minute
 
-// AnnounceEvery is how often Announce needs to be called.
+// AnnounceEvery is the interval at which Announce has to be called.
 const AnnounceEvery = 10 * time.Second
 
 // KeysKey is the name under which Redis has the fingerprint of the keys that

@@ -26,7 +26,7 @@ func (d *doctor) examineKeys(ctx context.Context, c config.Config, client redis.
 		_, err := os.Stat(c.KeysFile)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			d.add("keys", bridge.FindingWarning, "there are none yet: the daemon makes them in "+c.KeysFile+" if it can write there, else they are kept in Redis, where they protect nothing", fix)
+			d.add("keys", bridge.FindingWarning, "there are none yet: the daemon creates "+c.KeysFile+"; if it cannot, it keeps them in Redis, where they protect nothing", fix)
 			where = ""
 		case err != nil:
 			d.add("keys", bridge.FindingFailed, "keys_file: "+err.Error(), "let the user that runs nod read it")

@@ -24,11 +24,11 @@ import (
 // keysInRedis says what is not protected while keys are kept in Redis.
 const keysInRedis = "keys are kept in Redis: whoever can read and write it can forge decisions, grants, and the audit log"
 
-// keys are what a daemon signs controls and decisions with.
+// keys holds the keys with which a daemon signs controls and decisions.
 type keys struct {
 	token  [][]byte
 	signer *bridge.Signer
-	// inRedis tells that a key is kept in Redis, and proves nothing to those
+	// inRedis means that a key is kept in Redis, and proves nothing to those
 	// who can read there. Why is the reason, if there was one.
 	inRedis bool
 	why     string
@@ -41,7 +41,7 @@ func (k keys) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// keyFile is what the file of keys holds, in hex as in the config.
+// keyFile is the content of the file of keys, in hex as in the config.
 type keyFile struct {
 	Token    string `yaml:"token_key"`
 	Receipts string `yaml:"receipts_key"`
@@ -50,8 +50,8 @@ type keyFile struct {
 	Former []string `yaml:"former,omitempty"`
 }
 
-// loadKeys takes the keys from the config, else from the file of keys, which it
-// makes if it can, else from Redis.
+// loadKeys takes the keys from the config. Keys that are not there are in the
+// file of keys, which it creates; if it cannot, they are in Redis.
 func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys, error) {
 	var f keyFile
 	var why error
@@ -101,7 +101,8 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 	return k, nil
 }
 
-// secretKeys are the keys of the config, else those of the file of keys.
+// secretKeys returns the keys of the config, or if it has none, those of the
+// file of keys.
 func secretKeys(path string, secret config.Secret, filed string) ([][]byte, error) {
 	if secret.Set() {
 		return hexKeys(path, secret)
@@ -126,7 +127,7 @@ func readKeyFile(ctx context.Context, path string, store *broker.Broker) (keyFil
 		}
 		raw, err = os.ReadFile(path)
 	}
-	if err != nil { // with other keys, nothing of what is stored would verify
+	if err != nil { // with other keys, no stored record would verify
 		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("let the user that runs nod read it")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
@@ -231,7 +232,7 @@ func (k keys) announce(ctx context.Context, c config.Config, store *broker.Broke
 	return nil
 }
 
-// health says whether the keys protect what is stored, and whether all daemons
+// health reports whether the keys protect what is stored, and whether all daemons
 // have the same ones.
 func (k keys) health(others []string) bridge.Health {
 	mine := k.fingerprint()
