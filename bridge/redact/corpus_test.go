@@ -193,9 +193,9 @@ npm config set //r.example/:_authToken «abcdef0123456789»
 
 var between = regexp.MustCompile(`«[^»]*»`)
 
-// TestSpellings checks that each spelling is hidden, and nothing but the
+// TestInPlace checks that each spelling is hidden, and nothing but the
 // credential is.
-func TestSpellings(t *testing.T) {
+func TestInPlace(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
 	n := 0
