@@ -166,7 +166,7 @@ func (e *Engine) told(r Record) string {
 	case r.State.Final():
 		over := "It is over: " + r.Outcome()
 		if r.Response != nil && r.Response.Actor != nil {
-			over += ", by " + r.Response.Actor.Display() + " on " + r.Response.Actor.Platform
+			over += ", by " + oneLine(r.Response.Actor.Display()) + " on " + r.Response.Actor.Platform
 		}
 		lines = append(lines, over+".")
 	case len(r.Votes) > 0:

@@ -26,7 +26,7 @@ func noteForbidden(i Interaction) string {
 }
 
 func noteNotYours(a Actor) string {
-	return "The card showed the choice of " + a.Display() + ". It shows yours now: check it and press again."
+	return "The card showed the choice of " + oneLine(a.Display()) + ". It shows yours now: check it and press again."
 }
 
 func noteRecorded(r Record) string {
@@ -45,7 +45,7 @@ func noteLate(r Record, actor Actor) string {
 	}
 	who := "nod"
 	if a := r.Response.Actor; a != nil {
-		who = a.Display() + " on " + a.Platform
+		who = oneLine(a.Display()) + " on " + a.Platform
 		if a.Same(actor) {
 			who = "you, on " + a.Platform
 		}

@@ -20,8 +20,8 @@ import (
 // the platforms have the names that people use already.
 type Config struct {
 	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
-	// MaxConnections is how many connections the API has open at a time; more
-	// wait. Default 16384; each caller that waits for an answer is one.
+	// MaxConnections is how many connections the API has open at a time. Beyond
+	// it, the oldest without a valid token is closed. Default 16384; each caller that waits for an answer is one.
 	MaxConnections int `yaml:"max_connections"`
 	// Hosts are further names under which clients reach nod, such as
 	// nod.example.com or *.example.com. Requests for other names are refused,

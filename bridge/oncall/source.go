@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// fresh is how long an answer of a schedule counts, and stale how long a
-	// failure does: a click never waits for the same failure again.
+	// fresh is the lifetime of an answer of a schedule, and stale that of a
+	// failure, so that a click never waits for the same failure again.
 	fresh = 5 * time.Second
 	stale = 15 * time.Second
-	// evaluation bounds one evaluation. It goes on when those who wait for it
-	// have given up, and there is one at a time.
+	// evaluation bounds one evaluation. It continues after its callers have
+	// given up. One evaluation runs at a time.
 	evaluation = 5 * time.Second
 )
 

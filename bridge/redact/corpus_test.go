@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// spellings are texts in which the credential stands between « and ». What is
-// around it stays as it is.
+// spellings are texts with a credential between « and ». The text around it
+// stays unchanged.
 var spellings = strings.Split(strings.TrimSpace(`
 PASSWORD=«hunter22»
 export DB_PASSWORD=«hunter22» && make
@@ -193,9 +193,9 @@ npm config set //r.example/:_authToken «abcdef0123456789»
 
 var between = regexp.MustCompile(`«[^»]*»`)
 
-// TestSpellings checks that each spelling is hidden, and nothing but the
+// TestInPlace checks that each spelling is hidden, and nothing but the
 // credential is.
-func TestSpellings(t *testing.T) {
+func TestInPlace(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
 	n := 0
@@ -223,7 +223,7 @@ func TestSpellings(t *testing.T) {
 	t.Logf("%d spellings", n)
 }
 
-// harmless are texts that hold no credential.
+// harmless are texts without a credential.
 var harmless = strings.Split(strings.TrimSpace(`
 the password was changed; tokens: 3; max_tokens=100
 git commit -m 'rotate the token' sha 0123456789abcdef0123456789abcdef01234567
@@ -307,7 +307,7 @@ sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03
 `), "\n")
 
-// TestHarmless checks that what is no credential stays.
+// TestHarmless checks that text without a credential stays unchanged.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)

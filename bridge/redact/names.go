@@ -15,10 +15,10 @@ const shortNames = `pass|auth|psk|pw|otp|sid`
 var (
 	secretName = regexp.MustCompile(`(?i)(?:(?:` + names + `|authorization|cookie)|(?:^|[_.-])(?:` + shortNames + `))$`)
 
-	// naming finds a name, what closes its quotes or brackets, and what stands
-	// before its value.
+	// naming finds a name, the end of its quotes or brackets, and the
+	// separator and opening quote before its value.
 	naming = regexp.MustCompile(`(?i)(?P<name>(?:` + names + `)|(?:\b|_)(?:` + shortNames + `))(?P<close>\\*["']|\\+u0022|%22|&quot;)?[\])]?(?P<sep>[ \t]*(?:=>|:=|==?|:)[ \t]*|%3[Dd]|%3[Aa])(?P<open>\\*["']|\\+u0022|%22|&quot;)?`)
-	// beginsLine is what may stand before the name in a line of a config file.
+	// beginsLine matches the text before a name in a line of a config file.
 	beginsLine = regexp.MustCompile(`^[ \t]*(?:- +)?[\w"'.$:/\[-]*$`)
 
 	// escaped spelling of the quote: u0022 closes like it opens.
@@ -120,8 +120,7 @@ func kindOf(name string) string {
 }
 
 // valueAt returns the value that begins at a position after an opening quote,
-// if there is one. Spaced tells that white space stands before it without a
-// quote.
+// if there is one. Spaced means that white space precedes it without a quote.
 func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) {
 	rest := s[at:]
 	if strings.HasPrefix(rest, Mark) || rest == "" {
@@ -157,7 +156,7 @@ func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) 
 	return span{from: at, to: at + end}, true
 }
 
-// quotable reports whether what stands between quotes is a value. With white
+// quotable reports whether the text between two quotes is a value. With white
 // space it may hold nothing that a shell gives a meaning.
 func quotable(s string) bool {
 	if strings.ContainsAny(s, "`\n") || strings.Contains(s, "$(") || strings.Contains(s, "${") || strings.HasPrefix(s, "$") {

@@ -9,8 +9,8 @@ import (
 
 const (
 	maxKey      = 64 << 10 // bytes of a private key with its markers
-	minKeyLine  = 16       // of base64 where the whole is no key that can be read
-	minOpenLine = 40       // where there is no end marker either
+	minKeyLine  = 16       // of base64, if the whole cannot be read as a key
+	minOpenLine = 40       // if the end marker is missing as well
 )
 
 var (
@@ -27,26 +27,29 @@ var (
 // only lines that are one word of base64 are hidden.
 func privateKeys(s string) []span {
 	var out []span
-	for _, m := range keyBegin.FindAllStringIndex(s, -1) {
-		rest := s[m[1]:min(len(s), m[1]+maxKey)]
-		end := keyEnd.FindStringIndex(rest)
-		if next := keyBegin.FindStringIndex(rest); end != nil && next != nil && next[0] < end[0] {
-			end = nil
+	begins, ends := keyBegin.FindAllStringIndex(s, -1), keyEnd.FindAllStringIndex(s, -1)
+	for n, m := range begins {
+		limit := min(len(s), m[1]+maxKey)
+		if n+1 < len(begins) {
+			limit = min(limit, begins[n+1][0])
 		}
-		if end != nil && wholeKey(rest[:end[0]]) {
-			out = append(out, span{m[0], m[1] + end[1], "private key"})
-			continue
+		for len(ends) > 0 && ends[0][0] < m[1] {
+			ends = ends[1:]
 		}
 		least := minOpenLine
-		if end != nil {
-			rest, least = rest[:end[0]], minKeyLine
+		if len(ends) > 0 && ends[0][0] < limit {
+			limit, least = ends[0][0], minKeyLine
+			if wholeKey(s[m[1]:limit]) {
+				out = append(out, span{m[0], ends[0][1], "private key"})
+				continue
+			}
 		}
-		out = append(out, keyLines(rest, m[1], least)...)
+		out = append(out, keyLines(s[m[1]:limit], m[1], least)...)
 	}
 	return out
 }
 
-// body splits what stands between the markers into its lines.
+// body splits the text between the markers into its lines.
 func body(s string) []string { return keyBreak.Split(strings.TrimSpace(s), -1) }
 
 // wholeKey reports whether a body is a private key: base64 of a key in DER, in
@@ -95,8 +98,8 @@ func isDER(raw []byte) bool {
 	return size == len(raw)-2-bytes
 }
 
-// keyLines finds the first lines that are one long word of base64 each. What
-// may be a path or a name of a command stays.
+// keyLines finds the first lines that are one long word of base64 each. A
+// line that may be a path or a command stays.
 func keyLines(s string, at, least int) []span {
 	var out []span
 	pos := 0

@@ -11,7 +11,7 @@ import (
 // word of a command is taken for a part of it.
 type quotes map[int]int
 
-// intricate is what makes quotes hard to tell: escapes, substitutions,
+// intricate matches syntax that makes quotes hard to pair: escapes, substitutions,
 // here-documents, comments, ANSI-C quotes, and quotes that touch.
 var intricate = regexp.MustCompile("\\\\|`|\\$\\(|\\$\\{|\\$['\"]|<<|(?:^|\\s)#|''|\"\"|'\"|\"'")
 

@@ -2,9 +2,9 @@
 // places show to be one, configured patterns, and exact values such as the
 // daemon's own tokens.
 //
-// A placeholder says what was hidden and how long it was. What is hidden is
-// bounded: a credential ends at white space, at a quote and at everything that
-// a shell gives a meaning, so that no command can hide behind one.
+// A placeholder states the kind and the length of a credential. A match is
+// bounded: it ends at white space, at a quote and at every character with a
+// meaning for a shell, so that no command can hide behind a credential.
 package redact
 
 import (
@@ -85,8 +85,8 @@ func (r *Redactor) Redact(s string) string {
 	return s
 }
 
-// replace puts placeholders in place of spans, but for those that overlap an
-// earlier one or a placeholder, or that a placeholder goes on.
+// replace puts placeholders in place of spans. It skips a span that overlaps an
+// earlier one or a placeholder, or that a placeholder follows.
 func replace(s string, spans []span) string {
 	if len(spans) == 0 {
 		return s

@@ -59,7 +59,7 @@ func redactor(t testing.TB) *redact.Redactor {
 }
 
 // TestNothingSurvives checks that no credential of the corpus survives in any
-// surrounding text, and that what is redacted stays as it is.
+// surrounding text, and that a second pass changes nothing.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)

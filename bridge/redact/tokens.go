@@ -10,9 +10,8 @@ import (
 // holds white space, quotes or what a shell gives a meaning.
 type shape struct {
 	kind, pattern string
-	// need are lower-case texts of which one has to be there; run is how many
-	// token characters have to stand in a row. They tell cheaply that a text
-	// has none.
+	// A text without any of need, in lower case, or without a run of token
+	// characters of this length has no match.
 	need []string
 	run  int
 }
@@ -115,7 +114,7 @@ func tokens(s string) []span {
 	return out
 }
 
-// longestRun returns how many token characters stand in a row at most.
+// longestRun returns the length of the longest run of token characters.
 func longestRun(s string) int {
 	longest, run := 0, 0
 	for n := range len(s) {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// maxMarks is how many combining marks may follow a letter. Languages need up
-// to three; more hide the letter, and what is above and below it.
+// maxMarks is the number of combining marks that may follow a letter. Languages
+// need up to three; more hide the letter, and the lines above and below it.
 const maxMarks = 4
 
 // blanks are characters with a width or a place but no ink that no property of
@@ -93,7 +93,8 @@ func plain(s string) bool {
 	return true
 }
 
-// shown reports whether people see the n-th character, or need it where it is.
+// shown reports whether people see the n-th character, or its neighbors need
+// it.
 func shown(rs []rune, n int) bool {
 	r, before, after := rs[n], at(rs, n-1), at(rs, n+1)
 	switch {

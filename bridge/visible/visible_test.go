@@ -29,8 +29,8 @@ var invisible = map[string][]rune{
 	"overlays":            {0x0336, 0x0338, 0x20dd, 0x20e3, 0x0488},
 }
 
-// TestInvisible checks that each of them is shown by its code point, wherever
-// it stands in a text of letters.
+// TestInvisible checks that each of them is shown by its code point, at each
+// position in a text of letters.
 func TestInvisible(t *testing.T) {
 	t.Parallel()
 	for kind, rs := range invisible {
@@ -57,7 +57,7 @@ func TestInvisible(t *testing.T) {
 	}
 }
 
-// TestVisible checks that what people write stays as it is.
+// TestVisible checks that what people write stays unchanged.
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{

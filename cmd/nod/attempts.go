@@ -13,7 +13,7 @@ import (
 const (
 	signInBurst     = 10               // of an address, before it has to wait
 	guessBurst      = 30               // the same, for tokens of the API
-	attemptsEvery   = 10 * time.Second // an address may try again so often then
+	attemptsEvery   = 10 * time.Second // between attempts of an address after that
 	overallBurst    = 100              // of all addresses
 	overallEvery    = time.Second
 	attemptsTracked = 10_000 // addresses
@@ -62,7 +62,7 @@ func (a *attempts) blocked(r *http.Request) time.Duration {
 	return a.wait(a.of(r, now), now)
 }
 
-// wait is how long it takes until both limits allow one more.
+// wait returns the time until both limits allow one more.
 func (a *attempts) wait(t *tries, now time.Time) time.Duration {
 	var longest time.Duration
 	for _, l := range []*rate.Limiter{t.Limiter, a.overall} {

@@ -22,7 +22,7 @@ import (
 
 // embedsCount makes Discord's embeds count as displayed, although a permission
 // or a preference can hide them.
-const embedsCount = true
+const embedsCount = false
 
 // display checks each decision that a rig stores: at that moment, the message
 // that was clicked showed everything that the decision covers. It is a

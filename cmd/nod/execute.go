@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// runExitCodes is what the help and the docs say about the codes of nod run.
+// runExitCodes describes the exit codes of nod run in its help.
 const runExitCodes = `Codes 111 to 118 are reserved for nod:
 111 denied, 112 usage or command not found, 113 expired, 114 cancelled,
 115 unavailable, 116 forbidden, 117 queued, 118 approved but not started. With

@@ -14,8 +14,8 @@ import (
 const (
 	// bodyTime bounds how long a caller without a token takes to send a request.
 	bodyTime = 10 * time.Second
-	// openBodies is how many callers without a token may be sending one at a
-	// time.
+	// openBodies is the number of callers without a token that may be sending
+	// a body at a time.
 	openBodies = 256
 	maxRequest = 1 << 20 // bytes of a body
 )
@@ -122,8 +122,8 @@ func proven(r *http.Request) {
 	}
 }
 
-// bounded lets a handler read bodies of a size, and for a while. What checks
-// tokens before it reads a body lengthens that for callers who have one.
+// bounded limits the size of a body and the time to read it. The API allows
+// callers with a valid token more time.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A writer that knows no deadlines is a test's.

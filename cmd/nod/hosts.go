@@ -13,8 +13,8 @@ import (
 
 // hosts are the names under which browsers may reach a server. A page of
 // another site that has its own name point here (DNS rebinding) sends that
-// name, and is refused. An address is no name, so it is always taken: that is
-// how Kubernetes probes and Prometheus call.
+// name, and is refused. An IP address is not a name, so nod always takes it:
+// Kubernetes probes and Prometheus use one.
 type hosts []string
 
 // hostsOf returns the names of a config: localhost, those of its addresses,
