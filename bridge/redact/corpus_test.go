@@ -49,7 +49,7 @@ curl -d '{"password": "«hunter two»"}' https://x
 curl -d "{\"password\":\"«hunter22»\"}" https://x
 curl --data 'user=ana&password=«hunter22»&x=1' https://x
 {"auths":{"ghcr.io":{"auth":"«dXNlcjpoUDNhc3N3b3Jk»"}}}
-//registry.npmjs.org/:_authToken=«abcd1234-efgh»
+//npm.example.org/:_authToken=«abcd1234-efgh»
 //registry.example.com/:_auth="«dXNlcjpoUDNhc3N3b3Jk»"
 //registry.example.com/:_password=«aHVudGVyMjI=»
 password: «hunter22»

@@ -194,7 +194,7 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/slack/interactions", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/slack/interactions", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		sandbox.SignSlack(r.Header, sandbox.SlackSigningSecret, time.Now(), []byte(body))
 		w := httptest.NewRecorder()
