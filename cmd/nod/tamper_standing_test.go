@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -89,13 +91,23 @@ func (x intruder) forgedMemory(t *testing.T) {
 	if s, err := memory.Get(x.ctx, "mine", ""); err != nil || s != bridge.ScopeAlways {
 		t.Fatal(s, err)
 	}
-	own := x.field("nod:{0}:t:tester/", "mine")
+	const hash = "nod:{0}:t:tester/"
+	own := ""
+	for _, v := range x.client.HGetAll(x.ctx, hash).Val() {
+		own = v // there is one, under the hash of its key
+	}
 	for what, v := range map[string]string{"forged": "always", "copied": own} {
-		x.set("nod:{0}:t:tester/", "other", v)
+		x.set(hash, "other", v)
 		if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
 			t.Errorf("%s: a tool is told %q, %v", what, s, err)
 		}
 	}
+}
+
+// idempotency is where the request of an idempotency key is kept.
+func idempotency(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "nod:{0}:kh:tester/" + hex.EncodeToString(sum[:])
 }
 
 func (x intruder) forgedKey(t *testing.T) {
@@ -107,12 +119,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := x.client.Get(x.ctx, "nod:{0}:k:tester/key-0").Result()
+	raw, err := x.client.Get(x.ctx, idempotency("key-0")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := strings.Replace(raw, string(probe.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-0", moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, idempotency("key-0"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, other, "key-0"); bridge.ErrorCode(err) != bridge.CodeForbidden {
@@ -122,12 +134,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil || again.State != bridge.StatePending {
 		t.Fatal(again.State, err)
 	}
-	raw, err = x.client.Get(x.ctx, "nod:{0}:k:tester/key-1").Result()
+	raw, err = x.client.Get(x.ctx, idempotency("key-1")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved = strings.Replace(raw, string(again.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-1", moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, idempotency("key-1"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, req, "key-1"); bridge.ErrorCode(err) != bridge.CodeForbidden {
