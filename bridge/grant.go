@@ -59,12 +59,6 @@ func shortened(s string) string {
 	return s
 }
 
-// hashed returns what stands for a key that must not be stored unchanged.
-func hashed(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
 // grantable sets what a session or always approval of the interaction covers,
 // and takes back the scopes whose coverage cannot be stated whole. The agent's
 // own words are replaced unless the agent itself remembers. Sent is the

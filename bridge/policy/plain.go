@@ -186,7 +186,7 @@ func (t *tokenizer) quoted() (string, bool, error) {
 	case !closed:
 		return "", false, errors.New("a quote is not closed")
 	case quote == `"` && strings.ContainsAny(text, "$`\\!"):
-		return "", false, errors.New("double quotes hold $, a backquote, a backslash or !")
+		return "", false, errors.New("double quotes hold $, a backquote, a backslash or an exclamation mark")
 	case quote == `'` && (strings.Contains(text, `\\`) || strings.HasSuffix(text, `\`)):
 		return "", false, errors.New("single quotes hold two backslashes, or end in one")
 	}

@@ -62,7 +62,7 @@ func TestVisible(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"plain text, tabs\tand\nlines", "Zürich, Łódź, Ελλάδα, Москва, 東京, 서울, עברית, العربية", "👍🏽 👩‍👩‍👧‍👦 ❤️ ☎️ 1️⃣ #️⃣ 🏳️‍🌈 👩🏽‍💻 ❤️‍🔥 🇪🇸 ⚠️ ©️ ↔️ ‼️",
-		"می‌خواهم", "क्‍ष", "ශ්‍රී", "Tiếng Việt", "e\u0301a\u0302\u0301", "שָׁלוֹם", "สวัสดีครับ", "😀 → … – “quotes” ‘x’ € ½ ≠ ∑ █ ▀ ┌─┐",
+		"می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "Tiếng Việt", "e\u0301a\u0302\u0301", "שָׁלוֹם", "สวัสดีครับ", "😀 → … – “quotes” ‘x’ € ½ ≠ ∑ █ ▀ ┌─┐",
 	} {
 		if got := visible.Text(s); got != s {
 			t.Errorf("%q became %q", s, got)

@@ -244,13 +244,14 @@ func TestDiscordChecksTheAnswer(t *testing.T) {
 			d := newDiscordDesk(t)
 			d.forge = forge
 			parts := bridge.NewParts(nil, nil)
-			ref, err := d.post(round(1, "end", bridge.StatePending), parts)
+			_, err := d.post(round(1, "end", bridge.StatePending), parts)
 			if err == nil || !strings.Contains(err.Error(), "does not show all") {
 				t.Fatalf("the error is %v", err)
 			}
 			d.want(parts.Sent()[0], "cannot be answered here", false)
 			d.forge = nil
-			if ref, err = d.post(round(1, "end", bridge.StatePending), parts); err != nil || ref != parts.Sent()[0] {
+			ref, err := d.post(round(1, "end", bridge.StatePending), parts)
+			if err != nil || ref != parts.Sent()[0] {
 				t.Fatalf("%v %v", ref, err)
 			}
 			d.want(ref, "end", true)
