@@ -16,7 +16,7 @@ func approveCommand() *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "approve PROMPT",
-		Short: "ask for permission: exit code 0 for yes, 1 for no",
+		Short: "Request approval; exit 0 if approved, 1 if denied",
 		Long: `Ask for permission and wait. Exit codes: 0 approved, 1 denied, 2 usage,
 3 expired, 4 cancelled, 5 unavailable, 6 forbidden, 7 queued, and 130, 143 or
 129 if SIGINT, SIGTERM or SIGHUP ended the wait, which cancels the request (see

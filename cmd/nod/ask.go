@@ -228,7 +228,7 @@ func askCommand() *cobra.Command {
 	f := askFlags{choices: map[bridge.Widget]*[]string{}}
 	cmd := &cobra.Command{
 		Use:   "ask PROMPT",
-		Short: "ask a question and print the answer",
+		Short: "Ask a question and print the answer",
 		Long: `Ask a question in the team's chats, wait, and print the answer on stdout: the
 chosen value, or one value a line; JSON for a form or a plan. Without a widget
 it is Yes or No. Exit codes: 0 answered, 3 expired, 4 cancelled or declined,

@@ -20,7 +20,7 @@ import (
 func auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "export the log of decisions and refusals, and check that nobody touched it",
+		Short: "Export and verify the audit log",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(auditExport(), auditVerify())
@@ -32,7 +32,7 @@ func auditExport() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "print the audit log: JSON lines with the seals, or CSV to read",
+		Short: "Print the audit log as JSON lines with seals, or as CSV",
 		Long: `Print the audit log. NOD_TOKEN has to be the token of a person who is an
 auditor in the daemon's config. Only JSON lines can be checked later; CSV is for
 spreadsheets.`,
@@ -120,7 +120,7 @@ func auditVerify() *cobra.Command {
 	var receipts []string
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
-		Short: "check that nothing in the audit log was removed, changed or reordered",
+		Short: "Verify an exported audit log",
 		Long: `Check an exported audit log, or without FILE the daemon's own: that no entry was
 removed, changed or reordered, that the seals are signed with the public keys,
 and with --receipt that the entry of a receipt is there. Keys that were kept

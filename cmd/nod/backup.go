@@ -18,7 +18,7 @@ func backupCommand() *cobra.Command {
 	var live bool
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "copy everything that nod has in Redis into a file",
+		Short: "Save all nod data in Redis to a file",
 		Long: `Copy everything that nod has in Redis into a file: what is pending and decided,
 grants, the audit log, keys that are kept there. It holds what people wrote and
 decided, so only you can read it.
@@ -68,7 +68,7 @@ func restoreCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "put a backup into an empty Redis",
+		Short: "Load a backup into an empty Redis",
 		Long: `Put what nod backup wrote into the Redis of the config, under its prefix, where
 nothing is stored yet. A file that is not whole is refused before anything is
 written. What has expired meanwhile ends when the daemon starts.`,

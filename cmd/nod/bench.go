@@ -74,7 +74,7 @@ func benchCommand() *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "measure how fast nod is, beside what it could be at best",
+		Short: "Benchmark nod against its theoretical limits",
 		Long: `Measure nod on a redis-server of its own (found on the PATH, with an
 append-only file synced each second), beside a limit or a peer in the same run.
 Every figure is the median of the repeats, and what counts is the ratio. It

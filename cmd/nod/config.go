@@ -38,9 +38,9 @@ func configCommand() *cobra.Command {
 		}
 		return c, nil
 	}
-	cmd := &cobra.Command{Use: "config", Short: "check or show the config"}
+	cmd := &cobra.Command{Use: "config", Short: "Check or print the configuration"}
 	check := &cobra.Command{
-		Use: "check", Short: "check the config and report every problem", Args: cobra.NoArgs,
+		Use: "check", Short: "Check the configuration and report every problem", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
 			if err == nil {
@@ -56,7 +56,7 @@ func configCommand() *cobra.Command {
 		},
 	}
 	show := &cobra.Command{
-		Use: "show", Short: "print the config as nod sees it, without secrets", Args: cobra.NoArgs,
+		Use: "show", Short: "Print the effective configuration, without secrets", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
 			if err != nil {

@@ -26,7 +26,7 @@ func demoCommand() *cobra.Command {
 	var autoplay, verbose bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "see it happen: three chats, an agent, no tokens, no Redis",
+		Short: "Try nod with three emulated chats and an agent",
 		Long: `Run everything in this process: the daemon, an embedded Redis, emulated Slack,
 Discord and Telegram, a page that shows the three chats, and an agent that asks.
 

@@ -35,7 +35,7 @@ func doctorCommand() *cobra.Command {
 	var d doctor
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "check the whole installation, and say what to fix",
+		Short: "Check the setup and report how to fix it",
 		Long: `Check the config, Redis, and each platform: tokens, scopes, channels, how presses
 come in, clocks, persistence, eviction. Then post a test ask to the default
 route and wait for your press, and name the hop that failed.

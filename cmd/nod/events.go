@@ -18,7 +18,7 @@ func eventsCommand() *cobra.Command {
 	var rendered bool
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "print what happens, as it happens, or a session as it ended",
+		Short: "Stream events, or replay a session",
 		Example: `  nod events
   nod events --after 2026-11-21T09:00:00Z --session release-2 --json
   nod events --session release-2 --render`,

@@ -11,7 +11,7 @@ import (
 func grantsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grants",
-		Short: "list and revoke grants, which are standing approvals",
+		Short: "List and revoke grants, which are standing approvals",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(grantsList(), grantsRevoke())
@@ -23,7 +23,7 @@ func grantsList() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "list what each grant covers: agents see their own, people who answer see all",
+		Short: "List what each grant covers",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
@@ -52,7 +52,7 @@ func grantsRevoke() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:     "revoke ID...",
-		Short:   "revoke grants: requests that they covered are asked again",
+		Short:   "Revoke grants, so that their requests are asked again",
 		Example: "  nod grants revoke 3f2a9c01b4d7",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

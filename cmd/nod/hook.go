@@ -42,7 +42,7 @@ type hookFlags struct {
 func hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
-		Short: "be the hook of a coding agent: what it asks goes to chat",
+		Short: "Handle a hook of Claude Code or Codex",
 		Args:  cobra.NoArgs,
 	}
 	for _, agent := range []string{"claude", "codex"} {
@@ -55,7 +55,7 @@ func hookOf(agent string) *cobra.Command {
 	var f hookFlags
 	cmd := &cobra.Command{
 		Use:   agent,
-		Short: "read a hook's input from stdin, ask in chat, print the hook's output",
+		Short: "Read a hook's input from stdin and print its output",
 		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. It
 outlives restarts of the daemon. An event that needs nobody prints {}.
 

@@ -23,7 +23,7 @@ import (
 func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "connect your chats to nod; or a coding agent, or an MCP client",
+		Short: "Connect chats, coding agents or MCP clients",
 		Long: `Connect your chats: nod asks what it needs to know, says which page, which
 button and which token, checks each at once, and writes the config. Run it again
 to add to it; what is there stays, with its comments.
@@ -78,7 +78,7 @@ func initClaude() *cobra.Command {
 	var user bool
 	cmd := &cobra.Command{
 		Use:   "claude",
-		Short: "add nod's hooks to the settings of Claude Code",
+		Short: "Add the hooks of nod to the settings of Claude Code",
 		Long: `Add nod's hooks to the settings of Claude Code, and keep what is there. Run it
 again after a change; --undo takes the hooks out.
 
@@ -118,7 +118,7 @@ func initCodex() *cobra.Command {
 	var f hookFlags
 	cmd := &cobra.Command{
 		Use:   "codex",
-		Short: "add nod's hooks to the settings of Codex",
+		Short: "Add the hooks of nod to the settings of Codex",
 		Long: `Add nod's hook for permission requests to Codex's hooks.json, and keep what is
 there. Run it again after a change; --undo takes the hook out. Codex asks once
 whether it may run new hooks.
@@ -157,7 +157,7 @@ func initMCP() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "add nod to the servers of an MCP client",
+		Short: "Add nod to the servers of an MCP client",
 		Long: `Add nod to the mcpServers of an MCP client's JSON file, and keep what is there.
 The client needs NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its
 environment. A client that speaks HTTP needs no command: its server is /mcp of

@@ -16,7 +16,7 @@ func linkCommand() *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{
 		Use:   "link [CODE]",
-		Short: "link a chat account to yourself, by the code that nod gave to it",
+		Short: "Link a chat account to your own person",
 		Long: `Link a chat account to yourself, by the code that nod gave to it when you pressed
 something with it. NOD_TOKEN has to be your own. Without --yes it only says
 whose account that is; never enter a code that somebody else gave you.`,

@@ -92,29 +92,63 @@ func complain(w io.Writer, err error) int {
 	return e.Code.ExitCode()
 }
 
+// commandGroups are the sections of nod --help, and their commands in order.
+var commandGroups = []struct {
+	title    string
+	commands []func() *cobra.Command
+}{
+	{"Ask people:", []func() *cobra.Command{askCommand, approveCommand, runCommand, notifyCommand}},
+	{"Respond and inspect:", []func() *cobra.Command{
+		listCommand, showCommand, answerCommand, cancelCommand, eventsCommand, messagesCommand, grantsCommand, channelCommand, linkCommand,
+	}},
+	{"Connect agents:", []func() *cobra.Command{hookCommand, mcpCommand, proxyCommand}},
+	{"Set up and operate:", []func() *cobra.Command{
+		initCommand, doctorCommand, serveCommand, configCommand, policyCommand, tokenCommand, manifestCommand, backupCommand, restoreCommand,
+	}},
+	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
+	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand, benchCommand}},
+}
+
+// The help lists commands in the order above.
+func init() { cobra.EnableCommandSorting = false }
+
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nod",
-		Short: "your agents ask, your team nods, from any chat",
-		Long: `nod carries questions and approvals from AI agents, scripts and CI to the people
-in Slack, Discord and Telegram, and their answer back.
+		Short: "Human approval for AI agents, scripts and CI",
+		Long: `nod asks people in Slack, Discord and Telegram on behalf of AI agents, scripts
+and CI, and returns the first valid answer.
 
-Try it, without tokens or Redis:  nod demo
+Try it without tokens or Redis:
 
-Exit codes: 0 answered or approved, 1 denied, 2 usage, 3 expired,
-4 cancelled or gone, 5 unavailable, 6 forbidden, 7 queued, and 130, 143 or 129
-if SIGINT, SIGTERM or SIGHUP ended the wait. nod run adds 110 to its own codes,
-so that they differ from those of the command that it runs.`,
+  nod demo
+
+Environment:
+  NOD_URL      URL of the daemon (default http://127.0.0.1:8787)
+  NOD_TOKEN    token of an agent or a person
+  NOD_CONFIG   path of the configuration file
+
+Exit codes:
+  0 answered or approved    4 cancelled, replaced or not found
+  1 denied                  5 unavailable or undeliverable
+  2 usage or invalid input  6 forbidden
+  3 expired                 7 deferred; a late answer goes to the session
+  130, 143, 129 if SIGINT, SIGTERM or SIGHUP ended the wait
+
+nod run adds 110 to its own codes, so that they differ from those of the command
+that it runs.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(
-		demoCommand(), serveCommand(), sandboxCommand(),
-		askCommand(), approveCommand(), runCommand(), notifyCommand(),
-		listCommand(), showCommand(), answerCommand(), cancelCommand(), eventsCommand(), messagesCommand(), channelCommand(), grantsCommand(), receiptCommand(), auditCommand(), policyCommand(), linkCommand(), tokenCommand(), benchCommand(),
-		hookCommand(), mcpCommand(), proxyCommand(), initCommand(), doctorCommand(),
-		configCommand(), backupCommand(), restoreCommand(), manifestCommand(), versionCommand(), manCommand(),
-	)
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, make := range g.commands {
+			c := make()
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(versionCommand(), manCommand())
 	return root
 }

@@ -14,7 +14,7 @@ import (
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIRECTORY",
-		Short:   "write the manual pages",
+		Short:   "Write the manual pages",
 		Long:    "Write a manual page for each command into a directory, which is made if it is not there.",
 		Example: "  nod man ~/.local/share/man/man1\n  man nod-run",
 		Args:    cobra.ExactArgs(1),

@@ -21,7 +21,7 @@ func listCommand() *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "list requests, newest first",
+		Short: "List requests, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
@@ -82,7 +82,7 @@ func showCommand() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "show one request, whole",
+		Short: "Show one request with its history",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, rec, err := c.record(cmd, args[0])
@@ -140,7 +140,7 @@ func answerCommand() *cobra.Command {
 	var decline bool
 	cmd := &cobra.Command{
 		Use:   "answer ID [DECISION | VALUE | QUESTION=VALUE...]",
-		Short: "answer a request, as the person whose token NOD_TOKEN is",
+		Short: "Answer a request from the command line",
 		Long: `Answer a request under the same rules as in chat. For an approval give a
 decision that nod show lists, such as deny, once, session or always. For one question give its value; for
 several, QUESTION=VALUE each. A list is VALUE,VALUE; a form, a plan review or
@@ -231,7 +231,7 @@ func cancelCommand() *cobra.Command {
 	var reason, session string
 	cmd := &cobra.Command{
 		Use:     "cancel [ID]",
-		Short:   "withdraw a request, or everything pending in a session",
+		Short:   "Cancel a request, or all pending requests of a session",
 		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ func manifestCommand() *cobra.Command {
 	var link bool
 	cmd := &cobra.Command{
 		Use:   "manifest slack",
-		Short: "print the manifest that a Slack app is made from",
+		Short: "Print the Slack app manifest",
 		Long: `Print the manifest of nod's app in Slack. Make the app at api.slack.com/apps >
 Create New App > From a manifest, or open the address that --link prints.
 The app connects out (Socket Mode); with --http it is called at your address.`,

@@ -37,7 +37,7 @@ func mcpCommand() *cobra.Command {
 	var w wrapping
 	cmd := &cobra.Command{
 		Use:   "mcp [--wrap -- SERVER [ARG...]]",
-		Short: "be an MCP server on stdin and stdout: a model asks people",
+		Short: "Run an MCP server that lets a model ask people",
 		Long: `Be an MCP server on stdin and stdout, with the tools ask_human,
 request_approval, notify and check. It talks to the daemon of NOD_URL with
 NOD_TOKEN. A client that speaks HTTP needs no command: the daemon serves the

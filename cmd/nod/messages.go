@@ -16,7 +16,7 @@ func messagesCommand() *cobra.Command {
 	var ack, wait bool
 	cmd := &cobra.Command{
 		Use:   "messages --session S",
-		Short: "print the late answers of a session",
+		Short: "Print the late answers of a session",
 		Long: `Print the answers that came after their agent had been told that they are
 queued, oldest first. They come again until they are acknowledged.`,
 		Example: "  nod messages --session release-2 --wait --ack",
@@ -64,7 +64,7 @@ func channelCommand() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "channel mute|unmute PLATFORM:CHANNEL",
-		Short: "make a channel read-only, as a person who may answer in it",
+		Short: "Make a channel read-only, or allow answers again",
 		Long: `Make a channel read-only for nod, or let it answer again. Cards in it show
 without their controls; requests that nobody could answer anywhere end as
 undeliverable at once. In the chats, the command /nod mute does the same.`,

@@ -10,7 +10,7 @@ func notifyCommand() *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "notify TEXT",
-		Short: "tell people something, and wait only until it is shown",
+		Short: "Post a message that needs no answer",
 		Long: `Show a text, in Markdown, in the team's chats. It asks nothing. Exit codes: 0
 shown, 5 it could not be shown anywhere.`,
 		Example: "  nod notify \"Backup **done**, 4 GB\"",

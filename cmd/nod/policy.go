@@ -18,7 +18,7 @@ import (
 func policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Try the policy rules, or print a set to start with",
+		Short: "Test policy rules, or print a starter set",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(policyTest(), policyStarter())
@@ -28,7 +28,7 @@ func policyCommand() *cobra.Command {
 func policyStarter() *cobra.Command {
 	return &cobra.Command{
 		Use:   "starter",
-		Short: "Print a set of policy rules to start with",
+		Short: "Print a starter set of policy rules",
 		Long: `Print a reviewed set of policy rules for coding agents, as a part of the config.
 It allows reading and searching, asks about options that write files or start
 other programs, and leaves everything else to people.`,
@@ -47,7 +47,7 @@ func policyTest() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "test",
-		Short: "Print which rules decide about a request, and why",
+		Short: "Print which rules decide a request, and why",
 		Long: `Print which rules of the config decide about a request, and why. It sends nothing
 and needs no daemon. It shows every part of the request in every reading: the
 commands of a plain line, what a command would start, and the text of a line

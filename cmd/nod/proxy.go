@@ -29,7 +29,7 @@ type proxyFlags struct {
 func proxyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proxy",
-		Short: "stand between an editor and its agent: what the agent asks goes to chat too",
+		Short: "Forward an agent's prompts to chat as well",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(
@@ -43,7 +43,7 @@ func proxyOf(name, what, example string, handler func(relay.Options) *relay.Agen
 	var f proxyFlags
 	cmd := &cobra.Command{
 		Use:   name + " -- AGENT [ARG...]",
-		Short: "stand before " + what,
+		Short: "Forward the prompts of " + what,
 		Long: `Start ` + what + `, and carry its messages to
 and from the client on stdin and stdout. What the agent asks its person is shown
 in the client and in chat; the first answer counts, and closes the other.`,

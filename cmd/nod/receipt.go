@@ -15,7 +15,7 @@ import (
 func receiptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "receipt",
-		Short: "check the signed receipts of decisions, without a daemon",
+		Short: "Verify signed receipts offline",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(receiptVerify(), receiptKeys())
@@ -27,7 +27,7 @@ func receiptVerify() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
-		Short: "check a receipt with the public keys, and say what it proves",
+		Short: "Verify a receipt and print what it proves",
 		Long: `Check a receipt with the public keys, without a daemon, and print what it proves.
 FILE holds the receipt, or a whole record as printed by --json. Without FILE, or
 with -, it is read from stdin. A record is compared with its receipt: the digest
@@ -114,7 +114,7 @@ func receiptKeys() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "print the daemon's public keys, to keep where receipts are checked",
+		Short: "Print the public keys of the daemon",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()

@@ -17,7 +17,7 @@ func runCommand() *cobra.Command {
 	var prompt string
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND [ARG...]",
-		Short: "ask for permission, then run exactly that command",
+		Short: "Run a command only if it is approved",
 		Long: `Show exactly this argument list, and run exactly it once a person approves it.
 The command gets stdin, stdout, stderr and the signals that nod gets.
 

@@ -21,7 +21,7 @@ func sandboxCommand() *cobra.Command {
 	var noLimits bool
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "emulate Slack, Discord and Telegram on this machine",
+		Short: "Emulate Slack, Discord and Telegram locally",
 		Long: `Emulate the parts of Slack, Discord and Telegram that an interactive bot
 touches. Any bot can connect to it, with the SDK it has; the page shows the
 three chats, and you can be any of their members.

@@ -23,7 +23,7 @@ func serveCommand() *cobra.Command {
 	var dev, logJSON bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "run the daemon",
+		Short: "Run the daemon",
 		Long: `Run the daemon: it takes requests by HTTP, shows them in the chats of its
 config, and settles them in Redis. SIGINT and SIGTERM stop it; what is pending
 stays pending. SIGHUP has it read its config again; one that is wrong changes

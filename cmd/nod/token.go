@@ -29,7 +29,7 @@ func tokenCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "make a token for an agent or a person, and the hash that the config holds of it",
+		Short: "Generate a token and its hash",
 		Long: `Make a random token, and the hash of it. Give the token to the agent, as
 NOD_TOKEN, and put the hash into token_hashes of the daemon's config: then
 nobody who reads the config can ask as that agent. To replace a token, add the

@@ -19,7 +19,7 @@ func versionCommand() *cobra.Command {
 	var sbom bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "print the version",
+		Short:   "Print the version",
 		Long:    "Print the version, or what the binary was made of.",
 		Example: "  nod version\n  nod version --sbom > nod.cdx.json",
 		Args:    cobra.NoArgs,
