@@ -63,8 +63,8 @@ func TestDiscordRounds(t *testing.T) {
 }
 
 // TestDiscordRoundElsewhere loses a permission before a round that other
-// services show as well: it waits for an answer there, and Discord's message
-// has no controls until it is shown whole.
+// services show too: it waits for an answer there, and Discord's message
+// has no controls.
 func TestDiscordRoundElsewhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("discord", "telegram")})

@@ -24,8 +24,8 @@ const (
 // spoilers, and addresses behind other words.
 var discordMarkup = regexp.MustCompile("(?s)```.*?```|`[^`]*`" + `|\\.|\|\|.+?\|\||\]\(<?\w+://[^)]*\)`)
 
-// discordShown is what a member reads on a message or a modal, given as Discord
-// returns it or as a request sends it. What a spoiler hides does not count,
+// discordShown returns what a member reads on a message or a modal, as Discord
+// stores it or a request sends it. What a spoiler hides does not count,
 // and neither do embeds: a permission or a setting can hide them. Menus count
 // as open. Files are read with download, if it is not nil.
 func discordShown(v any, download func(string) string) string {
