@@ -55,7 +55,7 @@ func (r *rig) guard(at sandbox.Place, round, want string) {
 	wg.Go(func() {
 		_ = r.sandbox.Wait(ctx, func() bool {
 			m := r.sandbox.Message(at)
-			if len(approving(at.Service, m)) == 0 || !strings.Contains(shownIn(m), round) {
+			if len(approving(at.Service, m)) == 0 || !strings.Contains(sandbox.Texts(m), round) {
 				return false
 			}
 			if !strings.Contains(r.displayed(at), normal(at.Service, want)) {
@@ -99,7 +99,7 @@ func (r *rig) once(at sandbox.Place) int {
 // the plan of the new round is there whole before its controls are.
 func TestLongLaterRound(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"slack", "telegram"} {
+	for _, s := range services {
 		for _, before := range []int{10, 50_000} {
 			t.Run(fmt.Sprintf("%s after %d", s, before), func(t *testing.T) {
 				t.Parallel()
@@ -224,7 +224,7 @@ func TestLongTextPaced(t *testing.T) {
 // a yes only then.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"slack", "telegram"} {
+	for _, s := range services {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, rigOptions{config: only(s)})

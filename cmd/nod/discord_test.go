@@ -48,11 +48,48 @@ func TestDiscordRounds(t *testing.T) {
 	}
 	r.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	again("third")
-	r.eventually("the third round is withheld", func() bool { return strings.Contains(sees(), "Not delivered") })
-	if n := len(a.controls("discord")); n > 0 || strings.Contains(sees(), "of second") {
-		t.Errorf("the message has %d controls and shows %.500s", n, sees())
+	// It can be answered nowhere, so it ends, and the agent learns why.
+	got := a.end()
+	if got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "Missing Permissions") {
+		t.Errorf("the third round is %s: %+v", got.State, got.Response)
 	}
-	if got, err := r.daemons[0].engine().Get(r.ctx, a.Interaction.ID); err != nil || got.State != bridge.StatePending {
-		t.Errorf("the third round is %s, %v", got.State, err)
+	a.closed("Could not be delivered")
+	if strings.Contains(sees(), "of second") {
+		t.Errorf("the third round shows %.500s", sees())
 	}
+	if rec, err := r.person.Respond(r.ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("yes")}}); err == nil {
+		t.Errorf("the third round took an answer: %s", rec.State)
+	}
+}
+
+// TestDiscordRoundElsewhere loses a permission before a round that other
+// services show too: it waits for an answer there, and Discord's message
+// has no controls.
+func TestDiscordRoundElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{config: only("discord", "telegram")})
+	a := r.ask(planned("a short plan"))
+	at := a.on("discord")
+	r.typed("ana", at, "Request changes", "more detail")
+	a.end()
+	a.closed("more detail")
+	r.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	r.guard(at, "round 2", tail)
+	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, planned(longPlan(20_000)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := a.as(next)
+	r.eventually("the round is withheld on Discord", func() bool {
+		rec := b.stillPending()
+		return strings.Contains(b.text("discord"), "Not delivered") && len(rec.Failures) == 1 && len(approving("telegram", r.sandbox.Message(b.on("telegram")))) > 0
+	})
+	if n := len(b.controls("discord")); n > 0 {
+		t.Errorf("Discord's message has %d controls", n)
+	}
+	r.press("ana", b.on("telegram"), "Approve")
+	if got := b.end(); got.State != bridge.StateAnswered || got.Response.Message.Channel == at.Channel {
+		t.Errorf("the round is %s by %+v", got.State, got.Response.Message)
+	}
+	b.closed()
 }

@@ -20,10 +20,6 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// embedsCount makes Discord's embeds count as displayed, although a permission
-// or a preference can hide them.
-const embedsCount = false
-
 // display checks each decision that a rig stores: at that moment, the message
 // that was clicked showed everything that the decision covers. It is a
 // hook between the daemons and Redis, where every decision passes.
@@ -51,7 +47,11 @@ func (d *display) record(next http.Handler) http.Handler {
 				return
 			}
 			req.Body = io.NopCloser(bytes.NewReader(raw))
-			text := normal(service, shownIn(decodeBody(req.Header.Get("Content-Type"), raw)))
+			body := decodeBody(req.Header.Get("Content-Type"), raw)
+			text := normal(service, shownIn(body))
+			if service == "discord" {
+				text = normal(service, discordShown(body, nil))
+			}
 			d.mu.Lock()
 			d.history[service].WriteString(text)
 			d.mu.Unlock()
@@ -94,7 +94,7 @@ var notShown = map[string]bool{
 	"reply_to_message": true,
 }
 
-// shownIn is every text of decoded JSON that people read.
+// shownIn is every text of decoded JSON of Slack or Telegram that people read.
 func shownIn(v any) string {
 	var b strings.Builder
 	var walk func(v any)
@@ -110,7 +110,7 @@ func shownIn(v any) string {
 			_, blocks := x["blocks"]
 			for _, k := range sortedKeys(x) {
 				switch {
-				case notShown[k], k == "embeds" && !embedsCount, k == "text" && blocks: // a notification's
+				case notShown[k], k == "text" && blocks: // a notification's
 				default:
 					walk(x[k])
 				}

@@ -21,6 +21,9 @@ var (
 // own text, and what it refers to.
 func (r *rig) displayed(at sandbox.Place) string {
 	m := r.sandbox.Message(at)
+	if at.Service == "discord" {
+		return normal(at.Service, discordShown(m, r.download))
+	}
 	own := shownIn(m)
 	text := normal(at.Service, own)
 	switch at.Service {
@@ -34,14 +37,6 @@ func (r *rig) displayed(at sandbox.Place) string {
 		if name := telegramFile.FindString(fmt.Sprint(m["text"])); name != "" {
 			for _, file := range r.files(at.Channel, name) {
 				text += normal(at.Service, file)
-			}
-		}
-	case "discord":
-		attached, _ := m["attachments"].([]any)
-		for _, a := range attached {
-			file, _ := a.(map[string]any)
-			if path, _ := file["url"].(string); path != "" {
-				text += normal(at.Service, r.download(path))
 			}
 		}
 	}
@@ -88,6 +83,9 @@ func (r *rig) download(path string) string {
 		return ""
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return ""
+	}
 	raw, _ := io.ReadAll(resp.Body) // what is cut off is missing
 	return string(raw)
 }
