@@ -51,7 +51,7 @@ func (e *Engine) Command(ctx context.Context, c Command) (string, error) {
 		if word == "revoke" {
 			return e.commandRevoke(ctx, c.Actor, strings.TrimSpace(rest))
 		}
-		return e.commandGrants(ctx)
+		return e.commandGrants(ctx, c.Actor)
 	case "mute", "unmute":
 		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
@@ -88,9 +88,9 @@ func (e *Engine) commandLink(ctx context.Context, by Actor, rest string) (string
 // fit is left out whole and counted, as its words must not be cut.
 const maxGrants = 1800
 
-// commandGrants lists the grants and what each covers.
-func (e *Engine) commandGrants(ctx context.Context) (string, error) {
-	all, err := e.Grants(ctx, "")
+// commandGrants lists the grants that a person may see, and what each covers.
+func (e *Engine) commandGrants(ctx context.Context, who Actor) (string, error) {
+	all, err := e.GrantsFor(ctx, who)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (e *Engine) commandGrants(ctx context.Context) (string, error) {
 }
 
 func (e *Engine) commandRevoke(ctx context.Context, by Actor, id string) (string, error) {
-	g, err := e.Revoke(ctx, "", id, by.Display())
+	g, err := e.RevokeAs(ctx, by, id)
 	if ErrorCode(err) == CodeNotFound {
 		return "There is no grant with that ID. /" + CommandName + " grants lists them.", nil
 	}

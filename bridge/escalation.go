@@ -175,7 +175,8 @@ func (e *Engine) doStep(ctx context.Context, r Record, s Step) error {
 
 // amend stores an amendment, with what follows from it at the deadline.
 func (e *Engine) amend(ctx context.Context, r Record, a Amendment) error {
-	if r.Interaction.Escalation != nil && r.Escalated.IsZero() {
+	// Also without an escalation, as a former one may be stored for the deadline.
+	if r.Interaction.OnTimeout == OnTimeoutEscalate && r.Escalated.IsZero() {
 		next := a.Interaction.escalated()
 		a.Escalated = &next
 	}

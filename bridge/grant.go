@@ -87,8 +87,16 @@ func (i *Interaction) grantable(r Ruling, sent Interaction) error {
 		}
 	}
 	a.limit(keep)
+	i.noteScopes()
+	return nil
+}
+
+// noteScopes states in the scope notes what each scope covers, unless the agent
+// itself remembers.
+func (i *Interaction) noteScopes() {
+	a := i.Approval
 	if a.AgentRemembers {
-		return nil
+		return
 	}
 	a.ScopeNotes = nil
 	for _, s := range a.Scopes {
@@ -99,7 +107,6 @@ func (i *Interaction) grantable(r Ruling, sent Interaction) error {
 			a.ScopeNotes[s] = strings.Join(covers, " ")
 		}
 	}
-	return nil
 }
 
 // grantable returns the rules that a grant can cover. A rule without a key

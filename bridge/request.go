@@ -192,6 +192,9 @@ func (r *Request) normalizeTimeout() error {
 			if problems[n] != "" {
 				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
 			}
+			if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
+				return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
+			}
 		}
 	default:
 		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")

@@ -67,7 +67,7 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 	r := Request{
 		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Initial: i.Initial,
 		Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
-		Requester: i.Requester, Route: i.own(), MaxRounds: i.MaxRounds,
+		Requester: i.Requester, Route: i.own(), MaxRounds: i.MaxRounds, Error: i.Error,
 		Timeout: Duration(i.Deadline.Sub(i.Created)), OnTimeout: OnTimeoutExpire, Hold: i.Hold,
 	}
 	if i.Approval != nil {
@@ -79,7 +79,9 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 	if len(agent.Scopes) > 0 && r.Approval != nil {
 		r.Approval.limit(agent.Scopes)
 	}
-	v := review{ruling: Ruling{Effect: EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: i.routeNames()}}
+	v := review{ruling: Ruling{
+		Effect: EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: i.routeNames(), GrantFor: i.GrantFor, Grants: i.RuleGrants,
+	}}
 	switch {
 	case i.Redacted == 0 || r.Approval == nil:
 		v.ruling = e.judge(agent, &r)
@@ -97,8 +99,18 @@ func (e *Engine) evaluate(ctx context.Context, rec Record, input json.RawMessage
 		return v, err
 	}
 	v.now.Digest, v.now.Trace = i.Digest, i.Trace
+	if i.Redacted > 0 && r.Approval != nil {
+		v.now.keepHidden(i)
+	}
 	e.addAgain(&v.now, i)
 	return v, nil
+}
+
+// keepHidden takes over what was found out about a request before it was
+// masked.
+func (i *Interaction) keepHidden(was Interaction) {
+	i.GrantKey, i.Redacted, i.RedactedCommand = was.GrantKey, max(was.Redacted, i.Redacted), was.RedactedCommand || i.RedactedCommand
+	i.noteScopes()
 }
 
 const requestAgain = "the agent has to request it again"
@@ -258,12 +270,16 @@ func (v review) reroute(a *Amendment, rec Record) {
 	}
 }
 
+// maxTerms is the highest Interaction.Terms, which a token holds in one byte. A
+// request whose requirements change more often has to be requested again.
+const maxTerms = 255
+
 // restate stores the requirements of a review. Approvals that were given under
 // the former ones no longer count.
 func (e *Engine) restate(ctx context.Context, rec Record, v review) (Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
-	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > MaxDestinations {
+	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, i.overtaken("the rules changed while this was pending; "+requestAgain))
 	}
 	a := Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}

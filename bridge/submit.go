@@ -207,8 +207,9 @@ type Reply struct {
 	// Answers to an ask, by question id, and free text beside the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
-	// Terms is Interaction.Terms of the request that the person read. If it is
-	// set and the requirements changed since, nothing is approved.
+	// Terms is Interaction.Terms of the request that the person read. If the
+	// requirements changed since, nothing is approved. Nil means zero, the
+	// requirements that the request was opened with.
 	Terms *int `json:"terms,omitempty"`
 	// Decline ends a declinable ask without an answer.
 	Decline bool `json:"decline,omitempty"`
@@ -243,7 +244,11 @@ func (e *Engine) Answer(ctx context.Context, id ID, actor Actor, reply Reply) (R
 		e.refuse(ctx, i, actor, why)
 		return Record{}, Errorf(CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
 	}
-	if reply.Terms != nil && *reply.Terms != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
+	read := 0
+	if reply.Terms != nil {
+		read = *reply.Terms
+	}
+	if read != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
 		return Record{}, Errorf(CodeConflict, "%s", noteChanged)
 	}
 	for qid := range reply.Answers {

@@ -64,9 +64,20 @@ var describing = []string{
 	"diff", "patch", "new_string", "old_string", "new_source", "data", "prompt",
 }
 
-// describes reports whether the field at a path is one of them.
+// executing are the fields of an input that hold what is executed, also within
+// one that describes.
+var executing = []string{"command", "commands", "cmd", "argv", "args", "script", "program", "code", "query", "sql"}
+
+// describes reports whether the field at a path is in one that describes. The
+// innermost name that says so counts.
 func describes(path []string) bool {
-	return slices.ContainsFunc(path, func(name string) bool { return slices.Contains(describing, strings.ToLower(name)) })
+	for _, name := range slices.Backward(path) {
+		name = strings.ToLower(name)
+		if slices.Contains(describing, name) || slices.Contains(executing, name) {
+			return slices.Contains(describing, name)
+		}
+	}
+	return false
 }
 
 // tree hides what is secret in a JSON value: fields by their name or path, and
@@ -97,8 +108,9 @@ func (v *veiler) leaf(value any, shown string, path []string) any {
 	return shown
 }
 
-// whole hides a value that has a secret name, with all that is in it.
-func (v *veiler) whole(value any) any {
+// whole hides the texts and numbers of a value that has a secret name. Objects
+// in it are hidden as anywhere else.
+func (v *veiler) whole(value any, path, fields []string) any {
 	switch x := value.(type) {
 	case string:
 		if x == "" {
@@ -115,9 +127,11 @@ func (v *veiler) whole(value any) any {
 	case []any:
 		out := make([]any, len(x))
 		for n := range x {
-			out[n] = v.whole(x[n])
+			out[n] = v.whole(x[n], path, fields)
 		}
 		return out
+	case map[string]any:
+		return v.object(x, path, fields)
 	}
 	return value
 }
@@ -140,9 +154,10 @@ func (v *veiler) object(x map[string]any, path, fields []string) map[string]any 
 				v.executed++
 			}
 		case name == pair:
-			value = v.whole(value)
+			value = v.whole(value, inner, fields)
 		case v.r.Secret(name):
-			if value = v.whole(value); fmt.Sprint(value) == fmt.Sprint(x[name]) {
+			before := v.hidden
+			if value = v.whole(value, inner, fields); v.hidden == before {
 				value = v.tree(value, inner, fields)
 			}
 		default:

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/nodbridge/nod/bridge"
@@ -15,24 +16,20 @@ type grant struct {
 
 func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 
-// whose is the agent whose grants a caller may see: agents see their own, and
-// people who answer see all.
-func (s *Server) whose(p Principal) (string, error) {
+// visible are the grants that a caller may see: agents see their own, auditors
+// all, and people those that GrantsFor lists.
+func (s *Server) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
 	switch {
 	case p.Agent != nil:
-		return p.Agent.Name, nil
-	case !s.engine.Responds(p.Person):
-		return "", bridge.Errorf(bridge.CodeForbidden, "only people who answer may see grants")
+		return s.engine.Grants(ctx, p.Agent.Name)
+	case p.Auditor:
+		return s.engine.Grants(ctx, "")
 	}
-	return "", nil
+	return s.engine.GrantsFor(ctx, p.actor())
 }
 
 func (s *Server) grants(w http.ResponseWriter, r *http.Request, p Principal) error {
-	agent, err := s.whose(p)
-	if err != nil {
-		return err
-	}
-	all, err := s.engine.Grants(r.Context(), agent)
+	all, err := s.visible(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -48,15 +45,13 @@ func (s *Server) grants(w http.ResponseWriter, r *http.Request, p Principal) err
 }
 
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p Principal) error {
-	agent, err := s.whose(p)
-	if err != nil {
-		return err
-	}
-	by := p.Person
+	var g bridge.Grant
+	var err error
 	if p.Agent != nil {
-		by = "agent " + p.Agent.Name
+		g, err = s.engine.Revoke(r.Context(), p.Agent.Name, r.PathValue("id"), "agent "+p.Agent.Name)
+	} else {
+		g, err = s.engine.RevokeAs(r.Context(), p.actor(), r.PathValue("id"))
 	}
-	g, err := s.engine.Revoke(r.Context(), agent, r.PathValue("id"), by)
 	if err != nil {
 		return err
 	}

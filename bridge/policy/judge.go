@@ -98,6 +98,9 @@ func (j *judgement) walk(p part, step Step, known bool) int {
 // plain evaluates each command of a plain line, what it starts, and then the text
 // of the line.
 func (j *judgement) plain(l *line) {
+	if inner := l.launched(); inner != nil && j.launch(l, inner) {
+		return
+	}
 	last := -1
 	p := part{line: l}
 	for n, call := range l.calls {
