@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -89,16 +91,38 @@ func (x intruder) forgedMemory(t *testing.T) {
 	if s, err := memory.Get(x.ctx, "mine", ""); err != nil || s != bridge.ScopeAlways {
 		t.Fatal(s, err)
 	}
-	own := x.field("nod:{0}:t:tester/", "mine")
-	for what, v := range map[string]string{"forged": "always", "copied": own} {
-		x.set("nod:{0}:t:tester/", "other", v)
-		if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
-			t.Errorf("%s: a tool is told %q, %v", what, s, err)
+	const hash = "nod:{0}:t:tester/"
+	mine, err := x.client.HGetAll(x.ctx, hash).Result()
+	if err != nil || len(mine) != 1 {
+		t.Fatalf("%v, %v", mine, err)
+	}
+	if err := memory.Set(x.ctx, "other", bridge.ScopeAlways, ""); err != nil {
+		t.Fatal(err)
+	}
+	both, err := x.client.HGetAll(x.ctx, hash).Result()
+	if err != nil || len(both) != 2 {
+		t.Fatalf("%v, %v", both, err)
+	}
+	for field := range both {
+		if _, first := mine[field]; first {
+			continue
+		}
+		for _, own := range mine {
+			for what, v := range map[string]string{"forged": "always", "copied": own} {
+				x.set(hash, field, v)
+				if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
+					t.Errorf("%s: a tool is told %q, %v", what, s, err)
+				}
+			}
 		}
 	}
 }
 
 func (x intruder) forgedKey(t *testing.T) {
+	kept := func(key string) string { // where Redis has what was opened with it
+		sum := sha256.Sum256([]byte(key))
+		return "nod:{0}:kh:tester/" + hex.EncodeToString(sum[:])
+	}
 	req := approval(bridge.ScopeOnce)
 	first := x.decided(req, answerOnce)
 	other := req
@@ -107,12 +131,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := x.client.Get(x.ctx, "nod:{0}:k:tester/key-0").Result()
+	raw, err := x.client.Get(x.ctx, kept("key-0")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := strings.Replace(raw, string(probe.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-0", moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, kept("key-0"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, other, "key-0"); bridge.ErrorCode(err) != bridge.CodeForbidden {
@@ -122,12 +146,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil || again.State != bridge.StatePending {
 		t.Fatal(again.State, err)
 	}
-	raw, err = x.client.Get(x.ctx, "nod:{0}:k:tester/key-1").Result()
+	raw, err = x.client.Get(x.ctx, kept("key-1")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved = strings.Replace(raw, string(again.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, "nod:{0}:k:tester/key-1", moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, kept("key-1"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, req, "key-1"); bridge.ErrorCode(err) != bridge.CodeForbidden {
