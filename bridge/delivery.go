@@ -21,6 +21,8 @@ type Sending struct {
 	// Content names what the parts carry; see [View.Content].
 	Content string
 	Parts   []MessageRef
+	// Proofs show, for each part, that a daemon recorded it.
+	Proofs []string
 }
 
 // Part records that one more part was sent.
@@ -29,6 +31,7 @@ type Part struct {
 	Content     string
 	N           int // how many were recorded before
 	Ref         MessageRef
+	Proof       string // shows that a daemon recorded it
 }
 
 // Shown records that a destination shows all of a content.

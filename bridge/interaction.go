@@ -376,6 +376,8 @@ type Record struct {
 	// its card. Shown names the content that a destination shows whole.
 	Sending map[int]Sending `json:"-"`
 	Shown   map[int]string  `json:"-"`
+	// Held shows until when a daemon was asked to keep it open.
+	Held string `json:"-"`
 	// Delivered is when an agent received the response; zero: not yet.
 	Delivered time.Time `json:"delivered,omitzero"`
 	// Unawaited tells that nobody waited for the response when it came.

@@ -22,6 +22,9 @@ const (
 	domainMemory      = "nod tool memory v1"
 	domainVote        = "nod vote v1"
 	domainEntry       = "nod audit entry v1"
+	domainShown       = "nod shown v1"
+	domainPart        = "nod part v1"
+	domainHeld        = "nod held v1"
 )
 
 // Reasons why a record is not acted on. People read them on its card.
@@ -30,6 +33,8 @@ const (
 	whyUnproven = "this request has no proof: an earlier version of nod stored it, or it was written outside nod"
 	whyForged   = "the decision of this request was changed outside nod, so it does not count"
 	whyNoProof  = "the decision of this request has no proof: an earlier version of nod made it, or it was written outside nod"
+	whyMoved    = "the deadline of this request was changed outside nod, so it can no longer be decided"
+	whyLate     = "the decision of this request came after its deadline, which was changed outside nod"
 	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
 )
 

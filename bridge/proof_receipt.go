@@ -62,6 +62,9 @@ func (p *prover) problem(r Record) string {
 	if why := p.votesProblem(r); why != "" {
 		return why
 	}
+	if why := p.deadlineProblem(r); why != "" {
+		return why
+	}
 	if !r.State.Final() {
 		if r.Response != nil || r.State != StatePending {
 			return whyForged
@@ -120,6 +123,9 @@ func (p *prover) votesProblem(r Record) string {
 		if v.Proof == "" && !p.strict {
 			continue
 		}
+		if v.State == StateApproved && v.Terms != r.Interaction.Terms {
+			return whyVotes // it was given before the requirements became stricter
+		}
 		if !p.knownVote(r.Interaction.ID, v) {
 			return whyVotes
 		}
@@ -161,6 +167,7 @@ func (p *prover) marked(r Record) Record {
 	if p == nil {
 		return r
 	}
+	r = p.delivered(r)
 	if r.Unverified = p.problem(r); r.Unverified == "" && r.Response != nil {
 		r.Receipt = r.Response.Proof
 	}

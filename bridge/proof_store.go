@@ -99,7 +99,11 @@ func (s provenStore) Open(ctx context.Context, o Opening) (Record, bool, error) 
 // change it.
 func (p *prover) repeats(first, now Interaction) error {
 	same := first.Agent == now.Agent && first.Session == now.Session && first.Digest == now.Digest
-	if first.Proof != "" && first.RequestKey != now.RequestKey && !(first.Join && now.Join) && first.ID != now.ID {
+	joined := first.Join && now.Join
+	if now.RequestKey == "" && first.ID != now.ID && !joined {
+		same = false // without a key, nothing leads to an earlier one
+	}
+	if first.Proof != "" && first.RequestKey != now.RequestKey && !joined && first.ID != now.ID {
 		same = false
 	}
 	if same {
@@ -130,20 +134,8 @@ func (s provenStore) Settle(ctx context.Context, t Settlement) (Record, bool, er
 	return rec, won && rec.Unverified == "", err
 }
 
-// Mark implements Records. An amendment keeps the times that were proven when
-// the interaction was opened.
-func (s provenStore) Mark(ctx context.Context, id ID, m Mark) (Record, error) {
-	if m.Amended != nil {
-		a := *m.Amended
-		if err := s.proveAmendment(&a); err != nil {
-			return Record{}, err
-		}
-		m.Amended = &a
-	}
-	return s.checked(s.Store.Mark(ctx, id, m))
-}
-
-func (s provenStore) proveAmendment(a *Amendment) error {
+// proveAmendment signs an interaction that was amended.
+func (s provenStore) proveAmendment(a *Amendment) {
 	i := a.Interaction
 	if times := i.Stated; times != (Times{}) {
 		i.Created, i.Deadline = times.Created, times.Deadline
@@ -156,7 +148,6 @@ func (s provenStore) proveAmendment(a *Amendment) error {
 		a.Escalated = &next
 	}
 	a.Interaction = i
-	return nil
 }
 
 // Messages implements Mailbox. An entry that leads to another session's record

@@ -106,6 +106,7 @@ type Mark struct {
 	Failed    *Failed
 	Delivered bool
 	Queued    time.Duration // how long it stays open now; above 0
+	Held      string        // with Queued, the proof of how long that is
 	Completed *Completion
 	Joined    bool // an identical request waits for the same answer
 	Amended   *Amendment

@@ -41,7 +41,7 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[int]bridge.Sending{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}}}
+		want := map[int]bridge.Sending{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}, Proofs: []string{""}}}
 		if d := cmp.Diff(want, rec.Sending); d != "" {
 			t.Errorf("parts (-want +got): %s", d)
 		}

@@ -282,7 +282,7 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if n, err := strconv.ParseInt(f["an"], 10, 64); err == nil {
 		r.Audit = &bridge.AuditRef{Partition: id.Partition(), N: n, Link: f["al"]}
 	}
-	r.Unawaited, r.Next, r.Head = f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
+	r.Held, r.Unawaited, r.Next, r.Head = f["hq"], f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
 	if f["co"] != "" {
 		r.Completion = &bridge.Completion{}
 		if err := json.Unmarshal([]byte(f["co"]), r.Completion); err != nil {
@@ -350,6 +350,12 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	return r, nil
 }
 
+// sentPart is a line of what was sent.
+type sentPart struct {
+	bridge.MessageRef
+	Proof string `json:"proof,omitempty"`
+}
+
 // decodeSending reads a content, and the parts that were sent of it, by line.
 func decodeSending(s string) (bridge.Sending, error) {
 	content, refs, _ := strings.Cut(s, "\n")
@@ -358,11 +364,11 @@ func decodeSending(s string) (bridge.Sending, error) {
 		if line == "" {
 			continue
 		}
-		var ref bridge.MessageRef
-		if err := json.Unmarshal([]byte(line), &ref); err != nil {
+		var part sentPart
+		if err := json.Unmarshal([]byte(line), &part); err != nil {
 			return out, err
 		}
-		out.Parts = append(out.Parts, ref)
+		out.Parts, out.Proofs = append(out.Parts, part.MessageRef), append(out.Proofs, part.Proof)
 	}
 	return out, nil
 }
@@ -429,7 +435,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	case m.Delivered:
 		args = []any{"delivered"}
 	case m.Queued > 0:
-		args = []any{"queued", m.Queued.Milliseconds()}
+		args = []any{"queued", m.Queued.Milliseconds(), m.Held}
 	case m.Completed != nil:
 		args = []any{"completed", data(m.Completed)}
 	case m.Joined:
@@ -441,7 +447,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	case m.Redraw != nil:
 		args = []any{"redraw", *m.Redraw}
 	case m.Part != nil:
-		args = []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(m.Part.Ref)}
+		args = []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(sentPart{m.Part.Ref, m.Part.Proof})}
 	case m.Shown != nil:
 		args = []any{"shown", m.Shown.Destination, m.Shown.Content}
 	default:

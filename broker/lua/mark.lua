@@ -5,7 +5,7 @@
 --      posted:    3 destination  4 message reference  5 revision shown  6 event data
 --                 7 content that is shown ('' if it is not whole)
 --      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
---      queued:    3 hold in ms
+--      queued:    3 hold in ms  4 proof of how long that is
 --      completed: 3 completion
 --      late:      3 destination  4 delay in ms
 --      redraw:    3 destination
@@ -50,6 +50,7 @@ end
 if what == 'queued' then
   if at_deadline(r) ~= 'pending' then return 'final' end
   if r.q then return 'kept' end
+  if ARGV[4] ~= '' then call('HSET', KEYS[1], 'hq', ARGV[4]) end
   queue(r, now, tonumber(ARGV[3]))
   return 'ok'
 end

@@ -8,10 +8,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -32,6 +34,8 @@ type keys struct {
 	// who can read there. Why is the reason, if there was one.
 	inRedis bool
 	why     string
+	// open says why other users of the machine have the keys too.
+	open string
 }
 
 // fingerprint tells the keys of two daemons apart, and reveals neither.
@@ -63,6 +67,9 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 	}
 	var k keys
 	var err error
+	if f.Token != "" {
+		k.open = openKeyFile(c.KeysFile)
+	}
 	if k.token, err = secretKeys("token_key", c.TokenKey, f.Token); err != nil {
 		return k, err
 	}
@@ -120,13 +127,18 @@ func readKeyFile(ctx context.Context, path string, store *broker.Broker) (keyFil
 	if path == "" {
 		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file to keep a file of keys next to")
 	}
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKeyFile(ctx, path, store); err != nil {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := makeKeyFile(ctx, path, store); err != nil {
 			return f, err
 		}
-		raw, err = os.ReadFile(path)
 	}
+	return parseKeyFile(path)
+}
+
+// parseKeyFile reads a file of keys. Any error is CodeInvalid.
+func parseKeyFile(path string) (keyFile, error) {
+	var f keyFile
+	raw, err := os.ReadFile(path)
 	if err != nil { // with other keys, no stored record would verify
 		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("let the user that runs nod read it")
 	}
@@ -151,6 +163,9 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
 		return err
 	}
 	if known != "" {
+		if _, err := os.Lstat(path); err == nil {
+			return nil // a daemon that started at the same time has made it by now
+		}
 		return other(known)
 	}
 	f := keyFile{Token: randomHex(bridge.MinKey), Receipts: randomHex(ed25519.SeedSize)}
@@ -162,20 +177,34 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
 		public := ed25519.NewKeyFromSeed(before).Public().(ed25519.PublicKey)
 		f.Former = []string{hex.EncodeToString(public)}
 	}
-	if err := writeKeyFile(path, f); err != nil {
+	made, err := writeKeyFile(path, f)
+	if err != nil {
 		return err
 	}
-	mine, err := fingerprintOf(f)
-	if err == nil {
-		known, err = store.ClaimKeys(ctx, mine)
-	}
-	if err == nil && known != mine {
-		err = other(known) // another daemon was first
-	}
+	return claimKeyFile(ctx, path, made, store, other)
+}
+
+// claimKeyFile claims the keys that the file has, whoever made it. Keys that no
+// file has are never claimed. A file is removed only by the daemon that made
+// it, and only if another deployment was first: until then, others may have
+// read it.
+func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Broker, other func(string) error) error {
+	kept, err := parseKeyFile(path)
 	if err != nil {
-		return errors.Join(err, os.Remove(path))
+		return err
 	}
-	return nil
+	mine, err := fingerprintOf(kept)
+	if err != nil {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path)
+	}
+	known, err := store.ClaimKeys(ctx, mine)
+	if err != nil || known == mine {
+		return err
+	}
+	if made {
+		err = os.Remove(path)
+	}
+	return errors.Join(other(known), err)
 }
 
 func fingerprintOf(f keyFile) (string, error) {
@@ -196,14 +225,14 @@ func fingerprintOf(f keyFile) (string, error) {
 
 // writeKeyFile writes the file as a whole, and never over one that is there: a
 // daemon that starts at the same time may have made it.
-func writeKeyFile(path string, f keyFile) error {
+func writeKeyFile(path string, f keyFile) (made bool, err error) {
 	raw, err := yaml.Marshal(f)
 	if err != nil {
-		return err
+		return false, err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".nod-keys-*") // mode 0600
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }()
 	_, err = tmp.WriteString("# nod signs with these keys. Keep a copy, and show them to no one.\n" + string(raw))
@@ -211,16 +240,30 @@ func writeKeyFile(path string, f keyFile) error {
 		err = tmp.Sync()
 	}
 	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
+		return false, err
 	}
-	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	err = os.Link(tmp.Name(), path)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
 	}
-	return nil
+	return err == nil, err
+}
+
+// openKeyFile says why others than the owner of a file of keys, and those that
+// its group lets read it, can use the keys. It is empty if no one can.
+func openKeyFile(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has the mode %04o: other users of this machine can read or change the keys; run chmod 600 on it", path, info.Mode().Perm())
 }
 
 // announce says in the log what the keys are worth, and records which they are.
 func (k keys) announce(ctx context.Context, c config.Config, store *broker.Broker, log *slog.Logger) error {
+	if k.open != "" {
+		log.Warn(k.open)
+	}
 	switch {
 	case !k.inRedis:
 		return store.SetKeys(ctx, k.fingerprint())
@@ -243,6 +286,9 @@ func (k keys) health(others []string) bridge.Health {
 	}
 	if k.inRedis {
 		return bridge.Health{State: bridge.HealthDegraded, Reason: keysInRedis}
+	}
+	if k.open != "" {
+		return bridge.Health{State: bridge.HealthDegraded, Reason: k.open}
 	}
 	return bridge.Health{State: bridge.HealthUp}
 }

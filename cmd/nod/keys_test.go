@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -56,6 +57,83 @@ func TestKeyFile(t *testing.T) {
 	}
 	if _, err := load(path); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("a broken file is not refused: %v", err)
+	}
+}
+
+// TestKeyFileAtOnce checks that daemons that start at the same moment next to
+// the same config end up with the keys of the file, and claim those.
+func TestKeyFileAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		store, load := keyed(t)
+		path := filepath.Join(t.TempDir(), "nod.keys")
+		got := make([]string, 4)
+		var wg sync.WaitGroup
+		for n := range got {
+			wg.Go(func() {
+				k, err := load(path)
+				if err != nil || k.inRedis {
+					t.Errorf("%v, in Redis: %v", err, k.inRedis)
+					return
+				}
+				got[n] = k.fingerprint()
+			})
+		}
+		wg.Wait()
+		again, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claimed, err := store.Keys(t.Context())
+		for _, one := range append(got, claimed) {
+			if err != nil || one != again.fingerprint() {
+				t.Fatalf("keys of the file: %s, of the daemons: %v, claimed: %s, %v", again.fingerprint(), got, claimed, err)
+			}
+		}
+	}
+}
+
+// TestKeyFileNowhere checks that a link that leads nowhere claims no keys, as
+// nothing would have them.
+func TestKeyFileNowhere(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "gone"), path); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := load(path); err == nil {
+		t.Errorf("it starts, with keys in Redis: %v", k.inRedis)
+	}
+	if claimed, err := store.Keys(t.Context()); err != nil || claimed != "" {
+		t.Errorf("keys that no file has are claimed: %q, %v", claimed, err)
+	}
+}
+
+// TestKeyFileOpen checks that log and health check warn of a file of keys that
+// others can read.
+func TestKeyFileOpen(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	if _, err := load(path); err != nil {
+		t.Fatal(err)
+	}
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o666: false, 0o620: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		k, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if h := k.health(nil); (h.State == bridge.HealthUp) != good || strings.Contains(log.String(), "chmod 600") == good {
+			t.Errorf("%o: %+v, %s", mode, h, log.String())
+		}
 	}
 }
 

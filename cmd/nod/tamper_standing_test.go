@@ -92,25 +92,37 @@ func (x intruder) forgedMemory(t *testing.T) {
 		t.Fatal(s, err)
 	}
 	const hash = "nod:{0}:t:tester/"
-	own := ""
-	for _, v := range x.client.HGetAll(x.ctx, hash).Val() {
-		own = v // there is one, under the hash of its key
+	mine, err := x.client.HGetAll(x.ctx, hash).Result()
+	if err != nil || len(mine) != 1 {
+		t.Fatalf("%v, %v", mine, err)
 	}
-	for what, v := range map[string]string{"forged": "always", "copied": own} {
-		x.set(hash, "other", v)
-		if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
-			t.Errorf("%s: a tool is told %q, %v", what, s, err)
+	if err := memory.Set(x.ctx, "other", bridge.ScopeAlways, ""); err != nil {
+		t.Fatal(err)
+	}
+	both, err := x.client.HGetAll(x.ctx, hash).Result()
+	if err != nil || len(both) != 2 {
+		t.Fatalf("%v, %v", both, err)
+	}
+	for field := range both {
+		if _, first := mine[field]; first {
+			continue
+		}
+		for _, own := range mine {
+			for what, v := range map[string]string{"forged": "always", "copied": own} {
+				x.set(hash, field, v)
+				if s, err := memory.Get(x.ctx, "other", ""); err != nil || s != "" {
+					t.Errorf("%s: a tool is told %q, %v", what, s, err)
+				}
+			}
 		}
 	}
 }
 
-// idempotency is where the request of an idempotency key is kept.
-func idempotency(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return "nod:{0}:kh:tester/" + hex.EncodeToString(sum[:])
-}
-
 func (x intruder) forgedKey(t *testing.T) {
+	kept := func(key string) string { // where Redis has what was opened with it
+		sum := sha256.Sum256([]byte(key))
+		return "nod:{0}:kh:tester/" + hex.EncodeToString(sum[:])
+	}
 	req := approval(bridge.ScopeOnce)
 	first := x.decided(req, answerOnce)
 	other := req
@@ -119,12 +131,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := x.client.Get(x.ctx, idempotency("key-0")).Result()
+	raw, err := x.client.Get(x.ctx, kept("key-0")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := strings.Replace(raw, string(probe.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, idempotency("key-0"), moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, kept("key-0"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, other, "key-0"); bridge.ErrorCode(err) != bridge.CodeForbidden {
@@ -134,12 +146,12 @@ func (x intruder) forgedKey(t *testing.T) {
 	if err != nil || again.State != bridge.StatePending {
 		t.Fatal(again.State, err)
 	}
-	raw, err = x.client.Get(x.ctx, idempotency("key-1")).Result()
+	raw, err = x.client.Get(x.ctx, kept("key-1")).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved = strings.Replace(raw, string(again.Interaction.ID), string(first.Interaction.ID), 1)
-	if err := x.client.Set(x.ctx, idempotency("key-1"), moved, 0).Err(); err != nil {
+	if err := x.client.Set(x.ctx, kept("key-1"), moved, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := x.agent.Open(x.ctx, req, "key-1"); bridge.ErrorCode(err) != bridge.CodeForbidden {
