@@ -130,8 +130,8 @@ func (p *prover) votesProblem(r Record) string {
 		if v.Proof == "" && !p.strict {
 			continue
 		}
-		if !p.knownVote(r.Interaction.ID, v) {
-			return whyVotes
+		if !p.knownVote(r.Interaction.ID, v) || v.State == StateApproved && v.Shown != r.Interaction.shownHash() {
+			return whyVotes // it is forged, or was given under other terms
 		}
 	}
 	return ""
