@@ -212,8 +212,8 @@ func (e *Engine) enough(ctx context.Context, i Interaction, givers []Actor) (boo
 		if err != nil {
 			return false, err
 		}
-		if why != "" || slices.ContainsFunc(counted, who.Same) {
-			continue
+		if why != "" || who.Person != giver.Person || slices.ContainsFunc(counted, who.Same) {
+			continue // also if the account has another owner now
 		}
 		counted = append(counted, who)
 		b, err := e.ballot(ctx, i, who, Response{State: StateApproved})

@@ -1,39 +1,31 @@
 package bridge_test
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/directory"
 )
 
-// words begin the commands of the model; a rule decides by them.
-var words = []string{"a", "b", "c", "d"}
-
-// rules are the rulings by word: the policy of the model.
-type rules map[string]bridge.Ruling
-
-// act is an approval that a person gave, with what they saw and typed.
-type act struct {
-	who, account string
-	typed        string
-	risk         string // of the card
-	input        string // of the card, or as edited
-}
-
-// asking is a request of the model with the approvals that nod recorded.
+// asking is a request of the model with the approvals that people gave.
 type asking struct {
-	id        bridge.ID
-	requester string
-	acts      []act
-	cards     []card // as they were drawn at some time
+	wish
+	id       bridge.ID
+	acts     []act
+	cards    []card          // as they were drawn at some time
+	seen     map[string]bool // decisions that were compared with the model
+	tampered bool
+	// rules and setup are those that the card states.
+	rules rules
+	setup setup
+	terms int
 }
 
 type card struct {
@@ -41,215 +33,146 @@ type card struct {
 	view    bridge.View
 }
 
-func drawRoutes(t *rapid.T) map[string]bridge.Route {
-	routes := map[string]bridge.Route{}
-	for n, name := range []string{"default", "prod", "sec"} {
-		people := rapid.SliceOfNDistinct(rapid.SampledFrom(team), 1, 5, rapid.ID).Draw(t, name)
-		r := routeTo(fmt.Sprint("C", n), people...)
-		r.Quorum = rapid.SampledFrom([]int{0, 0, 0, 2}).Draw(t, "quorum")
-		r.AllowSelf = rapid.IntRange(0, 3).Draw(t, "self") == 0
-		r.DenyCounts = rapid.IntRange(0, 3).Draw(t, "deny") == 0
-		if rapid.IntRange(0, 3).Draw(t, "with must") == 0 {
-			r.Must = []string{rapid.SampledFrom(people).Draw(t, "must")}
-		}
-		routes[name] = r
-	}
-	return routes
-}
-
-func drawRules(t *rapid.T) rules {
-	out := rules{}
-	for _, w := range words {
-		out[w] = bridge.Ruling{
-			Effect: rapid.SampledFrom([]bridge.Effect{bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAsk,
-				bridge.EffectAsk, bridge.EffectAsk, bridge.EffectAllow, bridge.EffectDeny}).Draw(t, "effect"),
-			Routes:  rapid.SampledFrom([][]string{nil, nil, {"prod"}, {"", "prod"}, {"prod", "sec"}}).Draw(t, "routes"),
-			Quorum:  rapid.SampledFrom([]int{0, 0, 0, 2}).Draw(t, "quorum"),
-			Confirm: rapid.SampledFrom([]string{"", "", "yes"}).Draw(t, "confirm"),
-			Risk:    rapid.SampledFrom([]string{"", "", "high"}).Draw(t, "risk"),
-			Reason:  "because",
-		}
-	}
-	return out
-}
-
-func drawSetup(t *rapid.T) (setup, rules) {
-	s := newSetup()
-	s.routes = drawRoutes(t)
-	r := drawRules(t)
-	s.policy = byWord(r)
-	s.agents["ci"] = bridge.Agent{Name: "ci"}
-	if rapid.IntRange(0, 3).Draw(t, "owned") == 0 {
-		s.agents["ci"] = bridge.Agent{Name: "ci", Owners: []string{"ana"}}
-	}
-	if rapid.IntRange(0, 4).Draw(t, "accounts move") == 0 { // ana's account is bo's now, and his hers
-		s.swap("ana", "bo")
-	}
-	return s, r
-}
-
-// allowed returns the reason that an approval must not happen under the current
-// rules. It is empty if the approval may happen. It is the whole model: what the policy says of
-// the input, who has to approve it, and what each of them saw.
-func allowed(s setup, r rules, requester, input string, approvers []act) string {
-	ruling := r[commandWord(input)]
-	switch ruling.Effect {
-	case bridge.EffectDeny:
-		return "the policy denies it"
-	case bridge.EffectAllow:
-		return "" // nobody has to approve it
-	}
-	people, accounts := map[string]bool{}, map[string]bool{}
-	for _, a := range approvers {
-		people[a.who], accounts[a.account] = true, true
-		switch {
-		case a.input != input:
-			return a.who + " saw another input"
-		case ruling.Confirm != "" && a.typed != ruling.Confirm:
-			return a.who + " did not type the confirmation"
-		case ruling.Risk != "" && a.risk != ruling.Risk:
-			return a.who + " did not see the risk"
-		}
-	}
-	names := ruling.Routes
-	if len(names) == 0 {
-		names = []string{""}
-	}
-	self := true
-	for _, name := range names {
-		if name == "" {
-			name = "default"
-		}
-		route, n := s.routes[name], 0
-		self = self && route.AllowSelf
-		for _, who := range team {
-			if people[who] && responds(route, who) {
-				n++
-			}
-		}
-		if n < max(route.Quorum, 1) {
-			return fmt.Sprintf("%d of the route %s approved", n, name)
-		}
-		for _, who := range route.Must {
-			if !people[who] || !responds(route, who) {
-				return who + " did not approve"
-			}
-		}
-	}
-	if need := max(ruling.Quorum, 1); len(people) < need || len(accounts) < need {
-		return fmt.Sprintf("%d people with %d accounts approved", len(people), len(accounts))
-	}
-	for _, who := range append(slices.Clone(s.agents["ci"].Owners), requester) {
-		if people[who] && !self {
-			return who + " approved their own request"
-		}
-	}
-	return ""
-}
-
-func responds(route bridge.Route, who string) bool {
-	return slices.ContainsFunc(route.Responders, func(r bridge.Responder) bool { return r.Person == who })
-}
-
-func commandWord(input string) string {
-	word, _, _ := strings.Cut(commandOf(bridge.Act{Input: json.RawMessage(input)}), " ")
-	return word
-}
-
-// TestNothingElseIsApproved checks random requests, rules, edits, follow-ups,
-// reloads and votes against a model: whatever is approved, the model approves
-// too. Grants are covered by covered.
-func TestNothingElseIsApproved(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, newSetup())
-	approved, refused := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
-		m := &play{world: w, rt: rt}
-		m.reload()
-		m.open()
-		for range rapid.IntRange(2, 30).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 19).Draw(rt, "step") {
-			case 0, 1:
-				m.reload()
-			case 2:
-				m.followUp()
-			case 3, 4:
-				m.open()
-			default:
-				m.decide()
-			}
-			m.look()
-		}
-		approved, refused = approved+m.approved, refused+m.refused
-	})
-	t.Logf("%d approvals, %d decisions that did not approve", approved, refused)
-	if approved == 0 {
-		t.Error("nothing was ever approved")
-	}
-}
-
-// covered reports whether a standing approval covers a request, with what the
-// model knows of grants. No request of this model offers one yet.
-var covered = func(bridge.Record) bool { return false }
-
 // play is one run of the model.
 type play struct {
 	*world
-	rt                *rapid.T
-	rules             rules
-	all               []*asking
-	approved, refused int
+	rt       *rapid.T
+	rules    rules
+	agents   []string
+	all      []*asking
+	grants   []given
+	began    time.Time // of the current step
+	stored   []stored
+	tampered bool
+	counts   map[string]int // over all runs
+}
+
+// TestNothingElseIsApproved checks random requests, rules, grants, edits,
+// follow-ups, reloads and votes against a model, while someone without the keys
+// changes what Redis holds: whatever is approved, the model approves too.
+func TestNothingElseIsApproved(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	w := newWorld(t, s)
+	counts, runs := map[string]int{}, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		m := &play{world: w, rt: rt, counts: counts, agents: []string{fmt.Sprint("ci", runs), fmt.Sprint("bot", runs)}}
+		defer m.end()
+		intruded := rapid.IntRange(0, 2).Draw(rt, "intruded") == 0
+		m.reload()
+		m.open()
+		for range rapid.IntRange(2, 25).Draw(rt, "steps") {
+			m.began = time.Now()
+			m.step(intruded)
+			m.look()
+		}
+	})
+	t.Log(counts)
+	for _, what := range []string{"by people", "by policy", "by an exact grant", "by a rule", "releases", "revocations", "changes in Redis", "refusals"} {
+		if counts[what] == 0 {
+			t.Errorf("no %s: the test shows little", what)
+		}
+	}
+}
+
+func (m *play) step(intruded bool) {
+	switch rapid.IntRange(0, 23).Draw(m.rt, "step") {
+	case 0, 1:
+		m.reload()
+	case 2:
+		m.followUp()
+	case 3, 4, 5, 6, 7:
+		m.open()
+	case 8:
+		m.revoke()
+	case 9:
+		m.await()
+	case 10:
+		time.Sleep(shortGrant / 2)
+	case 11, 12, 13:
+		if intruded {
+			m.tamper()
+			break
+		}
+		m.decide()
+	case 14, 15, 16, 17:
+		m.decide()
+	default:
+		m.agree()
+	}
 }
 
 // reload changes everything, or a little.
 func (m *play) reload() {
-	s, r := drawSetup(m.rt)
+	s, r := drawSetup(m.rt, m.agents)
 	if m.rules != nil && rapid.IntRange(0, 2).Draw(m.rt, "a little") > 0 {
 		word, route := rapid.SampledFrom(words).Draw(m.rt, "rule"), rapid.SampledFrom([]string{"default",
-			"prod", "sec", ""}).Draw(m.rt, "route")
+			"prod", "sec", "", ""}).Draw(m.rt, "route")
 		changed := maps.Clone(m.rules)
-		changed[word] = r[word]
-		r = changed
+		if delete(changed, word); r[word].Then != "" {
+			changed[word] = r[word]
+		}
 		routes := maps.Clone(m.setup.routes)
 		if route != "" {
 			routes[route] = s.routes[route]
 		}
-		s.routes, s.agents, s.policy = routes, m.setup.agents, byWord(r)
+		r, s.routes, s.agents, s.policy = changed, routes, m.setup.agents, changed.judge()
 	}
+	s.signer = m.setup.signer
 	m.rules = r
 	m.world.reload(s)
 }
 
-func (m *play) request() bridge.Request {
-	r := shell(rapid.SampledFrom(words).Draw(m.rt, "word") + " " + fmt.Sprint(rapid.IntRange(0, 3).Draw(m.rt, "argument")))
-	r.Requester = rapid.SampledFrom([]string{"", "", "cy"}).Draw(m.rt, "requester")
-	return r
-}
-
-// opened checks a request right after its opening: no one saw it yet.
-func (m *play) opened(rec bridge.Record, requester string) {
-	switch {
-	case rec.State == bridge.StateApproved && rec.Response.Grant != "":
-		if !covered(rec) {
-			m.rt.Fatalf("a grant approves %s", rec.Interaction.Approval.Input)
-		}
-	case rec.State == bridge.StateApproved:
-		if m.rules[commandWord(string(rec.Interaction.Approval.Input))].Effect != bridge.EffectAllow {
-			m.rt.Fatalf("approved at its opening: %+v", rec.Response)
-		}
-	case !rec.State.Final():
-		m.posted(rec.Interaction.ID)
-		m.all = append(m.all, &asking{id: rec.Interaction.ID, requester: requester})
+// wish is a request that was made before with one thing changed, or a new one.
+func (m *play) wish() wish {
+	one := func(name string, s ...string) string { return rapid.SampledFrom(s).Draw(m.rt, name) }
+	command := func() string { return one("word", words...) + " " + one("argument", "0", "1") }
+	q := wish{agent: m.agents[0], session: one("session", "s", "s", "u", ""), prompt: one("prompt", "May I?", "Really?"),
+		tool: one("tool", "Bash", "Run"), place: one("place", "/r", "/o"), requester: one("requester", "", "", "", "cy"),
+		lasting: rapid.IntRange(0, 5).Draw(m.rt, "lasting") > 0, remembers: rapid.IntRange(0, 15).Draw(m.rt, "remembers") == 0}
+	if rapid.IntRange(0, 5).Draw(m.rt, "bot") == 0 {
+		q.agent = m.agents[1]
 	}
+	switch q.line = command(); rapid.IntRange(0, 5).Draw(m.rt, "form") {
+	case 0, 1:
+		q.line += one("and", "; ", " && ") + command()
+	case 2:
+		q.line += " $(" + command() + ")"
+	}
+	if len(m.all) == 0 || rapid.IntRange(0, 3).Draw(m.rt, "new") == 0 {
+		return q
+	}
+	was := rapid.SampledFrom(m.all).Draw(m.rt, "like").wish
+	switch rapid.IntRange(0, 15).Draw(m.rt, "but") {
+	case 0:
+		was.agent = q.agent
+	case 1:
+		was.session = q.session
+	case 2:
+		was.prompt = q.prompt
+	case 3:
+		was.tool = q.tool
+	case 4:
+		was.place = q.place
+	case 5, 6, 7:
+		was.line = q.line
+	case 8:
+		was.requester = q.requester
+	case 9:
+		was.lasting, was.remembers = q.lasting, q.remembers
+	}
+	return was
 }
 
 func (m *play) open() {
-	r := m.request()
-	rec, err := m.engine.Open(m.t.Context(), m.setup.agents["ci"], r, "")
+	q := m.wish()
+	rec, err := m.engine.Open(m.t.Context(), m.setup.agents[q.agent], q.request(), "")
 	if err != nil {
 		m.rt.Fatal(err)
 	}
-	m.opened(rec, r.Requester)
+	m.opened(rec, q)
 }
 
 func (m *play) followUp() {
@@ -257,21 +180,47 @@ func (m *play) followUp() {
 	if a == nil {
 		return
 	}
-	r := m.request()
-	r.Requester = "" // it stays as it was
-	rec, err := m.engine.Reprompt(m.t.Context(), m.setup.agents["ci"], a.id, r, "")
+	q := m.wish()
+	q.agent, q.session, q.requester = a.agent, a.session, a.requester
+	rec, err := m.engine.Reprompt(m.t.Context(), m.setup.agents[q.agent], a.id, q.request(), "")
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeForbidden, bridge.CodeConflict:
+		return
+	}
+	if err != nil && a.tampered {
 		return
 	}
 	if err != nil {
 		m.rt.Fatal(err)
 	}
-	m.opened(rec, a.requester)
+	m.opened(rec, q)
+}
+
+// opened checks a request right after its opening: no one saw it yet.
+func (m *play) opened(rec bridge.Record, q wish) {
+	a := &asking{wish: q, id: rec.Interaction.ID, rules: m.rules, setup: m.setup, seen: map[string]bool{}}
+	m.all = append(m.all, a)
+	if rec.State.Final() {
+		m.judge(a, rec.Response.Grant != "")
+		return
+	}
+	m.posted(a.id)
+}
+
+// read returns a record as it is believed.
+func (m *play) read(a *asking) bridge.Record {
+	rec, err := m.engine.Get(m.t.Context(), a.id)
+	if err != nil && !a.tampered {
+		m.rt.Fatal(err)
+	}
+	if err != nil {
+		rec.State = bridge.StateUndeliverable
+	}
+	return rec
 }
 
 func (m *play) pick() *asking {
-	pending := slices.DeleteFunc(slices.Clone(m.all), func(a *asking) bool { return m.get(a.id).State.Final() })
+	pending := slices.DeleteFunc(slices.Clone(m.all), func(a *asking) bool { return m.read(a).State.Final() })
 	if len(pending) > 0 && rapid.IntRange(0, 9).Draw(m.rt, "pending") > 0 {
 		return rapid.SampledFrom(pending).Draw(m.rt, "request")
 	}
@@ -281,8 +230,14 @@ func (m *play) pick() *asking {
 	return rapid.SampledFrom(m.all).Draw(m.rt, "request")
 }
 
-// look remembers the cards that are on the wall now.
+// look compares all that is approved with the model, and remembers the cards
+// that are shown now.
 func (m *play) look() {
+	for _, byGrant := range []bool{false, true} { // people give first what releases others
+		for _, a := range m.all {
+			m.judge(a, byGrant)
+		}
+	}
 	for _, a := range m.all {
 		for _, channel := range []string{"C0", "C1", "C2"} {
 			if v, ok := m.chat.card(channel, a.id); ok && len(a.cards) < 12 {
@@ -292,84 +247,127 @@ func (m *play) look() {
 	}
 }
 
+// await reads a request as its agent does.
+func (m *play) await() {
+	a := m.pick()
+	if a == nil || !m.read(a).State.Final() {
+		return
+	}
+	ctx, stop := context.WithTimeout(m.t.Context(), 50*time.Millisecond)
+	defer stop()
+	if _, err := m.engine.Await(ctx, a.id); err != nil && !a.tampered {
+		m.rt.Fatal(err)
+	}
+}
+
 // decide lets a person decide on a card, maybe an old one, or by API.
 func (m *play) decide() {
 	a := m.pick()
 	if a == nil {
 		return
 	}
-	before := m.get(a.id)
-	who := rapid.SampledFrom(team).Draw(m.rt, "who")
-	d := rapid.SampledFrom([]bridge.Decision{bridge.DecideOnce, bridge.DecideOnce, bridge.DecideOnce,
-		bridge.DecideOnce, bridge.DecideOnce, bridge.DecideEdit, bridge.DecideEdit, bridge.DecideDeny}).Draw(m.rt, "decision")
-	typed := ""
-	if rapid.IntRange(0, 3).Draw(m.rt, "types") > 0 {
-		typed = "yes"
-	}
-	if i := before.Interaction; !before.State.Final() && rapid.Bool().Draw(m.rt, "as intended") {
-		who, d, typed = rapid.SampledFrom(i.Responders).Draw(m.rt, "responder").Person, bridge.DecideOnce, "yes"
-		for n := range i.Destinations {
-			if channel := i.Destinations[n].Channel; len(m.posted(a.id).Messages) > n {
-				a.cards = append(a.cards[:0:0], card{channel, m.drawn(a.id, channel)})
-			}
-		}
-	}
-	edit := string(shell(rapid.SampledFrom(words).Draw(m.rt, "edit to") + " edited").Approval.Input)
-	i := before.Interaction
-	did := act{who: who, account: "api/" + who, typed: typed, risk: i.Risk, input: string(i.Approval.Input)}
+	did := act{who: rapid.SampledFrom(team).Draw(m.rt, "who"), typed: rapid.SampledFrom([]string{"", "yes", "sure"}).Draw(m.rt, "types")}
+	d := rapid.SampledFrom([]bridge.Decision{bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit,
+		bridge.DecideDeny}).Draw(m.rt, "decision")
 	if rapid.IntRange(0, 3).Draw(m.rt, "by API") == 0 || len(a.cards) == 0 {
-		reply := bridge.Reply{Decision: d, Confirm: typed}
-		if d == bridge.DecideEdit {
-			reply.Input, did.input = []byte(edit), edit
-		}
-		if err := m.answer(who, a.id, reply); err == nil && d.Approves() {
-			a.acts = append(a.acts, did)
-		}
-		m.judge(a, before)
+		m.respond(a, did, d)
 		return
 	}
-	c := rapid.SampledFrom(a.cards).Draw(m.rt, "card")
-	text := typed
-	shown := c.view.Record.Interaction
-	did.account, did.risk, did.input = "chat/U-"+who, shown.Risk, string(shown.Approval.Input)
+	m.press(a, rapid.SampledFrom(a.cards).Draw(m.rt, "card"), did, d)
+}
+
+// agree lets responders approve a request on its current card, one after the
+// other, until it ends.
+func (m *play) agree() {
+	a := m.pick()
+	if a == nil || a.tampered && len(a.cards) == 0 {
+		return
+	}
+	i := m.read(a).Interaction
+	most := rapid.IntRange(1, 5).Draw(m.rt, "responders")
+	d := bridge.Decision(rapid.SampledFrom(i.Approval.Scopes).Draw(m.rt, "scope"))
+	for _, r := range rapid.Permutation(i.Responders).Draw(m.rt, "order")[:min(most, len(i.Responders))] {
+		rec := m.read(a)
+		if rec.State.Final() {
+			return
+		}
+		did := act{who: r.Person, typed: rec.Interaction.Approval.Confirm}
+		if a.tampered || rapid.IntRange(0, 3).Draw(m.rt, "by API") == 0 {
+			m.respond(a, did, d)
+		} else {
+			channel := rapid.SampledFrom(rec.Interaction.Destinations).Draw(m.rt, "place").Channel
+			m.press(a, card{channel, m.drawn(a.id, channel)}, did, d)
+		}
+		m.look()
+	}
+}
+
+func (m *play) edit() string {
+	return string(shell(rapid.SampledFrom(words).Draw(m.rt, "edit to") + " edited").Approval.Input)
+}
+
+// respond decides by API.
+func (m *play) respond(a *asking, did act, d bridge.Decision) {
+	did.account, did.risk, did.input, did.scope = "api/"+did.who, m.read(a).Interaction.Risk, a.input(), bridge.Scope(d)
+	reply := bridge.Reply{Decision: d, Confirm: did.typed}
+	if d == bridge.DecideEdit {
+		did.input, did.scope = m.edit(), bridge.ScopeOnce
+		reply.Input = []byte(did.input)
+	}
+	if err := m.answer(did.who, a.id, reply); err == nil && d.Approves() {
+		a.acts = append(a.acts, did)
+	}
+}
+
+// press decides on a card.
+func (m *play) press(a *asking, c card, did act, d bridge.Decision) {
+	shown, user := c.view.Record.Interaction, did.who
+	did.account, did.risk, did.input, did.scope = "chat/U-"+user, shown.Risk, string(shown.Approval.Input), bridge.Scope(d)
+	text := did.typed
 	if shown.Approval.Confirm == "" {
 		did.typed = "" // one click, nothing typed
 	}
 	if d == bridge.DecideEdit {
-		text, did.input, did.typed = edit, edit, ""
+		text = m.edit()
+		did.input, did.typed, did.scope = text, "", bridge.ScopeOnce
 	}
-	did.who, _ = directory.New(directory.Options{People: m.setup.people}).Identify(m.t.Context(),
-		bridge.Actor{Platform: "chat", User: "U-" + who})
-	if v := m.pressOn(who, c.view, c.channel, d, text); v.Kind == bridge.VerdictSettled && d.Approves() {
+	did.who = m.setup.account(did.account)
+	if v := m.pressOn(user, c.view, c.channel, d, text); v.Kind == bridge.VerdictSettled && d.Approves() {
 		a.acts = append(a.acts, did)
 	}
-	m.judge(a, before)
 }
 
-// judge compares what became of a request with the model.
-func (m *play) judge(a *asking, before bridge.Record) {
-	rec := m.get(a.id)
+// judge compares what became of a request with the model, once for each
+// decision.
+func (m *play) judge(a *asking, byGrant bool) {
+	rec := m.read(a)
+	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the requirements of now
+		a.rules, a.setup, a.terms = m.rules, m.setup, rec.Interaction.Terms
+	}
+	if rec.State != bridge.StateApproved || a.seen[rec.Response.Proof] || byGrant != (rec.Response.Grant != "") {
+		m.counts["refusals"] += len(a.acts)
+		return
+	}
+	first := len(a.seen) == 0
+	a.seen[rec.Response.Proof] = true
+	resp, n := rec.Response, m.rules.need(a.line)
+	input := a.input()
+	if len(resp.Input) > 0 {
+		input = string(resp.Input)
+		n = m.rules.need(lineOf(input))
+	}
 	switch {
-	case before.State.Final() && rec.State != before.State:
-		m.rt.Fatalf("%s became %s", before.State, rec.State)
-	case before.State.Final():
+	case resp.Grant != "":
+		m.covered(a, rec, first)
 		return
-	case rec.State != bridge.StateApproved:
-		m.refused++
-		return
-	}
-	m.approved++
-	if rec.Response.Grant != "" {
-		if !covered(rec) {
-			m.rt.Fatal("a grant approves it")
+	case resp.Actor == nil:
+		if !first || n.effect != bridge.EffectAllow {
+			m.rt.Fatalf("approved by no one: %+v", resp)
 		}
+		m.counts["by policy"]++
 		return
 	}
-	input := string(rec.Interaction.Approval.Input)
-	if len(rec.Response.Input) > 0 {
-		input = string(rec.Response.Input)
-	}
-	by := []bridge.Actor{*rec.Response.Actor}
+	by := []bridge.Actor{*resp.Actor}
 	if len(rec.Votes) > 0 {
 		by = nil
 		for _, v := range rec.Votes {
@@ -380,24 +378,54 @@ func (m *play) judge(a *asking, before bridge.Record) {
 	}
 	var acts []act
 	for _, actor := range by {
-		n := lastAct(a.acts, actor)
-		if n < 0 {
-			m.rt.Fatalf("%+v approved and never clicked; clicks: %+v", actor, a.acts)
-		}
-		acts = append(acts, a.acts[n])
+		acts = append(acts, m.actOf(a, actor, n, input, resp.Scope))
 	}
-	if why := allowed(m.setup, m.rules, a.requester, input, acts); why != "" {
+	if why := allowed(m.setup, n, a.agent, a.requester, input, acts); why != "" {
 		m.rt.Fatalf("approved although %s\ninput %s\nby %+v\nrules %+v\nroutes %+v\nrecord %+v", why, input,
 			acts, m.rules, m.setup.routes, rec.Interaction)
 	}
+	m.counts["by people"]++
+	m.give(a, resp.Scope, acts)
 }
 
-// lastAct is the last approval of an actor, by the account and the person.
-func lastAct(acts []act, actor bridge.Actor) int {
-	for n := len(acts) - 1; n >= 0; n-- {
-		if acts[n].who == actor.Person && acts[n].account == actor.Platform+"/"+actor.User {
-			return n
+// covered checks an approval by grants. A request that was asked about has to
+// be covered under what its card states as well.
+func (m *play) covered(a *asking, rec bridge.Record, first bool) {
+	why := m.uncovered(a.wish, m.setup, m.rules)
+	then := a.setup
+	then.people = m.setup.people
+	if why == "" && len(rec.Messages) > 0 {
+		why = m.uncovered(a.wish, then, a.rules)
+	}
+	if why != "" {
+		m.rt.Fatalf("a grant approves %+v although %s\ngrants %+v\nrules %+v\nroutes %+v", a.wish, why, m.grants, m.rules, m.setup.routes)
+	}
+	if len(rec.Messages) > 0 {
+		m.counts["releases"]++
+	}
+	if strings.Contains(rec.Response.Covers[0], "the rule") {
+		m.counts["by a rule"]++
+	} else {
+		m.counts["by an exact grant"]++
+	}
+}
+
+// actOf returns the approval that an actor gave, the one that fits best.
+func (m *play) actOf(a *asking, actor bridge.Actor, n need, input string, scope bridge.Scope) act {
+	found := -1
+	for k, did := range a.acts {
+		own := did.who == actor.Person && did.account == actor.Platform+"/"+actor.User
+		if !own || slices.Index(scopeOrder, did.scope) < slices.Index(scopeOrder, scope) {
+			continue
+		}
+		if found < 0 || n.fits(a.acts[found], input) != "" {
+			found = k
 		}
 	}
-	return -1
+	if found < 0 {
+		m.rt.Fatalf("%+v approved and never clicked; clicks: %+v", actor, a.acts)
+	}
+	return a.acts[found]
 }
+
+var scopeOrder = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}

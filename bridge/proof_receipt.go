@@ -16,8 +16,11 @@ func (r Response) decided() bool {
 func receiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Receipt, error) {
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
-		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, Votes: votes, At: resp.At, Rule: i.Rule, Risk: i.Risk,
+		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
 		Message: resp.Message, Content: contentHash(content), Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
+	}
+	if i.byVotes(resp) {
+		out.Votes = votes
 	}
 	var err error
 	if len(resp.Answers) > 0 {
@@ -34,6 +37,13 @@ func receiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Rece
 		out.Input, err = looseDigest(resp.Input)
 	}
 	return out, err
+}
+
+// byVotes reports whether a response is the result of votes. A rule or a grant
+// can end a request on which people have voted, and their votes are then no
+// part of the decision.
+func (i Interaction) byVotes(resp Response) bool {
+	return i.counted() && resp.Actor != nil && resp.Grant == ""
 }
 
 // proveResponse makes the receipt of a response that decides.
@@ -104,7 +114,7 @@ func (p *prover) responseProblem(r Record, content []byte) string {
 	if resp.prepared() && resp.At.After(time.Now().Add(earlyBy)) {
 		return whyForged // it is for the deadline, which has not passed
 	}
-	if i.counted() && resp.Actor != nil && resp.Grant == "" && !r.carried() {
+	if i.byVotes(resp) && !r.carried() {
 		return whyVotes
 	}
 	return ""
@@ -123,11 +133,8 @@ func (p *prover) votesProblem(r Record) string {
 		if v.Proof == "" && !p.strict {
 			continue
 		}
-		if v.State == StateApproved && v.Terms != r.Interaction.Terms {
-			return whyVotes // it was given before the requirements became stricter
-		}
-		if !p.knownVote(r.Interaction.ID, v) {
-			return whyVotes
+		if !p.knownVote(r.Interaction.ID, v) || v.State == StateApproved && v.Shown != r.Interaction.shownHash() {
+			return whyVotes // it is forged, or was given under other terms
 		}
 	}
 	return ""

@@ -103,7 +103,7 @@ func (r Receipt) matchesEarlier(rec Record) error {
 		return err
 	}
 	bare := r
-	bare.Audit = nil
+	bare.Audit, want.Votes = nil, rec.Votes
 	want.Content, want.Annotations, want.Input, want.Quorum, want.Permits, want.Grant, want.Policy, want.Stop = "", "", "", 0, nil, "", "", false
 	if field := bare.differs(want); field != "" {
 		return Errorf(CodeForbidden, "%s: the record differs from its receipt", field)

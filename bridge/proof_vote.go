@@ -16,6 +16,16 @@ func (v Vote) sameVoter(w Vote) bool {
 	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User
 }
 
+// shownHash identifies what people are shown of an interaction, and under which
+// terms. Who else is asked can change while it stays the same.
+func (i Interaction) shownHash() string {
+	return contentHash(stable(struct {
+		Terms               int
+		Prompt, Error, Risk string
+		Approval            *Approval
+	}{i.Terms, i.Prompt, i.Error, i.Risk, i.Approval}))
+}
+
 func (v Vote) proofBytes() []byte {
 	v.Proof = ""
 	return stable(v)

@@ -49,9 +49,9 @@ type Vote struct {
 	Message *MessageRef `json:"message,omitempty"`
 	// Covers are the indexes of Interaction.Slots that the voter counted for.
 	Covers []int `json:"covers,omitempty"`
-	// Terms is [Interaction.Terms] as it was when the person voted. An approval
-	// under earlier terms does not count.
-	Terms int `json:"terms,omitempty"`
+	// Shown identifies what the voter was shown, so that an approval counts for
+	// nothing else.
+	Shown string `json:"shown,omitempty"`
 	// Proof is the signature of the daemon that verified the click.
 	Proof string `json:"proof,omitempty"`
 }

@@ -45,7 +45,7 @@ const (
 
 // ballot makes the vote of an actor with a response.
 func (e *Engine) ballot(ctx context.Context, i Interaction, actor Actor, r Response) (Ballot, error) {
-	b := Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Terms: i.Terms}}
+	b := Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: i.shownHash()}}
 	var err error
 	b.Covers, err = e.covers(ctx, i, actor)
 	return b, err

@@ -42,6 +42,7 @@ type setup struct {
 	policy  ruleFunc
 	version string
 	hide    bridge.Redactor
+	signer  *bridge.Signer // nil if nothing is proven
 }
 
 // ruleFunc is a policy that is a function.
@@ -114,7 +115,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 func (w *world) reload(s setup) {
 	o := bridge.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, Redactor: s.hide,
+		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
 	}
 	if w.between != nil {
@@ -283,4 +284,11 @@ func (p *board) card(channel string, id bridge.ID) (bridge.View, bool) {
 		}
 	}
 	return bridge.View{}, false
+}
+
+// clear forgets the cards.
+func (p *board) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.cards)
 }
