@@ -171,18 +171,22 @@ func TestVotesOfEarlierTerms(t *testing.T) {
 	p, i, resp := provable(t, `"x"`)
 	i.Quorum = 2
 	vote := func(state State, terms int) Vote {
-		v := Vote{Actor: *resp.Actor, State: state, At: resp.At, Terms: terms}
+		under := i
+		under.Terms = terms
+		v := Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: under.shownHash()}
 		p.proveVote(i.ID, &v)
 		return v
 	}
 	i.Terms = 1
 	p.proveInteraction(&i)
 	for _, c := range []struct {
-		vote Vote
-		good bool
-	}{{vote(StateApproved, 0), false}, {vote(StateApproved, 1), true}, {vote(StateDenied, 0), true}} {
-		if why := p.problem(Record{Interaction: i, State: StatePending, Votes: []Vote{c.vote}}); (why == "") != c.good {
-			t.Errorf("%s under terms %d: %q", c.vote.State, c.vote.Terms, why)
+		state State
+		terms int
+		good  bool
+	}{{StateApproved, 0, false}, {StateApproved, 1, true}, {StateDenied, 0, true}} {
+		votes := []Vote{vote(c.state, c.terms)}
+		if why := p.problem(Record{Interaction: i, State: StatePending, Votes: votes}); (why == "") != c.good {
+			t.Errorf("%s under terms %d: %q", c.state, c.terms, why)
 		}
 	}
 }
