@@ -250,6 +250,9 @@ func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
 		p, ok := widgetblock.FromRecord(rec)
 		return ok && p.WidgetID == s.WidgetID
 	})
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return bridge.Errorf(bridge.CodeNotFound, "widgetId: no widget %q is pending in the session", s.WidgetID)
+	}
 	if err != nil {
 		return err
 	}
@@ -267,6 +270,7 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	})
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		c.s.log.Warn("answer to no pending question", "session", l.ConversationID, "person", c.p.Person)
+		return bridge.Errorf(bridge.CodeNotFound, "tool_call_id: no question %q is pending in the conversation", l.ToolCallID)
 	}
 	if err != nil {
 		return err
