@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge/visible"
 )
 
 // maxCoverage bounds the statement of what a scope covers, in characters. A
@@ -141,7 +142,7 @@ func quoted(s string) string {
 // readable replaces each character that is not seen, or that changes how others
 // are seen, by its code point. A space that follows a space is not seen.
 func readable(s string) string {
-	return escapeUnseen(s, func(r rune) string {
+	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {
 			return fmt.Sprintf(`\U%08x`, r)
 		}
@@ -151,43 +152,11 @@ func readable(s string) string {
 
 // readableJSON is readable for compact JSON, whose value stays the same.
 func readableJSON(s string) string {
-	return escapeUnseen(s, func(r rune) string {
+	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {
 			high, low := utf16.EncodeRune(r)
 			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
 		}
 		return fmt.Sprintf(`\u%04x`, r)
 	})
-}
-
-func escapeUnseen(s string, escape func(rune) string) string {
-	var b strings.Builder
-	before := rune('"') // what precedes the text
-	for _, r := range s {
-		mark := unicode.Is(unicode.M, r) && (unicode.IsPunct(before) || unicode.IsSpace(before))
-		if unseen(r) || mark || r == ' ' && before == ' ' {
-			b.WriteString(escape(r))
-		} else {
-			b.WriteRune(r)
-		}
-		before = r
-	}
-	return b.String()
-}
-
-// blank are characters that are printable by their category and show nothing.
-var blank = []rune{0x2800, 0x3164, 0xffa0, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x1d159}
-
-// unseen reports whether a character shows nothing of its own: control and
-// format characters, spaces but the plain one, fillers, variation selectors.
-func unseen(r rune) bool {
-	if !unicode.IsPrint(r) || r == utf8.RuneError || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-		return true
-	}
-	for _, b := range blank {
-		if r == b {
-			return true
-		}
-	}
-	return false
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/dialect/openaiagents"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
+	"github.com/nodbridge/nod/bridge/visible"
 )
 
 // hostile are texts that try to pass for words of nod, or to be seen as another
@@ -180,4 +181,27 @@ func TestAgentsThatRemember(t *testing.T) {
 			c.asked("the same, next to a grant", r)
 		})
 	}
+}
+
+// TestCoverageIsVisible checks that the statement of a grant escapes every
+// character that cards do, and heaps of marks.
+func TestCoverageIsVisible(t *testing.T) {
+	t.Parallel()
+	i := bridge.Interaction{Agent: "ci", GrantKey: "exact:x", Approval: &bridge.Approval{Tool: "t"}}
+	check := func(s string) {
+		i.Prompt = s
+		for _, got := range i.Coverage(bridge.ScopeAlways) {
+			if visible.Text(got) != got {
+				t.Errorf("%+q is stated as %+q", s, got)
+			}
+		}
+	}
+	for r := range rune(0x20000) {
+		check("a" + string(r) + "b")
+	}
+	for r := rune(0xe0000); r < 0xe1000; r++ {
+		check("a" + string(r) + "b")
+	}
+	check("h" + strings.Repeat("\u0301", 20) + "x")
+	check("1\u20e3 1\ufe0f\u20e3")
 }

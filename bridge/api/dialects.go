@@ -188,13 +188,3 @@ func (s *Server) askUser(w http.ResponseWriter, r *http.Request, _ Principal) er
 		WidgetBlock string `json:"widgetBlock"`
 	}{block})
 }
-
-// findCall finds the pending interaction of a tool call in a session.
-func findCall(records []bridge.Record, call string) (bridge.Record, bool) {
-	for _, r := range records {
-		if r.Interaction.ToolCall == call || call == "" {
-			return r, true
-		}
-	}
-	return bridge.Record{}, false
-}

@@ -246,16 +246,17 @@ func (c *wsConn) widgetSubmit(ctx context.Context, f frame) error {
 		return err
 	}
 	session, _ := c.state()
-	records, err := c.s.pendingOf(ctx, c.p, session)
+	rec, err := c.s.pendingOne(ctx, c.p, session, func(rec bridge.Record) bool {
+		p, ok := widgetblock.FromRecord(rec)
+		return ok && p.WidgetID == s.WidgetID
+	})
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return bridge.Errorf(bridge.CodeNotFound, "widgetId: no widget %q is pending in the session", s.WidgetID)
+	}
 	if err != nil {
 		return err
 	}
-	for _, rec := range records {
-		if p, ok := widgetblock.FromRecord(rec); ok && p.WidgetID == s.WidgetID {
-			return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) { return widgetblock.DecodeSubmission(i, s) })
-		}
-	}
-	return bridge.Errorf(bridge.CodeNotFound, "widgetId: no widget %q is pending in the session", s.WidgetID)
+	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) { return widgetblock.DecodeSubmission(i, s) })
 }
 
 func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
@@ -263,26 +264,50 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	if err := dialect.Decode(askuserquestion.LateType, b, &l); err != nil {
 		return err
 	}
-	records, err := c.s.pendingOf(ctx, c.p, l.ConversationID)
-	if err != nil {
-		return err
-	}
-	rec, ok := findCall(records, l.ToolCallID)
-	if !ok {
+	rec, err := c.s.pendingOne(ctx, c.p, l.ConversationID, func(rec bridge.Record) bool {
+		i := rec.Interaction
+		return i.Kind == bridge.KindAsk && (i.ToolCall == l.ToolCallID || l.ToolCallID == "" && !rec.State.Final())
+	})
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		c.s.log.Warn("answer to no pending question", "session", l.ConversationID, "person", c.p.Person)
 		return bridge.Errorf(bridge.CodeNotFound, "tool_call_id: no question %q is pending in the conversation", l.ToolCallID)
+	}
+	if err != nil {
+		return err
 	}
 	return c.reply(ctx, string(rec.Interaction.ID), func(i bridge.Interaction) (bridge.Reply, error) {
 		return askuserquestion.DecodeAnswers(i, l.Answers)
 	})
 }
 
-// pendingOf lists what is pending in a session, of whatever agent, and that the
-// caller may read.
-func (s *Server) pendingOf(ctx context.Context, p Principal, session string) ([]bridge.Record, error) {
+// pendingOne returns the pending request of a session, of whatever agent, that
+// the caller may read and that an answer means. Agents choose the names of
+// widgets and calls. If several requests are meant, or two agents use the name,
+// it returns CodeConflict, because the person read only one of them.
+func (s *Server) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
 	if session == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "session: is empty")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: is empty")
 	}
-	page, err := s.listReadable(ctx, p, bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: 200})
-	return page.Items, err
+	page, err := s.listReadable(ctx, p, bridge.ListFilter{Session: session, Limit: 200})
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	var found []bridge.Record
+	agents := map[string]bool{}
+	for _, rec := range page.Items {
+		if !means(rec) {
+			continue
+		}
+		agents[rec.Interaction.Agent] = true
+		if !rec.State.Final() {
+			found = append(found, rec)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "no pending request of the session has this ID")
+	case len(found) > 1 || len(agents) > 1:
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "several requests of the session have this ID").WithHint("answer on the card")
+	}
+	return found[0], nil
 }

@@ -108,10 +108,36 @@ func shown(rs []rune, n int) bool {
 		return pictograph(before) || skin(before) || before == emojiStyle && pictograph(at(rs, n-2))
 	case r == zwj, r == zwnj:
 		return joins(before) && joins(after)
-	case unicode.IsOneOf(hidden, r):
-		return false
 	}
-	return unicode.IsGraphic(r) // not assigned: what it looks like is not known
+	return inked(r)
+}
+
+// inked reports whether people see a character that stands alone.
+func inked(r rune) bool {
+	return !unicode.IsOneOf(hidden, r) && unicode.IsGraphic(r) // not assigned: what it looks like is not known
+}
+
+// Escape returns s with every character replaced that people do not see alone,
+// so that texts that differ never read alike. It is stricter than Text: it
+// replaces newlines, tabs, joiners and selectors everywhere, a space that
+// follows a space, and a mark that follows no letter.
+func Escape(s string, escape func(rune) string) string {
+	var b strings.Builder
+	before, marks := rune('"'), 0 // what precedes the text
+	for _, r := range s {
+		if marks++; !unicode.Is(unicode.M, r) {
+			marks = 0
+		}
+		stray := marks > maxMarks || marks > 0 && (unicode.IsPunct(before) || unicode.IsSpace(before))
+		switch {
+		case r == ' ' && before != ' ', r != ' ' && inked(r) && !stray:
+			b.WriteRune(r)
+		default:
+			b.WriteString(escape(r))
+		}
+		before = r
+	}
+	return b.String()
 }
 
 func at(rs []rune, n int) rune {

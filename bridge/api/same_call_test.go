@@ -1,0 +1,57 @@
+package api_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// TestSocketRefusesSharedNames checks that an answer that names a widget or a
+// tool call reaches no agent if two agents use the name: the person read one of
+// them.
+func TestSocketRefusesSharedNames(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	send := func(token, method, path, body string) string {
+		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode > 202 {
+			t.Fatal(resp.Status, string(b), err)
+		}
+		return string(b)
+	}
+	for token, what := range map[string]string{"agent": "Go on?", "other": "Delete prod-db?"} {
+		send(token, "POST", "/v1/dialects/widget?session=s&wait=10ms", `{"widgetId":"w8","type":"confirmation","message":"`+what+`"}`)
+		send(token, "POST", "/v1/dialects/ask_user_question?session=s&wait=10ms",
+			`{"tool_name":"AskUserQuestion","tool_use_id":"t8","input":{"questions":[{"question":"?","header":"h","options":[{"label":"`+what+`"},{"label":"yes"}]}]}}`)
+	}
+	front := dial(t, s.URL, "ana")
+	for _, frame := range []string{
+		`{"type":"hello","sessionId":"s","interaction":{"supported":true,"enabled":true}}`, `{"type":"widget:submit","payload":{"widgetId":"w8","value":{"confirmed":true}}}`,
+		`{"type":"ask_user_response","conversation_id":"s","tool_call_id":"t8","answers":{"?":"yes"}}`,
+		`{"type":"ask_user_response","conversation_id":"s","tool_call_id":"","answers":{"?":"yes"}}`,
+	} {
+		if err := front.Write(t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(frame, "hello") {
+			until(t, front, `"error"`)
+		}
+	}
+	all := send("ana", "GET", "/v1/interactions?session=s", "")
+	if n := strings.Count(all, `"state":"pending"`); n != 4 {
+		t.Errorf("%d of 4 are pending: %s", n, all)
+	}
+}
