@@ -106,9 +106,7 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 			continue
 		}
 		var l AuditLine
-		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&l); err != nil {
+		if err := oneReading.DecodeKnown(bytes.TrimSpace(lines.Bytes()), &l); err != nil {
 			return report, Errorf(CodeInvalid, "line %d: %v", n, err)
 		}
 		c := chains[l.Partition]

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
 // entryMark begins what a daemon appends to the data of an audit entry that it
@@ -25,6 +27,10 @@ type entryProof struct {
 // Redis gives it, and the time at which a daemon signed it: an entry cannot be used again
 // much later.
 const entrySpread = 15 * time.Minute
+
+// oneReading decodes exported data, which others read too: it must say the same
+// to all of them.
+var oneReading = strictjson.Limits{Depth: 1000}
 
 func (a AuditEntry) proofBytes(data []byte, at int64) [][]byte {
 	return [][]byte{[]byte(a.Type), []byte(a.ID), []byte(a.Agent), []byte(a.Session), []byte(a.State), []byte(strconv.FormatInt(at, 10)), data}
@@ -71,7 +77,7 @@ func (set JWKS) evidence(a AuditEntry) evidence {
 	switch a.Type {
 	case AuditDecision:
 		var resp Response
-		if json.Unmarshal(a.Data, &resp) != nil || resp.State != a.State {
+		if oneReading.DecodeKnown(a.Data, &resp) != nil || resp.State != a.State {
 			return evidence{needed: true}
 		}
 		if !resp.decided() {
@@ -82,7 +88,7 @@ func (set JWKS) evidence(a AuditEntry) evidence {
 		return evidence{true, good, "end of " + string(a.ID)}
 	case AuditVote:
 		var v Vote
-		if json.Unmarshal(a.Data, &v) != nil {
+		if oneReading.DecodeKnown(a.Data, &v) != nil {
 			return evidence{needed: true}
 		}
 		return evidence{true, set.detachedIs(v.Proof, domainVote, []byte(a.ID), v.proofBytes()), v.Proof}

@@ -19,14 +19,15 @@ func (e *Engine) CheckList(l List, asStored bool) List {
 }
 
 // CheckEvents leaves out the events that say something that does not verify:
-// a decision, a vote, or what people are asked.
+// a decision, a vote, or what people are asked. The data of the others is
+// written again from what was verified.
 func (e *Engine) CheckEvents(ctx context.Context, events []Event) ([]Event, error) {
 	if e.prover == nil {
 		return events, nil
 	}
 	out := make([]Event, 0, len(events))
 	for _, ev := range events {
-		good, err := e.checkEvent(ctx, ev)
+		good, err := e.checkEvent(ctx, &ev)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (e *Engine) CheckEvents(ctx context.Context, events []Event) ([]Event, erro
 	return out, nil
 }
 
-func (e *Engine) checkEvent(ctx context.Context, ev Event) (bool, error) {
+func (e *Engine) checkEvent(ctx context.Context, ev *Event) (bool, error) {
 	switch ev.Type {
 	case EventRequest, EventEscalated, EventWidened:
 		return e.checkShown(ev), nil
@@ -48,6 +49,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev Event) (bool, error) {
 		if json.Unmarshal(ev.Data, &v) != nil {
 			return false, nil
 		}
+		ev.Data = stable(v)
 		return v.Proof == "" && !e.prover.strict || e.prover.knownVote(ev.InteractionID, v), nil
 	}
 	if ev.Type != EventResponse && !ev.State.Final() {
@@ -67,16 +69,16 @@ func (e *Engine) checkEvent(ctx context.Context, ev Event) (bool, error) {
 	if ev.Type != EventResponse || ev.Data == nil {
 		return true, nil
 	}
-	var resp Response
-	if json.Unmarshal(ev.Data, &resp) != nil || r.Response == nil {
+	if r.Response == nil {
 		return false, nil
 	}
-	return resp.State == r.State && resp.Proof == r.Response.Proof, nil
+	ev.Data = stable(r.Response)
+	return true, nil
 }
 
 // checkShown checks what an event says is asked. An event that outlived its
 // record has no data.
-func (e *Engine) checkShown(ev Event) bool {
+func (e *Engine) checkShown(ev *Event) bool {
 	if ev.Data == nil {
 		return true
 	}
@@ -84,6 +86,7 @@ func (e *Engine) checkShown(ev Event) bool {
 	if json.Unmarshal(ev.Data, &i) != nil || i.ID != ev.InteractionID || i.Agent != ev.Agent || i.Session != ev.SessionID {
 		return false
 	}
+	ev.Data = stable(i)
 	_, why := e.prover.interactionProblem(i)
 	return why == ""
 }

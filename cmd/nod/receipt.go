@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/strictjson"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -33,7 +34,7 @@ FILE holds the receipt, or a whole record as printed by --json. Without FILE, or
 with -, it is read from stdin. A record is compared with its receipt: the digest
 is computed again from its prompt, input and questions, and every claim has to
 be the same. With --request, the receipt also has to be for that request.
-The exit code is 6 if the receipt proves nothing.`,
+Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,10 +51,12 @@ The exit code is 6 if the receipt proves nothing.`,
 					return err
 				}
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
+			if err := printReceipt(cmd.OutOrStdout(), r, asJSON); err != nil {
+				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "good: %s\n", render.Line(r.Words()))
+			if r.State != bridge.StateApproved && r.State != bridge.StateAnswered {
+				return exitError(1) // a script that goes on after 0 goes on after a yes
+			}
 			return nil
 		},
 	}
@@ -64,6 +67,18 @@ The exit code is 6 if the receipt proves nothing.`,
 	return cmd
 }
 
+// exactly decodes files that other programs read too: names that are spelled in
+// another way, or duplicate, are not what those read.
+var exactly = strictjson.Limits{Depth: 1000}
+
+func printReceipt(w io.Writer, r bridge.Receipt, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, r)
+	}
+	_, err := fmt.Fprintf(w, "good: %s\n", render.Line(r.Words()))
+	return err
+}
+
 // checkedReceipt reads a receipt, or the one of a record that it proves.
 func checkedReceipt(stdin io.Reader, args []string, keys bridge.JWKS) (bridge.Receipt, error) {
 	raw, err := argumentFile(stdin, args)
@@ -71,8 +86,11 @@ func checkedReceipt(stdin io.Reader, args []string, keys bridge.JWKS) (bridge.Re
 		return bridge.Receipt{}, err
 	}
 	var rec bridge.Record
-	if json.Unmarshal(raw, &rec) != nil {
-		return keys.VerifyReceipt(string(raw))
+	if text := bytes.TrimSpace(raw); !bytes.HasPrefix(text, []byte("{")) {
+		return keys.VerifyReceipt(string(text))
+	}
+	if err := exactly.Decode(raw, &rec); err != nil {
+		return bridge.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "the record could be read in two ways")
 	}
 	if !rec.State.Final() {
 		return bridge.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
@@ -98,7 +116,7 @@ func coversFiles(r bridge.Receipt, requestPath, approvedPath string) error {
 		return bridge.Wrap(bridge.CodeInvalid, err, "--request")
 	}
 	var req bridge.Request
-	if err := json.Unmarshal(raw, &req); err != nil {
+	if err := exactly.DecodeKnown(raw, &req); err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "--request: %s", requestPath)
 	}
 	var approved []byte

@@ -21,17 +21,20 @@ func readKeys(path string) (bridge.JWKS, error) {
 		return keys, bridge.Wrap(bridge.CodeInvalid, err, "public keys")
 	}
 	if err := json.Unmarshal(raw, &keys); err != nil || len(keys.Keys) == 0 {
-		return keys, bridge.Errorf(bridge.CodeInvalid, "%s: is no set of public keys", path).WithHint("write it with: nod receipt keys > %s", path)
+		return keys, bridge.Errorf(bridge.CodeInvalid, "%s: is not a set of public keys", path).WithHint("write it with: nod receipt keys > %s", path)
 	}
 	return keys, nil
 }
 
 // trustedKeys are the public keys of the file that NOD_RECEIPT_KEYS names; nil
-// if it names none.
+// if it is not set.
 func trustedKeys() (*bridge.JWKS, error) {
-	path := os.Getenv(keysEnv)
-	if path == "" {
+	path, set := os.LookupEnv(keysEnv)
+	if !set {
 		return nil, nil //nolint:nilnil // as the comment says
+	}
+	if path == "" {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "%s is set, but empty", keysEnv).WithHint("name a file of public keys, or unset the variable")
 	}
 	keys, err := readKeys(path)
 	return &keys, err
@@ -54,7 +57,7 @@ func verified(rec bridge.Record, r bridge.Request) error {
 }
 
 func mistrust(err error) error {
-	return bridge.Wrap(bridge.CodeForbidden, err, "the answer can not be trusted, so nothing is done")
+	return bridge.Wrap(bridge.CodeForbidden, err, "the answer cannot be trusted, so nothing is done")
 }
 
 // covered refuses an answer in another format that is not exactly about what
