@@ -16,7 +16,7 @@ import (
 // was granted in this location to this agent, for this session or for every
 // one, by people whose approval would approve it now.
 
-// shortGrant is how long some rules let a grant last.
+// shortGrant is the duration of a grant under some rules.
 const shortGrant = 25 * time.Millisecond
 
 // wish is a request in the small world of the model.

@@ -11,7 +11,7 @@ import (
 // decision.
 func (m *play) judge(a *asking, byGrant bool) {
 	rec := m.read(a)
-	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the requirements of now
+	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the current requirements
 		a.rules, a.setup, a.terms = m.rules, m.setup, rec.Interaction.Terms
 	}
 	if rec.State != bridge.StateApproved || a.seen[rec.Response.Proof] || byGrant != (rec.Response.Grant != "") {

@@ -60,7 +60,7 @@ type need struct {
 	risk     int           // index into risks; -1 if there is none
 	once     bool          // no standing approval is offered
 	lasts    time.Duration // of a standing approval; zero means no limit
-	byRule   []policy.Rule // that a standing approval covers together; empty: the exact request
+	byRule   []policy.Rule // that a standing approval covers
 }
 
 func (r rules) need(line string) need {
