@@ -122,7 +122,10 @@ func (m *play) revoke() {
 	if n < 0 {
 		m.rt.Fatalf("no one gave %+v", g)
 	}
-	if _, err := m.engine.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); err != nil {
+	switch _, err := m.engine.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		return // it has ended in the meantime
+	case err != nil:
 		m.rt.Fatal(err)
 	}
 	gone := m.grants[n]
