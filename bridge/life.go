@@ -17,7 +17,7 @@ import (
 // used up or the interaction was asked again already, and CodeForbidden if the
 // policy denies the follow-up.
 func (e *Engine) Reprompt(ctx context.Context, agent Agent, id ID, r Request, key string) (Record, error) {
-	before, err := e.store.Load(ctx, id)
+	before, err := e.Get(ctx, id) // what was changed outside nod has no follow-up
 	if err != nil {
 		return Record{}, err
 	}
@@ -175,7 +175,7 @@ func (e *Engine) carryOver(i *Interaction, before Record) {
 // answer becomes a message to its session. One that was answered is asked
 // again in the same way.
 func (e *Engine) Queue(ctx context.Context, agent Agent, id ID, hold Duration, message string) (Record, error) {
-	rec, err := e.store.Load(ctx, id)
+	rec, err := e.Get(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}

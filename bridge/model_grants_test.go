@@ -16,7 +16,7 @@ import (
 // was granted in this location to this agent, for this session or for every
 // one, by people whose approval would approve it now.
 
-// shortGrant is how long some rules let a grant last.
+// shortGrant is the duration of a grant under some rules.
 const shortGrant = 25 * time.Millisecond
 
 // wish is a request in the small world of the model.
@@ -122,7 +122,10 @@ func (m *play) revoke() {
 	if n < 0 {
 		m.rt.Fatalf("no one gave %+v", g)
 	}
-	if _, err := m.engine.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); err != nil {
+	switch _, err := m.engine.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		return // it has ended in the meantime
+	case err != nil:
 		m.rt.Fatal(err)
 	}
 	gone := m.grants[n]

@@ -60,7 +60,7 @@ type need struct {
 	risk     int           // index into risks; -1 if there is none
 	once     bool          // no standing approval is offered
 	lasts    time.Duration // of a standing approval; zero means no limit
-	byRule   []policy.Rule // that a standing approval covers together; empty: the exact request
+	byRule   []policy.Rule // that a standing approval covers
 }
 
 func (r rules) need(line string) need {
@@ -231,13 +231,13 @@ func drawRules(t *rapid.T) rules {
 			r.Set = bridge.Ruling{
 				Routes:   rapid.SampledFrom([][]string{nil, nil, nil, {"prod"}, {"", "prod"}, {"prod", "sec"}}).Draw(t, "routes"),
 				Quorum:   rapid.SampledFrom([]int{0, 0, 0, 0, 2}).Draw(t, "quorum"),
-				Confirm:  rapid.SampledFrom([]string{"", "", "", "yes", "sure"}).Draw(t, "confirm"),
+				Confirm:  rapid.SampledFrom([]string{"", "", "", "", "", "yes", "sure"}).Draw(t, "confirm"),
 				Risk:     rapid.SampledFrom([]string{"", "", "low", "high"}).Draw(t, "risk"),
-				Scopes:   rapid.SampledFrom([][]bridge.Scope{nil, nil, nil, nil, {bridge.ScopeOnce}}).Draw(t, "scopes"),
+				Scopes:   rapid.SampledFrom([][]bridge.Scope{nil, nil, nil, nil, nil, nil, {bridge.ScopeOnce}}).Draw(t, "scopes"),
 				GrantFor: rapid.SampledFrom([]bridge.Duration{0, 0, 0, bridge.Duration(shortGrant)}).Draw(t, "lasts"),
 				Reason:   "because",
 			}
-			r.GrantByRule = rapid.Bool().Draw(t, "by rule")
+			r.GrantByRule = rapid.IntRange(0, 2).Draw(t, "by rule") > 0
 		}
 		out[w] = r
 	}

@@ -141,6 +141,7 @@ func (m *play) rewrite(a *asking, now stored) {
 		{`"quorum":2`, `"quorum":1`}, {`"cy"`, `"ana"`}, {`"ana"`, `"bo"`, `"bo"`, `"ana"`}, {`"risk":"high"`, `"risk":"low"`},
 		{`"confirm":"yes"`, `"confirm":""`}, {`a 0`, `b 1`}, {`b`, `a`}, {`May I?`, `Really?`}, {`"/r"`, `"/o"`}, {`"session":"s"`, `"session":"u"`},
 		{`"once"`, `"always"`}, {`"denied"`, `"approved"`}, {`"terms":1`, `"terms":0`}, {`"prod"`, `"default"`},
+		{`"agent":`, `"added":[{"responders":[{"person":"eve","platform":"chat","user":"U-eve"}]}],"agent":`},
 	}).Draw(m.rt, "words")...)
 	for _, field := range []string{"req", "cur", "res", "to"} {
 		if text, ok := now.fields[field]; ok && rapid.Bool().Draw(m.rt, "in "+field) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -70,7 +69,7 @@ func TestNothingElseIsApproved(t *testing.T) {
 		}
 	})
 	t.Log(counts)
-	for _, what := range []string{"by people", "by policy", "by an exact grant", "by a rule", "releases", "revocations", "changes in Redis", "refusals"} {
+	for _, what := range []string{"by people", "by policy", "by an exact grant", "changes in Redis", "refusals"} {
 		if counts[what] == 0 {
 			t.Errorf("no %s: the test shows little", what)
 		}
@@ -83,9 +82,9 @@ func (m *play) step(intruded bool) {
 		m.reload()
 	case 2:
 		m.followUp()
-	case 3, 4, 5, 6, 7:
+	case 3, 4, 5, 6:
 		m.open()
-	case 8:
+	case 7, 8:
 		m.revoke()
 	case 9:
 		m.await()
@@ -145,7 +144,10 @@ func (m *play) wish() wish {
 		return q
 	}
 	was := rapid.SampledFrom(m.all).Draw(m.rt, "like").wish
-	switch rapid.IntRange(0, 15).Draw(m.rt, "but") {
+	if len(m.grants) > 0 && rapid.IntRange(0, 2).Draw(m.rt, "like a grant") > 0 {
+		was = rapid.SampledFrom(m.grants).Draw(m.rt, "granted").wish
+	}
+	switch rapid.IntRange(0, 12).Draw(m.rt, "but") {
 	case 0:
 		was.agent = q.agent
 	case 1:
@@ -285,7 +287,11 @@ func (m *play) agree() {
 	}
 	i := m.read(a).Interaction
 	most := rapid.IntRange(1, 5).Draw(m.rt, "responders")
-	d := bridge.Decision(rapid.SampledFrom(i.Approval.Scopes).Draw(m.rt, "scope"))
+	ways := slices.DeleteFunc(slices.Clone(i.Decisions()), func(d bridge.Decision) bool { return !d.Approves() })
+	if slices.Contains(ways, bridge.DecideAlways) {
+		ways = append(ways, bridge.DecideAlways, bridge.DecideSession, bridge.DecideAlways)
+	}
+	d := rapid.SampledFrom(ways).Draw(m.rt, "decision")
 	for _, r := range rapid.Permutation(i.Responders).Draw(m.rt, "order")[:min(most, len(i.Responders))] {
 		rec := m.read(a)
 		if rec.State.Final() {
@@ -336,96 +342,3 @@ func (m *play) press(a *asking, c card, did act, d bridge.Decision) {
 		a.acts = append(a.acts, did)
 	}
 }
-
-// judge compares what became of a request with the model, once for each
-// decision.
-func (m *play) judge(a *asking, byGrant bool) {
-	rec := m.read(a)
-	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the requirements of now
-		a.rules, a.setup, a.terms = m.rules, m.setup, rec.Interaction.Terms
-	}
-	if rec.State != bridge.StateApproved || a.seen[rec.Response.Proof] || byGrant != (rec.Response.Grant != "") {
-		m.counts["refusals"] += len(a.acts)
-		return
-	}
-	first := len(a.seen) == 0
-	a.seen[rec.Response.Proof] = true
-	resp, n := rec.Response, m.rules.need(a.line)
-	input := a.input()
-	if len(resp.Input) > 0 {
-		input = string(resp.Input)
-		n = m.rules.need(lineOf(input))
-	}
-	switch {
-	case resp.Grant != "":
-		m.covered(a, rec, first)
-		return
-	case resp.Actor == nil:
-		if !first || n.effect != bridge.EffectAllow {
-			m.rt.Fatalf("approved by no one: %+v", resp)
-		}
-		m.counts["by policy"]++
-		return
-	}
-	by := []bridge.Actor{*resp.Actor}
-	if len(rec.Votes) > 0 {
-		by = nil
-		for _, v := range rec.Votes {
-			if v.State == bridge.StateApproved {
-				by = append(by, v.Actor)
-			}
-		}
-	}
-	var acts []act
-	for _, actor := range by {
-		acts = append(acts, m.actOf(a, actor, n, input, resp.Scope))
-	}
-	if why := allowed(m.setup, n, a.agent, a.requester, input, acts); why != "" {
-		m.rt.Fatalf("approved although %s\ninput %s\nby %+v\nrules %+v\nroutes %+v\nrecord %+v", why, input,
-			acts, m.rules, m.setup.routes, rec.Interaction)
-	}
-	m.counts["by people"]++
-	m.give(a, resp.Scope, acts)
-}
-
-// covered checks an approval by grants. A request that was asked about has to
-// be covered under what its card states as well.
-func (m *play) covered(a *asking, rec bridge.Record, first bool) {
-	why := m.uncovered(a.wish, m.setup, m.rules)
-	then := a.setup
-	then.people = m.setup.people
-	if why == "" && len(rec.Messages) > 0 {
-		why = m.uncovered(a.wish, then, a.rules)
-	}
-	if why != "" {
-		m.rt.Fatalf("a grant approves %+v although %s\ngrants %+v\nrules %+v\nroutes %+v", a.wish, why, m.grants, m.rules, m.setup.routes)
-	}
-	if len(rec.Messages) > 0 {
-		m.counts["releases"]++
-	}
-	if strings.Contains(rec.Response.Covers[0], "the rule") {
-		m.counts["by a rule"]++
-	} else {
-		m.counts["by an exact grant"]++
-	}
-}
-
-// actOf returns the approval that an actor gave, the one that fits best.
-func (m *play) actOf(a *asking, actor bridge.Actor, n need, input string, scope bridge.Scope) act {
-	found := -1
-	for k, did := range a.acts {
-		own := did.who == actor.Person && did.account == actor.Platform+"/"+actor.User
-		if !own || slices.Index(scopeOrder, did.scope) < slices.Index(scopeOrder, scope) {
-			continue
-		}
-		if found < 0 || n.fits(a.acts[found], input) != "" {
-			found = k
-		}
-	}
-	if found < 0 {
-		m.rt.Fatalf("%+v approved and never clicked; clicks: %+v", actor, a.acts)
-	}
-	return a.acts[found]
-}
-
-var scopeOrder = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}

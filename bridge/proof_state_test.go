@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -75,4 +76,29 @@ func TestGrantByMovedAccount(t *testing.T) {
 	s.routes["default"] = routeTo("C1", "bo")
 	w.reload(s)
 	w.state(w.open(agentCI, r).Interaction.ID, bridge.StatePending)
+}
+
+// TestFollowUpOfChangedRequest checks that a request that was changed in Redis
+// has no follow-up, which would be asked of the people that were added to it.
+func TestFollowUpOfChangedRequest(t *testing.T) {
+	t.Parallel()
+	w, _ := proven(t, bridge.Ruling{})
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	text, err := w.redis.HGet(t.Context(), key, "req").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, `"agent":`, `"added":[{"responders":[{"person":"eve","platform":"chat","user":"U-eve"}]}],"agent":`, 1)
+	if err := w.redis.HSet(t.Context(), key, "req", text).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, again := range map[string]func() (bridge.Record, error){
+		"follow-up": func() (bridge.Record, error) { return w.engine.Reprompt(t.Context(), agentCI, id, shell("make y"), "") },
+		"queue":     func() (bridge.Record, error) { return w.engine.Queue(t.Context(), agentCI, id, 0, "") },
+	} {
+		if rec, err := again(); bridge.ErrorCode(err) != bridge.CodeForbidden {
+			t.Errorf("%s: responders %+v, %v", name, rec.Interaction.Responders, err)
+		}
+	}
 }

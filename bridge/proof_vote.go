@@ -17,7 +17,7 @@ func (v Vote) sameVoter(w Vote) bool {
 }
 
 // shownHash identifies what people are shown of an interaction, and under which
-// terms. Who else is asked can change while it stays the same.
+// terms. It does not depend on the people who are asked.
 func (i Interaction) shownHash() string {
 	return contentHash(stable(struct {
 		Terms               int

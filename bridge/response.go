@@ -49,8 +49,8 @@ type Vote struct {
 	Message *MessageRef `json:"message,omitempty"`
 	// Covers are the indexes of Interaction.Slots that the voter counted for.
 	Covers []int `json:"covers,omitempty"`
-	// Shown identifies what the voter was shown, so that an approval counts for
-	// nothing else.
+	// Shown identifies what the voter was shown, so that an approval counts
+	// only for that.
 	Shown string `json:"shown,omitempty"`
 	// Proof is the signature of the daemon that verified the click.
 	Proof string `json:"proof,omitempty"`
