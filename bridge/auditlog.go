@@ -3,7 +3,6 @@ package bridge
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,54 +16,6 @@ type AuditLine struct {
 	AuditEntry
 	// Seal is signed; its entry is N.
 	Seal string `json:"seal,omitempty"`
-}
-
-// auditPage is how many entries are read at once.
-const auditPage = 500
-
-// ExportAudit writes the audit log as JSON lines, partition by partition, its
-// seals after its entries. What is written meanwhile may be left out.
-func (e *Engine) ExportAudit(ctx context.Context, w io.Writer) error {
-	logs, err := e.store.Audits(ctx)
-	if err != nil {
-		return err
-	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for p := range logs {
-		// The seals come first, so that none vouches for more than is written.
-		seals, err := e.store.Seals(ctx, p)
-		if err != nil {
-			return err
-		}
-		cursor := ""
-		for {
-			entries, err := e.store.AuditEntries(ctx, p, cursor, auditPage)
-			if err != nil {
-				return err
-			}
-			for _, a := range entries {
-				cursor = a.Cursor
-				if err := enc.Encode(AuditLine{AuditEntry: a}); err != nil {
-					return err
-				}
-			}
-			if len(entries) < auditPage {
-				break
-			}
-		}
-		for _, s := range seals {
-			seal, err := e.PublicKeys().verifySeal(s)
-			line := AuditLine{AuditEntry: AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
-			if err != nil {
-				line.N, line.Timestamp = 0, 0 // by a key that is gone; whoever has it can still check
-			}
-			if err := enc.Encode(line); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // AuditReport is what a check of an exported log found.
@@ -118,7 +69,7 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 			c.entries = append(c.entries, l.AuditEntry)
 			continue
 		}
-		s, err := keys.verifySeal(l.Seal)
+		s, err := keys.VerifySeal(l.Seal)
 		if err != nil || s.Partition != l.Partition {
 			report.problem(l.Partition, l.N, "a seal is not good: "+PublicError(errors.Join(err)).Message)
 			continue
@@ -162,10 +113,10 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 		if a.N != last.N+1 {
 			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
 		}
-		if (k > 0 || known) && a.Link != a.link(last.Link) {
+		if (k > 0 || known) && a.Link != a.LinkAfter(last.Link) {
 			report.problem(partition, a.N, "was changed, or the one before it")
 		}
-		last.N, last.Link, last.Hash = a.N, a.Link, a.hash(last.Hash)
+		last.N, last.Link, last.Hash = a.N, a.Link, a.HashAfter(last.Hash)
 		for len(seals) > 0 && seals[0].N <= a.N {
 			s := seals[0]
 			seals = seals[1:]
@@ -189,14 +140,14 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
 	proven := len(c.seals) > 0 && c.seals[0].Proven && (len(c.entries) == 0 || c.seals[0].N < c.entries[0].N)
 	for _, a := range c.entries {
-		ev, why := keys.entryProblem(a, proven)
+		ev, why := keys.EntryProblem(a, proven)
 		switch {
 		case why != "":
 			report.problem(partition, a.N, why)
-		case ev.needed && !ev.good:
+		case ev.Needed && !ev.Good:
 			report.Unproven++
 		}
-		proven = proven || ev.good
+		proven = proven || ev.Good
 		if ev.unique != "" && seen[ev.unique] {
 			report.problem(partition, a.N, "repeats an earlier entry")
 		}
@@ -212,7 +163,7 @@ func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *Audi
 			if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
 				continue
 			}
-			if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(stable(got), stable(r)) {
+			if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(Stable(got), Stable(r)) {
 				return
 			}
 		}

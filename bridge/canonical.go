@@ -296,11 +296,11 @@ func (r Request) Digest() (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
 	}
-	return r.digest()
+	return r.NormalizedDigest()
 }
 
-// digest is Digest of a request that is normalized.
-func (r Request) digest() (string, error) {
+// NormalizedDigest is Digest of a request that is normalized.
+func (r Request) NormalizedDigest() (string, error) {
 	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
 	if a := r.Approval; a != nil {
 		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
@@ -321,11 +321,11 @@ func (r Request) WithInput(input json.RawMessage) Request {
 // idempotency key. Older ones were made of the record and have no version.
 const sentVersion = "sent-1:"
 
-// sent is a digest over exactly what the agent sent, to tell a repeat under the
+// Sent is a digest over exactly what the agent sent, to tell a repeat under the
 // same idempotency key from another request. Nothing that a config, a trace or
 // the time makes of a request is in it. Previous is the interaction that it
 // asks again.
-func (r Request) sent(previous ID) (string, error) {
+func (r Request) Sent(previous ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous ID
 		Request  Request

@@ -23,8 +23,8 @@ var placeholder = regexp.MustCompile(`\{\{\s*([^{}\s]*)\s*\}\}`)
 
 var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
 
-func (c *CompletedView) check(questions []Question) error {
-	if err := checkText("completed_view.summary_template", c.SummaryTemplate, MaxText); err != nil {
+func (c *CompletedView) Check(questions []Question) error {
+	if err := CheckText("completed_view.summary_template", c.SummaryTemplate, MaxText); err != nil {
 		return err
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(c.SummaryTemplate, -1) {

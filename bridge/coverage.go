@@ -23,7 +23,7 @@ const maxCoverage = 600
 func (i Interaction) Coverage(s Scope) []string {
 	a := i.Approval
 	switch {
-	case a == nil || scopeOrder(s) < 0:
+	case a == nil || ScopeOrder(s) < 0:
 		return nil
 	case a.AgentRemembers:
 		return i.agentRemembers(s)
@@ -46,13 +46,13 @@ func (i Interaction) ruleCoverage(s Scope, r RuleGrant) string {
 	if i.Approval.Where != "" {
 		where = "in the location " + quoted(i.Approval.Where)
 	}
-	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(oneLine(r.Covers)) + "; " + where + "."
+	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
 }
 
 // agentRemembers says that nod gives no grant, and what the agent calls the
 // choice.
 func (i Interaction) agentRemembers(s Scope) []string {
-	agent := readable(oneLine(i.Agent))
+	agent := readable(OneLine(i.Agent))
 	text := agent + " remembers this choice itself; nod stores no grant."
 	if s == ScopeOnce {
 		text = ""
@@ -73,7 +73,7 @@ func (i Interaction) term(s Scope) string {
 	if s == ScopeSession {
 		where, longest = "in session "+quoted(i.Session), SessionGrantTTL
 	}
-	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(oneLine(i.Agent))
+	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(OneLine(i.Agent))
 }
 
 // exactly lists everything that makes two requests the same. The agent's longer

@@ -56,7 +56,7 @@ func (d Decision) Approves() bool {
 // once, or opens the native input that the decision needs.
 func (i Interaction) DecisionControl(n int) (action Action, question, option int) {
 	switch d := i.Decisions()[n]; {
-	case d.onePress(i):
+	case d.OnePress(i):
 		return ActionChoose, 0, n
 	case d == DecideDenyReason:
 		return ActionInput, 0, OptionReason
@@ -66,8 +66,8 @@ func (i Interaction) DecisionControl(n int) (action Action, question, option int
 	return ActionInput, n, OptionConfirm
 }
 
-// onePress reports whether pressing the decision's control decides.
-func (d Decision) onePress(i Interaction) bool {
+// OnePress reports whether pressing the decision's control decides.
+func (d Decision) OnePress(i Interaction) bool {
 	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || i.Approval.Confirm == "")
 }
 
@@ -78,9 +78,9 @@ type Given struct {
 	Confirm string          // what Approval.Confirm wants
 }
 
-// decide turns a decision into a response; a sentence for the human where
+// Decide turns a decision into a response; a sentence for the human where
 // something is missing. CodeInvalid for a decision that is not on offer.
-func (i Interaction) decide(d Decision, g Given) (Response, string, error) {
+func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(i.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
 	}
@@ -120,7 +120,7 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 		r.Input = text.Bytes()
 		asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
 		var err error
-		if r.ApprovedDigest, err = asked.WithInput(r.Input).digest(); err != nil {
+		if r.ApprovedDigest, err = asked.WithInput(r.Input).NormalizedDigest(); err != nil {
 			return Response{}, "", err
 		}
 	}
@@ -159,7 +159,7 @@ func (a *Approval) normalizeDecisions(session string) error {
 		a.Decisions = slices.DeleteFunc(a.Decisions, func(d Decision) bool { return d == DecideSession })
 	}
 	for _, d := range a.Decisions {
-		if s := Scope(d); scopeOrder(s) >= 0 {
+		if s := Scope(d); ScopeOrder(s) >= 0 {
 			a.Scopes = append(a.Scopes, s)
 		}
 	}
@@ -177,17 +177,17 @@ func (a *Approval) normalizeDecisions(session string) error {
 
 // checkWords checks what people read and type.
 func (a *Approval) checkWords() error {
-	if err := checkText("approval.confirm", a.Confirm, 100); err != nil {
+	if err := CheckText("approval.confirm", a.Confirm, 100); err != nil {
 		return err
 	}
 	if a.Confirm != strings.TrimSpace(a.Confirm) || strings.ContainsAny(a.Confirm, "\r\n\t") {
 		return Errorf(CodeInvalid, "approval.confirm: is one line without spaces around it")
 	}
 	for s, note := range a.ScopeNotes {
-		if scopeOrder(s) < 0 {
+		if ScopeOrder(s) < 0 {
 			return Errorf(CodeInvalid, "approval.scope_notes: unknown scope %q", s).WithHint("use once, session, always")
 		}
-		if err := checkText("approval.scope_notes."+string(s), note, MaxText); err != nil {
+		if err := CheckText("approval.scope_notes."+string(s), note, MaxText); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
@@ -30,7 +32,7 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 		panic(err)
 	}
 	desk := &desk{replies: replies}
-	desk.engine = bridge.NewEngine(bridge.Options{
+	desk.engine = engine.New(engine.Options{
 		Store: store, Keys: key, Platforms: []bridge.Platform{desk},
 		Routes: map[string]bridge.Route{"default": {
 			Destinations: []bridge.Destination{{Platform: "desk", Channel: "ana"}},
@@ -53,7 +55,7 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 
 // desk is the smallest platform there can be.
 type desk struct {
-	engine  *bridge.Engine
+	engine  *engine.Engine
 	mu      sync.Mutex
 	replies []bridge.Reply
 }

@@ -38,7 +38,7 @@ func (i Interaction) Fields() []Field {
 	if len(i.Initial) == 0 {
 		return out
 	}
-	initial, _ := i.split(i.Initial) // Normalize refused what does not fit
+	initial, _ := i.Split(i.Initial) // Normalize refused what does not fit
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -163,9 +163,9 @@ func (f Field) unwrap(a Answer) Answer {
 	return a
 }
 
-// split turns answers by question id into answers by field id. A problem
+// Split turns answers by question id into answers by field id. A problem
 // names what is not a part of a question.
-func (i Interaction) split(answers map[string]Answer) (map[string]Answer, string) {
+func (i Interaction) Split(answers map[string]Answer) (map[string]Answer, string) {
 	out := map[string]Answer{}
 	for _, q := range i.Questions {
 		a, given := answers[q.ID]
@@ -261,8 +261,8 @@ func object(keys []string, values map[string]Answer) Answer {
 	return Answer{JSON: b.Bytes()}
 }
 
-// label names a field for a sentence.
-func (f Field) label() string {
+// Label names a field for a sentence.
+func (f Field) Label() string {
 	for _, s := range []string{f.Header, f.Text, f.Part, f.ID} {
 		if s = strings.TrimSpace(s); s != "" {
 			return s

@@ -41,27 +41,10 @@ type Stats struct {
 	Waiting int64
 }
 
-// observe tells the observer, if there is one.
-func (e *Engine) observe(a Activity) {
-	if e.observer != nil {
-		e.observer.Observe(a)
-	}
-}
-
-// did tells the observer of a job's call.
-func (e *Engine) did(j Job, place string, r Record, began time.Time, err error) {
-	e.observe(Activity{Name: string(j.Kind), Place: place, ID: r.Interaction.ID, Trace: r.Interaction.Trace, Began: began, Err: err})
-}
-
-type traceKey struct{}
+type TraceKey struct{}
 
 // WithTrace returns a context in which a request is opened: trace is what the
 // request carries on, as W3C Trace Context writes a traceparent.
 func WithTrace(ctx context.Context, trace string) context.Context {
-	return context.WithValue(ctx, traceKey{}, trace)
-}
-
-func traceOf(ctx context.Context) string {
-	s, _ := ctx.Value(traceKey{}).(string)
-	return s
+	return context.WithValue(ctx, TraceKey{}, trace)
 }

@@ -167,7 +167,7 @@ type View struct {
 	// delivered yet; it comes with ReadOnly.
 	Waiting bool
 	sign    func(Control) string
-	parts   *Parts // of a view that answers a click; see Delivered
+	Parts   *Parts // of a view that answers a click; see Delivered
 }
 
 // NewView returns a view whose tokens are made by sign.
@@ -192,7 +192,7 @@ func (v View) Unfinished() View {
 func (v View) Token(a Action, question, option int) string {
 	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
 	if a == ActionAll {
-		c.Question, c.Terms = len(v.Batch), terms(v.Batch)
+		c.Question, c.Terms = len(v.Batch), Terms(v.Batch)
 	}
 	return v.sign(c)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const typeAnswer = "nod-answer+jws"
+const TypeAnswer = "nod-answer+jws"
 
 // End states the outcome of a request that is answered in another format.
 type End struct {
@@ -18,37 +18,11 @@ type End struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// answerClaims bind an answer in another format to how its requests ended. The
+// AnswerClaims bind an answer in another format to how its requests ended. The
 // decision itself is proven by its receipt.
-type answerClaims struct {
+type AnswerClaims struct {
 	Ends []End  `json:"ends"`
 	Body string `json:"body"` // hex SHA-256
-}
-
-func answerOf(records []Record, body []byte) answerClaims {
-	sum := sha256.Sum256(body)
-	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
-	for n, r := range records {
-		c.Ends[n] = End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
-		if r.Response != nil {
-			c.Ends[n].Reason = r.Response.Reason
-		}
-	}
-	return c
-}
-
-// StateAnswer signs an answer in another format that was made of verified
-// records. It is empty without a signer.
-func (e *Engine) StateAnswer(records []Record, body []byte) (string, error) {
-	if e.signer == nil {
-		return "", nil
-	}
-	for _, r := range records {
-		if err := r.trusted(); err != nil {
-			return "", err
-		}
-	}
-	return e.signer.sign(typeAnswer, answerOf(records, body))
 }
 
 // payload reads a signed text. A nil set checks no signature: for callers that
@@ -71,11 +45,11 @@ func (set *JWKS) payload(typ, token string) ([]byte, error) {
 // VerifyEnds returns how the requests ended that an answer in another format
 // is about. The answer has to be the one that was signed with them.
 func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
-	raw, err := set.payload(typeAnswer, statement)
+	raw, err := set.payload(TypeAnswer, statement)
 	if err != nil {
 		return nil, err
 	}
-	var c answerClaims
+	var c AnswerClaims
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, Wrap(CodeInvalid, err, "answer")
 	}
@@ -113,7 +87,7 @@ func (set *JWKS) CoversEnd(end End, req Request, receipt string) (Receipt, error
 // receipt reads a receipt, and checks its signature unless the set is nil.
 func (set *JWKS) receipt(token string) (Receipt, error) {
 	var r Receipt
-	raw, err := set.payload(typeReceipt, strings.TrimSpace(token))
+	raw, err := set.payload(TypeReceipt, strings.TrimSpace(token))
 	if err != nil {
 		return r, err
 	}

@@ -34,7 +34,7 @@ func (set *JWKS) VerifyRecord(r Record) (Receipt, error) {
 		return got, got.matchesEarlier(r)
 	}
 	i := r.Interaction
-	want, err := receiptOf(i, i.content(), *r.Response, r.Votes)
+	want, err := ReceiptOf(i, i.Content(), *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}
@@ -55,7 +55,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 		return nil
 	}
 	req := Request{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}
-	now, err := req.digest()
+	now, err := req.NormalizedDigest()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
-	if now, err = req.WithInput(resp.Input).digest(); err == nil && now != resp.ApprovedDigest {
+	if now, err = req.WithInput(resp.Input).NormalizedDigest(); err == nil && now != resp.ApprovedDigest {
 		err = Errorf(CodeForbidden, "response.input: is not the one that was approved")
 	}
 	return err
@@ -75,7 +75,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 // does.
 func (r Receipt) differs(want Receipt) string {
 	r.Audit, want.Audit = nil, nil
-	if bytes.Equal(stable(r), stable(want)) {
+	if bytes.Equal(Stable(r), Stable(want)) {
 		return ""
 	}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func (r Receipt) differs(want Receipt) string {
 		{"input", r.Input, want.Input}, {"votes", r.Votes, want.Votes}, {"message", r.Message, want.Message}, {"covers", r.Permits, want.Permits},
 		{"interaction", r.Content, want.Content},
 	} {
-		if !bytes.Equal(stable(c.a), stable(c.b)) {
+		if !bytes.Equal(Stable(c.a), Stable(c.b)) {
 			return c.name
 		}
 	}
@@ -98,7 +98,7 @@ func (r Receipt) differs(want Receipt) string {
 // says less: prompt and input are compared by their digest only.
 func (r Receipt) matchesEarlier(rec Record) error {
 	i, resp := rec.Interaction, *rec.Response
-	want, err := receiptOf(i, nil, resp, rec.Votes)
+	want, err := ReceiptOf(i, nil, resp, rec.Votes)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (q *Question) normalize(at string) error {
 		return Errorf(CodeInvalid, "%s.header: is longer than %d characters", at, MaxHeader)
 	}
 	for _, f := range []struct{ name, text string }{{"header", q.Header}, {"text", q.Text}, {"description", q.Description}, {"placeholder", q.Placeholder}, {"pattern_hint", q.PatternHint}} {
-		if err := checkText(at+"."+f.name, f.text, MaxText); err != nil {
+		if err := CheckText(at+"."+f.name, f.text, MaxText); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (q *Question) checkParts(at string) error {
 		if strings.TrimSpace(q.Plan) == "" {
 			return Errorf(CodeInvalid, "%s.plan: is blank", at)
 		}
-		return checkText(at+".plan", q.Plan, MaxPrompt)
+		return CheckText(at+".plan", q.Plan, MaxPrompt)
 	case WidgetFeedback:
 		seen := map[string]bool{}
 		for n, item := range q.Items {
@@ -137,10 +137,10 @@ func (q *Question) checkParts(at string) error {
 				return Errorf(CodeInvalid, "%s.content: is blank", at)
 			}
 			seen[item.ID] = true
-			if err := checkText(at+".id", item.ID, 200); err != nil {
+			if err := CheckText(at+".id", item.ID, 200); err != nil {
 				return err
 			}
-			if err := checkText(at+".content", item.Content, MaxPrompt); err != nil {
+			if err := CheckText(at+".content", item.Content, MaxPrompt); err != nil {
 				return err
 			}
 		}
@@ -164,7 +164,7 @@ func (q *Question) checkParts(at string) error {
 // checkDefault says what is wrong with the default.
 func (q Question) checkDefault() string {
 	i := Interaction{Questions: []Question{q}}
-	given, problem := i.split(map[string]Answer{q.ID: *q.Default})
+	given, problem := i.Split(map[string]Answer{q.ID: *q.Default})
 	if problem != "" {
 		return problem
 	}
@@ -185,16 +185,16 @@ func (q *Question) checkOptions(at string) error {
 	seen := map[string]bool{}
 	for i, o := range q.Options {
 		at := at + ".options[" + strconv.Itoa(i) + "]"
-		if err := checkText(at+".value", o.Value, MaxValue); err != nil {
+		if err := CheckText(at+".value", o.Value, MaxValue); err != nil {
 			return err
 		}
-		if err := checkText(at+".description", o.Description, MaxText); err != nil {
+		if err := CheckText(at+".description", o.Description, MaxText); err != nil {
 			return err
 		}
-		if err := checkText(at+".label", o.Label, 4*MaxLabel); err != nil {
+		if err := CheckText(at+".label", o.Label, 4*MaxLabel); err != nil {
 			return err
 		}
-		if err := checkText(at+".preview", o.Preview, MaxPrompt); err != nil {
+		if err := CheckText(at+".preview", o.Preview, MaxPrompt); err != nil {
 			return err
 		}
 		if o.Preview != "" && q.Multiple() {

@@ -69,8 +69,8 @@ type AuditRef struct {
 // Types of signed texts; they are in the signature's header, so that one never
 // passes for another.
 const (
-	typeReceipt = "nod-receipt+jws"
-	typeSeal    = "nod-seal+jws"
+	TypeReceipt = "nod-receipt+jws"
+	TypeSeal    = "nod-seal+jws"
 )
 
 // Signer signs receipts and seals, and proves what is stored. The first key
@@ -106,7 +106,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 		s.public.Keys = append(s.public.Keys, NewJWK(key.Public().(ed25519.PublicKey)))
 	}
 	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}
-	for _, typ := range []string{typeReceipt, typeSeal, typeAnswer} {
+	for _, typ := range []string{TypeReceipt, TypeSeal, TypeAnswer} {
 		signer, err := jose.NewSigner(first, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 		if err != nil {
 			return nil, Wrap(CodeInternal, err, "key")
@@ -166,8 +166,8 @@ func decodeStrict(s string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(s)
 }
 
-// sign returns a compact JSON Web Signature.
-func (s *Signer) sign(typ string, v any) (string, error) {
+// Sign returns a compact JSON Web Signature.
+func (s *Signer) Sign(typ string, v any) (string, error) {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		return "", Wrap(CodeInternal, err, "signature")
@@ -275,13 +275,4 @@ func looseDigest(v any) (string, error) {
 		return "", Wrap(CodeInternal, err, "digest")
 	}
 	return digestOf(string(raw))
-}
-
-// PublicKeys are the keys that verify receipts and seals; none without a
-// signer.
-func (e *Engine) PublicKeys() JWKS {
-	if e.signer == nil {
-		return JWKS{Keys: []JWK{}}
-	}
-	return e.signer.PublicKeys()
 }

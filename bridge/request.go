@@ -130,7 +130,7 @@ func (r *Request) Normalize() error {
 		name, text string
 		max        int
 	}{{"prompt", c.Prompt, MaxPrompt}, {"session", c.Session, 200}, {"tool_call", c.ToolCall, 200}, {"turn", c.Turn, 200}, {"response_id", c.ResponseID, 200}, {"tool_name", c.ToolName, 200}, {"route", c.Route, 100}, {"requester", c.Requester, 100}, {"error", c.Error, MaxText}} {
-		if err := checkText(f.name, f.text, f.max); err != nil {
+		if err := CheckText(f.name, f.text, f.max); err != nil {
 			return err
 		}
 	}
@@ -202,16 +202,16 @@ func (r *Request) normalizeTimeout() error {
 	return nil
 }
 
-func checkHold(hold Duration) error {
+func CheckHold(hold Duration) error {
 	if d := time.Duration(hold); d < MinTimeout || d > MaxTimeout {
 		return Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
 	}
 	return nil
 }
 
-// batches reports whether the request can be shown with others: its text is
+// Batches reports whether the request can be shown with others: its text is
 // short, and every decision is a press.
-func (r Request) batches() bool {
+func (r Request) Batches() bool {
 	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
 		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
 }
@@ -221,7 +221,7 @@ func (r *Request) normalizeLife() error {
 	if r.Hold == 0 {
 		r.Hold = Duration(DefaultHold)
 	}
-	if err := checkHold(r.Hold); err != nil {
+	if err := CheckHold(r.Hold); err != nil {
 		return err
 	}
 	if r.MaxRounds == 0 {
@@ -256,7 +256,7 @@ func (r *Request) normalizeView() error {
 		return Errorf(CodeInvalid, "presentation: unknown %q", r.Presentation).WithHint("use tool or questionnaire")
 	}
 	if r.CompletedView != nil {
-		if err := r.CompletedView.check(r.Questions); err != nil {
+		if err := r.CompletedView.Check(r.Questions); err != nil {
 			return err
 		}
 	}
@@ -268,7 +268,7 @@ func (r *Request) normalizeView() error {
 			return Errorf(CodeInvalid, "initial: there is no question %q", id)
 		}
 	}
-	if _, problem := (Interaction{Questions: r.Questions}).split(r.Initial); problem != "" {
+	if _, problem := (Interaction{Questions: r.Questions}).Split(r.Initial); problem != "" {
 		return Errorf(CodeInvalid, "initial: %s", problem)
 	}
 	return nil
@@ -296,10 +296,10 @@ func (r *Request) normalizeApproval() error {
 	}
 	a := *r.Approval
 	a.Scopes = slices.Clone(a.Scopes)
-	if err := checkText("approval.tool", a.Tool, 200); err != nil {
+	if err := CheckText("approval.tool", a.Tool, 200); err != nil {
 		return err
 	}
-	if err := checkText("approval.key", a.Key, 500); err != nil {
+	if err := CheckText("approval.key", a.Key, 500); err != nil {
 		return err
 	}
 	if len(a.Input) > MaxInput {
@@ -316,7 +316,7 @@ func (r *Request) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
 		}
 	}
-	if err := checkText("approval.where", a.Where, MaxText); err != nil {
+	if err := CheckText("approval.where", a.Where, MaxText); err != nil {
 		return err
 	}
 	if err := a.normalizeDecisions(r.Session); err != nil {
@@ -338,16 +338,16 @@ func (r *Request) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.scopes[%d]: session needs the request's session", i)
 		}
 	}
-	slices.SortFunc(a.Scopes, func(x, y Scope) int { return scopeOrder(x) - scopeOrder(y) })
+	slices.SortFunc(a.Scopes, func(x, y Scope) int { return ScopeOrder(x) - ScopeOrder(y) })
 	r.Approval = &a
 	return a.checkWords()
 }
 
-func scopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
+func ScopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
 
-// checkText refuses text that is too long, not UTF-8, or carries control
+// CheckText refuses text that is too long, not UTF-8, or carries control
 // characters that no chat shows.
-func checkText(field, s string, maxBytes int) error {
+func CheckText(field, s string, maxBytes int) error {
 	if len(s) > maxBytes {
 		return Errorf(CodeInvalid, "%s: %d bytes are more than %d", field, len(s), maxBytes)
 	}

@@ -66,37 +66,8 @@ type Policy interface {
 	Judge(Act) Ruling
 }
 
-// judge applies the policy to a request for an approval.
-func (e *Engine) judge(agent Agent, r *Request) Ruling {
-	if r.Approval == nil || e.policy == nil {
-		return Ruling{Effect: EffectAsk}
-	}
-	a := *r.Approval
-	ruling := e.policy.Judge(Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where})
-	if ruling.Effect != EffectAsk {
-		return ruling
-	}
-	if ruling.Timeout != 0 {
-		r.Timeout = ruling.Timeout
-	}
-	if ruling.OnTimeout != "" {
-		r.OnTimeout = ruling.OnTimeout
-	}
-	if len(ruling.Scopes) > 0 {
-		a.limit(ruling.Scopes)
-	}
-	if ruling.Confirm != "" {
-		a.Confirm = ruling.Confirm
-	}
-	if a.Confirm != "" || len(ruling.Redact) > 0 {
-		a.withoutEdit()
-	}
-	r.Approval = &a
-	return ruling
-}
-
-// limit keeps of what is on offer what the scopes allow; once is always left.
-func (a *Approval) limit(scopes []Scope) {
+// Limit keeps of what is on offer what the scopes allow; once is always left.
+func (a *Approval) Limit(scopes []Scope) {
 	keep := func(s Scope) bool { return s == ScopeOnce || slices.Contains(scopes, s) }
 	if a.Scopes = slices.DeleteFunc(slices.Clone(a.Scopes), func(s Scope) bool { return !keep(s) }); len(a.Scopes) == 0 {
 		a.Scopes = []Scope{ScopeOnce}
@@ -105,16 +76,16 @@ func (a *Approval) limit(scopes []Scope) {
 		return
 	}
 	a.Decisions = slices.DeleteFunc(slices.Clone(a.Decisions), func(d Decision) bool {
-		return scopeOrder(Scope(d)) >= 0 && !keep(Scope(d))
+		return ScopeOrder(Scope(d)) >= 0 && !keep(Scope(d))
 	})
 	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
 		a.Decisions = append(a.Decisions, DecideOnce)
 	}
 }
 
-// withoutEdit takes the edit back: what is confirmed or hidden can not be
+// WithoutEdit takes the edit back: what is confirmed or hidden can not be
 // edited.
-func (a *Approval) withoutEdit() {
+func (a *Approval) WithoutEdit() {
 	if !slices.Contains(a.Decisions, DecideEdit) {
 		return
 	}
@@ -125,8 +96,8 @@ func (a *Approval) withoutEdit() {
 	}
 }
 
-// ruled is the response of a policy that asks nobody; nil: people are asked.
-func (i Interaction) ruled(r Ruling) *Response {
+// Ruled is the response of a policy that asks nobody; nil: people are asked.
+func (i Interaction) Ruled(r Ruling) *Response {
 	resp := &Response{Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
 	switch r.Effect {
 	case EffectAllow:

@@ -169,7 +169,7 @@ func property(at string, p member) (Field, error) {
 	f.ID = "p" // a name of its own comes with the question
 	f.Text = p.name
 	if err := errors.Join(decode(at+".title", all.get("title"), &f.Text), decode(at+".description", all.get("description"), &f.Description)); err != nil {
-		return f, firstOf(err)
+		return f, FirstOf(err)
 	}
 	switch kind {
 	case "string":
@@ -181,7 +181,7 @@ func property(at string, p member) (Field, error) {
 		f.Options = []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}}
 	default:
 		f.Widget, f.Integer = WidgetNumber, kind == "integer"
-		err = firstOf(errors.Join(decode(at+".minimum", all.get("minimum"), &f.Min), decode(at+".maximum", all.get("maximum"), &f.Max)))
+		err = FirstOf(errors.Join(decode(at+".minimum", all.get("minimum"), &f.Min), decode(at+".maximum", all.get("maximum"), &f.Max)))
 	}
 	if err != nil {
 		return f, err
@@ -200,8 +200,8 @@ func property(at string, p member) (Field, error) {
 	return f, nil
 }
 
-// firstOf is the first of joined errors, which already names its place.
-func firstOf(err error) error {
+// FirstOf is the first of joined errors, which already names its place.
+func FirstOf(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()[0]
 	}
@@ -227,7 +227,7 @@ func (f *Field) stringType(at string, all memberList) error {
 		return nil
 	}
 	var format, pattern string
-	err = firstOf(errors.Join(decode(at+".minLength", all.get("minLength"), &f.MinLength), decode(at+".maxLength", all.get("maxLength"), &f.MaxLength),
+	err = FirstOf(errors.Join(decode(at+".minLength", all.get("minLength"), &f.MinLength), decode(at+".maxLength", all.get("maxLength"), &f.MaxLength),
 		decode(at+".format", all.get("format"), &format), decode(at+".pattern", all.get("pattern"), &pattern)))
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (f *Field) arrayType(at string, all memberList) error {
 	}
 	f.Widget, f.Options = WidgetCheckbox, options
 	var unique *bool
-	return firstOf(errors.Join(decode(at+".minItems", all.get("minItems"), &f.MinChoices), decode(at+".maxItems", all.get("maxItems"), &f.MaxChoices),
+	return FirstOf(errors.Join(decode(at+".minItems", all.get("minItems"), &f.MinChoices), decode(at+".maxItems", all.get("maxItems"), &f.MaxChoices),
 		decode(at+".uniqueItems", all.get("uniqueItems"), &unique)))
 }
 
@@ -296,14 +296,14 @@ func choices(at string, all memberList) ([]Option, error) {
 			}
 			var o Option
 			if err := errors.Join(decode(at+".const", m.get("const"), &o.Value), decode(at+".title", m.get("title"), &o.Label), decode(at+".description", m.get("description"), &o.Description)); err != nil {
-				return nil, firstOf(err)
+				return nil, FirstOf(err)
 			}
 			out = append(out, o)
 		}
 		return out, nil
 	}
 	var values, names []string
-	if err := firstOf(errors.Join(decode(at+".enum", all.get("enum"), &values), decode(at+".enumNames", all.get("enumNames"), &names))); err != nil {
+	if err := FirstOf(errors.Join(decode(at+".enum", all.get("enum"), &values), decode(at+".enumNames", all.get("enumNames"), &names))); err != nil {
 		return nil, err
 	}
 	if len(names) > 0 && len(names) != len(values) {

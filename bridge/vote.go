@@ -1,17 +1,15 @@
 package bridge
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// counted reports whether decisions are counted: several people have to
+// Counted reports whether decisions are counted: several people have to
 // approve, or certain ones, or one denial does not end it.
-func (i Interaction) counted() bool {
-	return i.needs() > 1 || len(i.Must) > 0 || len(i.Requirements) > 1 || i.DenyCounts
+func (i Interaction) Counted() bool {
+	return i.Needs() > 1 || len(i.Must) > 0 || len(i.Requirements) > 1 || i.DenyCounts
 }
 
 // Ballot is a vote on an interaction that needs several.
@@ -43,30 +41,6 @@ const (
 	BallotChanged BallotResult = "raced"  // another vote came first: nothing was counted
 )
 
-// ballot makes the vote of an actor with a response.
-func (e *Engine) ballot(ctx context.Context, i Interaction, actor Actor, r Response) (Ballot, error) {
-	b := Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: i.shownHash()}}
-	var err error
-	b.Covers, err = e.covers(ctx, i, actor)
-	return b, err
-}
-
-// vote counts a decision. It returns the record as it is then.
-func (e *Engine) vote(ctx context.Context, actor Actor, rec Record, r Response) (Record, BallotResult, error) {
-	i := rec.Interaction
-	b, err := e.ballot(ctx, i, actor, r)
-	if err != nil {
-		return rec, "", err
-	}
-	b.Expect = &rec.Amended
-	got, result, err := e.store.Vote(ctx, b)
-	if err != nil {
-		return got, result, err
-	}
-	e.log.Info("voted", "id", i.ID, "vote", r.State, "result", result, "platform", actor.Platform, "user", actor.User)
-	return got, result, nil
-}
-
 // Approvals counts the people who have approved so far.
 func (r Record) Approvals() int {
 	n := 0
@@ -82,7 +56,7 @@ func (r Record) Approvals() int {
 func (r Record) Missing() string {
 	i := r.Interaction
 	var s []string
-	if left := i.needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
+	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) == 0 {
 		s = append(s, strconv.Itoa(left)+" more")
 	}
 	for n, q := range i.Requirements {
@@ -90,7 +64,7 @@ func (r Record) Missing() string {
 			s = append(s, q.Route+": "+m)
 		}
 	}
-	if left := i.needs() - r.Approvals(); left > 0 && len(i.Requirements) > 0 && len(s) == 0 {
+	if left := i.Needs() - r.Approvals(); left > 0 && len(i.Requirements) > 0 && len(s) == 0 {
 		s = append(s, strconv.Itoa(left)+" more")
 	}
 	for n, must := range i.Must {
@@ -114,23 +88,9 @@ func (r Record) Voters(s State) []string {
 
 // Voted says that a vote was counted, and what is still needed.
 func (r Record) Voted() string {
-	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.needs()) + " have approved"
+	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.Needs()) + " have approved"
 	if m := r.Missing(); m != "" {
 		s += "; still needed: " + m
 	}
 	return s + "."
-}
-
-const noteVotedBefore = "Your vote is recorded already; somebody else has to answer too."
-
-// stamped is a response as an actor's.
-func stamped(actor Actor, i Interaction, r Response) Response {
-	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
-	if r.Annotations == nil {
-		r.Annotations = map[string]Annotation{}
-	}
-	if r.State == StateApproved {
-		r.Covers = i.Coverage(r.Scope)
-	}
-	return r
 }

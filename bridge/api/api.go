@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -54,7 +56,7 @@ func (p Principal) actor() bridge.Actor {
 
 // Options configures a Server.
 type Options struct {
-	Engine *bridge.Engine
+	Engine *engine.Engine
 	Reader Reader
 	// Tokens says whose a bearer token is, by its SHA-256 in hex. Empty: nobody
 	// may call.
@@ -82,7 +84,7 @@ type Options struct {
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
-	engine  *bridge.Engine
+	engine  *engine.Engine
 	reader  Reader
 	tokens  map[string]Principal
 	session func(*http.Request) (Principal, bool)

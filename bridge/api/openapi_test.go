@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -59,7 +61,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	e := engine.New(engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
 	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Doors: map[string]api.Door{"/mcp": echo}, Tokens: map[string]api.Principal{

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
 	"github.com/redis/go-redis/v9"
@@ -38,7 +40,7 @@ func newOffice(t testing.TB) *httptest.Server {
 			Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
 	}
 	agent := bridge.Agent{Name: "ci", Owners: []string{"owner"}}
-	e := bridge.NewEngine(bridge.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
+	e := engine.New(engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
 		Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}})
 	tokens := map[string]api.Principal{hashOf("agent"): {Agent: &agent}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "owner"} {

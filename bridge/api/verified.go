@@ -3,13 +3,15 @@ package api
 import (
 	"context"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
 // verifiedReader reads from the store what the engine vouches for.
 type verifiedReader struct {
 	Reader
-	engine *bridge.Engine
+	engine *engine.Engine
 }
 
 // List implements Reader.

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/strictjson"
@@ -27,7 +29,7 @@ const maxBody = 1 << 20
 
 // Options configures a Console.
 type Options struct {
-	Engine *bridge.Engine
+	Engine *engine.Engine
 	// Tokens says whose a token is, by its SHA-256 in hex; people log in by
 	// theirs.
 	Tokens map[string]api.Principal
@@ -55,7 +57,7 @@ type Store interface {
 // Console is an http.Handler for everything below /console/. It is safe for
 // concurrent use.
 type Console struct {
-	engine   *bridge.Engine
+	engine   *engine.Engine
 	sessions sessions
 	oidc     *OIDC
 	log      *slog.Logger

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
 )
@@ -219,7 +221,7 @@ func (b *benching) forgetJobs(ctx context.Context) error {
 func (b *benching) idle(ctx context.Context) (redisCores, cores float64) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	engine := bridge.NewEngine(bridge.Options{Store: b.store})
+	engine := engine.New(engine.Options{Store: b.store})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	defer wg.Wait()
 	defer stop()
@@ -252,7 +254,7 @@ func timeouts(ctx context.Context, b *benching) ([]figures, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	engine := bridge.NewEngine(bridge.Options{Store: b.store})
+	engine := engine.New(engine.Options{Store: b.store})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	n := int(2 * b.span / time.Millisecond)
 	first := time.Now().Add(time.Duration(n) * time.Second / openRate).Add(time.Second)

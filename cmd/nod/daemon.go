@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -80,7 +82,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 }
 
 // engine is the one that works now.
-func (d *daemon) engine() *bridge.Engine { return d.now.Load().engine }
+func (d *daemon) engine() *engine.Engine { return d.now.Load().engine }
 
 // build makes a generation of a config.
 func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error) {
@@ -95,7 +97,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	provenStore := bridge.ProvenStore(d.store, k.signer, k.inRedis, d.log)
+	provenStore := engine.ProvenStore(d.store, k.signer, k.inRedis, d.log)
 	rules, err := buildPolicy(c)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 		return nil, err
 	}
 	people := buildDirectory(c, platforms, provenStore)
-	options := bridge.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
+	options := engine.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -125,7 +127,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
-	g := &generation{engine: bridge.NewEngine(options), keys: k, done: make(chan struct{})}
+	g := &generation{engine: engine.New(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	for path, h := range callbacks {

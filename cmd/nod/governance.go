@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
@@ -151,7 +153,7 @@ func plainRedactor() *redact.Redactor {
 }
 
 // buildConsole makes the page in the browser.
-func buildConsole(c config.Config, e *bridge.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
+func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
 	o := console.Options{Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
 	if x := c.Console.OIDC; x.Issuer != "" {
 		o.OIDC = &console.OIDC{Issuer: x.Issuer, ClientID: x.ClientID, ClientSecret: x.ClientSecret.Value(), Callback: strings.TrimRight(c.Console.URL, "/") + "/console/oidc/callback", People: map[string]console.Person{}}

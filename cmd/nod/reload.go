@@ -9,13 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 )
 
 // generation is what is built of one config.
 type generation struct {
-	engine  *bridge.Engine
+	engine  *engine.Engine
 	keys    keys
 	handler http.Handler
 	closing context.Context // of its calls that wait, which come again

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/engine"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -186,7 +188,7 @@ func (x intruder) forgedDraft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := bridge.ProvenStore(x.daemons[0].store, signer, false, nil)
+	store := engine.ProvenStore(x.daemons[0].store, signer, false, nil)
 	a, b := x.ask(one(bridge.WidgetSelect, options("eu", "us")...)), x.ask(one(bridge.WidgetSelect, options("eu", "us")...))
 	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
 	if err := store.SaveDraft(x.ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {

@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// maxMentions bounds how many people one reminder mentions.
+const maxMentions = 10
+
+// step does the next step of an escalation, exactly once: the store takes it
+// only if it is the next one still.
+func (e *Engine) step(ctx context.Context, j bridge.Job) error {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return e.store.Finish(ctx, j)
+	}
+	if err != nil {
+		return err
+	}
+	i := r.Interaction
+	if r.State.Final() || r.Step != j.Destination || j.Destination >= len(i.Steps) || !r.Queued.IsZero() {
+		return e.store.Finish(ctx, j)
+	}
+	now := time.Now()
+	if wait := i.Quiet.Until(now, i.Risk).Sub(now); wait > 0 {
+		return e.store.Retry(ctx, j, wait, "")
+	}
+	s := i.Steps[j.Destination]
+	if s.GiveUp != "" {
+		_, _, err = e.store.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
+			State: s.GiveUp, Reason: "nobody answered, and the route gave up", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
+		}})
+	} else {
+		err = e.doStep(ctx, r, s)
+	}
+	if bridge.ErrorCode(err) == bridge.CodeConflict { // it is looked at again
+		return e.store.Retry(ctx, j, firstBackoff, "")
+	}
+	if err != nil {
+		return err
+	}
+	e.log.Info("escalated", "id", i.ID, "step", j.Destination)
+	return e.store.Finish(ctx, j)
+}
+
+func (e *Engine) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
+	i := r.Interaction
+	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
+	if a.Step < len(i.Steps) {
+		a.Next = time.Duration(i.Steps[a.Step].After)
+	}
+	mention, called, err := e.called(ctx, i, s)
+	if err != nil {
+		return err
+	}
+	asked := bridge.Addition{For: s.For, Responders: mention}
+	for _, name := range s.Ask {
+		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
+			asked.Groups = append(asked.Groups, g)
+		}
+	}
+	if len(s.Ask) > 0 {
+		i.Add(asked)
+	}
+	if s.Route != "" {
+		i.Destinations = append(slices.Clone(i.Destinations), bridge.Missing(i.Destinations, s.Destinations)...)
+		i.Add(bridge.Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
+		called = append(called, s.Route)
+	}
+	if s.Remind {
+		mention = i.Responders
+	}
+	i.Called = append(slices.Clone(i.Called), bridge.Missing(i.Called, called)...)
+	a.Wider = len(called) > 0
+	a.Interaction = i
+	if len(mention) > 0 || s.Remind {
+		a.Reminders = reminders(r, mention, e.stillWaiting(i))
+	}
+	return e.amend(ctx, r, a)
+}
+
+// amend stores an amendment, with what follows from it at the deadline.
+func (e *Engine) amend(ctx context.Context, r bridge.Record, a bridge.Amendment) error {
+	// Also without an escalation, as a former one may be stored for the deadline.
+	if r.Interaction.OnTimeout == bridge.OnTimeoutEscalate && r.Escalated.IsZero() {
+		next := a.Interaction.Escalated()
+		a.Escalated = &next
+	}
+	_, err := e.store.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
+	return err
+}
+
+// called are the accounts of those whom a step asks, and their names.
+func (e *Engine) called(ctx context.Context, i bridge.Interaction, s bridge.Step) ([]bridge.Responder, []string, error) {
+	var out []bridge.Responder
+	var names []string
+	if e.directory == nil {
+		return nil, nil, nil
+	}
+	for _, name := range s.Ask {
+		people := []string{name}
+		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
+			var err error
+			if people, err = e.directory.Now(ctx, g); err != nil {
+				e.log.Error("who is to be asked next is not known just now", "id", i.ID, "group", g, "error", err)
+				return nil, nil, err
+			}
+		}
+		for _, person := range people {
+			if slices.Contains(i.Requesters, person) {
+				continue
+			}
+			accounts, err := e.directory.Accounts(ctx, person)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(accounts) == 0 {
+				accounts = []bridge.Responder{{Person: person, Platform: bridge.PlatformAPI, User: person}}
+			}
+			out = append(out, accounts...)
+			names = append(names, person)
+		}
+	}
+	return out, names, nil
+}
+
+// stillWaiting is the text of a reminder.
+func (e *Engine) stillWaiting(i bridge.Interaction) string {
+	left := i.Remaining(time.Now()).Round(time.Minute)
+	s := "⏰ Still waiting for an answer: " + shortened(bridge.OneLine(i.Prompt))
+	if left >= time.Minute {
+		s += " · " + bridge.Brief(left) + " left"
+	}
+	return s
+}
+
+// reminders mention accounts wherever the card is shown.
+func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Reminder {
+	var out []bridge.Reminder
+	for n, d := range r.Interaction.Destinations {
+		if _, posted := r.Messages[n]; !posted {
+			continue
+		}
+		m := bridge.Reminder{Destination: n, Text: text}
+		for _, a := range who {
+			if a.Platform == d.Platform && len(m.Users) < maxMentions && !slices.Contains(m.Users, a.User) {
+				m.Users = append(m.Users, a.User)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// remind sends a reminder, unless it was answered meanwhile.
+func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil
+	}
+	if err != nil || r.State.Final() {
+		return err
+	}
+	if j.Destination >= len(r.Reminders) {
+		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d", j.Destination, len(r.Reminders))
+	}
+	m := r.Reminders[j.Destination]
+	p, err := e.platformOf(r, m.Destination)
+	if err != nil {
+		return err
+	}
+	ref, posted := r.Messages[m.Destination]
+	if s, ok := p.(bridge.Reminding); ok && posted {
+		began := time.Now()
+		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
+		e.did(j, p.Name(), r, began, err)
+		return err
+	}
+	return nil
+}
+
+// snooze reminds one person later.
+func (e *Engine) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	if i.Snooze == 0 {
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + shortened(bridge.OneLine(i.Prompt))}
+	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
+	})
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("You are reminded at %s. It can still be answered until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
+}
+
+// handOver asks another person as well, and mentions that one.
+func (e *Engine) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i, n := a.record.Interaction, a.control.Option
+	if n >= len(i.HandOver) || e.directory == nil {
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	to := i.HandOver[n]
+	routes, err := e.handsOver(ctx, i, a.actor, to)
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	if len(routes) == 0 {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder of the route that can hand over to " + to + ". Nothing was changed."}, nil
+	}
+	if slices.Contains(i.Requesters, to) {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: to + " is behind this request, and may not answer it."}, nil
+	}
+	accounts, err := e.directory.Accounts(ctx, to)
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	if len(accounts) == 0 {
+		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
+	}
+	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + shortened(bridge.OneLine(i.Prompt))
+	err = e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+		next := r.Interaction
+		for _, route := range routes {
+			next.Add(bridge.Addition{For: route, Responders: accounts})
+		}
+		next.Called = append(slices.Clone(next.Called), bridge.Missing(next.Called, []string{to})...)
+		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Step: r.Step, Next: -1, Reminders: reminders(r, accounts, text)}
+	})
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	if err := e.audit(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
+		e.log.Error("hand-over not in the audit log", "id", i.ID, "error", err)
+	}
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " is asked and told. You may still answer."}, nil
+}
+
+// handsOver returns the routes on which an actor may hand over to a person. The
+// name is empty where the request has one route.
+func (e *Engine) handsOver(ctx context.Context, i bridge.Interaction, actor bridge.Actor, to string) ([]string, error) {
+	if len(i.Requirements) == 0 {
+		return []string{""}, nil
+	}
+	var out []string
+	for _, q := range i.Requirements {
+		if !slices.Contains(q.HandOver, to) {
+			continue
+		}
+		in, err := e.responds(ctx, q.Responders, q.Groups, actor)
+		if err != nil {
+			return nil, err
+		}
+		if in {
+			out = append(out, q.Route)
+		}
+	}
+	return out, nil
+}
+
+// amendTries bounds how often an amendment is made anew because another came
+// first.
+const amendTries = 5
+
+func (e *Engine) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+	var err error
+	for range amendTries {
+		var r bridge.Record
+		if r, err = e.store.Load(ctx, id); err != nil {
+			return err
+		}
+		if err = e.amend(ctx, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
+			return err
+		}
+	}
+	return err
+}

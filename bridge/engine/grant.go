@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// maxShort bounds a text that is shown shortened, in characters.
+const maxShort = 200
+
+func shortened(s string) string {
+	if utf8.RuneCountInString(s) > maxShort {
+		s = string([]rune(s)[:maxShort-1]) + "…"
+	}
+	return s
+}
+
+// granted returns the response of the grants that cover an interaction. It
+// returns nil if a person has to be asked.
+func (e *Engine) granted(ctx context.Context, i bridge.Interaction) (*bridge.Response, error) {
+	all, err := e.covering(ctx, i)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return covered(i, all), nil
+}
+
+// covering returns the grants that together cover an interaction: one of the
+// exact request, or one for each rule that a part of it needs. It returns none
+// if any part is not covered under all that is required now.
+func (e *Engine) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
+	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
+		return nil, nil
+	}
+	keys := []string{i.GrantKey}
+	for _, r := range i.RuleGrants {
+		keys = append(keys, i.RuleKey(r))
+	}
+	found, err := e.store.Covering(ctx, i.Agent, i.Session, keys)
+	if err != nil {
+		return nil, err
+	}
+	holding := map[string]bridge.Grant{}
+	for _, g := range found {
+		if _, known := holding[g.Key]; !known && e.holds(ctx, g, i) {
+			holding[g.Key] = g
+		}
+	}
+	if g, ok := holding[i.GrantKey]; ok {
+		return []bridge.Grant{g}, nil
+	}
+	var all []bridge.Grant
+	for _, key := range keys[1:] {
+		g, ok := holding[key]
+		if !ok {
+			return nil, nil
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// holds reports whether a grant meets all that an interaction requires now. The
+// store finds grants by their keys; everything else is compared here, and what
+// cannot be found out does not hold.
+func (e *Engine) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
+	now, ends := time.Now(), g.Expires
+	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
+		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
+	}
+	a := i.Approval
+	switch {
+	case !g.Current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
+		return false
+	case !now.Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
+		return false
+	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk, len(bridge.Missing(g.Routes, i.GrantRoutes)) > 0:
+		return false
+	}
+	if err := e.checkGrant(g); err != nil {
+		e.log.Error("a stored grant is not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
+		return false
+	}
+	enough, err := e.enough(ctx, i, g.Givers)
+	if err != nil {
+		e.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
+	}
+	return err == nil && enough
+}
+
+// enough reports whether the approvals of these people would approve the
+// interaction now.
+func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
+	var counted []bridge.Actor
+	slots := i.Slots()
+	for _, giver := range givers {
+		who, why, err := e.eligible(ctx, i, giver)
+		if err != nil {
+			return false, err
+		}
+		if why != "" || who.Person != giver.Person || slices.ContainsFunc(counted, who.Same) {
+			continue // also if the account has another owner now
+		}
+		counted = append(counted, who)
+		b, err := e.ballot(ctx, i, who, bridge.Response{State: bridge.StateApproved})
+		if err != nil {
+			return false, err
+		}
+		for _, n := range b.Covers {
+			slots[n]--
+		}
+	}
+	open := slices.ContainsFunc(slots, func(left int) bool { return left > 0 })
+	return len(counted) >= i.Needs() && !open, nil
+}
+
+// covered is the response to an interaction that grants cover.
+func covered(i bridge.Interaction, all []bridge.Grant) *bridge.Response {
+	actor := all[0].Actor
+	r := &bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeAlways, Actor: &actor, At: i.Created, Digest: i.Digest, Grant: all[0].Origin, Annotations: map[string]bridge.Annotation{},
+	}
+	var origins []string
+	for _, g := range all {
+		if g.Scope() == bridge.ScopeSession {
+			r.Scope = bridge.ScopeSession
+		}
+		r.Covers = append(r.Covers, g.Covers)
+		if !slices.Contains(origins, string(g.Origin)) {
+			origins = append(origins, string(g.Origin))
+		}
+	}
+	r.Reason = "covered by the grant given in " + origins[0]
+	if len(origins) > 1 {
+		r.Reason = "covered by the grants given in " + strings.Join(origins, ", ")
+	}
+	return r
+}

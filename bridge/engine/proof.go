@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	domainInteraction = "nod interaction v1"
+	domainGrant       = "nod grant v1"
+	domainLink        = "nod link v1"
+	domainDraft       = "nod draft v1"
+	domainNote        = "nod note v1"
+	domainMemory      = "nod tool memory v1"
+)
+
+const (
+	domainShown = "nod shown v1"
+	domainPart  = "nod part v1"
+	domainHeld  = "nod held v1"
+)
+
+const (
+	whyUnproven = "this request has no proof: an earlier version of nod stored it, or it was written outside nod"
+	whyForged   = "the decision of this request was changed outside nod, so it does not count"
+	whyNoProof  = "the decision of this request has no proof: an earlier version of nod made it, or it was written outside nod"
+	whyMoved    = "the deadline of this request was changed outside nod, so it can no longer be decided"
+	whyLate     = "the decision of this request came after its deadline, which was changed outside nod"
+	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
+)
+
+// earlyBy is the difference between the clocks of Redis and of a daemon above
+// which a response that was prepared for a deadline counts as applied too early.
+const earlyBy = 2 * time.Minute
+
+// prover makes the proofs of what a daemon stores, and checks those of what it
+// reads. A nil prover makes and checks nothing. It is safe for concurrent use.
+type prover struct {
+	signer *bridge.Signer
+	// strict refuses what has no proof. Keys that are kept in Redis prove
+	// nothing against those who can read them there, so records of an earlier
+	// version are accepted with such keys.
+	strict bool
+	known  *receiptCache
+}
+
+func newProver(s *bridge.Signer, keysInRedis bool) *prover {
+	if s == nil {
+		return nil
+	}
+	return &prover{signer: s, strict: !keysInRedis, known: newReceiptCache()}
+}
+
+// proveInteraction signs an interaction as it is going to be stored.
+func (p *prover) proveInteraction(i *bridge.Interaction) {
+	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
+	_, rest := i.ProofParts()
+	i.Proof = p.signer.Mac(domainInteraction, rest)
+}
+
+// interactionProblem says why an interaction is not the one that a daemon
+// stored. It is empty if it is.
+func (p *prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
+	content, rest := i.ProofParts()
+	switch {
+	case i.Proof == "" && !p.strict:
+		return content, ""
+	case i.Proof == "":
+		return content, whyUnproven
+	case !p.signer.MacIs(i.Proof, domainInteraction, rest):
+		return content, bridge.WhyAltered
+	}
+	return content, ""
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// voteTries bounds how often a vote is counted again because another vote came
+// first. Each try that fails means that another vote was counted.
+const voteTries = 256
+
+func (p *prover) proveVote(id bridge.ID, v *bridge.Vote) {
+	v.Proof = p.signer.Detached(bridge.DomainVote, []byte(id), v.ProofBytes())
+	p.known.add(v.Proof, string(id)+string(v.ProofBytes()))
+}
+
+// knownVote reports whether a vote on an interaction was signed by a daemon.
+func (p *prover) knownVote(id bridge.ID, v bridge.Vote) bool {
+	text := v.ProofBytes()
+	if known, ok := p.known.get(v.Proof); ok {
+		return known == string(id)+string(text)
+	}
+	if !p.signer.PublicKeys().DetachedIs(v.Proof, bridge.DomainVote, []byte(id), text) {
+		return false
+	}
+	p.known.add(v.Proof, string(id)+string(text))
+	return true
+}
+
+// Vote implements Records. It counts the votes that are proven, signs the
+// decision only if this vote decides, and has the store take it only if no
+// other vote came first: what is signed is what is stored.
+func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	b.Vote.Covers = b.Covers
+	s.p.proveVote(b.ID, &b.Vote)
+	for range voteTries {
+		rec, err := s.Load(ctx, b.ID)
+		if err != nil || rec.Unverified != "" {
+			return rec, bridge.BallotLate, err
+		}
+		try := b
+		try.Revision = rec.Revision
+		if !rec.State.Final() {
+			after := rec
+			after.Votes = append(slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.SameVoter(b.Vote) }), b.Vote)
+			if err := s.proveCount(after, &try.Response); err != nil {
+				return rec, "", err
+			}
+		}
+		got, result, err := s.Store.Vote(ctx, try)
+		if err == nil && result == bridge.BallotChanged {
+			continue
+		}
+		return s.p.checked(got), result, err
+	}
+	return bridge.Record{}, "", bridge.Errorf(bridge.CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("click again")
+}
+
+// proveCount signs the response of a vote that decides, as far-reaching as the
+// narrowest approval.
+func (s provenStore) proveCount(after bridge.Record, resp *bridge.Response) error {
+	if !after.Enough(resp.State) {
+		return nil
+	}
+	if resp.State == bridge.StateApproved {
+		for _, v := range after.Votes {
+			if v.State == bridge.StateApproved && bridge.ScopeOrder(v.Scope) < bridge.ScopeOrder(resp.Scope) {
+				resp.Scope, resp.Covers = v.Scope, after.Interaction.Coverage(v.Scope)
+			}
+		}
+	}
+	return s.p.proveResponse(after.Interaction, resp, after.Votes)
+}

@@ -1,0 +1,268 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func onAPI(who string) bridge.Actor {
+	return bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}
+}
+
+// TestReaders checks that responders, owners and requesters read a request, and
+// that the first two withdraw it; the card names who did.
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.agents["ci"] = bridge.Agent{Name: "ci", Owners: []string{"di"}}
+	w := newWorld(t, s)
+	for who, may := range map[string]struct{ read, withdraw bool }{
+		"ana": {true, true}, "bo": {true, true}, "cy": {}, "di": {true, true}, "eve": {true, false},
+	} {
+		req := shell("make x")
+		req.Requester = "eve"
+		rec := w.open(s.agents["ci"], req)
+		id := rec.Interaction.ID
+		if got, err := w.engine.MayRead(t.Context(), rec.Interaction, onAPI(who)); err != nil || got != may.read {
+			t.Errorf("%s reads: %v, %v", who, got, err)
+		}
+		for _, words := range []string{"show " + string(id), "pending"} {
+			said, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat",
+				User: "U-" + who}, Channels: []string{"C1"}, Text: words})
+			if err != nil || strings.Contains(said, "May I?") && !may.read {
+				t.Errorf("%s says %s and is told %q, %v", who, words, said, err)
+			}
+		}
+		if _, err := w.engine.Withdraw(t.Context(), id, onAPI(who), "enough"); (err == nil) != may.withdraw {
+			t.Errorf("%s withdraws: %v", who, err)
+		}
+		if !may.withdraw {
+			w.state(id, bridge.StatePending)
+			continue
+		}
+		if rec := w.state(id, bridge.StateCancelled); rec.Response.WithdrawnBy == nil ||
+			rec.Response.WithdrawnBy.Person != who {
+			t.Errorf("withdrawn by %+v", rec.Response)
+		}
+		if v := w.click("ana", "C1", w.drawn(id, "C1").Token(bridge.ActionChoose, 0, 0), "",
+			id); !strings.Contains(v.Note, who+" withdrew") {
+			t.Errorf("a late click is told %q", v.Note)
+		}
+	}
+}
+
+// TestRepeat checks that a repeat with the same idempotency key finds the first
+// request, whatever the config made of it since, and that the key does not
+// reach Redis.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.hide = masker("topsecret")
+	w := newWorld(t, s)
+	const key = "key-with-topsecret-inside"
+	req := shell("curl -H topsecret x")
+	first, err := w.engine.Open(t.Context(), agentCI, req, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newSetup()
+	next.policy = byWord(map[string]bridge.Ruling{"curl": {Routes: []string{"prod"}, Confirm: "yes", Quorum: 2,
+		Risk: "high", Timeout: bridge.Duration(9e9), OnTimeout: bridge.OnTimeoutDeny}})
+	w.reload(next)
+	ctx := bridge.WithTrace(t.Context(), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	again, err := w.engine.Open(ctx, bridge.Agent{Name: "ci", Scopes: []bridge.Scope{bridge.ScopeOnce}}, req, key)
+	if err != nil || again.Interaction.ID != first.Interaction.ID {
+		t.Fatalf("a repeat is %s, %v", again.Interaction.ID, err)
+	}
+	if _, err := w.engine.Open(ctx, agentCI, shell("curl y"), key); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("another request under the same key: %v", err)
+	}
+	if err := w.engine.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
+		t.Fatal(err)
+	}
+	if scope, err := w.engine.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
+		scope != bridge.ScopeSession {
+		t.Errorf("recalled %q, %v", scope, err)
+	}
+	names, err := w.redis.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		dump := name
+		if m, err := w.redis.HGetAll(t.Context(), name).Result(); err == nil {
+			for k, v := range m {
+				dump += " " + k + " " + v
+			}
+		}
+		if strings.Contains(dump, "topsecret") {
+			t.Errorf("a credential is in %s", dump)
+		}
+	}
+}
+
+// TestRepeatOfOldVersion checks that a key stored by a version that digested
+// the record still finds its request.
+func TestRepeatOfOldVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	first, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := w.redis.Keys(t.Context(), "*:kh:ci/*").Result()
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	old, _, _ := strings.Cut(names[0], ":kh:")
+	if err := w.redis.Rename(t.Context(), names[0], old+":k:ci/k").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.redis.Set(t.Context(), old+":k:ci/k",
+		string(first.Interaction.ID)+"|0123456789abcdef0123456789abcdef", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := w.engine.Open(t.Context(), agentCI, shell("make x"), "k"); err != nil ||
+		again.Interaction.ID != first.Interaction.ID {
+		t.Errorf("a repeat is %s, %v", again.Interaction.ID, err)
+	}
+	if _, err := w.engine.Open(t.Context(), agentCI, shell("make y"), "k"); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("another request: %v", err)
+	}
+}
+
+// masker hides a word.
+type masker string
+
+func (m masker) Redact(s string) string  { return strings.ReplaceAll(s, string(m), "[hidden]") }
+func (m masker) Secret(name string) bool { return false }
+
+// TestHiddenFields checks that a request with hidden fields is approved under
+// the policy that saw them, and under no other.
+func TestHiddenFields(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.hide, s.version = masker("topsecret"), "1"
+	s.policy = func(a bridge.Act) bridge.Ruling {
+		if strings.Contains(string(a.Input), "[hidden]") {
+			return bridge.Ruling{Effect: bridge.EffectDeny, Reason: "it saw the mask"}
+		}
+		return bridge.Ruling{Effect: bridge.EffectAsk, Routes: []string{"prod"}}
+	}
+	w := newWorld(t, s)
+	a, b := w.open(agentCI, shell("curl topsecret")).Interaction.ID, w.open(agentCI,
+		shell("curl topsecret")).Interaction.ID
+	w.press("cy", a, "C2", bridge.DecideOnce, "hidden")
+	w.state(a, bridge.StateApproved)
+	s.version = "2"
+	w.reload(s)
+	w.said(w.press("cy", b, "C2", bridge.DecideOnce, "hidden"), bridge.VerdictForbidden, "hidden")
+	w.state(b, bridge.StateDenied)
+}
+
+// TestBatchShowsWhatItDecides checks that a control for all of a batch decides
+// what its card showed, and each under the rules of the moment.
+func TestBatchShowsWhatItDecides(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = byWord(nil)
+	w := newWorld(t, s)
+	open := func(command string) bridge.ID {
+		r := shell(command)
+		r.Approval.Decisions, r.Session, r.Batch = nil, "s", bridge.Duration(2e9)
+		rec, err := w.engine.Open(t.Context(), agentCI, r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec.Interaction.ID
+	}
+	first, second := open("make a"), open("rm b")
+	stale := w.posted(first)
+	_ = stale
+	card := w.drawn(first, "C1")
+	if len(card.Batch) != 2 {
+		t.Fatalf("%d in the batch", len(card.Batch))
+	}
+	late := card
+	late.Batch = card.Batch[:1] // as it was drawn before the second joined
+	next := newSetup()
+	next.policy = byWord(map[string]bridge.Ruling{"rm": {Effect: bridge.EffectDeny, Reason: "never"}})
+	w.reload(next)
+	all := func(v bridge.View) string { return v.Token(bridge.ActionAll, 0, 1) }
+	w.click("ana", "C1", all(late), "", first)
+	w.state(first, bridge.StateApproved)
+	w.state(second, bridge.StatePending)
+	w.said(w.click("ana", "C1", all(card), "", first), bridge.VerdictForbidden, "never")
+	w.state(second, bridge.StateDenied)
+}
+
+// TestTermsOfAPI checks that an approval by API counts for the requirements that
+// its sender read.
+func TestTermsOfAPI(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = ruledBy(bridge.Ruling{})
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	next := newSetup()
+	next.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+	w.reload(next)
+	w.press("bo", id, "C1", bridge.DecideOnce, "") // the card shows the risk from here on
+	before, after := 0, 1
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &before}); err == nil {
+		t.Error("approved under requirements that were not read")
+	}
+	w.state(id, bridge.StatePending)
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce, Terms: &after}); err != nil {
+		t.Error(err)
+	}
+	w.state(id, bridge.StateApproved)
+}
+
+// meddler lets something happen right before a decision is stored.
+type meddler struct {
+	bridge.Store
+	first func()
+}
+
+func (m *meddler) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+	if f := m.first; f != nil {
+		m.first = nil
+		f()
+	}
+	return m.Store.Settle(ctx, s)
+}
+
+// TestAmendedDuringDecision checks that an approval does not count if another
+// daemon makes the requirements stricter before it is stored, and that a denial
+// does.
+func TestAmendedDuringDecision(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[bridge.Decision]bridge.State{
+		bridge.DecideOnce: bridge.StatePending, bridge.DecideDeny: bridge.StateDenied,
+	} {
+		s := newSetup()
+		s.policy = ruledBy(bridge.Ruling{})
+		w := newWorld(t, s)
+		id := w.open(agentCI, shell("make x")).Interaction.ID
+		card := w.drawn(id, "C1")
+		other := newSetup()
+		other.policy = ruledBy(bridge.Ruling{Risk: "critical"})
+		w.reload(other)
+		there := w.engine
+		w.between = &meddler{Store: w.store, first: func() {
+			at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
+			if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+				t.Error("approved before the risk was shown")
+			}
+		}}
+		w.reload(s)
+		w.pressOn("ana", card, "C1", d, "")
+		if rec := w.state(id, want); rec.Interaction.Terms != 1 {
+			t.Errorf("terms %d", rec.Interaction.Terms)
+		}
+	}
+}

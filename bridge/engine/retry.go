@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// failed decides what becomes of a job whose work failed with cause.
+func (e *Engine) failed(ctx context.Context, j bridge.Job, cause error) error {
+	code := bridge.ErrorCode(cause)
+	transient := code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
+	limit := editAttempts
+	if j.Kind == bridge.JobPost {
+		limit = postAttempts
+	}
+	if transient && (j.Attempt < limit || code == bridge.CodeRateLimited || madeProgress(cause) || e.patient(ctx, j)) {
+		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
+		if madeProgress(cause) {
+			delay = firstBackoff
+		}
+		if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+			delay = max(delay, pe.RetryAfter)
+		}
+		switch {
+		case errors.Is(cause, bridge.ErrPaced):
+			return e.postpone(ctx, j, cause)
+		case madeProgress(cause): // it does not count against the attempts
+			e.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
+			return e.store.Retry(ctx, j, delay, "")
+		}
+		return e.store.Retry(ctx, j, delay, cause.Error())
+	}
+	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
+	if j.Kind == bridge.JobPost || j.Kind == bridge.JobEdit {
+		if err := e.giveUp(ctx, j, bridge.PublicError(cause).Message); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+			return err
+		}
+	}
+	return e.store.Bury(ctx, j, cause.Error())
+}
+
+// delayShown is from which delay on whoever looks at a request is told.
+const delayShown = 5 * time.Second
+
+// postpone makes a job due when its turn comes, and notes that where a card is
+// late by it.
+func (e *Engine) postpone(ctx context.Context, j bridge.Job, cause error) error {
+	delay := jobRenew
+	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+		delay = pe.RetryAfter
+	}
+	if j.Kind == bridge.JobPost && delay >= delayShown {
+		late := bridge.Late{Destination: j.Destination, Delay: delay}
+		if _, err := e.store.Mark(ctx, j.Interaction, bridge.Mark{Late: &late}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+			return err
+		}
+	}
+	return e.store.Retry(ctx, j, delay, "")
+}
+
+// giveUp notes that nobody is asked at a destination: for all that the message
+// would have shown. A message that showed it once stays.
+func (e *Engine) giveUp(ctx context.Context, j bridge.Job, reason string) error {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
+		r, err = e.head(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	if j.Kind == bridge.JobEdit && (r.State.Final() || seen(r, j.Destination)) {
+		return nil
+	}
+	ids := r.Members
+	if len(ids) == 0 {
+		ids = []bridge.ID{r.Interaction.ID}
+	}
+	for _, id := range ids {
+		if _, err := e.store.Mark(ctx, id, bridge.Mark{Failed: &bridge.Failed{Destination: j.Destination, Reason: reason}}); err != nil {
+			return err
+		}
+	}
+	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
+		return e.noticed(ctx, j.Interaction)
+	}
+	return nil
+}
+
+// progress is the error of a job that sent a part before it failed.
+type progress struct{ error }
+
+func (p progress) Unwrap() error { return p.error }
+
+// progressed marks the error of a job that sent more parts than before.
+func progressed(err error, before int, parts *bridge.Parts) error {
+	if err == nil || len(parts.Sent()) == before {
+		return err
+	}
+	return progress{err}
+}
+
+// patient reports whether a job goes on although its attempts are used up: a
+// text of which people have seen the start is worth half of the request's time.
+func (e *Engine) patient(ctx context.Context, j bridge.Job) bool {
+	r, err := e.store.Load(ctx, j.Interaction)
+	if err != nil || len(r.Sending[j.Destination].Parts) == 0 {
+		return false
+	}
+	i := r.Interaction
+	return time.Since(i.Created) < i.Deadline.Sub(i.Created)/2
+}
+
+func madeProgress(err error) bool {
+	_, ok := errors.AsType[progress](err)
+	return ok
+}

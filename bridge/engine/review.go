@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// review holds a pending request as the current config sees it.
+type review struct {
+	ruling bridge.Ruling
+	// now is the interaction as it would be opened now.
+	now bridge.Interaction
+	// denied is the response that closes the request. It is nil unless the policy
+	// denies the request, or cannot evaluate it.
+	denied *bridge.Response
+	// stricter lists the requirements that the card does not show, for people to
+	// read. If it is empty, the request can be approved.
+	stricter []string
+}
+
+// rejudge evaluates a pending request again: with the current policy, routes
+// and people, as if it were opened now.
+func (e *Engine) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
+	i := rec.Interaction
+	if i.Kind == bridge.KindNotice {
+		return review{}, nil
+	}
+	var input json.RawMessage
+	if i.Approval != nil {
+		input = i.Approval.Input
+	}
+	v, err := e.evaluate(ctx, rec, input)
+	if err != nil || v.denied != nil {
+		return v, err
+	}
+	v.stricter = v.now.StricterThan(i)
+	if i.Approval != nil && !slices.Equal(v.now.Decisions(), i.Decisions()) {
+		v.stricter = append(v.stricter, "fewer decisions")
+	}
+	if i.Redacted == 0 && v.now.Redacted > 0 {
+		v.stricter = append(v.stricter, "hidden fields")
+	}
+	return v, nil
+}
+
+// rejudgeEdit evaluates the input that a person wants to approve instead.
+func (e *Engine) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+	v, err := e.evaluate(ctx, rec, input)
+	if err != nil || v.denied != nil {
+		return v, err
+	}
+	v.stricter = v.now.StricterThan(rec.Interaction)
+	if len(v.ruling.Redact) > 0 {
+		v.stricter = append(v.stricter, "hidden fields")
+	}
+	return v, nil
+}
+
+// evaluate applies the policy to a request with an input, and prepares it
+// again.
+func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+	i := rec.Interaction
+	r := bridge.Request{
+		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Initial: i.Initial,
+		Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
+		Requester: i.Requester, Route: i.Own(), MaxRounds: i.MaxRounds, Error: i.Error,
+		Timeout: bridge.Duration(i.Deadline.Sub(i.Created)), OnTimeout: bridge.OnTimeoutExpire, Hold: i.Hold,
+	}
+	if i.Approval != nil {
+		a := *i.Approval
+		a.Input = input
+		r.Approval = &a
+	}
+	agent := e.agentOf(i)
+	if len(agent.Scopes) > 0 && r.Approval != nil {
+		r.Approval.Limit(agent.Scopes)
+	}
+	v := review{ruling: bridge.Ruling{
+		Effect: bridge.EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: i.RouteNames(), GrantFor: i.GrantFor, Grants: i.RuleGrants,
+	}}
+	switch {
+	case i.Redacted == 0 || r.Approval == nil:
+		v.ruling = e.judge(agent, &r)
+	case e.policy != nil && i.PolicyVersion != e.rules:
+		v.denied = i.Overtaken("the policy changed while this was pending, and fields of it are hidden; " + requestAgain)
+		return v, nil
+	}
+	if v.ruling.Effect == bridge.EffectDeny {
+		v.denied = i.Ruled(v.ruling)
+		v.denied.At = time.Now().UTC().Truncate(time.Millisecond)
+		return v, nil
+	}
+	var err error
+	if v.now, v.ruling, err = e.prepareUnder(ctx, agent, r, v.ruling); err != nil {
+		return v, err
+	}
+	v.now.Digest, v.now.Trace = i.Digest, i.Trace
+	if i.Redacted > 0 && r.Approval != nil {
+		v.now.KeepHidden(i)
+	}
+	e.addAgain(&v.now, i)
+	return v, nil
+}
+
+const requestAgain = "the agent has to request it again"
+
+// agentOf is the agent of an interaction as it is configured now.
+func (e *Engine) agentOf(i bridge.Interaction) bridge.Agent {
+	if a, ok := e.agents[i.Agent]; ok {
+		return a
+	}
+	owners := slices.DeleteFunc(slices.Clone(i.Requesters), func(who string) bool { return who == i.Requester })
+	return bridge.Agent{Name: i.Agent, Owners: owners}
+}
+
+// addAgain adds the people who were added to a request while it was pending.
+func (e *Engine) addAgain(now *bridge.Interaction, was bridge.Interaction) {
+	for _, a := range was.Added {
+		if a.For != "" && !slices.Contains(now.RouteNames(), a.For) || a.For == "" && now.Route != was.Route {
+			continue // their route no longer has a say
+		}
+		if a.Route != "" {
+			route := e.routes[a.Route] // of the current config; none if it is gone
+			a.Responders, a.Groups = route.Responders, route.Groups
+		}
+		if a.For == "" && len(now.Requirements) > 0 {
+			a.For = now.Route
+		}
+		now.Add(a)
+	}
+	now.Called = was.Called
+}
+
+// amended is a request with the requirements of a review.
+func (v review) amended(was bridge.Interaction) bridge.Interaction {
+	next, now := was, v.now
+	next.Route, next.OwnRoute, next.Requirements, next.Must = now.Route, now.OwnRoute, now.Requirements, now.Must
+	next.Responders, next.Groups, next.Added = now.Responders, now.Groups, now.Added
+	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
+	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts
+	next.Requesters = append(slices.Clone(was.Requesters), bridge.Missing(was.Requesters, now.Requesters)...)
+	next.HandOver, next.Snooze = now.HandOver, now.Snooze
+	next.Rule, next.PolicyVersion, next.Prompt = now.Rule, now.PolicyVersion, now.Prompt
+	if now.Risk != "" {
+		next.Risk = now.Risk
+	}
+	next.Approval, next.Redacted = now.Approval, max(was.Redacted, now.Redacted)
+	next.GrantKey, next.RuleGrants, next.GrantFor, next.GrantRoutes = now.GrantKey, now.RuleGrants, now.GrantFor, now.GrantRoutes
+	for n := range next.Requirements {
+		for _, q := range was.RouteRequirements() {
+			if q.Route == next.Requirements[n].Route {
+				next.Requirements[n].Escalation = q.Escalation
+			}
+		}
+	}
+	next.Terms++
+	return next
+}
+
+// reroute replaces the steps and the escalation of former routes, so that they
+// add nobody to the new ones.
+func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
+	was := rec.Interaction
+	if slices.Equal(v.now.RouteNames(), was.RouteNames()) {
+		return
+	}
+	a.Interaction.Escalation = nil
+	for n := range a.Interaction.Requirements {
+		a.Interaction.Requirements[n].Escalation = nil
+	}
+	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
+	if len(v.now.Steps) > 0 {
+		a.Next = time.Duration(v.now.Steps[0].After)
+	}
+}
+
+// maxTerms is the highest Interaction.Terms, which a token holds in one byte. A
+// request whose requirements change more often has to be requested again.
+const maxTerms = 255
+
+// restate stores the requirements of a review. Approvals that were given under
+// the former ones no longer count.
+func (e *Engine) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
+	i := rec.Interaction
+	next := v.amended(i)
+	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
+		return e.endByRule(ctx, rec, i.Overtaken("the rules changed while this was pending; "+requestAgain))
+	}
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
+	v.reroute(&a, rec)
+	for _, vote := range rec.Votes {
+		if vote.State == bridge.StateApproved {
+			a.Void = append(a.Void, vote.Actor.Voter())
+		}
+	}
+	if err := e.amend(ctx, rec, a); err != nil {
+		return rec, err
+	}
+	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.stricter, ", "))
+	return e.store.Load(ctx, i.ID)
+}
+
+// endByRule ends a pending request without a person.
+func (e *Engine) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
+	got, _, err := e.store.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
+	return got, err
+}

@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+func (v *veiler) approval(a *bridge.Approval, fields []string) {
+	for _, s := range []*string{&a.Tool, &a.Where} {
+		before := v.hidden
+		v.text(s)
+		v.executed += v.hidden - before
+	}
+	v.text(&a.Confirm)
+	if key := v.r.Redact(a.Key); key != a.Key {
+		a.Key = "" // it is no grant's key, and people do not read it
+		v.hidden++
+	}
+	notes := map[bridge.Scope]string{}
+	for s, note := range a.ScopeNotes {
+		v.text(&note)
+		notes[s] = note
+	}
+	if len(notes) > 0 {
+		a.ScopeNotes = notes
+	}
+	if len(a.Input) == 0 {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(a.Input))
+	dec.UseNumber()
+	var tree any
+	if dec.Decode(&tree) != nil {
+		return // Normalize took valid JSON only
+	}
+	before := v.hidden
+	tree = v.tree(tree, nil, fields)
+	if v.hidden == before {
+		return // as it was, byte for byte
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(tree) == nil { // it was decoded a moment ago
+		a.Input = bytes.TrimSpace(b.Bytes())
+	}
+}
+
+// hiddenValue stands for a value that is hidden whole.
+func hiddenValue(s string) string {
+	return fmt.Sprintf("[redacted value, %d characters]", utf8.RuneCountInString(s))
+}
+
+// describing are the fields of an input that say something about a call, or
+// are data that it carries. What is hidden anywhere else may be a part of what
+// is executed.
+var describing = []string{
+	"description", "reason", "title", "summary", "message", "body", "content", "text", "comment", "note", "headers", "env", "environment",
+	"diff", "patch", "new_string", "old_string", "new_source", "data", "prompt",
+}
+
+// executing are the fields of an input that hold what is executed, also within
+// one that describes.
+var executing = []string{"command", "commands", "cmd", "argv", "args", "script", "program", "code", "query", "sql"}
+
+// describes reports whether the field at a path is in one that describes. The
+// innermost name that says so counts.
+func describes(path []string) bool {
+	for _, name := range slices.Backward(path) {
+		name = strings.ToLower(name)
+		if slices.Contains(describing, name) || slices.Contains(executing, name) {
+			return slices.Contains(describing, name)
+		}
+	}
+	return false
+}
+
+// tree hides what is secret in a JSON value: fields by their name or path, and
+// credentials in any text. It keeps the number of members and of elements.
+func (v *veiler) tree(t any, path, fields []string) any {
+	switch x := t.(type) {
+	case map[string]any:
+		return v.object(x, path, fields)
+	case []any:
+		return v.list(x, path, fields)
+	case string:
+		return v.leaf(x, v.r.Redact(x), path)
+	case json.Number:
+		return v.leaf(x, v.r.Redact(x.String()), path)
+	}
+	return t
+}
+
+// leaf returns what people see of a value.
+func (v *veiler) leaf(value any, shown string, path []string) any {
+	if fmt.Sprint(value) == shown {
+		return value
+	}
+	v.hidden++
+	if !describes(path) {
+		v.executed++
+	}
+	return shown
+}
+
+// whole hides the texts and numbers of a value that has a secret name. Objects
+// in it are hidden as anywhere else.
+func (v *veiler) whole(value any, path, fields []string) any {
+	switch x := value.(type) {
+	case string:
+		if x == "" {
+			return x
+		}
+		v.hidden++
+		return hiddenValue(x)
+	case json.Number:
+		if len(x) < 4 {
+			return x
+		}
+		v.hidden++
+		return hiddenValue(x.String())
+	case []any:
+		out := make([]any, len(x))
+		for n := range x {
+			out[n] = v.whole(x[n], path, fields)
+		}
+		return out
+	case map[string]any:
+		return v.object(x, path, fields)
+	}
+	return value
+}
+
+func (v *veiler) object(x map[string]any, path, fields []string) map[string]any {
+	out := make(map[string]any, len(x))
+	pair := v.secretPair(x)
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		inner := append(slices.Clone(path), name)
+		value := x[name]
+		switch {
+		case slices.Contains(fields, strings.Join(inner, ".")):
+			v.hidden++
+			raw, _ := json.Marshal(value) // it was decoded a moment ago
+			if s, ok := value.(string); ok {
+				raw = []byte(s)
+			}
+			value = hiddenValue(string(raw))
+			if !describes(inner) && executes(name) {
+				v.executed++
+			}
+		case name == pair:
+			value = v.whole(value, inner, fields)
+		case v.r.Secret(name):
+			before := v.hidden
+			if value = v.whole(value, inner, fields); v.hidden == before {
+				value = v.tree(value, inner, fields)
+			}
+		default:
+			value = v.tree(value, inner, fields)
+		}
+		kept := name
+		v.text(&kept)
+		out[v.free(kept, x, out)] = value
+	}
+	return out
+}
+
+// executes reports whether a field of that name says what is executed, also
+// where a rule of the policy hides it.
+func executes(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"command", "cmd", "argv", "args", "script", "program", "path", "file", "code", "query", "sql", "url"}, func(s string) bool { return strings.Contains(name, s) })
+}
+
+// free returns a name that no other member has: two names that are hidden
+// alike stay two.
+func (v *veiler) free(name string, in, out map[string]any) string {
+	taken := func(s string) bool {
+		_, before := out[s]
+		return before
+	}
+	if _, own := in[name]; own && !taken(name) {
+		return name
+	}
+	for n, s := 2, name; ; n++ {
+		if _, own := in[s]; !own && !taken(s) {
+			return s
+		}
+		s = fmt.Sprintf("%s (%d)", name, n)
+	}
+}
+
+// secretPair returns the member that holds the value of a pair such as {"name":
+// "DB_PASSWORD", "value": "…"}; empty if there is none.
+func (v *veiler) secretPair(x map[string]any) string {
+	for _, field := range []string{"name", "key", "header", "variable"} {
+		if name, ok := x[field].(string); ok && v.r.Secret(name) {
+			if _, ok := x["value"]; ok {
+				return "value"
+			}
+		}
+	}
+	return ""
+}
+
+// argvContext is how many words before one show what it is.
+const argvContext = 8
+
+// list hides elements by what is before them, as in the words of a command.
+func (v *veiler) list(x []any, path, fields []string) []any {
+	out := make([]any, len(x))
+	var before []string
+	for n, value := range x {
+		s, ok := value.(string)
+		if !ok {
+			out[n], before = v.tree(value, path, fields), nil
+			continue
+		}
+		out[n] = v.leaf(s, v.word(before, s), path)
+		if before = append(before, s); len(before) > argvContext {
+			before = before[1:]
+		}
+	}
+	return out
+}
+
+// word returns what people see of a word of a command.
+func (v *veiler) word(before []string, s string) string {
+	shown := v.r.Redact(s)
+	if len(before) == 0 || shown != s || s == "" || strings.HasPrefix(s, "-") {
+		return shown
+	}
+	last := before[len(before)-1]
+	if name := strings.TrimLeft(last, "-"); name != last && !strings.HasPrefix(name, "no-") && v.r.Secret(name) {
+		return hiddenValue(s)
+	}
+	context := strings.Join(before, " ") + " "
+	if strings.ContainsAny(s, " \t\n") {
+		return shown
+	}
+	if whole, ok := strings.CutPrefix(v.r.Redact(context+s), v.r.Redact(context)); ok {
+		return whole
+	}
+	return shown
+}

@@ -1,0 +1,296 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge/engine"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/broker"
+)
+
+// world is an installation in this process whose config a test can change
+// while requests are pending. Each channel is a place of the platform "chat".
+type world struct {
+	t      testing.TB
+	store  *broker.Broker
+	redis  *redis.Client
+	keys   bridge.Keyring
+	chat   *board
+	engine *engine.Engine
+	setup  setup
+	// between stands between the engine and the store from the next reload on.
+	between bridge.Store
+}
+
+// setup is the part of the config that a reload changes.
+type setup struct {
+	people  map[string]directory.Person
+	groups  map[string]directory.Group
+	routes  map[string]bridge.Route
+	agents  map[string]bridge.Agent
+	policy  ruleFunc
+	version string
+	hide    bridge.Redactor
+	signer  *bridge.Signer // nil if nothing is proven
+}
+
+// ruleFunc is a policy that is a function.
+type ruleFunc func(bridge.Act) bridge.Ruling
+
+func (j ruleFunc) Judge(a bridge.Act) bridge.Ruling { return j(a) }
+
+var team = []string{"ana", "bo", "cy", "di", "eve"}
+
+func newSetup() setup {
+	s := setup{people: map[string]directory.Person{}, routes: map[string]bridge.Route{}, agents: map[string]bridge.Agent{}}
+	for _, who := range team {
+		s.people[who] = directory.Person{Accounts: map[string]string{"chat": "U-" + who}}
+	}
+	s.routes["default"] = routeTo("C1", "ana", "bo")
+	s.routes["prod"] = routeTo("C2", "cy", "di")
+	return s
+}
+
+// swap gives each of two people the account of the other.
+func (s setup) swap(a, b string) { s.people[a], s.people[b] = s.people[b], s.people[a] }
+
+func routeTo(channel string, people ...string) bridge.Route {
+	r := bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: channel}}}
+	for _, who := range people {
+		r.Responders = append(r.Responders, bridge.Responder{Person: who, Platform: "chat", User: "U-" + who})
+	}
+	return r
+}
+
+func newWorld(t testing.TB, s setup) *world {
+	t.Helper()
+	m := miniredis.NewMiniRedis()
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(&redis.Options{Addr: m.Addr(), ContextTimeoutEnabled: true})
+	return newWorldOn(t, s, c, m.Close)
+}
+
+func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	store, err := broker.New(ctx, broker.Options{Client: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, store: store, redis: c, keys: key, chat: &board{cards: map[string]bridge.View{}}}
+	w.reload(s)
+	done := make(chan error, 1)
+	runner := w.engine
+	go func() { done <- runner.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		err := <-done
+		if err := errors.Join(err, store.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+		end()
+	})
+	return w
+}
+
+// reload applies a changed config, as the daemon does. Jobs stay with the first
+// engine: they only draw.
+func (w *world) reload(s setup) {
+	o := engine.Options{
+		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
+		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer,
+		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
+	}
+	if w.between != nil {
+		o.Store = w.between
+	}
+	if s.policy != nil {
+		o.Policy = s.policy
+	}
+	w.setup, w.engine = s, engine.New(o)
+}
+
+// open opens a request, and waits for its cards.
+func (w *world) open(agent bridge.Agent, r bridge.Request) bridge.Record {
+	w.t.Helper()
+	rec, err := w.engine.Open(w.t.Context(), agent, r, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.posted(rec.Interaction.ID)
+}
+
+func (w *world) posted(id bridge.ID) bridge.Record {
+	w.t.Helper()
+	for range 1000 {
+		rec := w.get(id)
+		if rec.State.Final() || len(rec.Messages)+len(rec.Failures) >= len(rec.Interaction.Destinations) {
+			return rec
+		}
+		bridge.Pause(w.t.Context(), 2*time.Millisecond)
+	}
+	w.t.Fatalf("the cards of %s are not posted", id)
+	return bridge.Record{}
+}
+
+func (w *world) get(id bridge.ID) bridge.Record {
+	w.t.Helper()
+	rec, err := w.store.Load(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return rec
+}
+
+// drawn waits until the card of a request in a channel shows what is stored.
+func (w *world) drawn(id bridge.ID, channel string) bridge.View {
+	w.t.Helper()
+	for range 1000 {
+		rec := w.get(id)
+		if v, ok := w.chat.card(channel, id); ok && v.Record.Revision == rec.Revision {
+			return v
+		}
+		bridge.Pause(w.t.Context(), 2*time.Millisecond)
+	}
+	w.t.Fatalf("the card of %s in %s is not up to date", id, channel)
+	return bridge.View{}
+}
+
+// press clicks a decision on the card that the channel shows now.
+func (w *world) press(who string, id bridge.ID, channel string, d bridge.Decision, typed string) bridge.Verdict {
+	w.t.Helper()
+	v := w.drawn(id, channel)
+	return w.pressOn(who, v, channel, d, typed)
+}
+
+// pressOn clicks a decision on a card as it was drawn.
+func (w *world) pressOn(who string, v bridge.View, channel string, d bridge.Decision, typed string) bridge.Verdict {
+	w.t.Helper()
+	i := v.Record.Interaction
+	n := slices.Index(i.Decisions(), d)
+	if n < 0 {
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: "not on offer"}
+	}
+	action, question, option := i.DecisionControl(n)
+	if action == bridge.ActionInput {
+		action = bridge.ActionSubmit
+	}
+	return w.click(who, channel, v.Token(action, question, option), typed, i.ID)
+}
+
+func (w *world) click(who, channel, token, typed string, id bridge.ID) bridge.Verdict {
+	w.t.Helper()
+	verdict, err := w.engine.Click(w.t.Context(), bridge.Click{
+		Token: token, Typed: typed, Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
+		Ref: bridge.MessageRef{Channel: channel, Message: string(id)},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return verdict
+}
+
+// answer responds by API.
+func (w *world) answer(who string, id bridge.ID, r bridge.Reply) error {
+	w.t.Helper()
+	_, err := w.engine.Answer(w.t.Context(), id, bridge.Actor{Platform: bridge.PlatformAPI, User: who,
+		Name: who, Person: who}, r)
+	return err
+}
+
+func shell(command string) bridge.Request {
+	raw, _ := json.Marshal(map[string]string{"command": command}) // a string always marshals
+	return bridge.Request{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
+		Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce,
+			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}
+}
+
+// commandOf is the command of an act that shell made.
+func commandOf(a bridge.Act) string {
+	var in struct{ Command string }
+	_ = json.Unmarshal(a.Input, &in) // empty for an edit that is not an object
+	return in.Command
+}
+
+// ruledBy is a policy with one rule, for make.
+func ruledBy(r bridge.Ruling) ruleFunc { return byWord(map[string]bridge.Ruling{"make": r}) }
+
+// byWord rules by the first word of a command; words that are not named are
+// asked.
+func byWord(rules map[string]bridge.Ruling) ruleFunc {
+	return func(a bridge.Act) bridge.Ruling {
+		word, _, _ := strings.Cut(commandOf(a), " ")
+		r, ok := rules[word]
+		if !ok || r.Effect == "" {
+			r.Effect = bridge.EffectAsk
+		}
+		r.Rule = word
+		return r
+	}
+}
+
+// board is a platform that shows cards, and remembers what it shows.
+type board struct {
+	mu    sync.Mutex
+	cards map[string]bridge.View // by channel and message
+	next  int
+}
+
+func (p *board) Name() string                                       { return "chat" }
+func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }
+func (p *board) Run(ctx context.Context, _ bridge.Sink) error       { <-ctx.Done(); return nil }
+
+func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef,
+	error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next++
+	ref := bridge.MessageRef{Channel: d.Channel, Message: fmt.Sprint(p.next)}
+	p.cards[ref.Channel+" "+ref.Message] = v
+	return ref, nil
+}
+
+func (p *board) Update(_ context.Context, ref bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cards[ref.Channel+" "+ref.Message] = v
+	return nil
+}
+
+// card is the message of a channel that shows a request.
+func (p *board) card(channel string, id bridge.ID) (bridge.View, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at, v := range p.cards {
+		if c, _, _ := strings.Cut(at, " "); c == channel && v.Record.Interaction.ID == id {
+			return v, true
+		}
+	}
+	return bridge.View{}, false
+}
+
+// clear forgets the cards.
+func (p *board) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.cards)
+}
