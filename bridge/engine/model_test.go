@@ -35,15 +35,14 @@ type card struct {
 // play is one run of the model.
 type play struct {
 	*world
-	rt       *rapid.T
-	rules    rules
-	agents   []string
-	all      []*asking
-	grants   []given
-	began    time.Time // of the current step
-	stored   []stored
-	tampered bool
-	counts   map[string]int // over all runs
+	rt     *rapid.T
+	rules  rules
+	agents []string
+	all    []*asking
+	grants []given
+	began  time.Time // of the current step
+	stored []stored
+	counts map[string]int // over all runs
 }
 
 // TestNothingElseIsApproved checks random requests, rules, grants, edits,
