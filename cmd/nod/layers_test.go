@@ -22,7 +22,7 @@ func layerOf(path string) int {
 		return 0
 	case p == "bridge":
 		return 1
-	case p == "render", p == "bridge/dialect":
+	case p == "render", p == "bridge/dialect", p == "bridge/engine":
 		return 2
 	case strings.HasPrefix(p, "render/"), p == "platforms":
 		return 3
