@@ -6,12 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 )
 

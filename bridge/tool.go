@@ -4,18 +4,18 @@ import (
 	"context"
 )
 
-// Asker opens interactions for one agent and carries them on. [Engine.As] is
+// Asker opens interactions for one agent and carries them on. As of bridge/engine is
 // one in this process, the client of package bridge/client one elsewhere.
 type Asker interface {
 	// Open asks; a repeat with the same key, which may be empty, finds the first.
 	Open(ctx context.Context, r Request, key string) (Record, error)
 	// Wait returns once the interaction is over, see [Record.Over], or ctx's error.
 	Wait(context.Context, ID) (Record, error)
-	// Reprompt asks again in the same messages; see [Engine.Reprompt].
+	// Reprompt asks again in the same messages; see Reprompt in bridge/engine.
 	Reprompt(ctx context.Context, id ID, r Request, key string) (Record, error)
-	// Queue lets the agent go on; see [Engine.Queue].
+	// Queue lets the agent go on; see Queue in bridge/engine.
 	Queue(ctx context.Context, id ID, hold Duration, message string) (Record, error)
-	// Complete says what became of a response; see [Engine.Complete].
+	// Complete says what became of a response; see Complete in bridge/engine.
 	Complete(context.Context, ID, Completion) (Record, error)
 	Cancel(ctx context.Context, id ID, reason string) (Record, error)
 	// Availability tells whether anybody could answer now.

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/alicebob/miniredis/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -26,6 +24,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 )
 

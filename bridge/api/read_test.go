@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
 	"github.com/redis/go-redis/v9"
@@ -17,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 )
 

@@ -3,9 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // verifiedReader reads from the store what the engine vouches for.

@@ -15,10 +15,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 )
 

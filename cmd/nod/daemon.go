@@ -15,12 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/bridge/webhook"
 	"github.com/nodbridge/nod/broker"

@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/redact"

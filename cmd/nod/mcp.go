@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/config"
 )
 

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/engine"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/config"
 )
 
