@@ -77,10 +77,10 @@ type Seal struct {
 	Link      string    `json:"link"` // of entry N
 	Hash      string    `json:"hash"` // hex SHA-256 over all entries up to N
 	At        time.Time `json:"at"`
-	// Trimmed tells that what the seal vouches for was removed, as it had
+	// Trimmed means that what the seal vouches for was removed, as it had
 	// outlived its retention: the log begins after it.
 	Trimmed bool `json:"trimmed,omitempty"`
-	// Proven tells that the log has entries with proofs: none without one may
+	// Proven means that the log has entries with proofs: none without one may
 	// follow.
 	Proven bool `json:"proven,omitempty"`
 }

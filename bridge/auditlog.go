@@ -45,7 +45,7 @@ type auditChain struct {
 }
 
 // VerifyAudit checks an exported log against the public keys, and receipts of
-// decisions that have to be in it. Its error is for input that can not be read
+// decisions that have to be in it. Its error is for input that cannot be read
 // at all.
 func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
 	report := AuditReport{Problems: []string{}}

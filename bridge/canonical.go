@@ -19,7 +19,7 @@ const maxNesting = 512
 
 // Canonical returns JSON in the canonical form of RFC 8785, so that the same
 // value has the same bytes, whoever wrote it. What two readers could take for
-// different values is CodeInvalid: a name that is there twice, half a
+// different values is CodeInvalid: a name that is listed twice, half a
 // surrogate pair, a number that a double does not hold exactly.
 func Canonical(raw []byte) ([]byte, error) {
 	if err := checkEncoding(raw); err != nil {

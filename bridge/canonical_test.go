@@ -27,7 +27,7 @@ const (
 func TestCanonicalVectors(t *testing.T) {
 	t.Parallel()
 	// 333333333.33333329 is not the double that stands for it, so the example
-	// is refused as it stands; with the double it is the RFC's result.
+	// is refused unchanged; with the double it is the RFC's result.
 	if _, err := bridge.Canonical([]byte(rfcInput)); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "numbers[0]") {
 		t.Errorf("an inexact number: %v", err)
 	}

@@ -2,7 +2,7 @@ package bridge
 
 import "context"
 
-// Diagnoser is a Platform that can say what is wrong with its set-up.
+// Diagnoser is a Platform that can say what is wrong with its setup.
 type Diagnoser interface {
 	// Diagnose checks the account and the places that are needed. It shows
 	// nothing to people, and takes nothing from a daemon that runs.
@@ -12,7 +12,7 @@ type Diagnoser interface {
 // Needs are what the config wants of a platform.
 type Needs struct {
 	Destinations []Destination
-	Emails       bool // accounts are recognised by their address
+	Emails       bool // accounts are recognized by their address
 	Groups       bool // groups of the platform's own are looked up
 }
 

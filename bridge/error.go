@@ -19,7 +19,7 @@ const (
 	CodeNotFound        Code = "not_found"
 	CodeConflict        Code = "conflict"     // contradicts what is already stored
 	CodeRateLimited     Code = "rate_limited" // try again after RetryAfter
-	CodeUnavailable     Code = "unavailable"  // something nod needs is away; try again
+	CodeUnavailable     Code = "unavailable"  // something nod needs is unreachable; try again
 	CodeInternal        Code = "internal"     // a defect of nod
 )
 

@@ -39,7 +39,7 @@ type Quiet struct {
 }
 
 // Until is when the quiet hours that t is in end; t itself outside of them.
-// A zone or an hour that can not be read is no quiet hour.
+// A zone or an hour that cannot be read is no quiet hour.
 func (q *Quiet) Until(t time.Time, risk string) time.Time {
 	if q == nil || risk != "" && slices.Contains(q.Risks, risk) {
 		return t

@@ -88,7 +88,7 @@ func (d *desk) show(ctx context.Context, v bridge.View) {
 	}
 }
 
-// A tool asks for an e-mail address, and asks again until it is one.
+// A tool asks for an email address, and asks again until it is one.
 func ExampleRequestInteraction() {
 	ctx := context.Background()
 	text := func(s string) bridge.Reply {

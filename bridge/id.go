@@ -12,7 +12,7 @@ import (
 // ID names an interaction: a UUIDv7 in its usual text form. Its last byte
 // carries the partition of the store the interaction lives in, so whoever
 // holds an id finds the record without a look-up; 66 random bits remain, and
-// nothing is authorised by knowing an id.
+// nothing is authorized by knowing an id.
 type ID string
 
 // MaxPartitions is how many partitions the last byte of an ID can name.

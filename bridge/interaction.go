@@ -67,7 +67,7 @@ type Interaction struct {
 	Requesters []string `json:"requesters,omitempty"`
 	// Requester is who the agent says it works for.
 	Requester string `json:"requester,omitempty"`
-	// DenyCounts tells that one denial does not end it: as many are needed as
+	// DenyCounts means that one denial does not end it: as many are needed as
 	// to approve.
 	DenyCounts bool `json:"deny_counts,omitempty"`
 
@@ -78,11 +78,11 @@ type Interaction struct {
 	// Escalation is who is asked next under OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
 
-	// Steps are done one after another while nobody answers, but for Quiet
+	// Steps are done one after another while nobody answers, except for Quiet
 	// hours.
 	Steps []Step `json:"steps,omitempty"`
 	Quiet *Quiet `json:"quiet,omitempty"`
-	// Called are those who were asked as well meanwhile.
+	// Called are those who were asked as well in the meantime.
 	Called []string `json:"called,omitempty"`
 	// Snooze is how much later people can be reminded, and HandOver to whom it
 	// can be handed over; empty: not.
@@ -129,7 +129,7 @@ type Interaction struct {
 	// Redacted counts the places where credentials are hidden; the digest was
 	// made before.
 	Redacted int `json:"redacted,omitempty"`
-	// RedactedCommand tells that a part of what would be executed is hidden, so
+	// RedactedCommand means that a part of what would be executed is hidden, so
 	// that approving needs a typed confirmation and covers this request alone.
 	RedactedCommand bool `json:"redacted_command,omitempty"`
 
@@ -232,7 +232,7 @@ type Approval struct {
 	// not take. Empty: deny, deny_reason, and those of Scopes. An edit is left
 	// out where the input is longer than a native text input holds.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// DefaultNo tells that no approving control may stand out.
+	// DefaultNo means that no approving control may stand out.
 	DefaultNo bool `json:"default_no,omitempty"`
 	// Confirm is what a person has to type to approve; empty: a press is
 	// enough.
@@ -260,11 +260,11 @@ const (
 // OnTimeout says what becomes of an interaction that nobody answered in time.
 type OnTimeout string
 
-// The time-out rules. None of them calls silence a denial unless the agent
+// The timeout rules. None of them calls silence a denial unless the agent
 // asked for exactly that.
 const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default
-	OnTimeoutDeny    OnTimeout = "deny"    // approvals: state denied, reason says time-out
+	OnTimeoutDeny    OnTimeout = "deny"    // approvals: state denied, reason says timeout
 	OnTimeoutDefault OnTimeout = "default" // asks: state answered with the defaults
 	// OnTimeoutEscalate asks the people and places that the route escalates
 	// to, for as long again; then it expires.
@@ -309,7 +309,7 @@ type Responder struct {
 type Actor struct {
 	Platform string `json:"platform"`
 	User     string `json:"user"`
-	Name     string `json:"name,omitempty"`   // display name, foreign text
+	Name     string `json:"name,omitempty"`   // display name, untrusted text
 	Person   string `json:"person,omitempty"` // set once recognised as a Responder
 }
 
@@ -349,7 +349,7 @@ func (r Record) Over() bool { return r.State.Final() || !r.Queued.IsZero() }
 type Completion struct {
 	// Result is shown below the answer, as text.
 	Result string `json:"result,omitempty"`
-	// Error tells that the tool failed; people see it as such.
+	// Error means that the tool failed; people see it as such.
 	Error string `json:"error,omitempty"`
 }
 
@@ -380,7 +380,7 @@ type Record struct {
 	Held string `json:"-"`
 	// Delivered is when an agent received the response; zero: not yet.
 	Delivered time.Time `json:"delivered,omitzero"`
-	// Unawaited tells that nobody waited for the response when it came.
+	// Unawaited means that nobody waited for the response when it came.
 	Unawaited bool `json:"unawaited,omitempty"`
 	// Queued is when the agent was told that the answer will come later; zero:
 	// it was not. The interaction stays pending.

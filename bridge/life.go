@@ -58,7 +58,7 @@ type Reach struct {
 	Reason    string `json:"reason,omitempty"` // why not
 }
 
-// Availability tells whether anybody could answer now.
+// Availability reports whether anybody could answer now.
 type Availability struct {
 	Available bool `json:"available"`
 	// Clients are the front ends connected to the session, Enabled those of

@@ -5,7 +5,7 @@ import (
 )
 
 // Directory knows people, their accounts and their groups, as they are now. An
-// error means that this is not known just now, and nobody is let in. It is
+// error means that this is not known right now, and nobody is let in. It is
 // safe for concurrent use.
 type Directory interface {
 	// Identify returns the person that an account belongs to; empty: nobody
@@ -27,7 +27,7 @@ type Grouper interface {
 	Belongs(ctx context.Context, group, user string) (bool, error)
 }
 
-// Mailer is a Platform that vouches for people's e-mail addresses.
+// Mailer is a Platform that vouches for people's email addresses.
 type Mailer interface {
 	// Email is a user's address; empty: none that may be seen.
 	Email(ctx context.Context, user string) (string, error)

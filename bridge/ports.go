@@ -23,7 +23,7 @@ type Platform interface {
 	// Update brings a posted message in line with the view. The parts of a view
 	// that Parts does not hold yet are sent before the message gets its controls.
 	Update(context.Context, MessageRef, View, *Parts) error
-	// Run receives clicks until ctx ends. It reconnects by itself and returns
+	// Run receives clicks until ctx ends. It reconnects on its own and returns
 	// an error only when an operator must act.
 	Run(context.Context, Sink) error
 }
@@ -52,7 +52,7 @@ type Notifier interface {
 	Notify(ctx context.Context, ref MessageRef, user, text string) error
 }
 
-// HealthState says whether a platform can be used.
+// HealthState reports whether a platform can be used.
 type HealthState string
 
 // The health states.
@@ -113,7 +113,7 @@ type Input struct {
 	Options []int  // chosen options, by index
 	Text    string // typed text, for a question without options
 	Other   string // typed text beside the options
-	// KeepOptions tells that only Other was asked for: options chosen before
+	// KeepOptions means that only Other was asked for: options chosen before
 	// stay chosen.
 	KeepOptions bool
 }
@@ -161,9 +161,9 @@ type View struct {
 	// Batch is what the message shows besides, itself first; empty: it shows
 	// Record alone.
 	Batch []Record
-	// ReadOnly tells that the channel was muted: the card has no controls.
+	// ReadOnly means that the channel was muted: the card has no controls.
 	ReadOnly bool
-	// Waiting tells that the card has no controls because the full text is not
+	// Waiting means that the card has no controls because the full text is not
 	// delivered yet; it comes with ReadOnly.
 	Waiting bool
 	sign    func(Control) string

@@ -43,7 +43,7 @@ type Receipt struct {
 	// versions. The entry of a later one holds the receipt.
 	Audit *AuditRef `json:"audit,omitempty"`
 	// Content is the hex SHA-256 over the interaction as it was stored: all
-	// but who else was asked meanwhile, and for how long.
+	// but who else was asked in the meantime, and for how long.
 	Content string `json:"content,omitempty"`
 	// Annotations and Input are digests as Answers is: of what came with the
 	// answers, and of the input that was approved instead.

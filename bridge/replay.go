@@ -122,7 +122,7 @@ func (r *Record) apply(e Event) error {
 	return nil
 }
 
-// Records are the interactions in the order they were opened, as they stand
+// Records are the interactions in the order they were opened, unchanged
 // after the events so far.
 func (p *Replay) Records() []Record {
 	out := make([]Record, 0, len(p.order))

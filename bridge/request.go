@@ -81,7 +81,7 @@ type Request struct {
 	Declinable    bool           `json:"declinable,omitempty"`
 	Presentation  Presentation   `json:"presentation,omitempty"`
 	CompletedView *CompletedView `json:"completed_view,omitempty"`
-	// Initial values by question id: filled in, and no answer by themselves.
+	// Initial values by question id: filled in, and no answer on their own.
 	Initial map[string]Answer `json:"initial,omitempty"`
 	// Error is shown above the questions: why they are asked again.
 	Error string `json:"error,omitempty"`
@@ -89,7 +89,7 @@ type Request struct {
 	// again, the first time included; 0: DefaultRounds.
 	MaxRounds int `json:"max_rounds,omitempty"`
 
-	// Awaited tells that who opens it waits for it next; see Opening.Awaited.
+	// Awaited means that who opens it waits for it next; see Opening.Awaited.
 	Awaited bool `json:"-"`
 }
 

@@ -83,7 +83,7 @@ func (a *Approval) Limit(scopes []Scope) {
 	}
 }
 
-// WithoutEdit takes the edit back: what is confirmed or hidden can not be
+// WithoutEdit takes the edit back: what is confirmed or hidden cannot be
 // edited.
 func (a *Approval) WithoutEdit() {
 	if !slices.Contains(a.Decisions, DecideEdit) {

@@ -61,24 +61,24 @@ type Opening struct {
 	RequestDigest string
 	// Timeout is the response that stands if nobody answers in time.
 	Timeout Response
-	// Failures says, by destination index, who can not be reached from the start.
+	// Failures says, by destination index, who cannot be reached from the start.
 	Failures map[int]string
 	// Response is set where no human needs to be asked.
 	Response *Response
 	// AfterHold is the response that stands if a queued interaction is not
 	// answered either.
 	AfterHold Response
-	// Queued tells that nobody waits from the start.
+	// Queued means that nobody waits from the start.
 	Queued bool
 	// Escalated is the interaction as it is once its deadline has passed
 	// under OnTimeoutEscalate; nil: it does not escalate.
 	Escalated *Interaction
-	// Awaited tells that whoever opens goes on to Await, which saves asking the
+	// Awaited means that whoever opens goes on to Await, which saves asking the
 	// store a second time.
 	Awaited bool
-	// Limited tells that the agent may have so many pending: they are counted.
+	// Limited means that the agent may have so many pending: they are counted.
 	Limited bool
-	// FrontEnds tells that the session has front ends that can answer, so that
+	// FrontEnds means that the session has front ends that can answer, so that
 	// the interaction lives on when no destination can be reached.
 	FrontEnds bool
 	// Superseded is the response of Interaction.Previous if that is pending.
@@ -111,7 +111,7 @@ type Mark struct {
 	Joined    bool // an identical request waits for the same answer
 	Amended   *Amendment
 	Late      *Late
-	Redraw    *int // destination whose message has to be drawn anew
+	Redraw    *int // destination whose message has to be drawn again
 	Part      *Part
 	Shown     *Shown
 }
@@ -127,7 +127,7 @@ type Posted struct {
 	Content string
 }
 
-// Late tells that a destination's card has to wait for its turn.
+// Late means that a destination's card has to wait for its turn.
 type Late struct {
 	Destination int
 	Delay       time.Duration // from now
@@ -192,12 +192,12 @@ type Job struct {
 type Outbox interface {
 	// Claim leases up to n due jobs.
 	Claim(ctx context.Context, n int, lease time.Duration) ([]Job, error)
-	// Finish removes a job, unless it was asked for again meanwhile.
+	// Finish removes a job, unless it was asked for again in the meantime.
 	Finish(context.Context, Job) error
 	// Retry makes a job due again after d. An empty reason means that it was
 	// not tried, and does not count.
 	Retry(ctx context.Context, j Job, d time.Duration, reason string) error
-	// Bury keeps a job that can not be done among the dead letters.
+	// Bury keeps a job that cannot be done among the dead letters.
 	Bury(ctx context.Context, j Job, reason string) error
 	// Wait returns when jobs may be due, after at most d.
 	Wait(ctx context.Context, d time.Duration)

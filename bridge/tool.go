@@ -18,7 +18,7 @@ type Asker interface {
 	// Complete says what became of a response; see Complete in bridge/engine.
 	Complete(context.Context, ID, Completion) (Record, error)
 	Cancel(ctx context.Context, id ID, reason string) (Record, error)
-	// Availability tells whether anybody could answer now.
+	// Availability reports whether anybody could answer now.
 	Availability(ctx context.Context, route, session string) (Availability, error)
 	// Approvals is what the agent's tools remember.
 	Approvals() ToolApprovals

@@ -6,7 +6,7 @@ import (
 )
 
 // What people read when they press something. Plain text; names in it are
-// foreign text.
+// untrusted text.
 const (
 
 	// NoteNotRecorded is shown when the store did not take a click.

@@ -134,7 +134,7 @@ func (b *Broker) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) (*
 }
 
 // look registers a waiter, and reads the record if it is over; nil if it is
-// not. While Redis is away it tries again: the request stands there, and so
+// not. While Redis is unreachable it tries again: the request stands there, and so
 // does the caller.
 func (b *Broker) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
@@ -186,7 +186,7 @@ func (h *hub) isClosed() bool {
 }
 
 // enter adds a waiter, or takes the one that its opening reserved: that is
-// registered. The function takes it off and tells whether it was the last one
+// registered. The function takes it off and reports whether it was the last one
 // for the interaction.
 func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
 	h.mu.Lock()

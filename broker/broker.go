@@ -40,7 +40,7 @@ type Options struct {
 	Retention  time.Duration // of settled interactions; 0: DefaultRetention
 	// WaitReplicas is how many replicas must have an opening, a decision or a
 	// grant before it counts; with fewer after a second it is CodeUnavailable,
-	// to be repeated. 0: the master alone. Not on a Cluster, where WAIT can not
+	// to be repeated. 0: the master alone. Not on a Cluster, where WAIT cannot
 	// be sent to the node that matters.
 	WaitReplicas int
 	Node         string       // name of this process; empty: random

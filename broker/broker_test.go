@@ -20,7 +20,7 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// quiet drops what the client prints by itself: that a server is away is what
+// quiet drops what the client prints on its own: that a server is unreachable is what
 // many tests are about.
 type quiet struct{}
 
@@ -355,7 +355,7 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 			}
 		}
 		edits := claimAll(t, b, 2)
-		// Asked for again while it is worked on: comes again, but only after that.
+		// Asked for again while it is worked on: is repeated, but only after that.
 		if err := b.Retry(ctx, edits[0], 0, "test"); err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func (s *storm) node(n int) *broker.Broker {
 			s.t.Cleanup(func() { b.Close() })
 			return b
 		}
-		if !bridge.Pause(s.t.Context(), 50*time.Millisecond) { // Redis is away as well
+		if !bridge.Pause(s.t.Context(), 50*time.Millisecond) { // Redis is unreachable as well
 			s.t.Fatal(err)
 		}
 	}

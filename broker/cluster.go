@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// reloadEvery is how often the map of a Cluster's slots is read anew while
+// reloadEvery is how often the map of a Cluster's slots is read again while
 // commands fail. Left to itself, the client keeps its old map for most of a
 // minute after a master has died.
 const reloadEvery = time.Second

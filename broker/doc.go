@@ -32,7 +32,7 @@
 // Pub/sub wakes, keys decide. A waiter registers its daemon's channel in the
 // record and reads the state in one script, then sleeps; one that opens and
 // then waits registers with the opening. The settling script publishes the id
-// to the registered channels, but for that of the daemon that settles, which
+// to the registered channels, except for that of the daemon that settles, which
 // wakes its own callers. Because a subscription can be silently dead, the event
 // streams of the partitions that have waiters are
 // read a few times per second as well, and after every resubscription each

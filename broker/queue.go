@@ -12,7 +12,7 @@ import (
 
 // Calls of one queue are sent together: whatever came while the last ones were
 // under way. The client's own auto-pipelining is not used as it is declared
-// experimental, and as its callers can not leave before the reply is there.
+// experimental, and as its callers cannot leave before the reply is there.
 const (
 	queueFlushers = 2       // one sends while the other waits for replies
 	queueBatch    = 256     // calls
@@ -93,7 +93,7 @@ func (q *queue) do(ctx context.Context, c *call) error {
 		q.send(ctx, []*call{c})
 		return nil
 	}
-	if len(q.calls) == 0 { // nothing to join: the caller sends by itself
+	if len(q.calls) == 0 { // nothing to join: the caller sends on its own
 		select {
 		case q.slots <- struct{}{}:
 			q.send(ctx, []*call{c})
@@ -195,7 +195,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 }
 
 // queueOf is the queue for a partition: on a Cluster each has its own, as a
-// node that is away must not hold up the calls to others.
+// node that is unreachable must not hold up the calls to others.
 func (b *Broker) queueOf(partition int) *queue { return b.queues[partition%len(b.queues)] }
 
 // run runs a script on a partition's keys.

@@ -368,7 +368,7 @@ func (b *Broker) Tidy(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	// The longest life: a time-out, an escalation, a hold.
+	// The longest life: a timeout, an escalation, a hold.
 	oldest := strconv.FormatInt(now.Add(-b.retention-3*bridge.MaxTimeout).UnixMilli(), 10)
 	_, err = b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range b.partitions {

@@ -16,7 +16,7 @@ import (
 )
 
 // openTries bounds how often an opening is repeated because what it would join
-// has changed meanwhile.
+// has changed in the meantime.
 const openTries = 10
 
 // Open implements bridge.Records.
@@ -141,7 +141,7 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any 
 	}
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		afterHold = data(o.AfterHold) // others can not be held
+		afterHold = data(o.AfterHold) // others cannot be held
 	}
 	if o.Awaited {
 		channel = b.keys.wake(b.node)
@@ -395,7 +395,7 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node), expected(s.Expect))
 	verdict, err := reply.Text()
 	if err != nil {
-		b.hub.wake(s.ID, nil) // it may have settled all the same
+		b.hub.wake(s.ID, nil) // it may have settled anyway
 		return bridge.Record{}, false, unavailable(err)
 	}
 	if verdict == "missing" {

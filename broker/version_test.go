@@ -29,7 +29,7 @@ type stored struct {
 const fixture = "records-1.json"
 
 // Records that were written by the first version are read as they were meant:
-// the file stays as it is for ever.
+// the file stays as it is forever.
 func TestOldRecords(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)

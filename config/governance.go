@@ -125,7 +125,7 @@ type Group struct {
 	OnCall   string `yaml:"oncall"` // a schedule: who is on call is in it
 }
 
-// Identity says how accounts are recognised that the config does not name.
+// Identity says how accounts are recognized that the config does not name.
 type Identity struct {
 	// Email trusts the confirmed address that Slack has of an account.
 	Email bool `yaml:"email"`

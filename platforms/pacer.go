@@ -42,13 +42,13 @@ func RankOf(i bridge.Interaction) Rank {
 
 // Turn is what somebody wants to send.
 type Turn struct {
-	Key  string // names it when it comes again
+	Key  string // names it when it is repeated
 	Rank Rank
 }
 
 // Pacer keeps sends to one channel below a service's rate. Holds imposed by
 // the service outlast it. Who has to wait longer than a moment gets a place in
-// the line, and comes again then: so everybody's turn comes, and what is more
+// the line, and is repeated then: so everybody's turn comes, and what is more
 // important goes first. It is safe for concurrent use.
 type Pacer struct {
 	every time.Duration
@@ -64,12 +64,12 @@ type line struct {
 	held    time.Time
 	next    [ranks]time.Time     // end of the line of each rank
 	moved   [ranks]time.Time     // end of those that let more important ones go first
-	places  map[string]time.Time // of those that come again
+	places  map[string]time.Time // of those that are repeated
 }
 
 const (
 	// patience is how long a caller is kept; a longer delay is handed back to
-	// the outbox, which has other work meanwhile.
+	// the outbox, which has other work in the meantime.
 	patience = time.Second
 	// lost is after how long a place counts as given up.
 	lost = time.Minute
@@ -153,7 +153,7 @@ func (p *Pacer) line(channel string) *line {
 	return l
 }
 
-// forget drops the places of those that did not come again.
+// forget drops the places of those that did not are repeated.
 func (l *line) forget(now time.Time) {
 	for key, at := range l.places {
 		if now.Sub(at) > lost {

@@ -26,7 +26,7 @@ func (i Item) Label(n int) string {
 }
 
 // NewBatch builds the card of several approvals. Its body is all of their
-// text; short tells that only the plainest decisions get a control.
+// text; short means that only the plainest decisions get a control.
 func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Digest, c.Closed, c.Whole = nil, nil, "", true, false

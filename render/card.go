@@ -30,14 +30,14 @@ type Card struct {
 	// only.
 	Digest string
 	Closed bool
-	// Whole tells that all of the body has to be delivered.
+	// Whole means that all of the body has to be delivered.
 	Whole bool
 	// Full is the text to deliver if it is not Body and Questions, such as that
 	// of a batch, which changes with each vote.
 	Full []Block
 }
 
-// NewCard builds the card of a view. listOptions tells that labels do not fit
+// NewCard builds the card of a view. listOptions means that labels do not fit
 // the controls of the service and have to be listed in the text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	r := v.Record

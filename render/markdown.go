@@ -24,7 +24,7 @@ const (
 	maxBrackets = 2000 // in one text
 )
 
-// hostile tells whether a text would keep the parser busy; it is shown as it
+// hostile reports whether a text would keep the parser busy; it is shown as it
 // stands.
 func hostile(src string) bool {
 	if strings.Count(src, "[") > maxBrackets {

@@ -154,7 +154,7 @@ func votes(r bridge.Record) string {
 	return strings.Join(s, "; ") + "."
 }
 
-// delivery says whether the agent knows.
+// delivery reports whether the agent knows.
 func delivery(r bridge.Record) string {
 	switch {
 	case !r.Delivered.IsZero():

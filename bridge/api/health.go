@@ -43,7 +43,7 @@ func (s *Server) health(ctx context.Context) Health {
 	return h
 }
 
-// healthz says how everything is. It is 503 only if Redis is away: a platform
+// healthz says how everything is. It is 503 only if Redis is unreachable: a platform
 // that is down does not get better by a restart.
 func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())

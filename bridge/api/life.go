@@ -127,7 +127,7 @@ type inbox struct {
 }
 
 // messages returns the late answers of a session, once there are any or the
-// wait is over. They come again until they are acknowledged.
+// wait is over. They are repeated until they are acknowledged.
 func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 }
 
 // streamMessages sends the late answers of a session as server-sent events, each
-// once in this stream; what is not acknowledged comes again in the next.
+// once in this stream; what is not acknowledged is repeated in the next.
 func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 	if err != nil {

@@ -197,7 +197,7 @@ type userMessage struct {
 }
 
 // deliverMessages sends the late answers of a session, each once in this
-// connection; what is not acknowledged comes again in the next.
+// connection; what is not acknowledged is repeated in the next.
 func (c *wsConn) deliverMessages(ctx context.Context, session string) {
 	sent := map[string]bool{}
 	for ctx.Err() == nil {

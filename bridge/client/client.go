@@ -1,4 +1,4 @@
-// Package client talks to a nod daemon. It re-attaches by itself: a wait
+// Package client talks to a nod daemon. It re-attaches on its own: a wait
 // survives dropped connections and restarts of the daemon.
 package client
 
@@ -105,7 +105,7 @@ func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge
 }
 
 // Wait returns once the interaction is over: ended, or queued. It asks again after a dropped
-// connection, until ctx ends or the daemon was away for two minutes.
+// connection, until ctx ends or the daemon was unreachable for two minutes.
 func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	for {
 		var rec bridge.Record
@@ -174,7 +174,7 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 	return page, err
 }
 
-// retry repeats what failed because the daemon was away.
+// retry repeats what failed because the daemon was unreachable.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
 	wait, began, hung := retryFirst, time.Now(), false
 	for {

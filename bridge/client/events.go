@@ -15,7 +15,7 @@ import (
 
 // Events calls f for each event after a cursor or a time ("0": from the
 // beginning, empty: from now) until ctx ends or f returns an error. It
-// reconnects by itself and misses nothing.
+// reconnects on its own and misses nothing.
 func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	for {
 		err := c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, true, f) })

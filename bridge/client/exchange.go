@@ -40,7 +40,7 @@ type Answered struct {
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
-// asks again after a dropped connection, until ctx ends or the daemon was away
+// asks again after a dropped connection, until ctx ends or the daemon was unreachable
 // for too long.
 func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, error) {
 	if x.Key == "" {

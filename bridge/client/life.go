@@ -101,7 +101,7 @@ func (c *Client) Acknowledge(ctx context.Context, session, through string) error
 	})
 }
 
-// Availability tells whether anybody could answer now.
+// Availability reports whether anybody could answer now.
 func (c *Client) Availability(ctx context.Context, route, session string) (bridge.Availability, error) {
 	var a bridge.Availability
 	q := url.Values{"route": {route}, "session": {session}}
@@ -135,7 +135,7 @@ type remembered struct {
 
 func (a approvals) Get(ctx context.Context, key, session string) (bridge.Scope, error) {
 	var m remembered
-	// Not repeated by itself: a once is handed out only once.
+	// Not repeated on its own: a once is handed out only once.
 	err := a.c.do(ctx, http.MethodPost, "/v1/approvals/recall", nil, remembered{Key: key, Session: session}, &m)
 	return m.Scope, err
 }

@@ -34,7 +34,7 @@ type Options struct {
 	Tokens map[string]api.Principal
 	// Key signs sessions: the same for all daemons.
 	Key []byte
-	// Secure tells that browsers reach it by https.
+	// Secure means that browsers reach it by https.
 	Secure bool
 	OIDC   *OIDC // nil: log in by token only
 	// Store keeps which sessions are open, so that one ends for every copy of

@@ -107,7 +107,7 @@ func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) 
 }
 
 // SplitLabels takes a list of labels joined by sep apart; labels that hold sep
-// themselves are recognised.
+// themselves are recognized.
 func SplitLabels(q bridge.Question, s, sep string) []string {
 	var out []string
 	for s != "" {

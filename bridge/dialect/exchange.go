@@ -24,7 +24,7 @@ type Translation struct {
 	// Join makes the answer of several exchanges, in their order; nil: there
 	// is one, and its answer stands alone.
 	Join func([]any) (any, error)
-	// Elsewhere tells that something was decided without nod.
+	// Elsewhere means that something was decided without nod.
 	Elsewhere *Elsewhere
 }
 
@@ -53,7 +53,7 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	return i.ToolName == e.Tool
 }
 
-// sameJSON compares two values but for how they are written.
+// sameJSON compares two values except for how they are written.
 func sameJSON(a, b json.RawMessage) bool {
 	p, err := bridge.Canonical(a)
 	if err != nil {

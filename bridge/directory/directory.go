@@ -1,5 +1,5 @@
 // Package directory knows who people are: their accounts from the config,
-// from links that they made, and from e-mail addresses that a service vouches
+// from links that they made, and from email addresses that a service vouches
 // for; and who is in a group, asked of the services when it matters, and
 // remembered for a moment.
 package directory

@@ -12,7 +12,7 @@ import (
 // refusalEvery bounds how often the same refusal is noted again.
 const refusalEvery = time.Minute
 
-// refuse notes in the audit log that somebody was refused. A log that can not
+// refuse notes in the audit log that somebody was refused. A log that cannot
 // be written does not let anybody in: what failed is logged.
 func (e *Engine) refuse(ctx context.Context, i bridge.Interaction, actor bridge.Actor, why string) {
 	mark := e.node + " " + strconv.FormatInt(time.Now().UnixNano(), 36)

@@ -49,8 +49,8 @@ func revisions(batch []bridge.Record) string {
 	return s
 }
 
-// shown is what the pressed message has to show now; nil where that can not be
-// read just now: its edit follows.
+// shown is what the pressed message has to show now; nil where that cannot be
+// read right now: its edit follows.
 func (e *Engine) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.View {
 	v := a.view(e, d)
 	if a.record.Batch == "" && len(a.record.Members) == 0 {

@@ -36,11 +36,11 @@ type Options struct {
 	// Signer proves what is stored, signs receipts and seals the audit log. If
 	// it is nil, none of this is done.
 	Signer *bridge.Signer
-	// KeysInRedis tells that the signer's keys are kept in Redis. Then records
+	// KeysInRedis means that the signer's keys are kept in Redis. Then records
 	// without a proof are accepted too: an upgrade finds such records, and
 	// proofs protect against no one who can read the keys.
 	KeysInRedis bool
-	// AuditRetention is how long the audit log is kept; 0: for ever.
+	// AuditRetention is how long the audit log is kept; 0: forever.
 	AuditRetention time.Duration
 	Observer       bridge.Observer // nil: none
 	Log            *slog.Logger    // nil: discard

@@ -158,7 +158,7 @@ func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Re
 	return out
 }
 
-// remind sends a reminder, unless it was answered meanwhile.
+// remind sends a reminder, unless it was answered in the meantime.
 func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
 	r, err := e.store.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -265,7 +265,7 @@ func (e *Engine) handsOver(ctx context.Context, i bridge.Interaction, actor brid
 	return out, nil
 }
 
-// amendTries bounds how often an amendment is made anew because another came
+// amendTries bounds how often an amendment is made again because another came
 // first.
 const amendTries = 5
 

@@ -54,7 +54,7 @@ func (e *Engine) tell(ctx context.Context, j bridge.Job) error {
 	return e.store.Retry(ctx, j, delay, err.Error())
 }
 
-// errBusy tells that a receiver has enough to do.
+// errBusy means that a receiver has enough to do.
 var errBusy = errors.New("busy")
 
 func (e *Engine) deliver(ctx context.Context, j bridge.Job) error {

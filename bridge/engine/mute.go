@@ -63,7 +63,7 @@ func (e *Engine) SetMuted(ctx context.Context, by bridge.Actor, platform string,
 	return e.redraw(ctx, platform, name)
 }
 
-// redraw draws the pending cards of a channel anew.
+// redraw draws the pending cards of a channel again.
 func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 	ids, err := e.store.Pending(ctx, "", "")
 	if err != nil {

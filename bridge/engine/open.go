@@ -88,7 +88,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 	return i, ruling, err
 }
 
-// opening prepares what is stored, but for whom it reaches.
+// opening prepares what is stored, except for whom it reaches.
 func (e *Engine) opening(i bridge.Interaction, key string) bridge.Opening {
 	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: i.TimeoutResponse(), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "nobody answered while it was queued",
@@ -271,7 +271,7 @@ func (e *Engine) reach(i bridge.Interaction) (map[int]string, error) {
 	return failures, nil
 }
 
-// closed says by destination why nobody can answer there: what can not be
+// closed says by destination why nobody can answer there: what cannot be
 // reached, and what is read-only.
 func (e *Engine) closed(ctx context.Context, i bridge.Interaction, failures map[int]string) (map[int]string, error) {
 	out := map[int]string{}

@@ -231,7 +231,7 @@ func (e *Engine) update(ctx context.Context, j bridge.Job) error {
 	}
 	ref, posted := r.Messages[j.Destination]
 	if !posted {
-		return nil // the post will see the newest state by itself
+		return nil // the post will see the newest state on its own
 	}
 	batch, err := e.members(ctx, r)
 	if err != nil {

@@ -136,7 +136,7 @@ func (e *Engine) late(ctx context.Context, a admitted) (bridge.Verdict, error) {
 }
 
 // nonce names what this person decided, so that a delivery repeated by the
-// service is recognised.
+// service is recognized.
 func nonce(actor bridge.Actor, r bridge.Response) string {
 	b, _ := json.Marshal(struct { // maps are written in key order, so this is stable
 		P, U    string

@@ -8,7 +8,7 @@ import (
 )
 
 // veiler hides what is secret in an interaction. What an agent gets back
-// byte for byte can not be hidden: it is refused.
+// byte for byte cannot be hidden: it is refused.
 type veiler struct {
 	r      bridge.Redactor
 	hidden int

@@ -36,7 +36,7 @@ type Options struct {
 	// Session groups what is asked, and finds it again after a reconnect. It
 	// must not be empty.
 	Session string
-	// Scoped tells that the session is one run of an agent, so that people may
+	// Scoped means that the session is one run of an agent, so that people may
 	// allow something for the rest of it.
 	Scoped bool
 	Route  string // empty: the default route

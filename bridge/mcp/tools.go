@@ -196,7 +196,7 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 }
 
 // finish waits and writes the result. State, where there is one, lets a client
-// of the 2026 generation retry by itself.
+// of the 2026 generation retry on its own.
 func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
 	rec, over, err := s.wait(ctx, req, id)
 	switch {

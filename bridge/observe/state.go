@@ -141,7 +141,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 }
 
 func (h redisHook) done(began time.Time, err error) {
-	var refused redis.Error // an answer all the same
+	var refused redis.Error // an answer anyway
 	if err != nil && !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
 		h.o.redisFail.Inc()
 		return

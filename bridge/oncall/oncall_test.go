@@ -98,7 +98,7 @@ func TestServices(t *testing.T) {
 		t.Error("grafana:", got)
 	}
 
-	// What can not be read, or names strangers, is an error without the token.
+	// What cannot be read, or names strangers, is an error without the token.
 	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "GET /v2/schedules/SCHED1/on-calls": `{"data":{"onCallRecipients":["eve@example.com"]}}`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
 	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "opsgenie": oncall.Opsgenie(service(broken)), "goalert": oncall.GoAlert(service(broken)), "grafana": oncall.Grafana(service(broken)),
 		"ical": oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {

@@ -18,7 +18,7 @@ type Rules struct {
 	Allow, Deny []string
 }
 
-// Check refuses patterns that can not be read.
+// Check refuses patterns that cannot be read.
 func (r Rules) Check() error {
 	for flag, patterns := range map[string][]string{"allow": r.Allow, "deny": r.Deny} {
 		for _, p := range patterns {

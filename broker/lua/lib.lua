@@ -10,7 +10,7 @@ local T = call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 
 -- The channel of the daemon that runs the script, where that wakes its own
--- callers by itself.
+-- callers on its own.
 local own = nil
 
 -- What a script that ends many does once for all of them: ids whose deadlines
@@ -31,10 +31,10 @@ local function job_pack(j)
   return format('%d|%d|%d|%s|%d', j.attempt, j.fence, j.gen, j.created, j.lease)
 end
 
--- Asks for a job that can not be there yet.
+-- Asks for a job that cannot be there yet.
 local function add_job(kind, id, dest, due) call('ZADD', KEYS[3], ms(due), kind .. ':' .. id .. ':' .. dest) end
 
--- Asks for a job. One that is being worked on stays leased and comes again
+-- Asks for a job. One that is being worked on stays leased and is repeated
 -- when that work ends, so that two workers never touch one message at once.
 local function enqueue(kind, id, dest, due)
   local name = kind .. ':' .. id .. ':' .. dest

@@ -10,7 +10,7 @@
 --      7 number of destinations  8 agent  9 retention in ms  10 hold in ms
 --      11 grace in ms: how long posts are held back  12 has front ends (0|1)
 --      13 number of webhooks  14 session  15 correlation ids as JSON ('' for none)
---      16 response after the hold ('' if it can not be held)
+--      16 response after the hold ('' if it cannot be held)
 --      17 has idempotency key (0|1)
 --      18 channel of this daemon if it waits from the start ('')
 --      19 longest hold there can be in ms  20 its agent is limited (0|1)
@@ -25,7 +25,7 @@
 --      33 how many share a batch
 --      34 ms until the first step of its escalation ('' for none)
 --      35 takes over the messages of the interaction before it (0|1)
---      36.. pairs of destination index and reason: who can not be reached
+--      36.. pairs of destination index and reason: who cannot be reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', id, now in ms}, {'twin', id} for an
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
 local function rare(n, otherwise) return ARGV[n] or otherwise end

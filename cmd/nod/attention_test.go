@@ -93,7 +93,7 @@ func twins(r *rig, s string) {
 	}
 	r.press("ana", a.on(s), "Allow once")
 	a.end()
-	// It is over: the same request is asked anew.
+	// It is over: the same request is asked again.
 	if rec, err := r.agent.Open(r.ctx, req, ""); err != nil || rec.Interaction.ID == a.Interaction.ID || rec.State != bridge.StatePending {
 		r.t.Errorf("an old answer was taken: %s, %v", rec.State, err)
 	}

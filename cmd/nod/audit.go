@@ -106,7 +106,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 	return out.Error()
 }
 
-// cell keeps foreign text from being a formula.
+// cell keeps untrusted text from being a formula.
 func cell(s string) string {
 	if s != "" && bytes.ContainsRune([]byte("=+-@\t\r"), rune(s[0])) {
 		return "'" + s

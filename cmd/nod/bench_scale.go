@@ -120,7 +120,7 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 	connect = func() redis.UniversalClient {
 		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true})
 	}
-	for _, addr := range addrs { // each by itself, as they learn of it one after the other
+	for _, addr := range addrs { // each on its own, as they learn of it one after the other
 		c := redis.NewClient(&redis.Options{Addr: addr})
 		for !strings.Contains(c.ClusterInfo(ctx).Val(), "cluster_state:ok") {
 			if !bridge.Pause(ctx, 50*time.Millisecond) {

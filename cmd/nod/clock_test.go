@@ -14,7 +14,7 @@ import (
 )
 
 // clock moves the time of Redis, as daemons and scripts read it: a real
-// server's own clock can not be moved alone.
+// server's own clock cannot be moved alone.
 type clock struct {
 	client redis.UniversalClient
 	t      *testing.T

@@ -224,7 +224,7 @@ func TestConsoleAnswers(t *testing.T) {
 	}
 }
 
-// Whoever is not logged in sees and does nothing; another page can not act by a
+// Whoever is not logged in sees and does nothing; another page cannot act by a
 // session; an agent's token is none; what is off is not there.
 func TestConsoleIsClosed(t *testing.T) {
 	t.Parallel()

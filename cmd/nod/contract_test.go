@@ -426,7 +426,7 @@ func chooseFromMany(r *rig, a asked, s, label string) {
 	must(r.t, reaction, err)
 }
 
-// harmless fails the test if a message pings or links what foreign text says.
+// harmless fails the test if a message pings or links what untrusted text says.
 func harmless(a asked, s string) {
 	a.r.t.Helper()
 	m := a.r.sandbox.Message(a.on(s))

@@ -36,7 +36,7 @@ const (
 )
 
 // daemon is nod as a service: store, front door, and the engine with its
-// platforms, which are built anew for a changed config.
+// platforms, which are built again for a changed config.
 type daemon struct {
 	store       *broker.Broker
 	observer    *observe.Observer

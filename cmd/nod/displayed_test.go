@@ -44,7 +44,7 @@ func (r *rig) displayed(at sandbox.Place) string {
 }
 
 // parts are the texts of the messages of a full text in a channel of Slack, in
-// order; all that there are, also if one is there twice.
+// order; all that there are, also if one is listed twice.
 func (r *rig) parts(channel, name string) []string {
 	var out []string
 	for _, c := range r.sandbox.State().Slack.Channels {

@@ -93,7 +93,7 @@ func newPatient(t *testing.T, args ...string) (patient, *rig) {
 	return patient{t, sandboxConfig(r.base), "redis://" + r.redis.Addr}, r
 }
 
-// Each way in which a set-up can be wrong is recognised, with what to do.
+// Each way in which a setup can be wrong is recognized, with what to do.
 func TestDoctorRecognises(t *testing.T) {
 	t.Parallel()
 	fault := func(service, kind, method string) func(*patient, *rig) {
@@ -210,7 +210,7 @@ func TestDoctorAsks(t *testing.T) {
 }
 
 // The hop that fails is named: nobody presses, or the wrong one does, or a card
-// can not be posted.
+// cannot be posted.
 func TestDoctorNamesTheHop(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {

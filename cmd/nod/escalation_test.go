@@ -144,7 +144,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	}
 }
 
-// A schedule that can not be read does not end the chain: it goes on once it
+// A schedule that cannot be read does not end the chain: it goes on once it
 // can.
 func TestOnCallAway(t *testing.T) {
 	t.Parallel()

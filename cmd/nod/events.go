@@ -79,7 +79,7 @@ func renderSession(cmd *cobra.Command, cl *client.Client, after, session string,
 	return nil
 }
 
-// printTurn shows one request as it stands, without where it was posted.
+// printTurn shows one request unchanged, without where it was posted.
 func printTurn(w io.Writer, rec bridge.Record) {
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
 	fmt.Fprintf(w, "%s  %s %s\n%s\n\n%s\n", rec.Interaction.Created.Local().Format(time.DateTime), card.Icon, card.Headline, card.From, render.PlainText(card.Body))

@@ -311,7 +311,7 @@ func said(r *rig, who, words string) string {
 	return notes[len(notes)-1]
 }
 
-// An account is recognised by the address that Slack vouches for.
+// An account is recognized by the address that Slack vouches for.
 func TestEmail(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {

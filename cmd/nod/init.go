@@ -261,7 +261,7 @@ func (s *settings) applyHooks(cmd *cobra.Command, agent string, entries map[stri
 	})
 }
 
-// isOurs recognises an entry of nod's by its command.
+// isOurs recognizes an entry of nod's by its command.
 func isOurs(raw json.RawMessage, agent string) bool {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {

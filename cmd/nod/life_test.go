@@ -208,7 +208,7 @@ func TestQueued(t *testing.T) {
 			t.Errorf("the stream says %s, want %s", line, m.Record.Interaction.ID)
 		}
 	}
-	r.restart() // at least once: they come again until they are acknowledged
+	r.restart() // at least once: they are repeated until they are acknowledged
 	if err := r.agent.Acknowledge(r.ctx, "night", items[0].ID); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // spoil makes something malformed of what is well formed. Now and then it is
-// well formed all the same.
+// well formed anyway.
 func spoil(seed []byte) []byte {
 	b := bytes.Clone(seed)
 	at := rand.IntN(len(b) + 1)

@@ -155,7 +155,7 @@ func TestMCP(t *testing.T) {
 }
 
 // A client that gives up and comes back finds its request again, also when it
-// was answered meanwhile; an answer that it got is not given twice.
+// was answered in the meantime; an answer that it got is not given twice.
 func TestMCPReattach(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("telegram")})
@@ -211,7 +211,7 @@ func TestMCPReattach(t *testing.T) {
 }
 
 // A client without progress is told to check later; one of the newer
-// generation comes back by itself first.
+// generation comes back on its own first.
 func TestMCPHold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("telegram")})

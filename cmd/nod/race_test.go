@@ -159,7 +159,7 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 	handed := r.sandbox.State().Telegram.Handed
 	reaction, err := r.sandbox.Person("ana").Reply(r.ctx, a.on("telegram").Channel, "written while the store was away")
 	must(t, reaction, err)
-	// The daemon has been given the reply and can not store it: it asks for it
+	// The daemon has been given the reply and cannot store it: it asks for it
 	// again, or gives its lease up.
 	r.eventually("the reply is handed over", func() bool { return r.sandbox.State().Telegram.Handed > handed })
 	waited := time.After(3 * time.Second)

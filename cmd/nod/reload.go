@@ -19,7 +19,7 @@ type generation struct {
 	engine  *engine.Engine
 	keys    keys
 	handler http.Handler
-	closing context.Context // of its calls that wait, which come again
+	closing context.Context // of its calls that wait, which are repeated
 	close   context.CancelFunc
 	stop    context.CancelFunc
 	done    chan struct{}

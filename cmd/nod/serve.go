@@ -83,7 +83,7 @@ func serve(ctx context.Context, c config.Config, client redis.UniversalClient, l
 	return d.serve(ctx, l)
 }
 
-// newLog writes to w: times, levels and key=value, with no foreign text
+// newLog writes to w: times, levels and key=value, with no untrusted text
 // unescaped and no credential.
 func newLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog.Logger {
 	var l slog.Level

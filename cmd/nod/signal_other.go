@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// signalled is the exit code of a process that did not exit by itself.
+// signalled is the exit code of a process that did not exit on its own.
 func signalled(*os.ProcessState) int { return 1 }
 
 // passedSignals are those of the console, which sends them to the command too.

@@ -40,6 +40,6 @@ var reloadSignal os.Signal = syscall.SIGHUP
 
 // noCoreDumps keeps what is in memory out of files that a crash would leave.
 func noCoreDumps() {
-	// Best effort: where the limit can not be lowered, the system's own stands.
+	// Best effort: where the limit cannot be lowered, the system's own stands.
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }

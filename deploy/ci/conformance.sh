@@ -19,7 +19,7 @@ if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$root/platforms/sandbox/conformance/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$' ./cmd/nod)
 fi
 # Codex generates the schema of its own requests, and only its program can. It
-# is large: where it can not be had, its two tests say that they were left out.
+# is large: where it cannot be had, its two tests say that they were left out.
 if npm install --prefix "$bin/codex" --no-save --no-fund --no-audit --loglevel=error @openai/codex@0.169.0; then
   export CODEX="$bin/codex/node_modules/.bin/codex"
 else

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the archives of a release, the same bytes from the same commit:
-# binary, licence, manual pages and completions for each system, checksums, and
+# binary, license, manual pages and completions for each system, checksums, and
 # what the binary was made of.
 set -eu
 version=${1:?usage: release.sh VERSION}

@@ -3,7 +3,7 @@
 // Kubernetes, the compose files by those of Compose. It is a module of its own,
 // so that nod does not depend on them.
 //
-// With -write it writes deploy/kubernetes anew, which is what the chart renders.
+// With -write it writes deploy/kubernetes again, which is what the chart renders.
 package main
 
 import (

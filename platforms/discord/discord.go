@@ -60,7 +60,7 @@ type Platform struct {
 	mu   sync.Mutex
 	dms  map[string]string    // channel of a direct message by user
 	seen map[string]time.Time // interactions of HTTP mode, against replays
-	// registered tells that the application's command is known.
+	// registered means that the application's command is known.
 	registered bool
 }
 

@@ -135,7 +135,7 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 		err = nil
 	}
 	if err != nil {
-		// The click is recorded all the same, and the card's edit is a job.
+		// The click is recorded anyway, and the card's edit is a job.
 		p.log.Warn("interaction not answered", "platform", p.name, "late", isCode(err, codeUnknown), "error", err)
 	}
 	if after != nil {
@@ -274,7 +274,7 @@ func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in interacti
 	return p.afterForm(in, v)
 }
 
-// afterForm answers a submitted modal. A modal can show no errors and can not
+// afterForm answers a submitted modal. A modal can show no errors and cannot
 // follow a modal, so the way on is a private message with a button; what was
 // typed is in the draft.
 func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {

@@ -42,7 +42,7 @@ func (c *discordChecker) length(path string, v any, least, most int) {
 }
 
 // checkDiscordMessage checks a message against the documented limits. Files
-// tells that it has attachments.
+// means that it has attachments.
 func checkDiscordMessage(m object, files bool) *discordFailure {
 	if discordFlags(m)&discordV2 != 0 {
 		return checkDiscordLayout(m)

@@ -230,7 +230,7 @@ func (w *slackWorld) submit(ctx context.Context, m Member, a Action) (Reaction, 
 	}
 	if errs := clientErrors(list(v.View, "blocks"), values); len(errs) > 0 {
 		w.s.mu.Unlock()
-		return Reaction{Errors: errs}, nil // the client checks this by itself
+		return Reaction{Errors: errs}, nil // the client checks this on its own
 	}
 	payload := object{
 		"type": "view_submission", "team": object{"id": "T0SANDBOX", "domain": "sandbox"}, "user": slackUser(m), "api_app_id": "A0SANDBOX",

@@ -37,7 +37,7 @@ func (p *Platform) home(ctx context.Context, sink bridge.Sink, user string) {
 }
 
 // workspace is the address of the workspace, for links to cards; empty: it is
-// not known just now.
+// not known right now.
 func (p *Platform) workspace(ctx context.Context) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -109,7 +109,7 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 }
 
 // connectionError returns an error if connecting will not work until somebody
-// acts; the SDK would go on for ever.
+// acts; the SDK would go on forever.
 func (p *Platform) connectionError(data any) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {

@@ -2,7 +2,7 @@
 // signed HTTP requests.
 //
 // Interaction payloads are decoded here and not by the SDK: one element type
-// that the SDK does not know makes it drop the whole click, and it can not tell
+// that the SDK does not know makes it drop the whole click, and it cannot tell
 // an input that was left empty from one that was not shown.
 package slack
 

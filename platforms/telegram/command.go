@@ -51,7 +51,7 @@ func (p *Platform) sayTo(ctx context.Context, m message, c bridge.Command, note 
 }
 
 // register shows the command in people's clients. Without it everything works
-// all the same.
+// anyway.
 func (p *Platform) register(ctx context.Context) {
 	err := p.call(ctx, "setMyCommands", tgbotapi.Params{"commands": `[{"command":"` + bridge.CommandName + `","description":"pending, mine, show, grants, revoke, mute, unmute, who, help"}]`}, nil)
 	if err != nil && ctx.Err() == nil {

@@ -243,7 +243,7 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 	defer p.cards.Lock(c.Ref.Channel + "/" + c.Ref.Message)()
 	v, err := sink.Click(ctx, c)
 	if err != nil {
-		return err // typed text waits a day at Telegram; it comes again
+		return err // typed text waits a day at Telegram; it is repeated
 	}
 	if v.Kind == bridge.VerdictInvalid {
 		p.say(ctx, m, v.Note+" Reply to the same message again.")

@@ -65,7 +65,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 				offset = max(offset, updateID(raw)+1)
 			}
 		} else {
-			bridge.Pause(ctx, time.Second) // what was not stored comes again
+			bridge.Pause(ctx, time.Second) // what was not stored is repeated
 		}
 	}
 	return nil

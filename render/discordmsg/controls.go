@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// listed tells whether the options have to be listed in the text.
+// listed reports whether the options have to be listed in the text.
 func listed(q bridge.Question) bool {
 	if !render.LabelsFit(q, maxButton, render.Runes) {
 		return true

@@ -18,7 +18,7 @@ type Message struct {
 	// Text is the notification and what screen readers read; escaped.
 	Text   string
 	Blocks []slack.Block
-	// Parts deliver the full text where the card can not hold it. They have to
+	// Parts deliver the full text where the card cannot hold it. They have to
 	// be posted before the card.
 	Parts []Message
 }
@@ -48,7 +48,7 @@ func Build(v bridge.View) (Message, error) {
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card does not fit %d characters", maxMessage)
 }
 
-// listed tells whether the options have to be listed in the text.
+// listed reports whether the options have to be listed in the text.
 func listed(q bridge.Question) bool {
 	if !render.LabelsFit(q, maxOption, cost) {
 		return true
@@ -200,7 +200,7 @@ func controls(v bridge.View, id string) []slack.Block {
 	return append(out, slack.NewActionBlock("act-"+id, row...))
 }
 
-// needsForm tells whether a single question is answered in a modal rather than
+// needsForm reports whether a single question is answered in a modal rather than
 // in the message.
 func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)

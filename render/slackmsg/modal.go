@@ -155,7 +155,7 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 }
 
 // typed is the native input of a typed answer. What an earlier try left that
-// the native input can not hold is dropped there, and only there.
+// the native input cannot hold is dropped there, and only there.
 func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	hint := q.Placeholder
 	if hint == "" {

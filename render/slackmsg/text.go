@@ -9,7 +9,7 @@ import (
 )
 
 // richText writes a document as one rich_text block: its leaves are literal,
-// so no foreign text can become a mention, a link or markup.
+// so no untrusted text can become a mention, a link or markup.
 func richText(blockID string, doc []render.Block) *slack.RichTextBlock {
 	w := writer{}
 	w.blocks(doc, 0)

@@ -16,7 +16,7 @@ type Message struct {
 	Text     string
 	Entities []tgbotapi.MessageEntity
 	Keyboard [][]Button // empty: none
-	// File is the full text where the card can not hold it. It has to be sent
+	// File is the full text where the card cannot hold it. It has to be sent
 	// before the card; nil: the card holds it.
 	File *File
 }
@@ -123,7 +123,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 }
 
 // fileName names the file by what it holds, so that the file of another round
-// can not be taken for it.
+// cannot be taken for it.
 func fileName(v bridge.View) string {
 	return "request-" + v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] + ".txt"
 }
@@ -136,7 +136,7 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, render.Runes)}}, false
 }
 
-// listed tells whether the options have to be listed in the text.
+// listed reports whether the options have to be listed in the text.
 func listed(q bridge.Question) bool {
 	return render.HasDescriptions(q) || !render.LabelsFit(q, maxButton-2, render.Runes)
 }

@@ -18,7 +18,7 @@ type writer struct {
 }
 
 // add writes a text. Plain text is kept from becoming a mention: Telegram
-// detects @name by itself, and a joiner behind the @ prevents that.
+// detects @name on its own, and a joiner behind the @ prevents that.
 func (w *writer) add(s string, kinds ...string) {
 	if s == "" {
 		return
@@ -113,7 +113,7 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			}
 		}
 		if s.Code {
-			kinds = []string{"code"} // code can not be nested
+			kinds = []string{"code"} // code cannot be nested
 		}
 		w.add(s.Text, kinds...)
 	}

@@ -201,7 +201,7 @@ func TestPromptAndChannel(t *testing.T) {
 	}
 }
 
-// Nobody approves what they can not see whole.
+// Nobody approves what they cannot see whole.
 func TestShortenedPreview(t *testing.T) {
 	t.Parallel()
 	for _, preview := range []string{`{"command": "rm -rf ⋯ 9 code points elided ⋯"}`, `{"command": "rm -rf /ho`} {

@@ -54,7 +54,7 @@ func (v verdict) result() permissionResult {
 	return permissionResult{Behavior: "deny", Message: bounded(v.message), Stop: v.stop}
 }
 
-// ansi are the colours that reasons may carry.
+// ansi are the colors that reasons may carry.
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
 // Control translates a control_request of the stream-json protocol. A

@@ -19,7 +19,7 @@ type Unanswered string
 // What it may be told.
 const (
 	// AskLocally lets Claude Code ask at its own terminal; where there is
-	// none, it denies by itself.
+	// none, it denies on its own.
 	AskLocally Unanswered = "ask"
 	// DenySilence denies, and says that no person did.
 	DenySilence Unanswered = "deny"

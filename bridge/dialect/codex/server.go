@@ -262,7 +262,7 @@ type denied struct {
 	} `json:"denied"`
 }
 
-// legacy requests take a text with a denial, and know a time-out.
+// legacy requests take a text with a denial, and know a timeout.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
 	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
 	input, _ := json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before

@@ -13,7 +13,7 @@ import (
 
 var at = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 
-// Record is a request as it stands once it was answered with resp, whose State
+// Record is a request unchanged once it was answered with resp, whose State
 // is answered if it says nothing else.
 func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record {
 	t.Helper()

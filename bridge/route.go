@@ -24,9 +24,9 @@ type Route struct {
 	// Must are people, and groups with GroupMark, of whom one each has to be
 	// among them.
 	Must []string
-	// DenyCounts tells that one denial does not end it.
+	// DenyCounts means that one denial does not end it.
 	DenyCounts bool
-	// Steps are done while nobody answers, but for Quiet hours; Route names the
+	// Steps are done while nobody answers, except for Quiet hours; Route names the
 	// route of a step, which is resolved when a request is opened.
 	Steps []Step
 	Quiet *Quiet
