@@ -343,7 +343,7 @@ func TestReceiptCommands(t *testing.T) {
 	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"n\":1,\"ts\":1,\"type\":\"decision\",\"link\":\"x\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "was changed") {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "no set of public keys") {
+	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "not a set of public keys") {
 		t.Errorf("%d: %s", code, said)
 	}
 }
@@ -364,7 +364,7 @@ func TestHookVerifies(t *testing.T) {
 			_, _ = io.WriteString(w, yes) // the hook may have gone
 		}))
 		h := startHook(t, liar.URL, "claude", input)
-		if out := h.exit(t, hookBlocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "can not be trusted") {
+		if out := h.exit(t, hookBlocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "cannot be trusted") {
 			t.Errorf("%s: %s%s", name, out, h.err.String())
 		}
 		liar.Close()

@@ -45,7 +45,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "prose:", err)
 		return 2
 	}
-	report(stdout, hits, *counts)
+	if *counts || len(hits) > *most {
+		report(stdout, hits, *counts)
+	}
 	for _, a := range allowed {
 		if !a.used {
 			fmt.Fprintf(stderr, "prose: %s: unused line %q; remove it\n", *allowList, a.line)
