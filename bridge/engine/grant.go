@@ -94,7 +94,8 @@ func (e *Engine) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction
 }
 
 // enough reports whether the approvals of these people would approve the
-// interaction now.
+// interaction now. Each of them must still be able to approve: if one cannot,
+// people are asked again.
 func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
 	var counted []bridge.Actor
 	slots := i.Slots()
@@ -103,8 +104,11 @@ func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []brid
 		if err != nil {
 			return false, err
 		}
-		if why != "" || who.Person != giver.Person || slices.ContainsFunc(counted, who.Same) {
-			continue // also if the account has another owner now
+		if why != "" || who.Person != giver.Person {
+			return false, nil // the account has another owner now, or its owner cannot approve
+		}
+		if slices.ContainsFunc(counted, who.Same) {
+			continue
 		}
 		counted = append(counted, who)
 		b, err := e.ballot(ctx, i, who, bridge.Response{State: bridge.StateApproved})

@@ -135,10 +135,11 @@ func (m *model) enough(g modelGrant, q modelRequest, policy modelPolicy) bool {
 	}
 	able, must := 0, modelRoutes[route].must == ""
 	for _, who := range g.givers {
-		if slices.Contains(modelRoutes[route].people, who) && who != q.requester {
-			able++
-			must = must || who == modelRoutes[route].must
+		if !slices.Contains(modelRoutes[route].people, who) || who == q.requester {
+			return false // everyone who gave it has to be able to approve
 		}
+		able++
+		must = must || who == modelRoutes[route].must
 	}
 	return able >= max(1, policy.quorum, modelRoutes[route].quorum) && must
 }
