@@ -1,4 +1,4 @@
-package sandbox_test
+package discord_test
 
 import (
 	"bytes"
@@ -7,11 +7,11 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/discord"
 )
 
 const (
@@ -20,23 +20,22 @@ const (
 	fileShown = `{"type":13,"file":{"url":"attachment://plan.txt"}}`
 )
 
-// discordBot calls the sandbox as a bot does.
-type discordBot struct {
+// rawBot calls the emulator with bodies that no SDK sends.
+type rawBot struct {
 	t    *testing.T
-	s    *sandbox.Sandbox
+	e    *discord.Emulator
+	hub  *core.Hub
 	base string
 }
 
-func newDiscordBot(t *testing.T) *discordBot {
-	s := sandbox.New(sandbox.Options{NoLimits: true})
-	server := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); server.Close() })
-	return &discordBot{t, s, server.URL + "/discord/api/v10/channels/" + sandbox.DiscordChannel + "/messages"}
+func newRawBot(t *testing.T) *rawBot {
+	d := newDesk(t, discord.Options{}, false)
+	return &rawBot{t, d.e, d.hub, d.url + "/discord/api/v10/channels/" + discord.Channel + "/messages"}
 }
 
 // call sends a body, with a file if it is given, and returns the status and the
 // answer.
-func (b *discordBot) call(method, path, body, name, data string) (int, map[string]any) {
+func (b *rawBot) call(method, path, body, name, data string) (int, map[string]any) {
 	b.t.Helper()
 	raw, kind := bytes.NewBufferString(body), "application/json"
 	if name != "" {
@@ -55,7 +54,7 @@ func (b *discordBot) call(method, path, body, name, data string) (int, map[strin
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bot "+sandbox.DiscordToken)
+	req.Header.Set("Authorization", "Bot "+discord.Token)
 	req.Header.Set("Content-Type", kind)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -70,7 +69,7 @@ func (b *discordBot) call(method, path, body, name, data string) (int, map[strin
 }
 
 // want fails unless an answer is an error that says a word; empty wants none.
-func (b *discordBot) want(name, word string, status int, answer map[string]any) {
+func (b *rawBot) want(name, word string, status int, answer map[string]any) {
 	b.t.Helper()
 	raw, err := json.Marshal(answer)
 	if err != nil {
@@ -101,11 +100,11 @@ func texts(n, length int, of string) []string {
 	return out
 }
 
-// TestDiscordComponents checks which messages made of components are refused,
+// TestComponents checks which messages made of components are refused,
 // and why.
-func TestDiscordComponents(t *testing.T) {
+func TestComponents(t *testing.T) {
 	t.Parallel()
-	b := newDiscordBot(t)
+	b := newRawBot(t)
 	for _, x := range []struct{ name, body, word string }{
 		{"text", v2(label), ""},
 		{"everything in a container", v2(box(label, row(press), `{"type":14,"spacing":2}`, `{"type":9,"components":[`+label+`],"accessory":{"type":2,"style":5,"label":"Open","url":"https://example.com"}}`)), ""},
@@ -140,15 +139,15 @@ func TestDiscordComponents(t *testing.T) {
 	}
 }
 
-// TestDiscordAttachments checks what becomes of the attachments of a message
+// TestAttachments checks what becomes of the attachments of a message
 // that is edited.
-func TestDiscordAttachments(t *testing.T) {
+func TestAttachments(t *testing.T) {
 	t.Parallel()
-	b := newDiscordBot(t)
+	b := newRawBot(t)
 	status, m := b.call("POST", "", v2(box(label, fileShown)), "plan.txt", "first")
 	b.want("posted", "", status, m)
 	path, _ := m["id"].(string)
-	at := sandbox.Place{Service: "discord", Channel: sandbox.DiscordChannel, Message: path}
+	at := core.Place{Service: "discord", Channel: discord.Channel, Message: path}
 	path = "/" + path
 	file := func(m map[string]any) map[string]any {
 		c := m["components"].([]any)[0].(map[string]any)["components"].([]any)
@@ -163,7 +162,7 @@ func TestDiscordAttachments(t *testing.T) {
 	}
 	status, answer := b.call("PATCH", path, keep(`{"id":"`+id+`"}`), "", "")
 	b.want("kept", "", status, answer)
-	if said := b.s.Person("ana").Sees(at); !strings.Contains(said, "first") {
+	if said := b.e.Sees("ana", at); !strings.Contains(said, "first") {
 		t.Errorf("the kept file is not shown: %q", said)
 	}
 	status, answer = b.call("PATCH", path, keep(""), "", "")
@@ -172,19 +171,19 @@ func TestDiscordAttachments(t *testing.T) {
 	b.want("unknown", "ATTACHMENT_NOT_FOUND", status, answer)
 	status, answer = b.call("PATCH", path, keep(`{"id":"0","filename":"plan.txt"}`), "plan.txt", "second")
 	b.want("replaced", "", status, answer)
-	if said := b.s.Person("ana").Sees(at); strings.Contains(said, "first") || !strings.Contains(said, "second") {
+	if said := b.e.Sees("ana", at); strings.Contains(said, "first") || !strings.Contains(said, "second") {
 		t.Errorf("the replaced file shows as %q", said)
 	}
-	b.s.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	b.hub.AddFault(core.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	status, answer = b.call("PATCH", path, keep(`{"id":"0","filename":"plan.txt"}`), "plan.txt", "third")
 	b.want("no permission", "50013", status, answer)
 }
 
-// TestDiscordFlags checks which flags an edit changes, and that embeds become
+// TestFlags checks which flags an edit changes, and that embeds become
 // components only if they are cleared.
-func TestDiscordFlags(t *testing.T) {
+func TestFlags(t *testing.T) {
 	t.Parallel()
-	b := newDiscordBot(t)
+	b := newRawBot(t)
 	_, m := b.call("POST", "", `{"content":"old","embeds":[{"title":"old"}]}`, "", "")
 	path := "/" + m["id"].(string)
 	for _, x := range []struct{ name, body, word string }{
@@ -200,23 +199,23 @@ func TestDiscordFlags(t *testing.T) {
 	}
 }
 
-// TestDiscordEmbedsAreHidden checks that embeds disappear without the bot's
+// TestHiddenEmbeds checks that embeds disappear without the bot's
 // permission, and for a member who switched them off.
-func TestDiscordEmbedsAreHidden(t *testing.T) {
+func TestHiddenEmbeds(t *testing.T) {
 	t.Parallel()
-	b := newDiscordBot(t)
+	b := newRawBot(t)
 	const body = `{"content":"hello","embeds":[{"title":"secret"}]}`
 	sees := func(who, id string) bool {
-		return strings.Contains(b.s.Person(who).Sees(sandbox.Place{Service: "discord", Channel: sandbox.DiscordChannel, Message: id}), "secret")
+		return strings.Contains(b.e.Sees(who, core.Place{Service: "discord", Channel: discord.Channel, Message: id}), "secret")
 	}
 	_, m := b.call("POST", "", body, "", "")
-	if _, err := b.s.Act(t.Context(), sandbox.Action{Service: "discord", As: "bo", Do: "embeds", Text: "off"}); err != nil {
+	if _, err := b.e.Act(t.Context(), core.Action{As: "bo", Do: "embeds", Text: "off"}); err != nil {
 		t.Fatal(err)
 	}
 	if id := m["id"].(string); !sees("ana", id) || sees("bo", id) {
 		t.Error("the setting of one member does not hide embeds from that member alone")
 	}
-	b.s.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "EMBED_LINKS"})
+	b.hub.AddFault(core.Fault{Service: "discord", Kind: "missing_permission", Method: "EMBED_LINKS"})
 	if _, m := b.call("POST", "", body, "", ""); sees("ana", m["id"].(string)) {
 		t.Error("an embed shows without Embed Links")
 	}
