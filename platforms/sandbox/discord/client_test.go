@@ -165,7 +165,8 @@ func TestModal(t *testing.T) {
 	if _, err := core.Fill(ctx, d.e, "bo", r.Modal, nil); err == nil {
 		t.Error("a member fills in another's modal")
 	}
-	if r, err := core.Fill(ctx, d.e, "ana", r.Modal, [][]string{{"1234"}, nil, {"Option x"}, {"Option x", "Option y"}}); err != nil || !r.OK {
+	if r, err := core.Fill(ctx, d.e, "ana", r.Modal, [][]string{{"1234"}, nil, {"Option x"},
+		{"Option x", "Option y"}}); err != nil || !r.OK {
 		t.Fatalf("submitted: %+v %v", r, err)
 	}
 	var in struct {
@@ -205,13 +206,25 @@ func TestModalChecks(t *testing.T) {
 		component any
 		word      string
 	}{
-		{labelled("x", text), ""}, {old(with(text, "label", "x")), ""}, {old(text), "label"}, {map[string]any{"type": 10, "content": "x"}, ""},
-		{map[string]any{"type": 10, "content": ""}, "content"}, {map[string]any{"type": 2}, "UNION_TYPE_CHOICES"}, {labelled(strings.Repeat("x", 46), text), "label"},
-		{labelled("x", with(text, "label", "y")), "label"}, {labelled("x", with(text, "style", 3)), "style"}, {labelled("x", with(text, "max_length", 4001)), "max_length"},
-		{labelled("x", with(text, "value", strings.Repeat("x", 4001))), "value"}, {labelled("x", with(text, "placeholder", strings.Repeat("x", 101))), "placeholder"},
-		{labelled("x", with(text, "type", 9)), "UNION_TYPE_CHOICES"}, {labelled("x", choices(23, "a", nil)), ""}, {labelled("x", choices(3, "a", map[string]any{"disabled": true})), "COMPONENT_DISABLED"},
-		{labelled("x", choices(3, "a", map[string]any{"min_values": 0})), "min_values"}, {labelled("x", choices(3, "a", map[string]any{"min_values": 0, "required": false})), ""},
-		{labelled("x", choices(21, "a", map[string]any{"options": []any{}})), "options"}, {labelled("x", choices(22, "a", map[string]any{"min_values": 11})), "min_values"},
+		{labelled("x", text), ""},
+		{old(with(text, "label", "x")), ""},
+		{old(text), "label"},
+		{map[string]any{"type": 10, "content": "x"}, ""},
+		{map[string]any{"type": 10, "content": ""}, "content"},
+		{map[string]any{"type": 2}, "UNION_TYPE_CHOICES"},
+		{labelled(strings.Repeat("x", 46), text), "label"},
+		{labelled("x", with(text, "label", "y")), "label"},
+		{labelled("x", with(text, "style", 3)), "style"},
+		{labelled("x", with(text, "max_length", 4001)), "max_length"},
+		{labelled("x", with(text, "value", strings.Repeat("x", 4001))), "value"},
+		{labelled("x", with(text, "placeholder", strings.Repeat("x", 101))), "placeholder"},
+		{labelled("x", with(text, "type", 9)), "UNION_TYPE_CHOICES"},
+		{labelled("x", choices(23, "a", nil)), ""},
+		{labelled("x", choices(3, "a", map[string]any{"disabled": true})), "COMPONENT_DISABLED"},
+		{labelled("x", choices(3, "a", map[string]any{"min_values": 0})), "min_values"},
+		{labelled("x", choices(3, "a", map[string]any{"min_values": 0, "required": false})), ""},
+		{labelled("x", choices(21, "a", map[string]any{"options": []any{}})), "options"},
+		{labelled("x", choices(22, "a", map[string]any{"min_values": 11})), "min_values"},
 		{labelled("x", choices(22, "a", nil)), ""},
 	} {
 		encoded, err := json.Marshal(map[string]any{"title": "x", "custom_id": "x", "components": []any{x.component}})

@@ -88,15 +88,25 @@ func TestRESTErrors(t *testing.T) {
 		code int
 		err  error
 	}{
-		{"channel", 10003, channel}, {"post elsewhere", 10003, send("1", &discordgo.MessageSend{Content: "x"})}, {"read elsewhere", 10003, list},
-		{"message", 10008, read}, {"delete", 10008, d.bot.ChannelMessageDelete(discord.Channel, "1")}, {"delete elsewhere", 10003, d.bot.ChannelMessageDelete("1", "1")},
-		{"guild", 10004, guild}, {"member", 10007, nobody}, {"member elsewhere", 10004, elsewhere}, {"direct message", 50007, dm},
-		{"empty", 50006, send(discord.Channel, &discordgo.MessageSend{})}, {"long", 50035, send(discord.Channel, &discordgo.MessageSend{Content: long(2001)})},
+		{"channel", 10003, channel},
+		{"post elsewhere", 10003, send("1", &discordgo.MessageSend{Content: "x"})},
+		{"read elsewhere", 10003, list},
+		{"message", 10008, read},
+		{"delete", 10008, d.bot.ChannelMessageDelete(discord.Channel, "1")},
+		{"delete elsewhere", 10003, d.bot.ChannelMessageDelete("1", "1")},
+		{"guild", 10004, guild},
+		{"member", 10007, nobody},
+		{"member elsewhere", 10004, elsewhere},
+		{"direct message", 50007, dm},
+		{"empty", 50006, send(discord.Channel, &discordgo.MessageSend{})},
+		{"long", 50035, send(discord.Channel, &discordgo.MessageSend{Content: long(2001)})},
 		{"embeds", 50035, send(discord.Channel, &discordgo.MessageSend{Embeds: many})},
 		{"embed text", 50035, send(discord.Channel, &discordgo.MessageSend{Embeds: []*discordgo.MessageEmbed{{Description: long(4096)}, {Description: long(1905)}}})},
 		{"rows", 50035, send(discord.Channel, &discordgo.MessageSend{Components: rows})},
-		{"thread", 10008, thread("1", "x")}, {"thread name", 50035, thread(where.Message, long(101))},
-		{"first thread", 0, thread(where.Message, "x")}, {"second thread", 160004, thread(where.Message, "x")},
+		{"thread", 10008, thread("1", "x")},
+		{"thread name", 50035, thread(where.Message, long(101))},
+		{"first thread", 0, thread(where.Message, "x")},
+		{"second thread", 160004, thread(where.Message, "x")},
 	} {
 		if x.code == 0 && x.err == nil {
 			continue

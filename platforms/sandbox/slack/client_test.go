@@ -36,7 +36,13 @@ func form() slackgo.ModalViewRequest {
 	return v
 }
 
-var formValues = [][]string{{"abcd"}, {"7"}, nil, {"12:30"}, {"ana@example.com"}, {"https://x.example"}, {"Label y"}, {"Label x"}, {"Label x", "Label y"}}
+var formValues = [][]string{{"abcd"},
+	{"7"}, nil, {"12:30"},
+	{"ana@example.com"},
+	{"https://x.example"},
+	{"Label y"},
+	{"Label x"},
+	{"Label x", "Label y"}}
 
 // TestForm checks that a press opens a modal, which the client and the app
 // check, and that the app gets what the member put in.

@@ -135,19 +135,32 @@ func TestMessageErrors(t *testing.T) {
 		word string
 		c    tgbotapi.Chattable
 	}{
-		{"chat not found", tgbotapi.NewMessage(1, "x")}, {"message text is empty", message(" ", nil)}, {"message is too long", message(strings.Repeat("x", 4097), nil)},
-		{"ends after the end", entities(tgbotapi.MessageEntity{Type: "bold", Offset: 1, Length: 3})}, {"unsupported entity", entities(tgbotapi.MessageEntity{Type: "loud", Length: 1})},
-		{"text link URL", entities(tgbotapi.MessageEntity{Type: "text_link", Length: 1, URL: "ftp://x"})}, {"too many entities", entities(make([]tgbotapi.MessageEntity, 101)...)},
-		{"not emulated", mode("MarkdownV2", "x")}, {"Unsupported start tag", mode("HTML", "<h1>x</h1>")}, {"Unexpected end tag", mode("HTML", "x</b>")},
-		{"Can't find end tag", mode("HTML", "<b>x")}, {"Unexpected character", mode("HTML", "x <")},
-		{"button text is empty", buttons(tgbotapi.NewInlineKeyboardButtonData("", "x"))}, {"BUTTON_DATA_INVALID", buttons(tgbotapi.NewInlineKeyboardButtonData("x", strings.Repeat("x", 65)))},
-		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})}, {"markup is too long", buttons(many...)}, {"markup is too long", message("x", tall)},
+		{"chat not found", tgbotapi.NewMessage(1, "x")},
+		{"message text is empty", message(" ", nil)},
+		{"message is too long", message(strings.Repeat("x", 4097), nil)},
+		{"ends after the end", entities(tgbotapi.MessageEntity{Type: "bold", Offset: 1, Length: 3})},
+		{"unsupported entity", entities(tgbotapi.MessageEntity{Type: "loud", Length: 1})},
+		{"text link URL", entities(tgbotapi.MessageEntity{Type: "text_link", Length: 1, URL: "ftp://x"})},
+		{"too many entities", entities(make([]tgbotapi.MessageEntity, 101)...)},
+		{"not emulated", mode("MarkdownV2", "x")},
+		{"Unsupported start tag", mode("HTML", "<h1>x</h1>")},
+		{"Unexpected end tag", mode("HTML", "x</b>")},
+		{"Can't find end tag", mode("HTML", "<b>x")},
+		{"Unexpected character", mode("HTML", "x <")},
+		{"button text is empty", buttons(tgbotapi.NewInlineKeyboardButtonData("", "x"))},
+		{"BUTTON_DATA_INVALID", buttons(tgbotapi.NewInlineKeyboardButtonData("x", strings.Repeat("x", 65)))},
+		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
+		{"markup is too long", buttons(many...)},
+		{"markup is too long", message("x", tall)},
 		{"placeholder is too long", message("x", tgbotapi.ForceReply{ForceReply: true, InputFieldPlaceholder: strings.Repeat("x", 65)})},
-		{"message to be replied not found", replied}, {"message to edit not found", tgbotapi.NewEditMessageText(telegram.Chat, 999, "x")},
-		{"chat not found", tgbotapi.NewEditMessageText(1, 999, "x")}, {"can't be edited", tgbotapi.NewEditMessageText(telegram.Chat, forced.MessageID, "x")},
+		{"message to be replied not found", replied},
+		{"message to edit not found", tgbotapi.NewEditMessageText(telegram.Chat, 999, "x")},
+		{"chat not found", tgbotapi.NewEditMessageText(1, 999, "x")},
+		{"can't be edited", tgbotapi.NewEditMessageText(telegram.Chat, forced.MessageID, "x")},
 		{"not modified", tgbotapi.NewEditMessageTextAndMarkup(telegram.Chat, m.MessageID, "x", keyboard("a"))},
 		{"message to edit not found", tgbotapi.NewEditMessageReplyMarkup(telegram.Chat, 999, keyboard("a"))},
-		{"message to delete not found", tgbotapi.NewDeleteMessage(telegram.Chat, 999)}, {"chat not found", tgbotapi.NewDeleteMessage(1, 999)},
+		{"message to delete not found", tgbotapi.NewDeleteMessage(telegram.Chat, 999)},
+		{"chat not found", tgbotapi.NewDeleteMessage(1, 999)},
 		{"query is too old", tgbotapi.NewCallback("none", "x")},
 	} {
 		d.refused(400, x.word, d.fails(x.c))
@@ -247,9 +260,12 @@ func TestCalls(t *testing.T) {
 		d.refused(429, "Too Many Requests", err)
 	}
 	for _, x := range []struct{ path, kind, body, word string }{
-		{"bot1:wrong/getMe", "", "", "Unauthorized"}, {"bot" + telegram.Token + "/dance", "", "", "Not Found"},
-		{"bot" + telegram.Token + "/GETME", "application/json", "", "nod_sandbox_bot"}, {"bot" + telegram.Token + "/getMe", "application/json", "{", "can't parse JSON object"},
-		{"bot" + telegram.Token + "/getMe", "multipart/form-data", "", "can't parse multipart"}, {"bot" + telegram.Token + "/getMe", "application/x-www-form-urlencoded", "a=%zz", "can't parse form"},
+		{"bot1:wrong/getMe", "", "", "Unauthorized"},
+		{"bot" + telegram.Token + "/dance", "", "", "Not Found"},
+		{"bot" + telegram.Token + "/GETME", "application/json", "", "nod_sandbox_bot"},
+		{"bot" + telegram.Token + "/getMe", "application/json", "{", "can't parse JSON object"},
+		{"bot" + telegram.Token + "/getMe", "multipart/form-data", "", "can't parse multipart"},
+		{"bot" + telegram.Token + "/getMe", "application/x-www-form-urlencoded", "a=%zz", "can't parse form"},
 		{"bot" + telegram.Token + "/getChat", "application/json", `{"chat_id":7001,"flag":true,"more":null}`, "Ana Lima"},
 	} {
 		resp, err := http.Post(d.url+"/telegram/"+x.path, x.kind, strings.NewReader(x.body))
