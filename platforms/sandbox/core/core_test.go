@@ -31,7 +31,8 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := regexp.MustCompile(`(?i)slack|discord|telegram`).Find(source); found != nil && !strings.HasSuffix(name, "_test.go") {
+		if found := regexp.MustCompile(`(?i)slack|discord|telegram`).Find(source); found != nil &&
+			!strings.HasSuffix(name, "_test.go") {
 			t.Errorf("%s names %s", name, found)
 		}
 	}
@@ -76,10 +77,12 @@ func TestChat(t *testing.T) {
 	c.Add(raw.Object{"id": "1", "text": "public"})
 	c.AddPrivate("ana", raw.Object{"id": "2", "text": "private"})
 	c.Add(raw.Object{"id": "3", "text": "newest"})
-	if c.Find("3") != 1 || c.Find("2") != -1 || c.Message("4") != nil || c.Seen("2", "ana") == nil || c.Seen("2", "bo") != nil || c.Seen("1", "bo") == nil {
+	if c.Find("3") != 1 || c.Find("2") != -1 || c.Message("4") != nil || c.Seen("2", "ana") == nil ||
+		c.Seen("2", "bo") != nil || c.Seen("1", "bo") == nil {
 		t.Error("messages are not found")
 	}
-	if n := c.Newest(1); len(n) != 1 || idOf(n[0].(raw.Object)) != "3" || c.NotesTo("ana")[0] != "private " || c.NotesTo("bo") != nil {
+	if n := c.Newest(1); len(n) != 1 || idOf(n[0].(raw.Object)) != "3" || c.NotesTo("ana")[0] != "private " ||
+		c.NotesTo("bo") != nil {
 		t.Errorf("newest %v", n)
 	}
 	state := c.State()
@@ -217,7 +220,12 @@ func TestHub(t *testing.T) {
 	}
 	done := false
 	time.AfterFunc(time.Millisecond, func() { hub.Lock(); done = true; hub.Touch(); hub.Unlock() })
-	if err := hub.Wait(t.Context(), func() bool { hub.Lock(); defer hub.Unlock(); return done && hub.Revision() == 1 }); err != nil {
+	if err := hub.Wait(t.Context(), func() bool {
+		hub.Lock()
+		defer hub.Unlock()
+		return done &&
+			hub.Revision() == 1
+	}); err != nil {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -299,7 +307,8 @@ func TestPerson(t *testing.T) {
 	t.Parallel()
 	s, ctx := &service{}, t.Context()
 	at := core.Place{Service: "chat", Channel: "c", Message: "1"}
-	if _, err := core.Press(ctx, s, "ana", at, "Approve"); err != nil || s.did.Do != "press" || s.did.Control != "yes" || s.did.As != "ana" {
+	if _, err := core.Press(ctx, s, "ana", at, "Approve"); err != nil || s.did.Do != "press" ||
+		s.did.Control != "yes" || s.did.As != "ana" {
 		t.Errorf("pressed %+v: %v", s.did, err)
 	}
 	if _, err := core.Press(ctx, s, "ana", at, "Deny"); err == nil {
@@ -313,8 +322,11 @@ func TestPerson(t *testing.T) {
 		{"Label y"}}); err != nil || s.did.Values["note"][0] != "text" || s.did.Values["one"][0] != "y" {
 		t.Errorf("filled %+v: %v", s.did, err)
 	}
-	for word, fields := range map[string][][]string{"has 3 inputs, not 4": {nil, nil, nil, nil}, "no option": {nil, {"z"}}, "": {nil, nil, {"Label g"}}} {
-		if _, err := core.Fill(ctx, s, "ana", "v", fields); (word == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), word) {
+	for word, fields := range map[string][][]string{
+		"has 3 inputs, not 4": {nil, nil, nil, nil}, "no option": {nil, {"z"}}, "": {nil, nil, {"Label g"}},
+	} {
+		if _, err := core.Fill(ctx, s, "ana", "v", fields); (word == "") != (err == nil) || err != nil &&
+			!strings.Contains(err.Error(), word) {
 			t.Errorf("filled: %v, want %q", err, word)
 		}
 	}
@@ -348,10 +360,12 @@ func (s *service) Controls(raw.Object) []core.Control {
 }
 
 func (s *service) Inputs(view string) ([]core.Input, bool) {
-	option := func(label any, value string) any { return raw.Object{"label": label, "value": value} }
-	grouped := raw.Object{"option_groups": []any{raw.Object{"options": []any{raw.Object{"text": raw.Object{"text": "Label g"}, "value": "g"}}}}}
+	x, y := raw.Object{"label": "Label x", "value": "x"}, raw.Object{"label": "Label y", "value": "y"}
+	g := raw.Object{"text": raw.Object{"text": "Label g"}, "value": "g"}
 	return []core.Input{
-		{ID: "note", Element: raw.Object{}}, {ID: "one", Element: raw.Object{"options": []any{option("Label x", "x"), option("Label y", "y")}}}, {ID: "group", Element: grouped},
+		{ID: "note", Element: raw.Object{}},
+		{ID: "one", Element: raw.Object{"options": []any{x, y}}},
+		{ID: "group", Element: raw.Object{"option_groups": []any{raw.Object{"options": []any{g}}}}},
 	}, view == "v"
 }
 
@@ -421,7 +435,8 @@ func TestControl(t *testing.T) {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	hub := core.NewHub(true)
-	server := httptest.NewServer(core.Controlled{Hub: hub, State: func() any { hub.Lock(); defer hub.Unlock(); return hub.Revision() }}.Handler())
+	control := core.Controlled{Hub: hub, State: func() any { hub.Lock(); defer hub.Unlock(); return hub.Revision() }}
+	server := httptest.NewServer(control.Handler())
 	defer server.Close()
 	resp, err := http.Get(server.URL + "/control/stream")
 	if err != nil {

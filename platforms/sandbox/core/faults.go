@@ -95,7 +95,9 @@ func (b *Base) Named(kind string) []string {
 // Misbehave applies a request fault. It returns nil if the request is done
 // with, and otherwise what the answer is to be written to. Lose is called once
 // the request has been carried out.
-func (b *Base) Misbehave(w http.ResponseWriter, r *http.Request, method string, limited func(retry int)) http.ResponseWriter {
+func (b *Base) Misbehave(
+	w http.ResponseWriter, r *http.Request, method string, limited func(retry int),
+) http.ResponseWriter {
 	f := b.Fault(method, "delay", "drop", "drop_after", "half", "rate_limit", "error")
 	if f == nil {
 		return w

@@ -33,7 +33,9 @@ func Press(ctx context.Context, s Service, as string, at Place, label string) (R
 }
 
 // PressWith presses a button while inputs of the message hold values.
-func PressWith(ctx context.Context, s Service, as string, at Place, label string, values map[string][]string) (Reaction, error) {
+func PressWith(
+	ctx context.Context, s Service, as string, at Place, label string, values map[string][]string,
+) (Reaction, error) {
 	c, err := FindControl(s, at, "button", label)
 	if err != nil {
 		return Reaction{}, err

@@ -51,7 +51,8 @@ func (api applicationsAPI) postCommand(c *call) (int, any, *failure) {
 		return 0, nil, badLength("description", 1, maxCommandDescription)
 	}
 	if len(raw.List(c.args, "options")) > maxCommandOptions {
-		return 0, nil, invalid("options", "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be %d or fewer in length.", maxCommandOptions))
+		return 0, nil, invalid("options", "BASE_TYPE_BAD_LENGTH",
+			fmt.Sprintf("Must be %d or fewer in length.", maxCommandOptions))
 	}
 	status := 201
 	if api.commands[name] != nil {

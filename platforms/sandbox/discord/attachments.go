@@ -87,7 +87,8 @@ func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
 		return given && raw.Str(h, "filename") == name || !given && raw.Str(h, "id") == id
 	})
 	if at < 0 {
-		return "", invalid("components", "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND", "The referenced attachment could not be found")
+		return "", invalid("components", "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
+			"The referenced attachment could not be found")
 	}
 	h := held[at]
 	item["url"], item["attachment_id"], item["content_type"] = h["url"], h["id"], h["content_type"]

@@ -18,7 +18,13 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/discord"
 )
 
-func respond(t *testing.T, s *discordgo.Session, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data *discordgo.InteractionResponseData) {
+func respond(
+	t *testing.T,
+	s *discordgo.Session,
+	i *discordgo.Interaction,
+	kind discordgo.InteractionResponseType,
+	data *discordgo.InteractionResponseData,
+) {
 	t.Helper()
 	if err := s.InteractionRespond(i, &discordgo.InteractionResponse{Type: kind, Data: data}); err != nil {
 		t.Error(err)
@@ -30,29 +36,57 @@ func respond(t *testing.T, s *discordgo.Session, i *discordgo.Interaction, kind 
 func TestPress(t *testing.T) {
 	t.Parallel()
 	d, ctx := newDesk(t, discord.Options{}, false), t.Context()
-	where := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("go", "Go"), button("private", "Private"), button("later", "Later"))})
+	where := d.post(
+		&discordgo.MessageSend{
+			Content:    "card",
+			Components: inRow(button("go", "Go"), button("private", "Private"), button("later", "Later")),
+		},
+	)
 	var mu sync.Mutex
 	last := map[string]*discordgo.Interaction{}
-	d.connect(discordgo.IntentsGuilds|discordgo.IntentsGuildMessages, func(s *discordgo.Session, i *discordgo.Interaction) {
-		mu.Lock()
-		defer mu.Unlock()
-		id := i.MessageComponentData().CustomID
-		last[id] = i
-		switch id {
-		case "go":
-			respond(t, s, i, discordgo.InteractionResponseUpdateMessage, &discordgo.InteractionResponseData{Content: "pressed by " + i.Member.User.ID, Components: []discordgo.MessageComponent{}})
-		case "private":
-			respond(t, s, i, discordgo.InteractionResponseChannelMessageWithSource, &discordgo.InteractionResponseData{Content: "only you", Flags: discordgo.MessageFlagsEphemeral, Components: inRow(button("more", "More"))})
-		case "later":
-			respond(t, s, i, discordgo.InteractionResponseDeferredMessageUpdate, nil)
-		}
-	})
+	d.connect(
+		discordgo.IntentsGuilds|discordgo.IntentsGuildMessages,
+		func(s *discordgo.Session, i *discordgo.Interaction) {
+			mu.Lock()
+			defer mu.Unlock()
+			id := i.MessageComponentData().CustomID
+			last[id] = i
+			switch id {
+			case "go":
+				respond(
+					t,
+					s,
+					i,
+					discordgo.InteractionResponseUpdateMessage,
+					&discordgo.InteractionResponseData{
+						Content:    "pressed by " + i.Member.User.ID,
+						Components: []discordgo.MessageComponent{},
+					},
+				)
+			case "private":
+				respond(
+					t,
+					s,
+					i,
+					discordgo.InteractionResponseChannelMessageWithSource,
+					&discordgo.InteractionResponseData{
+						Content:    "only you",
+						Flags:      discordgo.MessageFlagsEphemeral,
+						Components: inRow(button("more", "More")),
+					},
+				)
+			case "later":
+				respond(t, s, i, discordgo.InteractionResponseDeferredMessageUpdate, nil)
+			}
+		},
+	)
 	for _, label := range []string{"Private", "Later", "Go"} {
 		if r, err := core.Press(ctx, d.e, "ana", where, label); err != nil || !r.OK {
 			t.Fatalf("%s: %+v %v", label, r, err)
 		}
 	}
-	if said := d.e.Sees("bo", where); !strings.Contains(said, "pressed by "+ana) || len(d.e.Controls(d.e.Message(where.Channel, where.Message))) != 0 {
+	if said := d.e.Sees("bo", where); !strings.Contains(said, "pressed by "+ana) ||
+		len(d.e.Controls(d.e.Message(where.Channel, where.Message))) != 0 {
 		t.Errorf("shows %q", said)
 	}
 	if notes := d.e.Notes("ana"); len(notes) != 1 || d.e.Notes("bo") != nil || d.e.PrivatePlaces("bo") != nil {
@@ -72,7 +106,8 @@ func TestPress(t *testing.T) {
 	if m, err := d.bot.InteractionResponse(i); err != nil || m.ID != private.Message {
 		t.Errorf("response: %v %v", m, err)
 	}
-	if _, err := d.bot.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text}); err != nil || !strings.Contains(d.e.Notes("ana")[0], text) {
+	if _, err := d.bot.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text}); err != nil ||
+		!strings.Contains(d.e.Notes("ana")[0], text) {
 		t.Errorf("edited: %v, %q", err, d.e.Notes("ana"))
 	}
 	follow, err := d.bot.FollowupMessageCreate(i, true, &discordgo.WebhookParams{Content: "public"})
@@ -90,10 +125,21 @@ func TestPress(t *testing.T) {
 	d.refused("read", 10008, err)
 	_, err = d.bot.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text})
 	d.refused("edit", 10008, err)
-	d.refused("answered twice", 40060, d.bot.InteractionRespond(i, &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate}))
+	d.refused(
+		"answered twice",
+		40060,
+		d.bot.InteractionRespond(i, &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate}),
+	)
 	forged := *i
 	forged.Token = "none"
-	d.refused("unknown", 10062, d.bot.InteractionRespond(&forged, &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate}))
+	d.refused(
+		"unknown",
+		10062,
+		d.bot.InteractionRespond(
+			&forged,
+			&discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate},
+		),
+	)
 	_, err = d.bot.FollowupMessageCreate(&forged, true, &discordgo.WebhookParams{Content: "x"})
 	d.refused("no token", 50027, err)
 	_, err = d.bot.FollowupMessageCreate(i, true, &discordgo.WebhookParams{})
@@ -138,10 +184,20 @@ func TestModal(t *testing.T) {
 	})
 	d.connect(discordgo.IntentsNone, func(s *discordgo.Session, i *discordgo.Interaction) {
 		if i.Type == discordgo.InteractionModalSubmit {
-			respond(t, s, i, discordgo.InteractionResponseUpdateMessage, &discordgo.InteractionResponseData{Content: "submitted"})
+			respond(
+				t,
+				s,
+				i,
+				discordgo.InteractionResponseUpdateMessage,
+				&discordgo.InteractionResponseData{Content: "submitted"},
+			)
 			return
 		}
-		_, err := s.Request("POST", discordgo.EndpointInteractionResponse(i.ID, i.Token)+"?with_response=true", map[string]any{"type": 9, "data": modal})
+		_, err := s.Request(
+			"POST",
+			discordgo.EndpointInteractionResponse(i.ID, i.Token)+"?with_response=true",
+			map[string]any{"type": 9, "data": modal},
+		)
 		if err != nil {
 			t.Error(err)
 		}
@@ -178,7 +234,8 @@ func TestModal(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := in.Data.Components
-	if c[0].Component["value"] != "1234" || c[1].Component["values"].([]any)[0] != "y" || c[2].Component["value"] != "x" || len(c[3].Component["values"].([]any)) != 2 {
+	if c[0].Component["value"] != "1234" || c[1].Component["values"].([]any)[0] != "y" ||
+		c[2].Component["value"] != "x" || len(c[3].Component["values"].([]any)) != 2 {
 		t.Errorf("the app got %v", c)
 	}
 	if said := d.e.Sees("bo", where); !strings.Contains(said, "submitted") || len(d.state().Modals) != 0 {
@@ -244,8 +301,14 @@ func TestModalChecks(t *testing.T) {
 func TestPick(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, discord.Options{}, false)
-	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: "which", Options: []discordgo.SelectMenuOption{{Label: "Option x", Value: "x"}, {Label: "Option y", Value: "y"}}}
-	where := d.post(&discordgo.MessageSend{Content: "card", Components: append(inRow(menu), inRow(button("send", "Send"))...)})
+	menu := discordgo.SelectMenu{
+		MenuType: discordgo.StringSelectMenu,
+		CustomID: "which",
+		Options:  []discordgo.SelectMenuOption{{Label: "Option x", Value: "x"}, {Label: "Option y", Value: "y"}},
+	}
+	where := d.post(
+		&discordgo.MessageSend{Content: "card", Components: append(inRow(menu), inRow(button("send", "Send"))...)},
+	)
 	got := make(chan []string, 9)
 	d.connect(discordgo.IntentsNone, func(s *discordgo.Session, i *discordgo.Interaction) {
 		got <- i.MessageComponentData().Values
@@ -317,14 +380,23 @@ func TestHTTP(t *testing.T) {
 	defer app.Close()
 	d := newDesk(t, discord.Options{URL: app.URL, ResponseTTL: 100 * time.Millisecond}, false)
 	key = d.e.PublicKey()
-	option := &discordgo.ApplicationCommandOption{Name: "grant", Description: "x", Type: discordgo.ApplicationCommandOptionSubCommand,
-		Options: []*discordgo.ApplicationCommandOption{{Name: "id", Description: "x", Type: discordgo.ApplicationCommandOptionString}}}
-	if _, err := d.bot.ApplicationCommandCreate(discord.Application, "", &discordgo.ApplicationCommand{Name: "nod", Description: "x", Options: []*discordgo.ApplicationCommandOption{option}}); err != nil {
+	id := &discordgo.ApplicationCommandOption{Name: "id", Description: "x", Type: discordgo.ApplicationCommandOptionString}
+	option := &discordgo.ApplicationCommandOption{
+		Name: "grant", Description: "x", Type: discordgo.ApplicationCommandOptionSubCommand,
+		Options: []*discordgo.ApplicationCommandOption{id},
+	}
+	nod := &discordgo.ApplicationCommand{
+		Name:        "nod",
+		Description: "x",
+		Options:     []*discordgo.ApplicationCommandOption{option},
+	}
+	if _, err := d.bot.ApplicationCommandCreate(discord.Application, "", nod); err != nil {
 		t.Fatal(err)
 	}
 	command := core.Action{As: "ana", Do: "command", Channel: discord.Channel, Text: "/nod grant g1"}
 	for said, word := range map[string]string{
-		"202": "no answer", "500": "HTTP 500", "no": "not JSON", `{"type":99}`: "Invalid Form Body", `{"type":7,"data":{}}`: "Invalid Form Body",
+		"202": "no answer", "500": "HTTP 500", "no": "not JSON", `{"type":99}`: "Invalid Form Body",
+		`{"type":7,"data":{}}`: "Invalid Form Body",
 		`{"type":9,"data":{}}`: "Invalid Form Body", `{"type":4,"data":{}}`: "empty message",
 	} {
 		answers <- said
@@ -352,16 +424,23 @@ func TestHTTP(t *testing.T) {
 // TestGateway checks faults of events, resuming, invalid sessions and tokens.
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	d, ctx := newDesk(t, discord.Options{Heartbeat: 50 * time.Millisecond, ResponseTTL: 300 * time.Millisecond}, false), t.Context()
+	d, ctx := newDesk(
+		t,
+		discord.Options{Heartbeat: 50 * time.Millisecond, ResponseTTL: 300 * time.Millisecond},
+		false,
+	), t.Context()
 	where := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("go", "Go"))})
 	got := make(chan bool, 9)
 	resumed, created := make(chan bool, 9), make(chan bool, 9)
 	d.bot.AddHandler(func(*discordgo.Session, *discordgo.Resumed) { resumed <- true })
 	d.bot.AddHandler(func(*discordgo.Session, *discordgo.MessageCreate) { created <- true })
-	d.connect(discordgo.IntentsGuilds|discordgo.IntentsGuildMessages, func(s *discordgo.Session, i *discordgo.Interaction) {
-		got <- true
-		_ = s.InteractionRespond(i, &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate})
-	})
+	d.connect(
+		discordgo.IntentsGuilds|discordgo.IntentsGuildMessages,
+		func(s *discordgo.Session, i *discordgo.Interaction) {
+			got <- true
+			_ = s.InteractionRespond(i, &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate})
+		},
+	)
 	press := func() core.Reaction {
 		r, err := core.Press(ctx, d.e, "ana", where, "Go")
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 const (
 	label     = `{"type":10,"content":"hello"}`
 	press     = `{"type":2,"style":1,"label":"Go","custom_id":"go"}`
+	open      = `{"type":2,"style":5,"label":"Open","url":"https://example.com"}`
 	fileShown = `{"type":13,"file":{"url":"attachment://plan.txt"}}`
 )
 
@@ -92,6 +93,11 @@ func row(components ...string) string {
 	return `{"type":1,"components":[` + strings.Join(components, ",") + `]}`
 }
 
+// section is a section with an accessory.
+func section(component, accessory string) string {
+	return `{"type":9,"components":[` + component + `],"accessory":` + accessory + `}`
+}
+
 func texts(n, length int, of string) []string {
 	out := make([]string, n)
 	for k := range out {
@@ -107,7 +113,7 @@ func TestComponents(t *testing.T) {
 	b := newRawBot(t)
 	for _, x := range []struct{ name, body, word string }{
 		{"text", v2(label), ""},
-		{"everything in a container", v2(box(label, row(press), `{"type":14,"spacing":2}`, `{"type":9,"components":[`+label+`],"accessory":{"type":2,"style":5,"label":"Open","url":"https://example.com"}}`)), ""},
+		{"everything in a container", v2(box(label, row(press), `{"type":14,"spacing":2}`, section(label, open))), ""},
 		{"no flag", `{"components":[` + box(label) + `]}`, "UNION_TYPE_CHOICES"},
 		{"content", `{"flags":32768,"content":"x","components":[` + label + `]}`, "LEGACY_FIELDS"},
 		{"embeds", `{"flags":32768,"embeds":[{"title":"x"}],"components":[` + label + `]}`, "LEGACY_FIELDS"},
@@ -125,13 +131,13 @@ func TestComponents(t *testing.T) {
 		{"button outside a row", v2(press), "UNION_TYPE_CHOICES"},
 		{"text in a row", v2(row(label)), "UNION_TYPE_CHOICES"},
 		{"section without accessory", v2(`{"type":9,"components":[` + label + `]}`), "BASE_TYPE_REQUIRED"},
-		{"section of a button", v2(`{"type":9,"components":[` + press + `],"accessory":` + press + `}`), "UNION_TYPE_CHOICES"},
+		{"section of a button", v2(section(press, press)), "UNION_TYPE_CHOICES"},
 		{"color", v2(`{"type":17,"accent_color":16777216,"components":[` + label + `]}`), "accent_color"},
 		{"spacing", v2(label, `{"type":14,"spacing":3}`), "spacing"},
 		{"custom id twice", v2(row(press), box(row(press))), "COMPONENT_CUSTOM_ID_DUPLICATED"},
 		{"id twice", v2(`{"type":10,"id":7,"content":"a"}`, `{"type":10,"id":7,"content":"b"}`), "COMPONENT_ID_DUPLICATED"},
 		{"file without attachment", v2(fileShown), "ATTACHMENT_NOT_FOUND"},
-		{"file elsewhere", v2(`{"type":13,"file":{"url":"https://example.com/plan.txt"}}`), "UNFURLED_MEDIA_ITEM_URL_INVALID"},
+		{"file elsewhere", v2(strings.ReplaceAll(fileShown, "attachment", "https")), "UNFURLED_MEDIA_ITEM_URL_INVALID"},
 		{"gallery", v2(`{"type":12,"items":[]}`), "items"},
 	} {
 		status, answer := b.call("POST", "", x.body, "", "")
@@ -147,7 +153,7 @@ func TestAttachments(t *testing.T) {
 	status, m := b.call("POST", "", v2(box(label, fileShown)), "plan.txt", "first")
 	b.want("posted", "", status, m)
 	path, _ := m["id"].(string)
-	at := core.Place{Service: "discord", Channel: discord.Channel, Message: path}
+	posted := at(path)
 	path = "/" + path
 	file := func(m map[string]any) map[string]any {
 		c := m["components"].([]any)[0].(map[string]any)["components"].([]any)
@@ -162,7 +168,7 @@ func TestAttachments(t *testing.T) {
 	}
 	status, answer := b.call("PATCH", path, keep(`{"id":"`+id+`"}`), "", "")
 	b.want("kept", "", status, answer)
-	if said := b.e.Sees("ana", at); !strings.Contains(said, "first") {
+	if said := b.e.Sees("ana", posted); !strings.Contains(said, "first") {
 		t.Errorf("the kept file is not shown: %q", said)
 	}
 	status, answer = b.call("PATCH", path, keep(""), "", "")
@@ -171,7 +177,7 @@ func TestAttachments(t *testing.T) {
 	b.want("unknown", "ATTACHMENT_NOT_FOUND", status, answer)
 	status, answer = b.call("PATCH", path, keep(`{"id":"0","filename":"plan.txt"}`), "plan.txt", "second")
 	b.want("replaced", "", status, answer)
-	if said := b.e.Sees("ana", at); strings.Contains(said, "first") || !strings.Contains(said, "second") {
+	if said := b.e.Sees("ana", posted); strings.Contains(said, "first") || !strings.Contains(said, "second") {
 		t.Errorf("the replaced file shows as %q", said)
 	}
 	b.hub.AddFault(core.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
@@ -206,7 +212,7 @@ func TestHiddenEmbeds(t *testing.T) {
 	b := newRawBot(t)
 	const body = `{"content":"hello","embeds":[{"title":"secret"}]}`
 	sees := func(who, id string) bool {
-		return strings.Contains(b.e.Sees(who, core.Place{Service: "discord", Channel: discord.Channel, Message: id}), "secret")
+		return strings.Contains(b.e.Sees(who, at(id)), "secret")
 	}
 	_, m := b.call("POST", "", body, "", "")
 	if _, err := b.e.Act(t.Context(), core.Action{As: "bo", Do: "embeds", Text: "off"}); err != nil {

@@ -103,7 +103,8 @@ func applyFlags(next, args raw.Object, edit bool) *failure {
 		settable |= ephemeral | quiet
 	}
 	if edit && was&componentsV2 != 0 && int(given)&componentsV2 == 0 {
-		return invalid("flags", "MESSAGE_CANNOT_REMOVE_COMPONENTS_V2_FLAG", "The 'IS_COMPONENTS_V2' flag cannot be removed once set")
+		return invalid("flags", "MESSAGE_CANNOT_REMOVE_COMPONENTS_V2_FLAG",
+			"The 'IS_COMPONENTS_V2' flag cannot be removed once set")
 	}
 	next["flags"] = float64(was&^settable | int(given)&settable)
 	return nil

@@ -115,7 +115,9 @@ func (gw *gateway) left(s *session, conn *websocket.Conn) {
 }
 
 // frame handles identify and resume. A code other than 0 closes the connection.
-func (gw *gateway) frame(ctx context.Context, conn *websocket.Conn, s *session, f frame) (*session, websocket.StatusCode) {
+func (gw *gateway) frame(
+	ctx context.Context, conn *websocket.Conn, s *session, f frame,
+) (*session, websocket.StatusCode) {
 	var d struct {
 		Token     string `json:"token"`
 		Intents   int    `json:"intents"`

@@ -35,7 +35,8 @@ func (api guildsAPI) getMember(c *call) (int, any, *failure) {
 
 func memberJSON(user raw.Object, roles []string) raw.Object {
 	return raw.Object{
-		"user": user, "roles": roles, "joined_at": "2026-01-01T00:00:00.000000+00:00", "deaf": false, "mute": false, "flags": 0,
+		"user": user, "roles": roles, "joined_at": "2026-01-01T00:00:00.000000+00:00",
+		"deaf": false, "mute": false, "flags": 0,
 	}
 }
 

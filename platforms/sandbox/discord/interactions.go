@@ -125,7 +125,8 @@ func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
 	}
 	id := "M" + strconv.FormatInt(api.Next(), 10)
 	numberComponents(raw.List(data, "components"))
-	api.modals[id] = &modal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: api.channels[i.Channel].Seen(i.Message, i.User)}
+	from := api.channels[i.Channel].Seen(i.Message, i.User)
+	api.modals[id] = &modal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: from}
 	i.Reaction.Modal = id
 	return nil
 }

@@ -28,7 +28,8 @@ func checkLayout(m raw.Object) *failure {
 	c := checker{ids: map[string]bool{}}
 	all := components(top)
 	if len(all) > maxComponents {
-		c.fail("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", "The total number of components cannot exceed %d", maxComponents)
+		c.fail("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED",
+			"The total number of components cannot exceed %d", maxComponents)
 	}
 	c.numbers(all)
 	c.layout("components", raw.All(top), false)
@@ -123,7 +124,8 @@ func (c *checker) container(at string, o raw.Object) {
 
 func (c *checker) file(at string, f raw.Object) {
 	if !strings.HasPrefix(raw.Str(f, "url"), "attachment://") && raw.Str(f, "attachment_id") == "" {
-		c.fail(at+".file.url", "UNFURLED_MEDIA_ITEM_URL_INVALID", "A file must be an attachment of the message: attachment://FILENAME")
+		c.fail(at+".file.url", "UNFURLED_MEDIA_ITEM_URL_INVALID",
+			"A file must be an attachment of the message: attachment://FILENAME")
 	}
 }
 
@@ -163,7 +165,8 @@ func (c *checker) gallery(at string, o raw.Object) {
 
 func (c *checker) media(at string, o raw.Object) {
 	url := raw.Str(o, "url")
-	known := strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "attachment://")
+	known := strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") ||
+		strings.HasPrefix(url, "attachment://")
 	if !known && raw.Str(o, "attachment_id") == "" {
 		c.fail(at+".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")
 	}

@@ -43,7 +43,8 @@ func (g *guild) mayPost(ch *channel, c *call) *failure {
 	case !g.may(ch, send):
 		return notAllowed
 	case raw.Sub(c.args, "message_reference") != nil && !g.may(ch, "READ_MESSAGE_HISTORY"):
-		return invalid("message_reference", "REPLIES_REQUIRE_MESSAGE_HISTORY", "Cannot reply without permission to read message history")
+		return invalid("message_reference", "REPLIES_REQUIRE_MESSAGE_HISTORY",
+			"Cannot reply without permission to read message history")
 	}
 	return nil
 }

@@ -90,7 +90,9 @@ func (api rest) routes() *http.ServeMux {
 	for _, r := range api.table {
 		method, path, _ := strings.Cut(r.pattern, " ")
 		for _, version := range []string{"v9", "v10"} {
-			m.HandleFunc(method+" /discord/api/"+version+path, func(rw http.ResponseWriter, req *http.Request) { api.serve(rw, req, r) })
+			m.HandleFunc(method+" /discord/api/"+version+path, func(rw http.ResponseWriter, req *http.Request) {
+				api.serve(rw, req, r)
+			})
 		}
 	}
 	m.HandleFunc("/discord/", func(rw http.ResponseWriter, _ *http.Request) { notFound.write(rw) })
@@ -144,7 +146,8 @@ func (api rest) paced(rw http.ResponseWriter, rt route, channel string) bool {
 		return false
 	}
 	key := "discord " + rt.pattern + " " + channel
-	if wait := api.Limits.Take(key, routeRate.perSecond, routeRate.burst); wait > 0 && strings.Contains(rt.pattern, "/channels/") {
+	if wait := api.Limits.Take(key, routeRate.perSecond, routeRate.burst); wait > 0 &&
+		strings.Contains(rt.pattern, "/channels/") {
 		writeLimited(rw, wait, false)
 		return false
 	}
@@ -170,7 +173,9 @@ func writeLimited(rw http.ResponseWriter, wait time.Duration, global bool) {
 		h.Set("X-RateLimit-Remaining", "0")
 		h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", wait.Seconds()))
 	}
-	raw.Write(rw, 429, raw.Object{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": global})
+	raw.Write(rw, http.StatusTooManyRequests, raw.Object{
+		"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": global,
+	})
 }
 
 // read decodes a JSON or multipart body.

@@ -35,8 +35,14 @@ func TestMessages(t *testing.T) {
 		t.Errorf("the file has %q", body)
 	}
 	text := "second <@" + bo + ">"
-	edit := &discordgo.MessageEdit{Channel: where.Channel, ID: where.Message, Content: &text, AllowedMentions: &discordgo.MessageAllowedMentions{}}
-	if m, err := d.bot.ChannelMessageEditComplex(edit); err != nil || m.Content != text || len(m.Mentions) != 0 || m.EditedTimestamp == nil {
+	edit := &discordgo.MessageEdit{
+		Channel:         where.Channel,
+		ID:              where.Message,
+		Content:         &text,
+		AllowedMentions: &discordgo.MessageAllowedMentions{},
+	}
+	if m, err := d.bot.ChannelMessageEditComplex(edit); err != nil || m.Content != text || len(m.Mentions) != 0 ||
+		m.EditedTimestamp == nil {
 		t.Errorf("edited %+v %v", m, err)
 	}
 	if all, err := d.bot.ChannelMessages(where.Channel, 50, "", "", ""); err != nil || len(all) != 1 {
@@ -49,7 +55,8 @@ func TestMessages(t *testing.T) {
 	if _, err := d.bot.ChannelMessageSend(thread.ID, "in the thread"); err != nil {
 		t.Error(err)
 	}
-	if err := d.bot.ChannelMessageDelete(where.Channel, where.Message); err != nil || d.e.Message(where.Channel, where.Message) != nil {
+	if err := d.bot.ChannelMessageDelete(where.Channel, where.Message); err != nil ||
+		d.e.Message(where.Channel, where.Message) != nil {
 		t.Errorf("deleted: %v", err)
 	}
 }
@@ -76,6 +83,7 @@ func TestRESTErrors(t *testing.T) {
 		many[n] = &discordgo.MessageEmbed{Title: "x"}
 	}
 	long := func(n int) string { return strings.Repeat("x", n) }
+	large := []*discordgo.MessageEmbed{{Description: long(4096)}, {Description: long(1905)}}
 	_, read := d.bot.ChannelMessage(discord.Channel, "1")
 	_, list := d.bot.ChannelMessages("1", 50, "", "", "")
 	_, channel := d.bot.Channel("1")
@@ -101,7 +109,7 @@ func TestRESTErrors(t *testing.T) {
 		{"empty", 50006, send(discord.Channel, &discordgo.MessageSend{})},
 		{"long", 50035, send(discord.Channel, &discordgo.MessageSend{Content: long(2001)})},
 		{"embeds", 50035, send(discord.Channel, &discordgo.MessageSend{Embeds: many})},
-		{"embed text", 50035, send(discord.Channel, &discordgo.MessageSend{Embeds: []*discordgo.MessageEmbed{{Description: long(4096)}, {Description: long(1905)}}})},
+		{"embed text", 50035, send(discord.Channel, &discordgo.MessageSend{Embeds: large})},
 		{"rows", 50035, send(discord.Channel, &discordgo.MessageSend{Components: rows})},
 		{"thread", 10008, thread("1", "x")},
 		{"thread name", 50035, thread(where.Message, long(101))},
@@ -139,7 +147,8 @@ func TestGuild(t *testing.T) {
 	if app, err := d.bot.Application("@me"); err != nil || app.ID != discord.Application || len(app.VerifyKey) != 64 {
 		t.Errorf("application: %+v %v", app, err)
 	}
-	if g, err := d.bot.Guild(discord.Guild); err != nil || g.OwnerID != ana || g.Roles[0].Permissions&discordgo.PermissionSendMessages == 0 {
+	if g, err := d.bot.Guild(discord.Guild); err != nil || g.OwnerID != ana ||
+		g.Roles[0].Permissions&discordgo.PermissionSendMessages == 0 {
 		t.Errorf("guild: %+v %v", g, err)
 	}
 	d.e.SetGroup(discord.Role, "bo")
@@ -250,7 +259,8 @@ func TestRateLimits(t *testing.T) {
 	limit("global", 80, raw("users/@me"))
 	d.hub.ClearFaults()
 	d.fault(core.Fault{Kind: "rate_limit", Method: "GET /gateway", RetryAfter: 3})
-	if limited, ok := errors.AsType[*discordgo.RateLimitError](raw("gateway")()); !ok || limited.RetryAfter != 3*time.Second {
+	if limited, ok := errors.AsType[*discordgo.RateLimitError](raw("gateway")()); !ok ||
+		limited.RetryAfter != 3*time.Second {
 		t.Errorf("fault: %v", limited)
 	}
 }
@@ -263,21 +273,31 @@ func TestCommands(t *testing.T) {
 		_, err := d.bot.ApplicationCommandCreate(discord.Application, "", c)
 		return err
 	}
-	if err := errors.Join(create(&discordgo.ApplicationCommand{Name: "nod", Description: "x"}), create(&discordgo.ApplicationCommand{Name: "nod", Description: "y"})); err != nil {
-		t.Error(err)
+	for _, description := range []string{"x", "y"} {
+		if err := create(&discordgo.ApplicationCommand{Name: "nod", Description: description}); err != nil {
+			t.Error(err)
+		}
 	}
 	var options []*discordgo.ApplicationCommandOption
 	for range 26 {
 		options = append(options, &discordgo.ApplicationCommandOption{Name: "x", Description: "x", Type: 1})
 	}
 	d.refused("name", 50035, create(&discordgo.ApplicationCommand{Name: "No d", Description: "x"}))
-	d.refused("description", 50035, create(&discordgo.ApplicationCommand{Name: "nod", Description: strings.Repeat("x", 101)}))
+	d.refused(
+		"description",
+		50035,
+		create(&discordgo.ApplicationCommand{Name: "nod", Description: strings.Repeat("x", 101)}),
+	)
 	d.refused("options", 50035, create(&discordgo.ApplicationCommand{Name: "nod", Description: "x", Options: options}))
 	if _, err := d.bot.ApplicationCommandCreate("1", "", &discordgo.ApplicationCommand{Name: "nod"}); err == nil {
 		t.Error("another application got a command")
 	}
 	for _, guild := range []string{"", discord.Guild} {
-		got, err := d.bot.ApplicationCommandBulkOverwrite(discord.Application, guild, []*discordgo.ApplicationCommand{{Name: "a", Description: "x"}, {Name: "b", Description: "x"}})
+		got, err := d.bot.ApplicationCommandBulkOverwrite(
+			discord.Application,
+			guild,
+			[]*discordgo.ApplicationCommand{{Name: "a", Description: "x"}, {Name: "b", Description: "x"}},
+		)
 		if err != nil || len(got) != 2 || got[0].ID == "" {
 			t.Errorf("overwritten: %v %v", got, err)
 		}
@@ -305,12 +325,13 @@ func TestBodies(t *testing.T) {
 		raw, _ := io.ReadAll(resp.Body)
 		return string(raw)
 	}
+	const form, broken = "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data"
 	messages := "/channels/" + discord.Channel + "/messages"
 	for _, x := range []struct{ path, kind, body, word string }{
 		{messages, "application/json", "{", "50109"},
 		{messages, "text/plain", "{}", "CONTENT_TYPE_INVALID"},
-		{messages, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data\r\n\r\nunfinished", "50035"},
-		{messages, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n{\r\n--x--\r\n", "50035"},
+		{messages, form, broken + "\r\n\r\nunfinished", "50035"},
+		{messages, form, broken + "; name=\"payload_json\"\r\n\r\n{\r\n--x--\r\n", "50035"},
 		{messages, "application/json", `{"content":7}`, "STRING_TYPE_CONVERT"},
 		{"/nothing", "application/json", `{}`, "404: Not Found"},
 	} {
@@ -321,7 +342,8 @@ func TestBodies(t *testing.T) {
 	if got := call("GET", "/../../files/1/a.txt", "", ""); !strings.Contains(got, "not found") {
 		t.Errorf("an unknown file: %s", got)
 	}
-	if d.fault(core.Fault{Kind: "error", Status: 503}); !strings.Contains(call("GET", "/gateway", "", ""), "upstream error") {
+	d.fault(core.Fault{Kind: "error", Status: 503})
+	if !strings.Contains(call("GET", "/gateway", "", ""), "upstream error") {
 		t.Error("no upstream error")
 	}
 }
@@ -344,6 +366,9 @@ func TestEmbeds(t *testing.T) {
 	for range 26 {
 		fields = append(fields, `{"name":"x","value":"x"}`)
 	}
+	const linked = `"label":"x","custom_id":"a","url":"https://x.example"}`
+	const two = `"options":[{"label":"x","value":"v"},{"label":"x","value":"v"}]`
+	const plain = `{"type":2,"style":1,"label":"x","custom_id":"a"}`
 	b := newRawBot(t)
 	for _, x := range []struct{ body, word string }{
 		{`"embeds":[{"title":"` + long(256) + `","fields":[{"name":"x","value":"x"}],"color":16777215}]`, ""},
@@ -360,8 +385,8 @@ func TestEmbeds(t *testing.T) {
 		{`"components":[` + row(`{"type":2,"style":1,"custom_id":"a"}`) + `]`, "LABEL_OR_EMOJI"},
 		{`"components":[` + row(`{"type":2,"style":1,"label":"`+long(81)+`","custom_id":"a"}`) + `]`, "label"},
 		{`"components":[` + row(`{"type":2,"style":1,"label":"x","custom_id":"`+long(101)+`"}`) + `]`, "custom_id"},
-		{`"components":[` + row(`{"type":2,"style":1,"label":"x","custom_id":"a","url":"https://x.example"}`) + `]`, "CUSTOM_ID_AND_URL"},
-		{`"components":[` + row(`{"type":2,"style":5,"label":"x","custom_id":"a","url":"https://x.example"}`) + `]`, "CUSTOM_ID_AND_URL"},
+		{`"components":[` + row(`{"type":2,"style":1,`+linked) + `]`, "CUSTOM_ID_AND_URL"},
+		{`"components":[` + row(`{"type":2,"style":5,`+linked) + `]`, "CUSTOM_ID_AND_URL"},
 		{`"components":[` + row(`{"type":2,"style":5,"label":"x"}`) + `]`, "url"},
 		{`"components":[` + row(`{"type":2,"style":6}`) + `]`, "sku_id"},
 		{`"components":[` + row(`{"type":5,"custom_id":"a"}`) + `]`, ""},
@@ -371,8 +396,8 @@ func TestEmbeds(t *testing.T) {
 		{`"components":[` + row(`{"type":3,"custom_id":"a",`+options(1)+`}`, press) + `]`, "BASE_TYPE_BAD_LENGTH"},
 		{`"components":[` + menu(`"max_values":3,`+options(2)) + `]`, "max_values"},
 		{`"components":[` + menu(`"placeholder":"`+long(151)+`",`+options(2)) + `]`, "placeholder"},
-		{`"components":[` + menu(`"options":[{"label":"x","value":"v"},{"label":"x","value":"v"}]`) + `]`, "VALUE_DUPLICATED"},
-		{`"components":[` + row(`{"type":2,"style":1,"label":"x","custom_id":"a"}`, `{"type":2,"style":1,"label":"x","custom_id":"a"}`) + `]`, "ID_DUPLICATED"},
+		{`"components":[` + menu(two) + `]`, "VALUE_DUPLICATED"},
+		{`"components":[` + row(plain, plain) + `]`, "ID_DUPLICATED"},
 	} {
 		status, answer := b.call("POST", "", "{"+x.body+"}", "", "")
 		b.want(x.body, x.word, status, answer)

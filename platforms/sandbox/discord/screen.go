@@ -56,7 +56,9 @@ func (e *Emulator) Inputs(view string) ([]core.Input, bool) {
 }
 
 // Pick implements core.Screen. Choosing from a select is an action of its own.
-func (e *Emulator) Pick(ctx context.Context, as string, at core.Place, labels []string, submit string) (core.Reaction, error) {
+func (e *Emulator) Pick(
+	ctx context.Context, as string, at core.Place, labels []string, submit string,
+) (core.Reaction, error) {
 	c, err := core.FindControl(e, at, "select", "")
 	if err != nil {
 		return core.Reaction{}, err

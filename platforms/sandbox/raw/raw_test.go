@@ -21,10 +21,12 @@ func decoded(t *testing.T, s string) raw.Object {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	o := decoded(t, `{"text":"x","object":{"n":7},"list":[{"a":1},2],"number":3}`)
-	if raw.Str(o, "text") != "x" || raw.Str(o, "number") != "" || raw.Sub(o, "object")["n"] != 7.0 || raw.Sub(o, "list") != nil {
+	if raw.Str(o, "text") != "x" || raw.Str(o, "number") != "" || raw.Sub(o, "object")["n"] != 7.0 ||
+		raw.Sub(o, "list") != nil {
 		t.Error("texts or objects are wrong")
 	}
-	if items := raw.Objects(o, "list"); len(items) != 2 || items[0] == nil || items[1] != nil || len(raw.List(o, "text")) != 0 {
+	if items := raw.Objects(o, "list"); len(items) != 2 || items[0] == nil || items[1] != nil ||
+		len(raw.List(o, "text")) != 0 {
 		t.Errorf("items %v", items)
 	}
 	if n, ok := raw.Number(o, "number"); n != 3 || !ok {
@@ -59,7 +61,8 @@ func TestCopy(t *testing.T) {
 // TestTexts checks that texts are found in what each service calls them.
 func TestTexts(t *testing.T) {
 	t.Parallel()
-	o := decoded(t, `{"text":"a","blocks":[{"text":{"text":"b"},"elements":[{"text":"c"}]}],"embeds":[{"title":"d","footer":{"text":"e"}}],
+	o := decoded(t, `{"text":"a","blocks":[{"text":{"text":"b"},"elements":[{"text":"c"}]}],
+		"embeds":[{"title":"d","footer":{"text":"e"}}],
 		"reply_markup":{"inline_keyboard":[[{"text":"f","callback_data":"no"}]]},"ts":"no"}`)
 	if got := raw.Texts(o); got != "a b c d e f " {
 		t.Errorf("texts %q", got)
@@ -71,7 +74,8 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	raw.Write(w, 418, raw.Object{"a": 1})
-	if w.Code != 418 || w.Body.String() != "{\"a\":1}\n" || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
+	if w.Code != 418 || w.Body.String() != "{\"a\":1}\n" ||
+		w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("wrote %d %q %v", w.Code, w.Body, w.Header())
 	}
 }

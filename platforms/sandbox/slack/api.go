@@ -51,7 +51,8 @@ func newWebAPI(w *workspace, d *delivery) webAPI {
 
 // granted are the scopes that the app has.
 var granted = []string{
-	"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read", "channels:read", "groups:read",
+	"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read",
+	"channels:read", "groups:read",
 }
 
 func failure(code string) raw.Object { return raw.Object{"error": code} }

@@ -29,6 +29,17 @@ func pressable(id string) string {
 	return `{"type":"button","action_id":"` + id + `","text":` + text(5) + `}`
 }
 
+// numberInput is a number input with more fields.
+func numberInput(fields string) string {
+	return inBlock(`{"type":"number_input","action_id":"a","is_decimal_allowed":true,` + fields + `}`)
+}
+
+// rich is a rich text block of one element.
+func rich(kind, fields string, leaves ...string) string {
+	element := `{"type":"rich_text_` + kind + `",` + fields + `"elements":[` + strings.Join(leaves, ",") + `]}`
+	return `{"type":"rich_text","elements":[` + element + `]}`
+}
+
 func choice(kind, options string) string {
 	return `{"type":"` + kind + `","action_id":"a",` + options + `}`
 }
@@ -45,7 +56,10 @@ func TestBlocks(t *testing.T) {
 		}
 		return `"options":[` + strings.Join(out, ",") + `]`
 	}
+	long := func(n int) string { return strings.Repeat("x", n) }
 	one := `"options":[` + option("v") + `]`
+	group := `{"label":` + text(5) + `,` + one + `}`
+	const leaf = `{"type":"text","text":"x"}`
 	for _, x := range []struct{ blocks, word string }{
 		{`{"type":"header","text":` + text(150) + `}`, ""},
 		{`{"type":"header","text":` + text(151) + `}`, "less than 151"},
@@ -67,17 +81,17 @@ func TestBlocks(t *testing.T) {
 		{inActions(pressable("")), "/action_id"},
 		{inActions(`{"type":"button","action_id":"a","text":` + text(76) + `}`), "less than 76"},
 		{inActions(`{"type":"button","action_id":"a","style":"loud","text":` + text(5) + `}`), "/style"},
-		{inActions(`{"type":"button","action_id":"a","value":"` + strings.Repeat("x", 2001) + `","text":` + text(5) + `}`), "/value"},
+		{inActions(`{"type":"button","action_id":"a","value":"` + long(2001) + `","text":` + text(5) + `}`), "/value"},
 		{inActions(`{"type":"plain_text_input","action_id":"a"}`), "only allowed in input"},
 		{inActions(`{"type":"email_text_input","action_id":"a"}`), "only allowed in input"},
 		{inActions(`{"type":"overflow","action_id":"a"}`), "unsupported type"},
 		{inBlock(pressable("a")), "not allowed in input"},
 		{inBlock(`{"type":"plain_text_input","action_id":"a","max_length":3000}`), ""},
 		{inBlock(`{"type":"plain_text_input","action_id":"a","max_length":3001}`), "max_length"},
-		{inBlock(`{"type":"plain_text_input","action_id":"a","initial_value":"` + strings.Repeat("x", 15001) + `"}`), "too long"},
+		{inBlock(`{"type":"plain_text_input","action_id":"a","initial_value":"` + long(15001) + `"}`), "too long"},
 		{inBlock(`{"type":"number_input","action_id":"a"}`), "/is_decimal_allowed"},
-		{inBlock(`{"type":"number_input","action_id":"a","is_decimal_allowed":true,"min_value":"9","max_value":"1"}`), "less than max_value"},
-		{inBlock(`{"type":"number_input","action_id":"a","is_decimal_allowed":true,"initial_value":"x"}`), "/initial_value"},
+		{numberInput(`"min_value":"9","max_value":"1"`), "less than max_value"},
+		{numberInput(`"initial_value":"x"`), "/initial_value"},
 		{inBlock(`{"type":"datepicker","action_id":"a","initial_date":"tomorrow"}`), "/initial_date"},
 		{inBlock(`{"type":"timepicker","action_id":"a","initial_time":"25:00"}`), "/initial_time"},
 		{inBlock(choice("static_select", many(100))), ""},
@@ -89,17 +103,20 @@ func TestBlocks(t *testing.T) {
 		{inBlock(choice("static_select", `"options":[`+option("v")+`,`+option("v")+`]`)), "/options/1/value"},
 		{inBlock(choice("static_select", `"options":[`+option("")+`]`)), "1 to 150"},
 		{inBlock(choice("static_select", `"option_groups":[{"label":`+text(5)+`,`+one+`}]`)), ""},
-		{inBlock(choice("static_select", `"option_groups":[`+repeat(101, `{"label":`+text(5)+`,`+one+`}`)+`]`)), "no more than 100"},
+		{inBlock(choice("static_select", `"option_groups":[`+repeat(101, group)+`]`)), "no more than 100"},
 		{inBlock(choice("static_select", `"option_groups":[]`)), "exactly one"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"x"},{"type":"link","url":"https://x.example"},{"type":"date","timestamp":1,"format":"{date}"},{"type":"user","user_id":"U"}]}]}`, ""},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[]}]}`, "must not be empty"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":""}]}]}`, "more than 0"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"link","url":"ftp://x"}]}]}`, "valid URL"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"date"}]}]}`, "timestamp and format"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"canvas"}]}]}`, "unsupported type"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_table"}]}`, "unsupported type"},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"x"}]}]}]}`, ""},
-		{`{"type":"rich_text","elements":[{"type":"rich_text_list","style":"roman","indent":9,"elements":[{"type":"text"}]}]}`, "0 to 8"},
+		{rich("section", "", leaf, `{"type":"link","url":"https://x.example"}`, `{"type":"user","user_id":"U"}`), ""},
+		{rich("section", "", `{"type":"date","timestamp":1,"format":"{date}"}`), ""},
+		{rich("section", ""), "must not be empty"},
+		{rich("section", "", `{"type":"text","text":""}`), "more than 0"},
+		{rich("section", "", `{"type":"link","url":"ftp://x"}`), "valid URL"},
+		{rich("section", "", `{"type":"date"}`), "timestamp and format"},
+		{rich("section", "", `{"type":"canvas"}`), "unsupported type"},
+		{rich("table", ""), "unsupported type"},
+		{rich("list", `"style":"bullet",`, `{"type":"rich_text_section","elements":[`+leaf+`]}`), ""},
+		{rich("list", `"style":"roman",`, leaf), "bullet or ordered"},
+		{rich("list", `"style":"ordered","indent":9,`, leaf), "0 to 8"},
+		{rich("list", `"style":"ordered",`, leaf), "must be sections"},
 	} {
 		view := `{"type":"modal","title":` + text(5) + `,"submit":` + text(5) + `,"blocks":[` + x.blocks + `]}`
 		got := strings.Join(slack.CheckModal([]byte(view)), "\n")

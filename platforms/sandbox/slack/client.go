@@ -139,8 +139,18 @@ func (cl client) command(ctx context.Context, m core.Account, a core.Action) (co
 // openHome opens the app's Home tab: the app is told, and shows what it likes.
 func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, error) {
 	_, err := cl.delivery.deliver(ctx, raw.Object{
-		"type": "event_callback", "team_id": team, "api_app_id": app, "event_id": "Ev0SANDBOX", "event_time": time.Now().Unix(),
-		"event": raw.Object{"type": "app_home_opened", "user": m.ID, "channel": "D" + m.ID, "tab": "home", "event_ts": "1.1"},
+		"type":       "event_callback",
+		"team_id":    team,
+		"api_app_id": app,
+		"event_id":   "Ev0SANDBOX",
+		"event_time": time.Now().Unix(),
+		"event": raw.Object{
+			"type":     "app_home_opened",
+			"user":     m.ID,
+			"channel":  "D" + m.ID,
+			"tab":      "home",
+			"event_ts": "1.1",
+		},
 	})
 	if err != nil {
 		return core.Reaction{Warning: "the Home tab stays as it was: " + err.Error()}, nil
@@ -165,7 +175,9 @@ func (cl client) submit(ctx context.Context, m core.Account, a core.Action) (cor
 
 // viewSubmission is what the app gets. Errs are what the client finds wrong on
 // its own.
-func (cl client) viewSubmission(m core.Account, a core.Action) (v *view, payload raw.Object, errs map[string]string, err error) {
+func (cl client) viewSubmission(
+	m core.Account, a core.Action,
+) (v *view, payload raw.Object, errs map[string]string, err error) {
 	cl.Lock()
 	defer cl.Unlock()
 	v = cl.views[a.View]
@@ -180,9 +192,16 @@ func (cl client) viewSubmission(m core.Account, a core.Action) (v *view, payload
 		return v, nil, errs, nil
 	}
 	return v, raw.Object{
-		"type": "view_submission", "team": raw.Object{"id": team, "domain": "sandbox"}, "user": userJSON(m), "api_app_id": app,
-		"token": "deprecated", "trigger_id": cl.trigger(m.ID), "view": v.json(values), "response_urls": []any{},
-		"is_enterprise_install": false, "enterprise": nil,
+		"type":                  "view_submission",
+		"team":                  raw.Object{"id": team, "domain": "sandbox"},
+		"user":                  userJSON(m),
+		"api_app_id":            app,
+		"token":                 "deprecated",
+		"trigger_id":            cl.trigger(m.ID),
+		"view":                  v.json(values),
+		"response_urls":         []any{},
+		"is_enterprise_install": false,
+		"enterprise":            nil,
 	}, nil, nil
 }
 

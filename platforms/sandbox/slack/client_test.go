@@ -26,8 +26,15 @@ func form() slackgo.ModalViewRequest {
 	date := slackgo.NewDatePickerBlockElement("a")
 	date.InitialDate = "2026-01-01"
 	v := modal(
-		input("note", note), input("size", size), input("date", date), input("time", slackgo.NewTimePickerBlockElement("a")),
-		input("mail", slackgo.NewEmailTextInputBlockElement(nil, "a")), input("link", slackgo.NewURLTextInputBlockElement(nil, "a")),
+		input("note", note),
+		input("size", size),
+		input("date", date),
+		input("time", slackgo.NewTimePickerBlockElement("a")),
+		input(
+			"mail",
+			slackgo.NewEmailTextInputBlockElement(nil, "a"),
+		),
+		input("link", slackgo.NewURLTextInputBlockElement(nil, "a")),
 		input("one", slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeStatic, nil, "a", options("x", "y")...)),
 		input("radio", slackgo.NewRadioButtonsBlockElement("a", options("x", "y")...)),
 		input("many", slackgo.NewCheckboxGroupsBlockElement("a", options("x", "y")...)),
@@ -73,7 +80,8 @@ func TestForm(t *testing.T) {
 	if err != nil || !r.OK || r.Modal == "" {
 		t.Fatalf("pressed: %+v %v", r, err)
 	}
-	if in := <-pressed; in.User.ID != ana || in.ActionCallback.BlockActions[0].Value != "value of open" || in.Message.Timestamp != at.Message {
+	if in := <-pressed; in.User.ID != ana || in.ActionCallback.BlockActions[0].Value != "value of open" ||
+		in.Message.Timestamp != at.Message {
 		t.Errorf("the app got %+v", in)
 	}
 	early, err := core.Fill(ctx, d.e, "ana", r.Modal, [][]string{{"ab"}, {"10"}, nil, {"12:30"}, {"ana"}, {"x"}})
@@ -109,8 +117,10 @@ func TestForm(t *testing.T) {
 		t.Error("the modal is still open")
 	}
 	v := (<-submitted).View.State.Values
-	if v["note"]["a"].Value != "abcd" || v["size"]["a"].Value != "7" || v["date"]["a"].SelectedDate != "2026-01-01" || v["time"]["a"].SelectedTime != "12:30" ||
-		v["one"]["a"].SelectedOption.Value != "y" || v["radio"]["a"].SelectedOption.Value != "x" || len(v["many"]["a"].SelectedOptions) != 2 {
+	if v["note"]["a"].Value != "abcd" || v["size"]["a"].Value != "7" || v["date"]["a"].SelectedDate != "2026-01-01" ||
+		v["time"]["a"].SelectedTime != "12:30" ||
+		v["one"]["a"].SelectedOption.Value != "y" || v["radio"]["a"].SelectedOption.Value != "x" ||
+		len(v["many"]["a"].SelectedOptions) != 2 {
 		t.Errorf("the app got %+v", v)
 	}
 }
@@ -148,7 +158,12 @@ func TestPick(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, slack.Options{}, false)
 	at := d.post(slackgo.MsgOptionBlocks(
-		input("many", slackgo.NewCheckboxGroupsBlockElement("a", options("x", "y")...)), slackgo.NewActionBlock("acts", button("send", "Send"))))
+		input(
+			"many",
+			slackgo.NewCheckboxGroupsBlockElement("a", options("x", "y")...),
+		),
+		slackgo.NewActionBlock("acts", button("send", "Send")),
+	))
 	if got := labels(d.e.Controls(d.e.Message(at.Channel, at.Message))); strings.Join(got, ",") != "Field many,Send" {
 		t.Errorf("controls %q", got)
 	}
@@ -283,7 +298,10 @@ func TestHTTP(t *testing.T) {
 	}))
 	defer app.Close()
 	d, ctx := newDesk(t, slack.Options{URL: app.URL}, false), t.Context()
-	at := d.post(slackgo.MsgOptionText("old", false), slackgo.MsgOptionBlocks(slackgo.NewActionBlock("acts", button("go", "Go"))))
+	at := d.post(
+		slackgo.MsgOptionText("old", false),
+		slackgo.MsgOptionBlocks(slackgo.NewActionBlock("acts", button("go", "Go"))),
+	)
 	command := core.Action{As: "ana", Do: "command", Channel: slack.Channel, Text: "/nod list"}
 	answer <- `{"text":"only you"}`
 	if r := d.act(command); !r.OK || len(d.e.Notes("ana")) != 1 {
@@ -321,7 +339,11 @@ func TestHTTP(t *testing.T) {
 	for _, x := range []struct {
 		body   string
 		status int
-	}{{`{"text":"new","replace_original":true}`, 200}, {`{"text":"private"}`, 200}, {`{"text":"public","response_type":"in_channel"}`, 200}, {`{}`, 400}, {`{`, 400}, {`{"text":"fifth"}`, 200}, {`{"text":"sixth"}`, 404}} {
+	}{
+		{`{"text":"new","replace_original":true}`, 200}, {`{"text":"private"}`, 200},
+		{`{"text":"public","response_type":"in_channel"}`, 200}, {`{}`, 400}, {`{`, 400}, {`{"text":"fifth"}`, 200},
+		{`{"text":"sixth"}`, 404},
+	} {
 		if status := respond(x.body); status != x.status {
 			t.Errorf("%s: %d", x.body, status)
 		}
@@ -376,7 +398,12 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, slack.Options{}, false)
 	call := func(method, kind, body string) string {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/slack/api/"+method, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(
+			t.Context(),
+			http.MethodPost,
+			d.url+"/slack/api/"+method,
+			strings.NewReader(body),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,9 @@ func pick(e raw.Object, values []string) ([]any, error) {
 // typedState is the state of an input of one kind of value. What the client
 // would not let a member type is an error here.
 func typedState(kind string, e raw.Object, given []string, set bool) (raw.Object, error) {
-	names := map[string][2]string{"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"}}
+	names := map[string][2]string{
+		"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"},
+	}
 	initial, value := "initial_value", "value"
 	if n, ok := names[kind]; ok {
 		initial, value = n[0], n[1]
@@ -156,7 +158,8 @@ func typedProblem(e raw.Object, text string) string {
 		n, _ := strconv.ParseFloat(text, 64)
 		least, err1 := strconv.ParseFloat(raw.Str(e, "min_value"), 64)
 		most, err2 := strconv.ParseFloat(raw.Str(e, "max_value"), 64)
-		if err1 == nil && n < least || err2 == nil && n > most || e["is_decimal_allowed"] == false && strings.Contains(text, ".") {
+		if err1 == nil && n < least || err2 == nil && n > most || e["is_decimal_allowed"] == false &&
+			strings.Contains(text, ".") {
 			return "Enter a number that is allowed."
 		}
 	case "plain_text_input":

@@ -21,7 +21,8 @@ func content(a, m raw.Object) raw.Object {
 		return failure("no_text")
 	}
 	if problems := checkBlocks(blocks, maxMessageBlocks); len(problems) > 0 {
-		return raw.Object{"error": "invalid_blocks", "errors": problems, "response_metadata": raw.Object{"messages": problems}}
+		messages := raw.Object{"messages": problems}
+		return raw.Object{"error": "invalid_blocks", "errors": problems, "response_metadata": messages}
 	}
 	if size(blocks) > maxBlocksSize {
 		return failure("msg_blocks_too_long")

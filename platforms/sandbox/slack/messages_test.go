@@ -16,11 +16,15 @@ import (
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	d, ctx := newDesk(t, slack.Options{}, false), t.Context()
-	at := d.post(slackgo.MsgOptionText("first", false), slackgo.MsgOptionMetadata(slackgo.SlackMetadata{EventType: "e", EventPayload: map[string]any{"k": "v"}}))
+	at := d.post(
+		slackgo.MsgOptionText("first", false),
+		slackgo.MsgOptionMetadata(slackgo.SlackMetadata{EventType: "e", EventPayload: map[string]any{"k": "v"}}),
+	)
 	if m := d.e.Message(at.Channel, at.Message); m["text"] != "first" || m["metadata"] == nil {
 		t.Errorf("posted %v", m)
 	}
-	if _, _, _, err := d.api.UpdateMessageContext(ctx, at.Channel, at.Message, slackgo.MsgOptionText("second", false)); err != nil {
+	second := slackgo.MsgOptionText("second", false)
+	if _, _, _, err := d.api.UpdateMessageContext(ctx, at.Channel, at.Message, second); err != nil {
 		t.Error(err)
 	}
 	reply := d.post(slackgo.MsgOptionText("reply", false), slackgo.MsgOptionTS(at.Message), slackgo.MsgOptionBroadcast())
@@ -43,7 +47,11 @@ func TestMessages(t *testing.T) {
 func TestMessageErrors(t *testing.T) {
 	t.Parallel()
 	d, ctx := newDesk(t, slack.Options{}, false), t.Context()
-	at := d.post(slackgo.MsgOptionBlocks(slackgo.NewRichTextBlock("r", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("x", nil)))))
+	at := d.post(
+		slackgo.MsgOptionBlocks(
+			slackgo.NewRichTextBlock("r", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("x", nil))),
+		),
+	)
 	text := slackgo.MsgOptionText("x", false)
 	long := slackgo.MsgOptionText(strings.Repeat("x", 40_001), false)
 	divider := slackgo.MsgOptionBlocks(slackgo.NewDividerBlock())
@@ -69,7 +77,10 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("msg_too_long", post(slack.Channel, long))
 	d.refused("msg_blocks_too_long", post(slack.Channel, slackgo.MsgOptionBlocks(big...)))
 	d.refused("cannot_reply_to_message", post(slack.Channel, text, slackgo.MsgOptionTS("1.1")))
-	d.refused("invalid_metadata_format", post(slack.Channel, text, slackgo.MsgOptionMetadata(slackgo.SlackMetadata{EventPayload: map[string]any{"k": "v"}})))
+	d.refused(
+		"invalid_metadata_format",
+		post(slack.Channel, text, slackgo.MsgOptionMetadata(slackgo.SlackMetadata{EventPayload: map[string]any{"k": "v"}})),
+	)
 	d.refused("channel_not_found", update("C0NONE", at.Message, text))
 	d.refused("message_not_found", update(slack.Channel, "1.1", text))
 	d.refused("msg_too_long", update(slack.Channel, at.Message, slackgo.MsgOptionText(strings.Repeat("x", 4001), false)))
@@ -79,7 +90,8 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", private("C0NONE", ana, text))
 	d.refused("user_not_in_channel", private(slack.Channel, "U0NONE", text))
 	d.refused("no_text", private(slack.Channel, ana))
-	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil || len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
+	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil ||
+		len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
 		t.Errorf("ephemeral: %v, notes %q and %q", err, d.e.Notes("ana"), d.e.Notes("bo"))
 	}
 	_, err := d.api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{ChannelID: "C0NONE"})
@@ -93,7 +105,8 @@ func TestPeople(t *testing.T) {
 	if me, err := d.api.AuthTestContext(ctx); err != nil || me.UserID != slack.BotUser {
 		t.Errorf("auth.test: %v %v", me, err)
 	}
-	if u, err := d.api.GetUserInfoContext(ctx, ana); err != nil || u.RealName != "Ana Lima" || u.Profile.Email != "ana@example.com" {
+	if u, err := d.api.GetUserInfoContext(ctx, ana); err != nil || u.RealName != "Ana Lima" ||
+		u.Profile.Email != "ana@example.com" {
 		t.Errorf("users.info: %v %v", u, err)
 	}
 	_, err := d.api.GetUserInfoContext(ctx, "U0NONE")
@@ -145,7 +158,8 @@ func TestAuthorization(t *testing.T) {
 	_, err = d.api.GetUserInfoContext(ctx, ana)
 	d.refused("missing_scope", err)
 	answer, _ := errors.AsType[slackgo.SlackErrorResponse](err)
-	if answer.Needed != "users:read" || !strings.Contains(answer.Provided, "chat:write") || strings.Contains(answer.Provided, "users:read,") {
+	if answer.Needed != "users:read" || !strings.Contains(answer.Provided, "chat:write") ||
+		strings.Contains(answer.Provided, "users:read,") {
 		t.Errorf("needed %q, provided %q", answer.Needed, answer.Provided)
 	}
 	d.hub.ClearFaults()
@@ -155,7 +169,8 @@ func TestAuthorization(t *testing.T) {
 	d.fault(core.Fault{Kind: "absent"})
 	_, _, err = d.api.PostMessageContext(ctx, slack.Channel, slackgo.MsgOptionText("x", false))
 	d.refused("not_in_channel", err)
-	if c, err := d.api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: slack.Channel}); err != nil || c.IsMember {
+	where := &slackgo.GetConversationInfoInput{ChannelID: slack.Channel}
+	if c, err := d.api.GetConversationInfoContext(ctx, where); err != nil || c.IsMember {
 		t.Errorf("absent: %+v %v", c, err)
 	}
 }

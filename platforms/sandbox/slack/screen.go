@@ -12,12 +12,14 @@ func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, b := range raw.Objects(m, "blocks") {
 		if raw.Str(b, "type") == "input" {
-			out = append(out, core.Control{ID: raw.Str(b, "block_id"), Label: raw.Str(raw.Sub(b, "label"), "text"), Kind: "select"})
+			label := raw.Str(raw.Sub(b, "label"), "text")
+			out = append(out, core.Control{ID: raw.Str(b, "block_id"), Label: label, Kind: "select"})
 		}
 		for _, e := range raw.Objects(b, "elements") {
 			if raw.Str(e, "type") == "button" {
 				label := raw.Str(raw.Sub(e, "text"), "text")
-				out = append(out, core.Control{ID: raw.Str(e, "action_id"), Label: label, Kind: "button", Value: raw.Str(e, "value")})
+				id, value := raw.Str(e, "action_id"), raw.Str(e, "value")
+				out = append(out, core.Control{ID: id, Label: label, Kind: "button", Value: value})
 			}
 		}
 	}
@@ -60,7 +62,9 @@ func inputs(of raw.Object) []core.Input {
 }
 
 // Pick implements core.Screen. The options are sent with the press.
-func (e *Emulator) Pick(ctx context.Context, as string, at core.Place, labels []string, submit string) (core.Reaction, error) {
+func (e *Emulator) Pick(
+	ctx context.Context, as string, at core.Place, labels []string, submit string,
+) (core.Reaction, error) {
 	input, err := core.FindControl(e, at, "select", "")
 	if err != nil {
 		return core.Reaction{}, err

@@ -42,8 +42,8 @@ func newBotAPI(b *bot, u *updates, q *queries) botAPI {
 		"setwebhook": u.setWebhook, "deletewebhook": u.deleteWebhook, "getwebhookinfo": u.webhookInfo,
 		"sendmessage": messages.send, "senddocument": messages.sendDocument, "deletemessage": messages.delete,
 		"editmessagetext": messages.editText, "editmessagereplymarkup": messages.editReplyMarkup,
-		"answercallbackquery": q.answer,
-		"getme":               chats.getMe, "getchat": chats.getChat, "getchatmember": chats.getMember, "setmycommands": chats.setCommands,
+		"answercallbackquery": q.answer, "getme": chats.getMe, "setmycommands": chats.setCommands,
+		"getchat": chats.getChat, "getchatmember": chats.getMember,
 	}}
 }
 

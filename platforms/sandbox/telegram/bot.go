@@ -76,7 +76,9 @@ func botJSON() raw.Object {
 }
 
 func userJSON(m core.Account) raw.Object {
-	return raw.Object{"id": number(m.ID), "is_bot": false, "first_name": m.Name, "username": m.Key + "_tg", "language_code": "en"}
+	return raw.Object{
+		"id": number(m.ID), "is_bot": false, "first_name": m.Name, "username": m.Key + "_tg", "language_code": "en",
+	}
 }
 
 // fromBot reports whether the bot sent a message.

@@ -87,14 +87,14 @@ func TestWriting(t *testing.T) {
 	prompt := message("Ana, why?", tgbotapi.ForceReply{ForceReply: true, Selective: true})
 	prompt.Entities = []tgbotapi.MessageEntity{{Type: "text_mention", Length: 3, User: &tgbotapi.User{ID: ana}}}
 	asked := d.send(prompt)
-	group := core.Action{As: "ana", Do: "send", Channel: "-1001000000001", Text: "only people see this"}
-	if r := d.act(group); !r.OK {
+	said := core.Action{As: "ana", Do: "send", Channel: group, Text: "only people see this"}
+	if r := d.act(said); !r.OK {
 		t.Errorf("sent: %+v", r)
 	}
-	group.Text = "/nod list"
-	d.act(group)
+	said.Text = "/nod list"
+	d.act(said)
 	d.act(core.Action{As: "ana", Do: "send", Channel: "7001", Text: "in private"})
-	if r, err := d.e.Reply(ctx, "ana", "-1001000000001", "because"); err != nil || !r.OK {
+	if r, err := d.e.Reply(ctx, "ana", group, "because"); err != nil || !r.OK {
 		t.Errorf("replied: %+v %v", r, err)
 	}
 	got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{Limit: 2})
@@ -114,14 +114,14 @@ func TestWriting(t *testing.T) {
 		"no message 9": func(a *core.Action) { a.Do, a.Message = "reply", "9" },
 		"no message 8": func(a *core.Action) { a.Do, a.Message = "press", "8" },
 	} {
-		a := group
+		a := said
 		change(&a)
 		if _, err := d.e.Act(ctx, a); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("got %v, want %q", err, word)
 		}
 	}
 	for _, who := range []string{"bo", "zoe"} {
-		if _, err := d.e.Reply(ctx, who, "-1001000000001", "x"); err == nil {
+		if _, err := d.e.Reply(ctx, who, group, "x"); err == nil {
 			t.Errorf("%s has a prompt", who)
 		}
 	}
@@ -211,7 +211,8 @@ func TestWebhook(t *testing.T) {
 	if err := d.fails(tgbotapi.DeleteWebhookConfig{DropPendingUpdates: true}); err != nil {
 		t.Error(err)
 	}
-	if info, err := d.bot.GetWebhookInfo(); err != nil || info.IsSet() || info.PendingUpdateCount != 0 || telegram.Name != d.e.Name() {
+	if info, err := d.bot.GetWebhookInfo(); err != nil || info.IsSet() || info.PendingUpdateCount != 0 ||
+		telegram.Name != d.e.Name() {
 		t.Errorf("info: %+v %v", info, err)
 	}
 }

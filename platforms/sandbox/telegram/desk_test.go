@@ -13,7 +13,10 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-const ana = int64(7001)
+const (
+	ana   = int64(7001)
+	group = "-1001000000001"
+)
 
 // desk is an emulator with go-telegram-bot-api as the bot.
 type desk struct {
@@ -27,7 +30,10 @@ type desk struct {
 func newDesk(t *testing.T, limits bool) *desk {
 	t.Helper()
 	hub := core.NewHub(!limits)
-	e := telegram.New(hub, []core.Account{{Key: "ana", Name: "Ana Lima", ID: "7001"}, {Key: "bo", Name: "Bo Chen", ID: "7002"}})
+	e := telegram.New(
+		hub,
+		[]core.Account{{Key: "ana", Name: "Ana Lima", ID: "7001"}, {Key: "bo", Name: "Bo Chen", ID: "7002"}},
+	)
 	server := httptest.NewServer(e)
 	t.Cleanup(func() { hub.Close(); server.CloseClientConnections(); server.Close() })
 	bot, err := tgbotapi.NewBotAPIWithAPIEndpoint(telegram.Token, server.URL+"/telegram/bot%s/%s")

@@ -20,13 +20,15 @@ func checkEntities(text string, entities []any) *failure {
 	for _, e := range raw.All(entities) {
 		offset, size := raw.Int(e["offset"]), raw.Int(e["length"])
 		if offset < 0 || size < 1 || offset+size > length {
-			return badRequest("entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d", offset, offset+size)
+			return badRequest("entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d",
+				offset, offset+size)
 		}
 		switch kind := raw.Str(e, "type"); kind {
 		case "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "blockquote",
 			"expandable_blockquote", "custom_emoji", "mention", "url", "text_mention":
 		case "text_link":
-			if u := raw.Str(e, "url"); !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "tg://") {
+			if u := raw.Str(e, "url"); !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") &&
+				!strings.HasPrefix(u, "tg://") {
 				return badRequest("text link URL is invalid")
 			}
 		default:
@@ -42,9 +44,20 @@ var (
 )
 
 var tags = map[string]string{
-	"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline", "s": "strikethrough",
-	"strike": "strikethrough", "del": "strikethrough", "code": "code", "pre": "pre", "a": "text_link",
-	"blockquote": "blockquote", "tg-spoiler": "spoiler",
+	"b":          "bold",
+	"strong":     "bold",
+	"i":          "italic",
+	"em":         "italic",
+	"u":          "underline",
+	"ins":        "underline",
+	"s":          "strikethrough",
+	"strike":     "strikethrough",
+	"del":        "strikethrough",
+	"code":       "code",
+	"pre":        "pre",
+	"a":          "text_link",
+	"blockquote": "blockquote",
+	"tg-spoiler": "spoiler",
 }
 
 // htmlReader reads parse_mode HTML into text and entities.
@@ -79,7 +92,8 @@ func parseHTML(s string) (string, []any, *failure) {
 		}
 	}
 	if n := len(r.stack); n > 0 {
-		return "", nil, badRequest("can't parse entities: Can't find end tag corresponding to start tag %q", r.stack[n-1].name)
+		return "", nil, badRequest("can't parse entities: Can't find end tag corresponding to start tag %q",
+			r.stack[n-1].name)
 	}
 	if strings.Contains(s[at:], "<") {
 		return "", nil, badRequest("can't parse entities: Unexpected character")

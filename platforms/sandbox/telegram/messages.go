@@ -129,7 +129,8 @@ func (api messagesAPI) replace(c *chat, n int, m raw.Object, a arguments) (any, 
 		m["reply_markup"] = markup
 	}
 	if content(c.Messages[n]) == content(m) {
-		return nil, badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+		return nil, badRequest("message is not modified: specified new message content and reply markup are " +
+			"exactly the same as a current content and reply markup of the message")
 	}
 	m["edit_date"] = int(time.Now().Unix())
 	m["edits"] = 1 + raw.Int(m["edits"])

@@ -33,7 +33,8 @@ func TestMessages(t *testing.T) {
 	text := message("hello @somebody", keyboard("a"))
 	text.Entities = []tgbotapi.MessageEntity{{Type: "bold", Offset: 0, Length: 5}}
 	m := d.send(text)
-	if m.Text != "hello @somebody" || m.Entities[0].Type != "bold" || d.e.Message(at(m).Channel, at(m).Message)["detected_mentions"] == nil {
+	if m.Text != "hello @somebody" || m.Entities[0].Type != "bold" ||
+		d.e.Message(at(m).Channel, at(m).Message)["detected_mentions"] == nil {
 		t.Errorf("sent %+v", m)
 	}
 	edit := tgbotapi.NewEditMessageTextAndMarkup(telegram.Chat, m.MessageID, "second <b>text</b>", keyboard("b"))
@@ -53,7 +54,8 @@ func TestMessages(t *testing.T) {
 	if said := d.e.Sees("ana", at(m)); !strings.Contains(said, "second text") {
 		t.Errorf("shows %q", said)
 	}
-	if err := d.fails(tgbotapi.NewDeleteMessage(telegram.Chat, m.MessageID)); err != nil || d.e.Message(at(m).Channel, at(m).Message) != nil {
+	if err := d.fails(tgbotapi.NewDeleteMessage(telegram.Chat, m.MessageID)); err != nil ||
+		d.e.Message(at(m).Channel, at(m).Message) != nil {
 		t.Errorf("deleted: %v", err)
 	}
 	reply.AllowSendingWithoutReply = true
@@ -129,6 +131,7 @@ func TestMessageErrors(t *testing.T) {
 	for range 101 {
 		tall.InlineKeyboard = append(tall.InlineKeyboard, many[:1])
 	}
+	asking := tgbotapi.ForceReply{ForceReply: true, InputFieldPlaceholder: strings.Repeat("x", 65)}
 	replied := message("x", nil)
 	replied.ReplyToMessageID = 999
 	for _, x := range []struct {
@@ -152,7 +155,7 @@ func TestMessageErrors(t *testing.T) {
 		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
 		{"markup is too long", buttons(many...)},
 		{"markup is too long", message("x", tall)},
-		{"placeholder is too long", message("x", tgbotapi.ForceReply{ForceReply: true, InputFieldPlaceholder: strings.Repeat("x", 65)})},
+		{"placeholder is too long", message("x", asking)},
 		{"message to be replied not found", replied},
 		{"message to edit not found", tgbotapi.NewEditMessageText(telegram.Chat, 999, "x")},
 		{"chat not found", tgbotapi.NewEditMessageText(1, 999, "x")},
@@ -166,20 +169,27 @@ func TestMessageErrors(t *testing.T) {
 		d.refused(400, x.word, d.fails(x.c))
 	}
 	for word, p := range map[string]tgbotapi.Params{
-		"can't parse entities": {"text": "x", "entities": "{"}, "can't parse reply keyboard": {"text": "x", "reply_markup": "["},
-		"rows must be arrays": {"text": "x", "reply_markup": `{"inline_keyboard":[7]}`}, "can't parse reply parameters": {"text": "x", "reply_parameters": "["},
-		"invalid button style": {"text": "x", "reply_markup": `{"inline_keyboard":[[{"text":"x","url":"https://x.example","style":"loud"}]]}`},
-		"thread not found":     {"text": "x", "chat_id": "7001", "message_thread_id": "3"},
+		"can't parse entities":         {"entities": "{"},
+		"can't parse reply keyboard":   {"reply_markup": "["},
+		"rows must be arrays":          {"reply_markup": `{"inline_keyboard":[7]}`},
+		"can't parse reply parameters": {"reply_parameters": "["},
+		"invalid button style":         {"reply_markup": `{"inline_keyboard":[[{"text":"x","url":"x","style":"loud"}]]}`},
+		"thread not found":             {"chat_id": "7001", "message_thread_id": "3"},
 	} {
+		p["text"] = "x"
 		if p["chat_id"] == "" {
-			p.AddNonZero64("chat_id", telegram.Chat)
+			p["chat_id"] = group
 		}
 		_, err := d.bot.MakeRequest("sendMessage", p)
 		d.refused(400, word, err)
 	}
-	_, err := d.bot.MakeRequest("editMessageText", tgbotapi.Params{"chat_id": "-1001000000001", "message_id": at(m).Message, "text": "x", "reply_markup": `{"force_reply":true}`})
+	edit := tgbotapi.Params{"chat_id": group, "message_id": at(m).Message, "text": "x"}
+	edit["reply_markup"] = `{"force_reply":true}`
+	_, err := d.bot.MakeRequest("editMessageText", edit)
 	d.refused(400, "inline keyboard expected", err)
-	if _, err := d.bot.MakeRequest("sendMessage", tgbotapi.Params{"chat_id": "-1001000000001", "text": "x", "message_thread_id": "3", "reply_parameters": `{"message_id":` + at(m).Message + `}`}); err != nil {
+	threaded := tgbotapi.Params{"chat_id": group, "text": "x", "message_thread_id": "3"}
+	threaded["reply_parameters"] = `{"message_id":` + at(m).Message + `}`
+	if _, err := d.bot.MakeRequest("sendMessage", threaded); err != nil {
 		t.Error(err)
 	}
 }
@@ -207,21 +217,26 @@ func TestChats(t *testing.T) {
 		t.Errorf("me: %+v", d.bot.Self)
 	}
 	for id, kind := range map[int64]string{telegram.Chat: "supergroup", ana: "private"} {
-		if c, err := d.bot.GetChat(tgbotapi.ChatInfoConfig{ChatConfig: tgbotapi.ChatConfig{ChatID: id}}); err != nil || c.Type != kind {
+		if c, err := d.bot.GetChat(tgbotapi.ChatInfoConfig{ChatConfig: tgbotapi.ChatConfig{ChatID: id}}); err != nil ||
+			c.Type != kind {
 			t.Errorf("chat: %+v %v", c, err)
 		}
 	}
 	_, err := d.bot.GetChat(tgbotapi.ChatInfoConfig{ChatConfig: tgbotapi.ChatConfig{ChatID: 1}})
 	d.refused(400, "chat not found", err)
 	status := func(chat, user int64) string {
-		m, err := d.bot.GetChatMember(tgbotapi.GetChatMemberConfig{ChatConfigWithUser: tgbotapi.ChatConfigWithUser{ChatID: chat, UserID: user}})
+		m, err := d.bot.GetChatMember(
+			tgbotapi.GetChatMemberConfig{ChatConfigWithUser: tgbotapi.ChatConfigWithUser{ChatID: chat, UserID: user}},
+		)
 		if err != nil {
 			return err.Error()
 		}
 		return m.Status
 	}
-	d.e.SetGroup("-1001000000001", "bo")
-	for user, want := range map[int64]string{ana: "member", 7002: "administrator", telegram.BotID: "member", 9: "Bad Request: user not found"} {
+	d.e.SetGroup(group, "bo")
+	for user, want := range map[int64]string{
+		ana: "member", 7002: "administrator", telegram.BotID: "member", 9: "Bad Request: user not found",
+	} {
 		if got := status(telegram.Chat, user); got != want {
 			t.Errorf("%d is %s, want %s", user, got, want)
 		}
@@ -246,9 +261,9 @@ func TestChats(t *testing.T) {
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true)
-	group := func() error { return d.fails(message("x", nil)) }
+	public := func() error { return d.fails(message("x", nil)) }
 	private := func() error { return d.fails(tgbotapi.NewMessage(ana, "x")) }
-	for name, call := range map[string]func() error{"group": group, "private": private} {
+	for name, call := range map[string]func() error{"group": public, "private": private} {
 		var err error
 		sent := 0
 		for ; err == nil && sent < 40; sent++ {

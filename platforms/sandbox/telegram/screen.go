@@ -38,7 +38,9 @@ func (e *Emulator) Message(chat, id string) raw.Object {
 func (e *Emulator) Inputs(string) ([]core.Input, bool) { return nil, false }
 
 // Pick implements core.Screen. Options are buttons too.
-func (e *Emulator) Pick(ctx context.Context, as string, at core.Place, labels []string, submit string) (core.Reaction, error) {
+func (e *Emulator) Pick(
+	ctx context.Context, as string, at core.Place, labels []string, submit string,
+) (core.Reaction, error) {
 	for _, l := range labels {
 		if r, err := core.Press(ctx, e, as, at, l); err != nil || !r.OK {
 			return r, err

@@ -94,12 +94,16 @@ func (u *updates) get(ctx context.Context, a arguments) (any, *failure) {
 	}
 }
 
+func conflict(why string) *failure { return &failure{409, "Conflict: " + why, nil} }
+
 // beginPoll returns the number of a new poll.
 func (u *updates) beginPoll() (int64, *failure) {
 	u.Lock()
 	defer u.Unlock()
 	if u.webhook != "" {
-		return 0, &failure{409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first", nil}
+		return 0, conflict(
+			"can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+		)
 	}
 	u.pollers++
 	u.wakeAll()
@@ -113,7 +117,7 @@ func (u *updates) look(mine, offset int64, limit int) ([]any, chan struct{}, *fa
 	u.Lock()
 	defer u.Unlock()
 	if u.pollers != mine {
-		return nil, nil, &failure{409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running", nil}
+		return nil, nil, conflict("terminated by other getUpdates request; make sure that only one bot instance is running")
 	}
 	if muted {
 		return nil, u.wake, nil
