@@ -292,7 +292,7 @@ type action struct {
 // over the canonical form (RFC 8785) of its kind, prompt and questions, and of
 // the tool, input, key and where of an approval. The daemon makes the same of what it
 // was sent; an agent compares both before it acts.
-func (r Request) Digest() (string, error) {
+func (r Ask) Digest() (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
 	}
@@ -300,7 +300,7 @@ func (r Request) Digest() (string, error) {
 }
 
 // NormalizedDigest is Digest of a request that is normalized.
-func (r Request) NormalizedDigest() (string, error) {
+func (r Ask) NormalizedDigest() (string, error) {
 	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
 	if a := r.Approval; a != nil {
 		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
@@ -310,7 +310,7 @@ func (r Request) NormalizedDigest() (string, error) {
 
 // WithInput is the request for an approval with another input: what a person
 // approved who changed it.
-func (r Request) WithInput(input json.RawMessage) Request {
+func (r Ask) WithInput(input json.RawMessage) Ask {
 	a := *r.Approval
 	a.Input = input
 	r.Approval = &a
@@ -325,10 +325,10 @@ const sentVersion = "sent-1:"
 // same idempotency key from another request. Nothing that a config, a trace or
 // the time makes of a request is in it. Previous is the interaction that it
 // asks again.
-func (r Request) Sent(previous ID) (string, error) {
+func (r Ask) Sent(previous ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous ID
-		Request  Request
+		Request  Ask
 	}{previous, r})
 	if err != nil {
 		return "", Errorf(CodeInvalid, "the request cannot be encoded as JSON")

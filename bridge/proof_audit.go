@@ -85,7 +85,13 @@ func (set JWKS) Evidence(a AuditEntry) EntryEvidence {
 // sameDecision reports whether a response is the one that the receipt was made
 // for. The votes are in entries of their own.
 func (r Receipt) sameDecision(resp Response) bool {
-	i := Interaction{ID: r.ID, Kind: r.Kind, Agent: r.Agent, Session: r.Session, Route: r.Route, Digest: r.Digest, Rule: r.Rule, Risk: r.Risk, Quorum: r.Quorum}
+	i := Interaction{
+		ID:    r.ID,
+		Ask:   Ask{Kind: r.Kind, Session: r.Session, Route: r.Route},
+		Agent: r.Agent, Digest: r.Digest,
+		Governance: Governance{Rule: r.Rule, Risk: r.Risk},
+		Placement:  Placement{Quorum: r.Quorum},
+	}
 	want, err := ReceiptOf(i, nil, resp, r.Votes)
 	want.Content, want.Audit = r.Content, r.Audit
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))

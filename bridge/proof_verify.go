@@ -54,7 +54,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 	if i.Redacted > 0 {
 		return nil
 	}
-	req := Request{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}
+	req := Request{Ask: Ask{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}}
 	now, err := req.NormalizedDigest()
 	if err != nil {
 		return err

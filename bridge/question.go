@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-func (r *Request) normalizeAsk() error {
+func (r *Ask) normalizeAsk() error {
 	if r.Approval != nil {
 		return Errorf(CodeInvalid, "approval: not with kind ask")
 	}
@@ -163,7 +163,7 @@ func (q *Question) checkParts(at string) error {
 
 // checkDefault says what is wrong with the default.
 func (q Question) checkDefault() string {
-	i := Interaction{Questions: []Question{q}}
+	i := Interaction{Ask: Ask{Questions: []Question{q}}}
 	given, problem := i.Split(map[string]Answer{q.ID: *q.Default})
 	if problem != "" {
 		return problem

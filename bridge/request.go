@@ -36,8 +36,16 @@ const (
 	MaxBatchItem     = 1500 // bytes of prompt and input of one of them
 )
 
-// Request is what an agent sends to open an interaction.
+// Request is an ask with how it is sent.
 type Request struct {
+	Ask
+	// Awaited means that who opens it waits for it next; see Opening.Awaited.
+	Awaited bool `json:"-"`
+}
+
+// Ask is what an agent sends to open an interaction. Everything that is made of
+// it copies it whole: the interaction, its digests and the next round.
+type Ask struct {
 	Kind      Kind       `json:"kind,omitempty"` // empty: approval if Approval is set, else ask
 	Prompt    string     `json:"prompt"`
 	Questions []Question `json:"questions,omitempty"`
@@ -88,9 +96,6 @@ type Request struct {
 	// MaxRounds bounds how often the answer may be rejected and asked for
 	// again, the first time included; 0: DefaultRounds.
 	MaxRounds int `json:"max_rounds,omitempty"`
-
-	// Awaited means that who opens it waits for it next; see Opening.Awaited.
-	Awaited bool `json:"-"`
 }
 
 // Duration is a time.Duration written like "5m" in JSON; a bare number counts
@@ -120,7 +125,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 
 // Normalize fills what may be left out and refuses what is wrong, naming the
 // field. It changes r only if it returns nil.
-func (r *Request) Normalize() error {
+func (r *Ask) Normalize() error {
 	c := *r
 	c.Questions = slices.Clone(r.Questions)
 	if strings.TrimSpace(c.Prompt) == "" {
@@ -162,7 +167,7 @@ func (r *Request) Normalize() error {
 	return err
 }
 
-func (r *Request) normalizeTimeout() error {
+func (r *Ask) normalizeTimeout() error {
 	if r.Timeout == 0 {
 		r.Timeout = Duration(DefaultTimeout)
 	}
@@ -187,7 +192,7 @@ func (r *Request) normalizeTimeout() error {
 			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
 		}
 		fields := fieldsOf(r.Questions)
-		_, problems := (Interaction{Questions: r.Questions}).Respond(nil)
+		_, problems := (Interaction{Ask: Ask{Questions: r.Questions}}).Respond(nil)
 		for n, f := range fields {
 			if problems[n] != "" {
 				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
@@ -211,13 +216,13 @@ func CheckHold(hold Duration) error {
 
 // Batches reports whether the request can be shown with others: its text is
 // short, and every decision is a press.
-func (r Request) Batches() bool {
+func (r Ask) Batches() bool {
 	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
 		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
 }
 
 // normalizeLife checks what decides how the interaction lives.
-func (r *Request) normalizeLife() error {
+func (r *Ask) normalizeLife() error {
 	if r.Hold == 0 {
 		r.Hold = Duration(DefaultHold)
 	}
@@ -249,7 +254,7 @@ func (r *Request) normalizeLife() error {
 }
 
 // normalizeView checks what decides how the interaction is shown.
-func (r *Request) normalizeView() error {
+func (r *Ask) normalizeView() error {
 	switch r.Presentation {
 	case "", PresentTool, PresentQuestionnaire:
 	default:
@@ -268,13 +273,13 @@ func (r *Request) normalizeView() error {
 			return Errorf(CodeInvalid, "initial: there is no question %q", id)
 		}
 	}
-	if _, problem := (Interaction{Questions: r.Questions}).Split(r.Initial); problem != "" {
+	if _, problem := (Interaction{Ask: Ask{Questions: r.Questions}}).Split(r.Initial); problem != "" {
 		return Errorf(CodeInvalid, "initial: %s", problem)
 	}
 	return nil
 }
 
-func (r *Request) normalizeNotice() error {
+func (r *Ask) normalizeNotice() error {
 	switch {
 	case r.Approval != nil || len(r.Questions) > 0:
 		return Errorf(CodeInvalid, "kind: a notice asks nothing").WithHint("leave approval and questions out, or send another kind")
@@ -287,7 +292,7 @@ func (r *Request) normalizeNotice() error {
 	return nil
 }
 
-func (r *Request) normalizeApproval() error {
+func (r *Ask) normalizeApproval() error {
 	if len(r.Questions) > 0 {
 		return Errorf(CodeInvalid, "questions: an approval has none").WithHint("send kind ask, or leave the questions out")
 	}

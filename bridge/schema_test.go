@@ -112,11 +112,13 @@ func TestFormAnswersAreValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: raw}}}
+		r := bridge.Request{Ask: bridge.Ask{
+			Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: raw}},
+		}}
 		if err := r.Normalize(); err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
+		i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindAsk, Questions: r.Questions}}
 		d := &bridge.Draft{Answers: map[string]bridge.Answer{}}
 		for _, f := range i.Fields() {
 			switch {
@@ -165,11 +167,13 @@ func FuzzParseSchema(f *testing.F) {
 	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"type":"string","format":"email"},"b":{"type":"array","items":{"enum":["x"]},"maxItems":1},"c":{"type":"integer","minimum":1},"d":{"type":"boolean","default":true}}}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+$","oneOf":[{"const":"x","title":"X"}]}}}`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(raw)}}}
+		r := bridge.Request{Ask: bridge.Ask{
+			Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(raw)}},
+		}}
 		if r.Normalize() != nil {
 			return
 		}
-		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
+		i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindAsk, Questions: r.Questions}}
 		if len(i.Fields()) == 0 {
 			t.Error("a form without fields was taken")
 		}

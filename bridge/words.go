@@ -65,7 +65,7 @@ func (r Record) Outcome() string {
 func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {
-		i := Interaction{Questions: []Question{q}}
+		i := Interaction{Ask: Ask{Questions: []Question{q}}}
 		if q.Widget == WidgetPlanReview {
 			for _, f := range i.Fields() { // the decision, and the feedback if there is some
 				if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {

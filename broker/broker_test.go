@@ -62,10 +62,15 @@ func eachRedis(t *testing.T, f func(t *testing.T, c redis.UniversalClient)) {
 func opening(t *testing.T, b *broker.Broker, key string, change func(*bridge.Interaction)) bridge.Opening {
 	t.Helper()
 	i := bridge.Interaction{
-		Kind: bridge.KindApproval, Prompt: "Deploy?", Agent: "ci", Digest: "d", OnTimeout: bridge.OnTimeoutExpire,
-		Approval:     &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}, {Platform: "telegram", Channel: "-1"}},
-		Created:      time.Now().UTC(),
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "Deploy?", OnTimeout: bridge.OnTimeoutExpire,
+			Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}},
+		},
+		Agent: "ci", Digest: "d",
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}, {Platform: "telegram", Channel: "-1"}},
+		},
+		Schedule: bridge.Schedule{Created: time.Now().UTC()},
 	}
 	i.Deadline = i.Created.Add(time.Minute)
 	if change != nil {

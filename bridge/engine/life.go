@@ -80,7 +80,9 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 		if !ok {
 			continue
 		}
-		if _, problem := (bridge.Interaction{Questions: []bridge.Question{q}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
+		if _, problem := (bridge.Interaction{Ask: bridge.Ask{
+			Questions: []bridge.Question{q},
+		}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
 			continue // the question has another form now
 		}
 		if r.Initial == nil {
@@ -197,7 +199,7 @@ func (e *Engine) Queue(ctx context.Context, agent bridge.Agent, id bridge.ID, ho
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, rec.State)
 	}
-	r := inherit(rec, bridge.Request{Hold: hold, Error: message})
+	r := inherit(rec, bridge.Request{Ask: bridge.Ask{Hold: hold, Error: message}})
 	r.Hold = hold
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
@@ -253,7 +255,9 @@ func (e *Engine) Acknowledge(ctx context.Context, agent, session, through string
 // may be empty.
 func (e *Engine) Availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
 	var out bridge.Availability
-	i, err := e.interaction(agent, bridge.Request{Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}}}, nil)
+	i, err := e.interaction(agent, bridge.Request{Ask: bridge.Ask{
+		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
+	}}, nil)
 	if err != nil {
 		return out, err
 	}

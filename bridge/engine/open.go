@@ -189,12 +189,16 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
-		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
-		Requester: r.Requester,
-		Created:   now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
-		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
-		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join, Webhooks: e.webhooksFor(agent.Name),
+		Ask: bridge.Ask{
+			Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
+			Requester: r.Requester, OnTimeout: r.OnTimeout, Hold: r.Hold,
+			CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
+			Initial: r.Initial, Error: r.Error, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join,
+		},
+		Agent:    agent.Name,
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
+		Lineage:  bridge.Lineage{Round: 1},
+		Webhooks: e.webhooksFor(agent.Name),
 	}
 	if err = e.addressed(&i, agent, r.OnTimeout, names); err != nil {
 		return bridge.Interaction{}, err

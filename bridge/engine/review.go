@@ -65,12 +65,12 @@ func (e *Engine) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.
 // again.
 func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	i := rec.Interaction
-	r := bridge.Request{
+	r := bridge.Request{Ask: bridge.Ask{
 		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Initial: i.Initial,
 		Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
 		Requester: i.Requester, Route: i.Own(), MaxRounds: i.MaxRounds, Error: i.Error,
 		Timeout: bridge.Duration(i.Deadline.Sub(i.Created)), OnTimeout: bridge.OnTimeoutExpire, Hold: i.Hold,
-	}
+	}}
 	if i.Approval != nil {
 		a := *i.Approval
 		a.Input = input
