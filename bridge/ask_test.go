@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -86,5 +88,21 @@ func TestRecordedInteraction(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("the bytes that a %s covers hash to %s, want %s", c.what, c.got, c.want)
 		}
+	}
+}
+
+// TestAgain checks that another round asks for everything that its interaction
+// kept, with a timeout in place of the deadline.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	var r bridge.Request
+	readFixture(t, "request.json", &r)
+	i := bridge.Interaction{Ask: r.Opened()}
+	i.Route = "of the policy"
+	i.OwnRoute, i.Deadline = r.Route, i.Created.Add(time.Duration(r.Timeout))
+	want := r.Ask
+	want.OneAtATime = false
+	if got := i.Again(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

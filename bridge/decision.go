@@ -118,9 +118,8 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	r := Response{State: StateApproved, Scope: ScopeOnce}
 	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
 		r.Input = text.Bytes()
-		asked := Request{Ask: Ask{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}}
 		var err error
-		if r.ApprovedDigest, err = asked.WithInput(r.Input).NormalizedDigest(); err != nil {
+		if r.ApprovedDigest, err = i.Ask.WithInput(r.Input).NormalizedDigest(); err != nil {
 			return Response{}, "", err
 		}
 	}

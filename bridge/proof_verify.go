@@ -54,8 +54,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 	if i.Redacted > 0 {
 		return nil
 	}
-	req := Request{Ask: Ask{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}}
-	now, err := req.NormalizedDigest()
+	now, err := i.Ask.NormalizedDigest()
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (i Interaction) digestIs(digest string, resp *Response) error {
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
-	if now, err = req.WithInput(resp.Input).NormalizedDigest(); err == nil && now != resp.ApprovedDigest {
+	if now, err = i.Ask.WithInput(resp.Input).NormalizedDigest(); err == nil && now != resp.ApprovedDigest {
 		err = Errorf(CodeForbidden, "response.input: is not the one that was approved")
 	}
 	return err

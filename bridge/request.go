@@ -98,6 +98,21 @@ type Ask struct {
 	MaxRounds int `json:"max_rounds,omitempty"`
 }
 
+// Opened returns the ask as an interaction keeps it. The interaction's deadline
+// takes the place of Timeout, and OneAtATime concerns its opening alone.
+func (a Ask) Opened() Ask {
+	a.Timeout, a.OneAtATime = 0, false
+	return a
+}
+
+// Again returns the ask of an interaction as it would be sent for another
+// round.
+func (i Interaction) Again() Ask {
+	a := i.Ask
+	a.Route, a.Timeout = i.Own(), Duration(i.Deadline.Sub(i.Created))
+	return a
+}
+
 // Duration is a time.Duration written like "5m" in JSON; a bare number counts
 // seconds.
 type Duration time.Duration

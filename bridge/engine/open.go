@@ -189,12 +189,7 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		Ask: bridge.Ask{
-			Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
-			Requester: r.Requester, OnTimeout: r.OnTimeout, Hold: r.Hold,
-			CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
-			Initial: r.Initial, Error: r.Error, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join,
-		},
+		Ask:      r.Opened(),
 		Agent:    agent.Name,
 		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
 		Lineage:  bridge.Lineage{Round: 1},
@@ -207,7 +202,9 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 		i.OwnRoute = own
 	}
 	if r.Batches() && len(i.Steps) == 0 {
-		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
+		i.MaxRounds = 1 // another round could not take its message over
+	} else {
+		i.Batch = 0
 	}
 	if i.Digest, err = r.NormalizedDigest(); err != nil {
 		return bridge.Interaction{}, err
