@@ -10,6 +10,61 @@ import (
 	"unicode/utf8"
 )
 
+// Question is one thing to be answered.
+type Question struct {
+	ID          string   `json:"id"`
+	Header      string   `json:"header,omitempty"` // a chip, at most MaxHeader characters
+	Text        string   `json:"text,omitempty"`   // empty: the prompt is the question
+	Description string   `json:"description,omitempty"`
+	Widget      Widget   `json:"widget"`
+	Options     []Option `json:"options,omitempty"`
+	Default     *Answer  `json:"default,omitempty"`  // preselected, and the answer under OnTimeoutDefault
+	Required    *bool    `json:"required,omitempty"` // nil means required
+	AllowOther  bool     `json:"allow_other,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+
+	// What a typed answer must be.
+	MinLength   int      `json:"min_length,omitempty"`   // characters; 0: none
+	MaxLength   int      `json:"max_length,omitempty"`   // characters; 0: DefaultMaxLength
+	Pattern     string   `json:"pattern,omitempty"`      // RE2, matched against the whole text
+	PatternHint string   `json:"pattern_hint,omitempty"` // what people read when it does not match; empty: the pattern
+	Min         *float64 `json:"min,omitempty"`          // of a number; nil: none
+	Max         *float64 `json:"max,omitempty"`
+	Integer     bool     `json:"integer,omitempty"` // of a number
+
+	// How many options of a list have to be chosen. 0: none, and any number.
+	MinChoices int `json:"min_choices,omitempty"`
+	MaxChoices int `json:"max_choices,omitempty"`
+
+	Plan   string          `json:"plan,omitempty"`   // of a plan_review; Markdown
+	Items  []Item          `json:"items,omitempty"`  // of a feedback
+	Schema json.RawMessage `json:"schema,omitempty"` // of a form; see ParseSchema
+}
+
+// Item is one thing to comment on.
+type Item struct {
+	ID      string `json:"id"`
+	Content string `json:"content"` // Markdown
+}
+
+// Option is one thing to choose.
+type Option struct {
+	Value       string `json:"value"`
+	Label       string `json:"label,omitempty"` // empty: the value is shown
+	Description string `json:"description,omitempty"`
+	// Preview shows what the option would give, in a fixed width; only where
+	// one option is chosen.
+	Preview string `json:"preview,omitempty"`
+}
+
+// Text is what a human reads on the option.
+func (o Option) Text() string {
+	if o.Label != "" {
+		return o.Label
+	}
+	return o.Value
+}
+
 func (r *Ask) normalizeAsk() error {
 	if r.Approval != nil {
 		return Errorf(CodeInvalid, "approval: not with kind ask")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -41,101 +40,6 @@ type Request struct {
 	Ask
 	// Awaited means that who opens it waits for it next; see Opening.Awaited.
 	Awaited bool `json:"-"`
-}
-
-// Ask is what an agent sends to open an interaction. Everything that is made of
-// it copies it whole: the interaction, its digests and the next round.
-type Ask struct {
-	Kind      Kind       `json:"kind,omitempty"` // empty: approval if Approval is set, else ask
-	Prompt    string     `json:"prompt"`
-	Questions []Question `json:"questions,omitempty"`
-	Approval  *Approval  `json:"approval,omitempty"`
-
-	Session string `json:"session,omitempty"`
-	// Correlation values of the agent, handed back untouched.
-	ToolCall   string `json:"tool_call,omitempty"`
-	Turn       string `json:"turn,omitempty"`
-	ResponseID string `json:"response_id,omitempty"`
-	// ToolName is the tool that asks; of an approval, empty means its tool.
-	ToolName string `json:"tool_name,omitempty"`
-
-	// Requester is the person of the config that the agent works for, who may
-	// not answer then unless the route says so; empty: not said.
-	Requester string `json:"requester,omitempty"`
-
-	Route     string    `json:"route,omitempty"`   // empty: the route named default
-	Timeout   Duration  `json:"timeout,omitempty"` // 0: DefaultTimeout
-	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
-	// Hold is how long a question stays open once its agent was told that it
-	// is queued; 0: DefaultHold.
-	Hold Duration `json:"hold,omitempty"`
-
-	// Grace holds the cards back for a while, in which the person at the
-	// keyboard may answer there: no card is posted for what ends before.
-	Grace Duration `json:"grace,omitempty"`
-	// Batch waits so long for more approvals of the session on the same route,
-	// and shows them in one message; 0: a message of its own. Each keeps its
-	// own answer.
-	Batch Duration `json:"batch,omitempty"`
-	// Join makes an identical request of the session that is pending the answer
-	// of this one too, instead of asking twice.
-	Join bool `json:"join,omitempty"`
-	// OneAtATime refuses the request while another of its session is pending.
-	OneAtATime bool `json:"one_at_a_time,omitempty"`
-	// CancelOnDisconnect withdraws the request when the connection of the
-	// caller that waits for it ends.
-	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
-	// Declinable lets people end an ask without an answer.
-	Declinable    bool           `json:"declinable,omitempty"`
-	Presentation  Presentation   `json:"presentation,omitempty"`
-	CompletedView *CompletedView `json:"completed_view,omitempty"`
-	// Initial values by question id: filled in, and no answer on their own.
-	Initial map[string]Answer `json:"initial,omitempty"`
-	// Error is shown above the questions: why they are asked again.
-	Error string `json:"error,omitempty"`
-	// MaxRounds bounds how often the answer may be rejected and asked for
-	// again, the first time included; 0: DefaultRounds.
-	MaxRounds int `json:"max_rounds,omitempty"`
-}
-
-// Opened returns the ask as an interaction keeps it. The interaction's deadline
-// takes the place of Timeout, and OneAtATime concerns its opening alone.
-func (a Ask) Opened() Ask {
-	a.Timeout, a.OneAtATime = 0, false
-	return a
-}
-
-// Again returns the ask of an interaction as it would be sent for another
-// round.
-func (i Interaction) Again() Ask {
-	a := i.Ask
-	a.Route, a.Timeout = i.Own(), Duration(i.Deadline.Sub(i.Created))
-	return a
-}
-
-// Duration is a time.Duration written like "5m" in JSON; a bare number counts
-// seconds.
-type Duration time.Duration
-
-// MarshalJSON implements json.Marshaler.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (d *Duration) UnmarshalJSON(b []byte) error {
-	if n, err := strconv.ParseFloat(string(b), 64); err == nil {
-		*d = Duration(n * float64(time.Second))
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return Errorf(CodeInvalid, "duration: want text like \"5m\" or seconds")
-	}
-	v, err := time.ParseDuration(s)
-	if err != nil {
-		return Errorf(CodeInvalid, "duration: %q is not like \"90s\", \"5m\" or \"1h30m\"", s)
-	}
-	*d = Duration(v)
-	return nil
 }
 
 // Normalize fills what may be left out and refuses what is wrong, naming the
