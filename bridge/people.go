@@ -37,9 +37,6 @@ type Mailer interface {
 // side.
 const GroupMark = "@"
 
-// Why somebody may not answer.
-const ()
-
 // PlatformAPI is the platform of people who answer with a token of their own.
 const PlatformAPI = "api"
 
