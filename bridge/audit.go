@@ -133,9 +133,6 @@ type ChannelMode struct {
 	By       Actor  `json:"by"`
 }
 
-// How the audit log is sealed.
-const ()
-
 func (set JWKS) VerifySeal(token string) (Seal, error) {
 	var s Seal
 	set.Keys = append(slices.Clone(set.Keys), set.Former...)
