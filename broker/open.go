@@ -2,8 +2,6 @@ package broker
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"strconv"
 	"time"
@@ -36,9 +34,9 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		args := b.openArgs(o, join, first)
 		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
-			place := i.Agent + "/" + i.Session + "/" + i.Route
-			keys = append(keys, b.keys.in(p, "i:"+string(i.Previous)), b.keys.in(p, "i:"+string(i.Root)),
-				b.keys.in(p, "tw:"+twinName(place, i)), b.keys.in(p, "b:"+place), b.keys.in(p, "i:"+string(first)))
+			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
+				b.keys.twin(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
+				b.keys.recordIn(p, first))
 		}
 		if o.IdempotencyKey != "" {
 			keys = append(keys, b.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
@@ -196,12 +194,11 @@ func flag(b bool) string {
 	return "0"
 }
 
-// twinName is what identical requests have in common: what is asked, and
+// asked is a hash of what identical requests have in common: what is asked, and
 // what can be answered.
-func twinName(place string, i bridge.Interaction) string {
+func asked(i bridge.Interaction) string {
 	if !i.Join {
 		return "" // the key is not used
 	}
-	sum := sha256.Sum256(append(data(i.Approval), i.Digest...))
-	return place + "/" + hex.EncodeToString(sum[:])
+	return hashed(string(data(i.Approval)) + i.Digest)
 }
