@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -29,7 +28,10 @@ func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	p := i.ID.Partition()
-	join, first := flag(i.Join), bridge.ID("")
+	join, first := "", bridge.ID("")
+	if i.Join {
+		join = "1"
+	}
 	for range openTries {
 		args := b.openArgs(o, join, first)
 		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
@@ -123,16 +125,9 @@ func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
 	return "join:" + string(id), nil
 }
 
+// openArgs are the arguments of open.lua; its header says what they are.
 func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
 	i := o.Interaction
-	state, response, escalated := bridge.StatePending, []byte{}, []byte{}
-	if o.Response != nil {
-		state, response = o.Response.State, data(o.Response)
-	}
-	destinations, again := 0, time.Duration(0)
-	if o.Escalated != nil {
-		escalated, destinations, again = data(o.Escalated), len(o.Escalated.Destinations), o.Escalated.Deadline.Sub(i.Deadline)
-	}
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
 		afterHold = data(o.AfterHold) // others cannot be held
@@ -146,15 +141,53 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any 
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
 	}
-	if !rare(o) {
-		return args
-	}
-	args = append(args, string(state), response, escalated, destinations, again.Milliseconds(),
-		string(i.Previous), data(o.Superseded), string(i.Root), flag(o.Queued), join, time.Duration(i.Batch).Milliseconds(), string(first), bridge.MaxBatch, firstStep(i), flag(i.Root != ""))
-	for n, reason := range o.Failures {
-		args = append(args, strconv.Itoa(n), reason)
+	if rare(o) {
+		args = append(args, data(moreOf(o, join, first)))
 	}
 	return args
+}
+
+// openMore is what few openings need. Arguments of scripts are dear, so it is
+// one of them, and most openings do without.
+type openMore struct {
+	State        bridge.State   `json:"state,omitempty"`
+	Response     string         `json:"response,omitempty"` // JSON, like those below
+	Escalated    string         `json:"escalated,omitempty"`
+	Destinations int            `json:"destinations,omitempty"`
+	Again        int64          `json:"again,omitempty"` // ms, like those below
+	Previous     bridge.ID      `json:"previous,omitempty"`
+	Superseded   string         `json:"superseded,omitempty"`
+	Root         bridge.ID      `json:"root,omitempty"`
+	Queued       bool           `json:"queued,omitempty"`
+	Join         string         `json:"join,omitempty"`
+	Window       int64          `json:"window,omitempty"`
+	Batch        bridge.ID      `json:"batch,omitempty"`
+	Share        int            `json:"share,omitempty"`
+	Step         *int64         `json:"step,omitempty"`
+	Failures     map[int]string `json:"failures,omitempty"`
+}
+
+func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
+	i := o.Interaction
+	m := openMore{
+		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join,
+		Window: time.Duration(i.Batch).Milliseconds(), Batch: first, Share: bridge.MaxBatch, Failures: o.Failures,
+	}
+	if o.Response != nil {
+		m.State, m.Response = o.Response.State, string(data(o.Response))
+	}
+	if o.Escalated != nil {
+		m.Escalated, m.Destinations = string(data(o.Escalated)), len(o.Escalated.Destinations)
+		m.Again = o.Escalated.Deadline.Sub(i.Deadline).Milliseconds()
+	}
+	if i.Previous != "" {
+		m.Superseded = string(data(o.Superseded))
+	}
+	if len(i.Steps) > 0 {
+		after := time.Duration(i.Steps[0].After).Milliseconds()
+		m.Step = &after
+	}
+	return m
 }
 
 // rare reports whether an opening needs what few do.
@@ -177,14 +210,6 @@ type correlationIDs struct {
 	ToolCall   string `json:"tc,omitempty"`
 	Turn       string `json:"tu,omitempty"`
 	ResponseID string `json:"ri,omitempty"`
-}
-
-// firstStep is how long the first step of an escalation waits, in ms.
-func firstStep(i bridge.Interaction) string {
-	if len(i.Steps) == 0 {
-		return ""
-	}
-	return strconv.FormatInt(time.Duration(i.Steps[0].After).Milliseconds(), 10)
 }
 
 func flag(b bool) string {
