@@ -326,7 +326,7 @@ func (h *hub) recheck(ctx context.Context) {
 		// for themselves.
 		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.b.keys.record(id), "st", "q", "c")
+				states[n] = p.HMGet(ctx, h.b.keys.record(id), fieldState, fieldQueued, fieldPacked)
 			}
 			return nil
 		})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,75 +28,100 @@ func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, 
 	return decodeRecord(id, f)
 }
 
+// recordField is a field of the hash that a record is.
+type recordField struct {
+	name    string // '#' stands for the index of a destination or a reminder
+	format  string
+	meaning string
+	// decode puts a value that is not empty into the record. It is nil for a
+	// field that only the scripts read.
+	decode func(*decoder, string) error
+}
+
+// Names of the fields that are read on their own.
+const (
+	fieldOpened   = "req"
+	fieldPacked   = "c"
+	fieldState    = "st"
+	fieldResponse = "res"
+	fieldQueued   = "q"
+)
+
+// recordFields are all fields of a record, in the order in which they are
+// decoded. lua/lib.lua has the same list for the readers of the scripts.
+var recordFields = []recordField{
+	{fieldOpened, "JSON", "the interaction as it was opened", decodeOpened},
+	{"cur", "JSON", "the interaction as it was changed since", decodeCurrent},
+	{fieldPacked, "packed", "what scripts read of every record; see pack", decodePacked},
+	{fieldState, "text", "the final state; none while it is pending", decodeState},
+	{"at", "ms", "when it was resolved", nil},
+	{fieldResponse, "JSON", "the response", decodeResponse},
+	{"n", "text", "the nonce of the settlement that won", nil},
+	{"nw", "flag", "no one waited for the response when it came", decodeUnawaited},
+	{"to", "JSON", "the response at the deadline", nil},
+	{"tq", "JSON", "the response at the end of the hold", nil},
+	{"esc", "JSON", "the interaction once escalated; none if it does not, or was", nil},
+	{"en", "number", "the number of its destinations then", nil},
+	{"et", "number", "its timeout then, in ms", nil},
+	{"es", "ms", "when it was escalated", decodeEscalated},
+	{"se", "text", "the session", nil},
+	{"x", "JSON", "the correlation ids of its events", nil},
+	{"w", "list", "the channels of the daemons whose callers wait", nil},
+	{fieldQueued, "ms", "when its agent was told that it is queued", decodeQueued},
+	{"hq", "text", "the proof of how long it is held", decodeHeld},
+	{"dv", "ms", "when the response was delivered to the agent", decodeDelivered},
+	{"co", "JSON", "what the agent made of the response", decodeCompletion},
+	{"rev", "number", "changes that its messages show", decodeRevision},
+	{"jn", "number", "identical requests that joined it", decodeJoined},
+	{"av", "number", "amendments", decodeAmended},
+	{"sp", "number", "the next step of its escalation", decodeStep},
+	{"rn", "number", "reminders", decodeReminders},
+	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
+	{"an", "number", "the number of its entry in the audit log", decodeAudit},
+	{"al", "text", "the link of that entry", nil},
+	{"b", "id", "the first of its batch, whose messages show it", decodeBatch},
+	{"bm", "list", "all of its batch, on the first", decodeMembers},
+	{"rt", "id", "the first round, whose messages show it", nil},
+	{"nx", "id", "the next round", decodeNext},
+	{"hd", "id", "the last round, on the first", decodeHead},
+	{"m#", "JSON", "the message at a destination", decodeMessage},
+	{"f#", "text", "why a destination could not be reached", decodeFailure},
+	{"l#", "ms", "when the turn of a destination is expected to come", decodeLate},
+	{"s#", "text", "the content that a destination shows whole", decodeShown},
+	{"p#", "lines", "the content that is being sent, and each part that was", decodeParts},
+	{"r#", "JSON", "a reminder", decodeReminder},
+}
+
+// decoded are the fields with one value that are decoded, and numbered those
+// with an index, by the letter before it.
+var decoded, numbered = func() ([]recordField, map[byte]recordField) {
+	var one []recordField
+	many := map[byte]recordField{}
+	for _, f := range recordFields {
+		switch {
+		case strings.HasSuffix(f.name, "#"):
+			many[f.name[0]] = f
+		case f.decode != nil:
+			one = append(one, f)
+		}
+	}
+	return one, many
+}()
+
 // recordVersion is that of the records that scripts write; see pack in
 // lua/lib.lua. One that is not known is refused, not guessed at.
 const recordVersion = "1"
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
-	var r bridge.Record
-	if f["req"] == "" {
-		return r, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+	if f[fieldOpened] == "" {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
-	current := f["cur"] // as it was changed since its opening
-	if current == "" {
-		current = f["req"]
-	}
-	if err := json.Unmarshal([]byte(current), &r.Interaction); err != nil {
-		return r, bridge.Wrap(bridge.CodeInternal, err, "stored interaction %s", id)
-	}
-	packed := strings.SplitN(f["c"], "|", 4)
-	if len(packed) < 4 || packed[0] != recordVersion {
-		return r, bridge.Errorf(bridge.CodeInternal, "the record of interaction %s has version %q, which this nod does not know", id, packed[0]).WithHint("run the version of nod that wrote it, or a newer one")
-	}
-	if r.Interaction.ID != id {
-		return r, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s: what is stored under its name is another", id)
-	}
-	r.Interaction.Stated = bridge.Times{Created: r.Interaction.Created, Deadline: r.Interaction.Deadline}
-	// The clock of Redis is the one that counts.
-	r.Interaction.Created, r.Interaction.Deadline = millis(packed[1]), millis(packed[2])
-	if r.State = bridge.State(f["st"]); r.State == "" {
-		r.State = bridge.StatePending
-	}
-	r.Revision, _ = strconv.ParseInt(f["rev"], 10, 64) // written by the scripts only
-	r.Revision++                                       // what was opened is the first
-	for name, at := range map[string]*time.Time{"dv": &r.Delivered, "q": &r.Queued, "es": &r.Escalated} {
-		if f[name] != "" {
-			*at = millis(f[name])
-		}
-	}
-	r.Joined, _ = strconv.Atoi(f["jn"]) // likewise
-	r.Step, _ = strconv.Atoi(f["sp"])
-	r.Amended, _ = strconv.Atoi(f["av"])
-	if n, err := strconv.Atoi(f["rn"]); err == nil && n > 0 {
-		r.Reminders = make([]bridge.Reminder, n)
-	}
-	r.Batch = bridge.ID(f["b"])
-	if ids := strings.Split(f["bm"], ","); len(ids) > 1 {
-		for _, member := range ids {
-			r.Members = append(r.Members, bridge.ID(member))
-		}
-	}
-	var err error
-	if r.Votes, err = decodeVotes(id, f["vs"]); err != nil {
-		return r, err
-	}
-	if n, err := strconv.ParseInt(f["an"], 10, 64); err == nil {
-		r.Audit = &bridge.AuditRef{Partition: id.Partition(), N: n, Link: f["al"]}
-	}
-	r.Held, r.Unawaited, r.Next, r.Head = f["hq"], f["nw"] == "1", bridge.ID(f["nx"]), bridge.ID(f["hd"])
-	if f["co"] != "" {
-		r.Completion = &bridge.Completion{}
-		if err := json.Unmarshal([]byte(f["co"]), r.Completion); err != nil {
-			return r, bridge.Wrap(bridge.CodeInternal, err, "stored completion %s", id)
-		}
-	}
-	if f["res"] != "" {
-		r.Response = &bridge.Response{}
-		if err := json.Unmarshal([]byte(f["res"]), r.Response); err != nil {
-			return r, bridge.Wrap(bridge.CodeInternal, err, "stored response %s", id)
-		}
-		if r.Response.Proof == "" {
-			r.Response.At = millis(f["at"]) // a signed time stays as it was signed
+	d := decoder{id: id, fields: f, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
+	for _, field := range decoded {
+		if v := f[field.name]; v != "" || field.name == fieldPacked {
+			if err := field.decode(&d, v); err != nil {
+				return d.Record, err
+			}
 		}
 	}
 	for name, v := range f {
@@ -105,79 +129,16 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 			continue
 		}
 		n, err := strconv.Atoi(name[1:])
-		if err != nil {
+		field, known := numbered[name[0]]
+		if err != nil || !known {
 			continue
 		}
-		switch name[0] {
-		case 'm':
-			var ref bridge.MessageRef
-			if err := json.Unmarshal([]byte(v), &ref); err != nil {
-				return r, bridge.Wrap(bridge.CodeInternal, err, "stored message of %s", id)
-			}
-			if r.Messages == nil {
-				r.Messages = map[int]bridge.MessageRef{}
-			}
-			r.Messages[n] = ref
-		case 'r':
-			if n >= len(r.Reminders) {
-				continue
-			}
-			if err := json.Unmarshal([]byte(v), &r.Reminders[n]); err != nil {
-				return r, bridge.Wrap(bridge.CodeInternal, err, "stored reminder of %s", id)
-			}
-		case 'l':
-			if r.Late == nil {
-				r.Late = map[int]time.Time{}
-			}
-			r.Late[n] = millis(v)
-		case 'f':
-			if r.Failures == nil {
-				r.Failures = map[int]string{}
-			}
-			r.Failures[n] = v
-		case 's':
-			if r.Shown == nil {
-				r.Shown = map[int]string{}
-			}
-			r.Shown[n] = v
-		case 'p':
-			if r.Sending == nil {
-				r.Sending = map[int]bridge.Sending{}
-			}
-			if r.Sending[n], err = decodeSending(v); err != nil {
-				return r, bridge.Wrap(bridge.CodeInternal, err, "stored parts of %s", id)
-			}
+		d.index = n
+		if err := field.decode(&d, v); err != nil {
+			return d.Record, err
 		}
 	}
-	return r, nil
-}
-
-// sentPart is a line of what was sent.
-type sentPart struct {
-	bridge.MessageRef
-	Proof string `json:"proof,omitempty"`
-}
-
-// decodeSending reads a content, and the parts that were sent of it, by line.
-func decodeSending(s string) (bridge.Sending, error) {
-	content, refs, _ := strings.Cut(s, "\n")
-	out := bridge.Sending{Content: content}
-	for line := range strings.SplitSeq(strings.TrimSpace(refs), "\n") {
-		if line == "" {
-			continue
-		}
-		var part sentPart
-		if err := json.Unmarshal([]byte(line), &part); err != nil {
-			return out, err
-		}
-		out.Parts, out.Proofs = append(out.Parts, part.MessageRef), append(out.Proofs, part.Proof)
-	}
-	return out, nil
-}
-
-func millis(s string) time.Time {
-	n, _ := strconv.ParseInt(s, 10, 64) // written by the scripts only
-	return time.UnixMilli(n).UTC()
+	return d.Record, nil
 }
 
 // transitionKeys are the keys that the scripts which change an interaction
