@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -10,38 +9,8 @@ import (
 
 // Mark implements bridge.Records.
 func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
-	var args []any
-	switch {
-	case m.Posted != nil:
-		ref, err := json.Marshal(m.Posted.Ref)
-		if err != nil {
-			return bridge.Record{}, bridge.Wrap(bridge.CodeInternal, err, "message reference")
-		}
-		args = []any{"posted", m.Posted.Destination, ref, m.Posted.Revision,
-			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref}), m.Posted.Content}
-	case m.Failed != nil:
-		left := bridge.Response{State: bridge.StateUndeliverable, Reason: m.Failed.Reason, Annotations: map[string]bridge.Annotation{}}
-		args = []any{"failed", m.Failed.Destination, m.Failed.Reason,
-			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left)}
-	case m.Delivered:
-		args = []any{"delivered"}
-	case m.Queued > 0:
-		args = []any{"queued", m.Queued.Milliseconds(), m.Held}
-	case m.Completed != nil:
-		args = []any{"completed", data(m.Completed)}
-	case m.Joined:
-		args = []any{"joined"}
-	case m.Amended != nil:
-		args = amendArgs(m.Amended)
-	case m.Late != nil:
-		args = []any{"late", m.Late.Destination, m.Late.Delay.Milliseconds()}
-	case m.Redraw != nil:
-		args = []any{"redraw", *m.Redraw}
-	case m.Part != nil:
-		args = []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(sentPart{m.Part.Ref, m.Part.Proof})}
-	case m.Shown != nil:
-		args = []any{"shown", m.Shown.Destination, m.Shown.Content}
-	default:
+	args := markArgs(m)
+	if args == nil {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
 	cmd, fields := b.runAndRead(ctx, id, b.scripts.mark, append([]any{string(id)}, args...)...)
@@ -63,12 +32,51 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	return r, err
 }
 
+// markArgs are the arguments of mark.lua after the ID; nil for an empty mark.
+func markArgs(m bridge.Mark) []any {
+	switch {
+	case m.Posted != nil:
+		return []any{
+			"posted", m.Posted.Destination, data(m.Posted.Ref), m.Posted.Revision,
+			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref}), m.Posted.Content,
+		}
+	case m.Failed != nil:
+		left := bridge.Response{State: bridge.StateUndeliverable, Reason: m.Failed.Reason, Annotations: map[string]bridge.Annotation{}}
+		return []any{
+			"failed", m.Failed.Destination, m.Failed.Reason,
+			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left),
+		}
+	case m.Delivered:
+		return []any{"delivered"}
+	case m.Queued > 0:
+		return []any{"queued", m.Queued.Milliseconds(), m.Held}
+	case m.Completed != nil:
+		return []any{"completed", data(m.Completed)}
+	case m.Joined:
+		return []any{"joined"}
+	case m.Amended != nil:
+		return amendArgs(m.Amended)
+	case m.Late != nil:
+		return []any{"late", m.Late.Destination, m.Late.Delay.Milliseconds()}
+	case m.Redraw != nil:
+		return []any{"redraw", *m.Redraw}
+	case m.Part != nil:
+		return []any{"part", m.Part.Destination, m.Part.Content, m.Part.N, data(sentPart{m.Part.Ref, m.Part.Proof})}
+	case m.Shown != nil:
+		return []any{"shown", m.Shown.Destination, m.Shown.Content}
+	}
+	return nil
+}
+
 func amendArgs(a *bridge.Amendment) []any {
 	escalated := []byte{}
 	if a.Escalated != nil {
 		escalated = data(a.Escalated)
 	}
-	args := []any{"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step, max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void)}
+	args := []any{
+		"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step,
+		max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void),
+	}
 	for _, m := range a.Reminders {
 		args = append(args, data(m))
 	}
