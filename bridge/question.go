@@ -154,6 +154,15 @@ func (q *Question) checkWidget(at string) error {
 	case !kind.typed && !kind.composite && len(q.Options) == 0:
 		return Errorf(CodeInvalid, "%s.options: %s needs some", at, q.Widget)
 	}
+	if err := q.checkOwned(at); err != nil {
+		return err
+	}
+	return q.checkParts(at)
+}
+
+// checkOwned checks that the question has what one widget alone has if it is of
+// that widget.
+func (q *Question) checkOwned(at string) error {
 	for _, only := range []struct {
 		name   string
 		set    bool
@@ -168,7 +177,7 @@ func (q *Question) checkWidget(at string) error {
 			return Errorf(CodeInvalid, "%s.%s: is missing, %s needs it", at, only.name, only.widget)
 		}
 	}
-	return q.checkParts(at)
+	return nil
 }
 
 // checkParts checks what a question with several fields is made of.
@@ -277,15 +286,8 @@ func (q *Question) checkBounds(at string) error {
 	if q.MaxLength == 0 {
 		q.MaxLength = DefaultMaxLength
 	}
-	switch {
-	case q.Widget != WidgetNumber && (q.Min != nil || q.Max != nil || q.Integer):
-		return Errorf(CodeInvalid, "%s: min, max and integer belong to number, not to %s", at, q.Widget)
-	case q.Min != nil && q.Max != nil && *q.Min > *q.Max:
-		return Errorf(CodeInvalid, "%s.min: is more than max", at)
-	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
-	case q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices || !q.AllowOther && q.MinChoices > len(q.Options):
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
+	if err := q.checkRange(at); err != nil {
+		return err
 	}
 	if q.MinLength > q.MaxLength {
 		return Errorf(CodeInvalid, "%s.min_length: is more than max_length", at)
@@ -297,6 +299,29 @@ func (q *Question) checkBounds(at string) error {
 		return Errorf(CodeInvalid, "%s.pattern: is not a regular expression of RE2", at)
 	}
 	return nil
+}
+
+// checkRange checks the bounds of a number and of the number of choices.
+func (q *Question) checkRange(at string) error {
+	switch {
+	case q.Widget != WidgetNumber && (q.Min != nil || q.Max != nil || q.Integer):
+		return Errorf(CodeInvalid, "%s: min, max and integer belong to number, not to %s", at, q.Widget)
+	case q.Min != nil && q.Max != nil && *q.Min > *q.Max:
+		return Errorf(CodeInvalid, "%s.min: is more than max", at)
+	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
+	case !q.choosable():
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
+	}
+	return nil
+}
+
+// choosable reports whether as many options can be chosen as have to be.
+func (q *Question) choosable() bool {
+	if q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices {
+		return false
+	}
+	return q.AllowOther || q.MinChoices <= len(q.Options)
 }
 
 func (q Question) pattern() (*regexp.Regexp, error) {

@@ -72,21 +72,7 @@ func (r *Record) apply(e Event) error {
 			r.Response.At = e.Timestamp // a signed time stays as it was signed
 		}
 	case EventPosted, EventFailed:
-		var d Delivery
-		if err := json.Unmarshal(e.Data, &d); err != nil {
-			return err
-		}
-		if d.Message != nil {
-			if r.Messages == nil {
-				r.Messages = map[int]MessageRef{}
-			}
-			r.Messages[d.Destination] = *d.Message
-			return nil
-		}
-		if r.Failures == nil {
-			r.Failures = map[int]string{}
-		}
-		r.Failures[d.Destination] = d.Reason
+		return r.applyDelivery(e)
 	case EventDelivered:
 		r.Delivered = e.Timestamp
 	case EventQueued:
@@ -119,6 +105,25 @@ func (r *Record) apply(e Event) error {
 		r.Completion = &Completion{}
 		return json.Unmarshal(e.Data, r.Completion)
 	}
+	return nil
+}
+
+func (r *Record) applyDelivery(e Event) error {
+	var d Delivery
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return err
+	}
+	if d.Message != nil {
+		if r.Messages == nil {
+			r.Messages = map[int]MessageRef{}
+		}
+		r.Messages[d.Destination] = *d.Message
+		return nil
+	}
+	if r.Failures == nil {
+		r.Failures = map[int]string{}
+	}
+	r.Failures[d.Destination] = d.Reason
 	return nil
 }
 

@@ -110,18 +110,24 @@ func (r *Ask) normalizeTimeout() error {
 		if r.Kind != KindAsk {
 			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
 		}
-		fields := fieldsOf(r.Questions)
-		_, problems := (Interaction{Ask: Ask{Questions: r.Questions}}).Respond(nil)
-		for n, f := range fields {
-			if problems[n] != "" {
-				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
-			}
-			if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
-				return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
-			}
-		}
+		return r.checkDefaults()
 	default:
 		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")
+	}
+	return nil
+}
+
+// checkDefaults checks that the defaults can stand for an answer.
+func (r *Ask) checkDefaults() error {
+	fields := fieldsOf(r.Questions)
+	_, problems := (Interaction{Ask: Ask{Questions: r.Questions}}).Respond(nil)
+	for n, f := range fields {
+		if problems[n] != "" {
+			return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
+		}
+		if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
+			return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
+		}
 	}
 	return nil
 }
@@ -157,17 +163,25 @@ func (r *Ask) normalizeLife() error {
 	if r.Declinable && r.Kind == KindApproval {
 		return Errorf(CodeInvalid, "declinable: is for asks only; an approval can be denied")
 	}
-	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
-	}
-	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
+	if err := r.checkDelays(); err != nil {
+		return err
 	}
 	if r.Join && r.Session == "" {
 		return Errorf(CodeInvalid, "join: needs the request's session")
 	}
 	if r.OneAtATime && r.Session == "" {
 		return Errorf(CodeInvalid, "one_at_a_time: needs the request's session")
+	}
+	return nil
+}
+
+// checkDelays checks what holds the cards back.
+func (r *Ask) checkDelays() error {
+	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
+	}
+	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
 	}
 	return nil
 }
@@ -226,19 +240,8 @@ func (r *Ask) normalizeApproval() error {
 	if err := CheckText("approval.key", a.Key, 500); err != nil {
 		return err
 	}
-	if len(a.Input) > MaxInput {
-		return Errorf(CodeInvalid, "approval.input: %d bytes are more than %d", len(a.Input), MaxInput)
-	}
-	if len(a.Input) > 0 {
-		var buf bytes.Buffer
-		if err := json.Compact(&buf, a.Input); err != nil || !utf8.Valid(a.Input) {
-			return Errorf(CodeInvalid, "approval.input: is not valid JSON")
-		}
-		a.Input = buf.Bytes()
-		if _, err := Canonical(a.Input); err != nil {
-			e := PublicError(err)
-			return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
-		}
+	if err := a.normalizeInput(); err != nil {
+		return err
 	}
 	if err := CheckText("approval.where", a.Where, MaxText); err != nil {
 		return err
@@ -246,9 +249,36 @@ func (r *Ask) normalizeApproval() error {
 	if err := a.normalizeDecisions(r.Session); err != nil {
 		return err
 	}
+	if err := a.normalizeScopes(r.Session); err != nil {
+		return err
+	}
+	r.Approval = &a
+	return a.checkWords()
+}
+
+func (a *Approval) normalizeInput() error {
+	if len(a.Input) > MaxInput {
+		return Errorf(CodeInvalid, "approval.input: %d bytes are more than %d", len(a.Input), MaxInput)
+	}
+	if len(a.Input) == 0 {
+		return nil
+	}
+	var buf bytes.Buffer
+	if err := json.Compact(&buf, a.Input); err != nil || !utf8.Valid(a.Input) {
+		return Errorf(CodeInvalid, "approval.input: is not valid JSON")
+	}
+	a.Input = buf.Bytes()
+	if _, err := Canonical(a.Input); err != nil {
+		e := PublicError(err)
+		return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
+	}
+	return nil
+}
+
+func (a *Approval) normalizeScopes(session string) error {
 	if len(a.Scopes) == 0 && len(a.Decisions) == 0 {
 		a.Scopes = []Scope{ScopeOnce}
-		if r.Session != "" {
+		if session != "" {
 			a.Scopes = append(a.Scopes, ScopeSession)
 		}
 	}
@@ -258,13 +288,12 @@ func (r *Ask) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown %q", i, s).WithHint("use once, session, always")
 		case slices.Contains(a.Scopes[:i], s):
 			return Errorf(CodeInvalid, "approval.scopes[%d]: %q is there twice", i, s)
-		case s == ScopeSession && r.Session == "":
+		case s == ScopeSession && session == "":
 			return Errorf(CodeInvalid, "approval.scopes[%d]: session needs the request's session", i)
 		}
 	}
 	slices.SortFunc(a.Scopes, func(x, y Scope) int { return ScopeOrder(x) - ScopeOrder(y) })
-	r.Approval = &a
-	return a.checkWords()
+	return nil
 }
 
 func ScopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
