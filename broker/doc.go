@@ -1,9 +1,9 @@
 // Package broker keeps interactions in Redis. It implements bridge.Store.
 //
-// What belongs here is the format of what is stored, and the transitions that
-// must happen in one step. What a transition means does not: the engine makes
-// the values, and the scripts store them, unread as far as possible. No other
-// package names a key or a field.
+// The package has the format of what is stored, and the transitions that must
+// happen in one step. Their meaning belongs in bridge/engine, which makes the
+// values; the scripts read as little of them as possible. No other package names
+// a key or a field.
 //
 //	keys.go      every key: what it holds, its type, and how long it lives
 //	record.go    every field of a record

@@ -41,14 +41,15 @@ func (k keys) idem(p int, agent, key string) string {
 	return k.in(p, "kh:"+agent+"/"+hashed(key))
 }
 
-// plainIdem is where older versions kept the same. It is only read.
+// plainIdem is the same string under the idempotency key itself. Older versions
+// wrote it; it is only read.
 func (k keys) plainIdem(p int, agent, key string) string {
 	return k.in(p, "k:"+agent+"/"+key)
 }
 
-// twin is a string, the ID of the pending request that identical ones of the
+// duplicate is a string, the ID of the pending request that duplicates in its
 // session join, by a hash of what is asked. It lives until the deadline.
-func (k keys) twin(p int, agent, session, route, hash string) string {
+func (k keys) duplicate(p int, agent, session, route, hash string) string {
 	return k.in(p, "tw:"+agent+"/"+session+"/"+route+"/"+hash)
 }
 

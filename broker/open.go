@@ -37,7 +37,7 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
 			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
-				b.keys.twin(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
+				b.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
 				b.keys.recordIn(p, first))
 		}
 		if o.IdempotencyKey != "" {
