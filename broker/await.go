@@ -96,7 +96,9 @@ func (b *Broker) look(ctx context.Context, id bridge.ID) (*bridge.Record, error)
 // register says that this daemon waits, and for how many ms it is alive; 0:
 // that it does not wait.
 func (b *Broker) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
-	return b.run(ctx, id.Partition(), b.scripts.await, []string{b.keys.record(id), b.keys.nodes(id.Partition())}, b.keys.wake(b.node), alive).StringSlice()
+	p := id.Partition()
+	keys := []string{b.keys.record(id), b.keys.nodes(p)}
+	return b.run(ctx, p, b.scripts.await, keys, b.keys.wake(b.node), alive).StringSlice()
 }
 
 // unregister is best effort: what it leaves behind only makes a card say less.

@@ -39,12 +39,14 @@ func decodeCurrent(d *decoder, v string) error {
 func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)
 	if len(packed) < 4 || packed[0] != recordVersion {
-		return bridge.Errorf(bridge.CodeInternal, "the record of interaction %s has version %q, which this nod does not know", d.id, packed[0]).
+		return bridge.Errorf(bridge.CodeInternal,
+			"the record of interaction %s has version %q, which this nod does not know", d.id, packed[0]).
 			WithHint("run the version of nod that wrote it, or a newer one")
 	}
 	i := &d.Interaction
 	if i.ID != d.id {
-		return bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s: what is stored under its name is another", d.id)
+		return bridge.Errorf(bridge.CodeNotFound,
+			"there is no interaction %s: what is stored under its name is another", d.id)
 	}
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	i.Created, i.Deadline = millis(packed[1]), millis(packed[2]) // the clock of Redis is the one that counts

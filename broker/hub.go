@@ -57,7 +57,11 @@ type reservation struct {
 
 func newHub(b *Broker) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{b: b, cancel: cancel, ended: ctx.Done(), over: make(chan []bridge.ID, overWaiting), waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}, since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{}}
+	h := &hub{
+		b: b, cancel: cancel, ended: ctx.Done(), over: make(chan []bridge.ID, overWaiting),
+		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
+		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
+	}
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
 	h.done.Go(func() { h.tellOver(ctx) })
@@ -286,7 +290,9 @@ func (h *hub) catchUp(ctx context.Context) {
 // sayAlive says in each partition that this daemon is alive and waits.
 func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
 	for p := range partitions {
-		if err := h.b.run(ctx, p, h.b.scripts.beat, []string{h.b.keys.nodes(p)}, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err(); err != nil {
+		keys := []string{h.b.keys.nodes(p)}
+		err := h.b.run(ctx, p, h.b.scripts.beat, keys, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err()
+		if err != nil {
 			h.b.log.Debug("beat not stored", "error", err)
 		}
 	}

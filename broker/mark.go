@@ -41,7 +41,9 @@ func markArgs(m bridge.Mark) []any {
 			data(bridge.Delivery{Destination: m.Posted.Destination, Message: &m.Posted.Ref}), m.Posted.Content,
 		}
 	case m.Failed != nil:
-		left := bridge.Response{State: bridge.StateUndeliverable, Reason: m.Failed.Reason, Annotations: map[string]bridge.Annotation{}}
+		left := bridge.Response{
+			State: bridge.StateUndeliverable, Reason: m.Failed.Reason, Annotations: map[string]bridge.Annotation{},
+		}
 		return []any{
 			"failed", m.Failed.Destination, m.Failed.Reason,
 			data(bridge.Delivery{Destination: m.Failed.Destination, Reason: m.Failed.Reason}), data(left),

@@ -34,7 +34,8 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 	}
 	for range openTries {
 		args := b.openArgs(o, join, first)
-		keys := append(b.transitionKeys(i.ID), b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
+		keys := append(b.transitionKeys(i.ID),
+			b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
 			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
 				b.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
@@ -54,7 +55,8 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		case "unversioned":
 			return b.unversioned(ctx, id, i)
 		case "taken":
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).WithHint("the newer one is %s", id)
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).
+				WithHint("the newer one is %s", id)
 		case "missing":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		case "batch":
@@ -73,7 +75,8 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 			return b.opened(ctx, o, reply[2])
 		}
 	}
-	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").WithHint("try again")
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").
+		WithHint("try again")
 }
 
 // unversioned is the answer to a repeat whose first request was stored by a
@@ -88,7 +91,8 @@ func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interac
 }
 
 func reused(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").WithHint("the first one is %s", id)
+	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").
+		WithHint("the first one is %s", id)
 }
 
 // opened is the record of what was opened now, in ms. It is read only where
@@ -136,7 +140,8 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any 
 		channel = b.keys.wake(b.node)
 	}
 	args := []any{
-		string(i.ID), o.RequestDigest, data(i), i.Deadline.Sub(i.Created).Milliseconds(), string(o.Timeout.State), data(o.Timeout),
+		string(i.ID), o.RequestDigest, data(i), i.Deadline.Sub(i.Created).Milliseconds(),
+		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
@@ -193,7 +198,8 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 // rare reports whether an opening needs what few do.
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
-	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 || len(i.Steps) > 0 || len(o.Failures) > 0
+	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
+		len(i.Steps) > 0 || len(o.Failures) > 0
 }
 
 // correlation are the ids that an agent's events carry; empty where there are

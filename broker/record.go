@@ -145,7 +145,10 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 // have in common; see lua/lib.lua.
 func (b *Broker) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
-	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p)}
+	return []string{
+		b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p),
+		b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p),
+	}
 }
 
 // data is v as JSON; v is one of our own plain structs, which always marshal.
