@@ -22,17 +22,23 @@ const memberOrder = `
 
 // MarshalJSON implements json.Marshaler. It writes one flat object.
 func (i Interaction) MarshalJSON() ([]byte, error) {
-	from, to := reflect.ValueOf(&i).Elem(), reflect.New(flat.of).Elem()
-	for n, index := range flat.fields {
-		to.Field(n).Set(from.FieldByIndex(index))
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the caller's encoder decides
-	if err := enc.Encode(to.Addr().Interface()); err != nil {
+	if err := enc.Encode(i.Flat()); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// Flat returns a value that has the same JSON as the interaction, and encodes
+// faster: what MarshalJSON returns is parsed again by its caller.
+func (i *Interaction) Flat() any {
+	from, to := reflect.ValueOf(i).Elem(), reflect.New(flat.of)
+	for n, index := range flat.fields {
+		to.Elem().Field(n).Set(from.FieldByIndex(index))
+	}
+	return to.Interface()
 }
 
 // flat is a struct with the fields of an interaction in the order of its

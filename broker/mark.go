@@ -73,10 +73,10 @@ func markArgs(m bridge.Mark) []any {
 func amendArgs(a *bridge.Amendment) []any {
 	escalated := []byte{}
 	if a.Escalated != nil {
-		escalated = data(a.Escalated)
+		escalated = data(a.Escalated.Flat())
 	}
 	args := []any{
-		"amended", a.Expect, data(a.Interaction), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step,
+		"amended", a.Expect, data(a.Interaction.Flat()), len(a.Interaction.Destinations), escalated, flag(a.Wider), a.Step,
 		max(a.Next, -1*time.Millisecond).Milliseconds(), a.Delay.Milliseconds(), voided(a.Void),
 	}
 	for _, m := range a.Reminders {

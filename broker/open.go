@@ -140,7 +140,7 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any 
 		channel = b.keys.wake(b.node)
 	}
 	args := []any{
-		string(i.ID), o.RequestDigest, data(i), i.Deadline.Sub(i.Created).Milliseconds(),
+		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
@@ -182,7 +182,7 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 		m.State, m.Response = o.Response.State, string(data(o.Response))
 	}
 	if o.Escalated != nil {
-		m.Escalated, m.Destinations = string(data(o.Escalated)), len(o.Escalated.Destinations)
+		m.Escalated, m.Destinations = string(data(o.Escalated.Flat())), len(o.Escalated.Destinations)
 		m.Again = o.Escalated.Deadline.Sub(i.Deadline).Milliseconds()
 	}
 	if i.Previous != "" {
