@@ -32,7 +32,7 @@ func Canonical(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, Errorf(CodeInvalid, "json: there is more than one value")
+		return nil, Errorf(CodeInvalid, "json: is followed by more data")
 	}
 	return w.out, nil
 }
@@ -82,7 +82,7 @@ type canonicalWriter struct {
 
 func (w *canonicalWriter) value(path string, depth int) error {
 	if depth > maxNesting {
-		return Errorf(CodeInvalid, "json: is nested deeper than %d", maxNesting)
+		return Errorf(CodeInvalid, "json: is nested more than %d levels deep", maxNesting)
 	}
 	t, err := w.dec.Token()
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *canonicalWriter) value(path string, depth int) error {
 	case json.Number:
 		s, err := canonicalNumber(string(v))
 		if err != nil {
-			return Errorf(CodeInvalid, "%sthe number %s can not be kept exactly", at(path), clipped(string(v))).WithHint("send it as a string")
+			return Errorf(CodeInvalid, "%sthe number %s cannot be kept exactly", at(path), clipped(string(v))).WithHint("send it as a string")
 		}
 		w.out = append(w.out, s...)
 	case string:
@@ -117,6 +117,13 @@ func at(path string) string {
 	return path + ": "
 }
 
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
 func clipped(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"
@@ -130,7 +137,7 @@ func (w *canonicalWriter) array(path string, depth int) error {
 		if n > 0 {
 			w.out = append(w.out, ',')
 		}
-		if err := w.value(path+"["+strconv.Itoa(n)+"]", depth+1); err != nil {
+		if err := w.value(join(path, strconv.Itoa(n)), depth+1); err != nil {
 			return err
 		}
 	}
@@ -163,15 +170,11 @@ func (w *canonicalWriter) object(path string, depth int) error {
 		}
 		name, _ := t.(string) // the decoder gives nothing else here
 		if seen[name] {
-			return Errorf(CodeInvalid, "%sthe name %q is there twice", at(path), clipped(name)).WithHint("two readers could take different ones")
+			return Errorf(CodeInvalid, "%sduplicate member %q", at(path), clipped(name))
 		}
 		seen[name] = true
 		w.out = nil
-		inner := name
-		if path != "" {
-			inner = path + "." + name
-		}
-		if err := w.value(inner, depth+1); err != nil {
+		if err := w.value(join(path, name), depth+1); err != nil {
 			return err
 		}
 		members = append(members, entry{name, utf16.Encode([]rune(name)), w.out})
