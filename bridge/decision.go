@@ -112,7 +112,7 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
 		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
 	}
-	if _, err := Canonical(text.Bytes()); err != nil {
+	if err := CheckJSON(text.Bytes()); err != nil {
 		return Response{}, "That can not be approved: " + PublicError(err).Message + ".", nil
 	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
