@@ -75,6 +75,29 @@ func (r Request) NormalizedDigest() (string, error) {
 	return digestOf(p)
 }
 
+// ApprovedDigest is the digest of an approval with another input, as a person
+// changed it.
+func ApprovedDigest(i Interaction, input json.RawMessage) (string, error) {
+	asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
+	return asked.WithInput(input).NormalizedDigest()
+}
+
+// GrantDigest identifies an approval as the agent sent it: two have the same
+// digest only if everything in them that people see is the same.
+func GrantDigest(i Interaction) (string, error) {
+	a := i.Approval
+	return digestOf(struct {
+		Agent    string          `json:"agent"`
+		Kind     Kind            `json:"kind"`
+		Tool     string          `json:"tool"`
+		ToolName string          `json:"tool_name"`
+		Input    json.RawMessage `json:"input,omitempty"`
+		Prompt   string          `json:"prompt"`
+		Error    string          `json:"error"`
+		Where    string          `json:"where"`
+	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
+}
+
 // WithInput is the request for an approval with another input: what a person
 // approved who changed it.
 func (r Request) WithInput(input json.RawMessage) Request {

@@ -79,7 +79,8 @@ type Given struct {
 }
 
 // Decide turns a decision into a response; a sentence for the human where
-// something is missing. CodeInvalid for a decision that is not on offer.
+// something is missing. CodeInvalid for a decision that is not on offer. The
+// caller sets the ApprovedDigest of a response that has an Input.
 func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(i.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
@@ -118,11 +119,6 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	r := Response{State: StateApproved, Scope: ScopeOnce}
 	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
 		r.Input = text.Bytes()
-		asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
-		var err error
-		if r.ApprovedDigest, err = asked.WithInput(r.Input).NormalizedDigest(); err != nil {
-			return Response{}, "", err
-		}
 	}
 	return r, "", nil
 }

@@ -83,7 +83,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 	sent := i
 	err = e.veil(&i, ruling.Redact)
 	if err == nil {
-		err = i.Grantable(ruling, sent)
+		err = grantable(&i, ruling, sent)
 	}
 	return i, ruling, err
 }
