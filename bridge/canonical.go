@@ -98,15 +98,6 @@ func GrantDigest(i Interaction) (string, error) {
 	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
 }
 
-// WithInput is the request for an approval with another input: what a person
-// approved who changed it.
-func (r Request) WithInput(input json.RawMessage) Request {
-	a := *r.Approval
-	a.Input = input
-	r.Approval = &a
-	return r
-}
-
 // sentVersion begins the digest of what an agent sent, as it is stored with an
 // idempotency key. Older ones were made of the record and have no version.
 const sentVersion = "sent-1:"

@@ -132,6 +132,15 @@ func (a Approval) EditText() string {
 	return b.String()
 }
 
+// WithInput is the request for an approval with another input: what a person
+// approved who changed it.
+func (r Request) WithInput(input json.RawMessage) Request {
+	a := *r.Approval
+	a.Input = input
+	r.Approval = &a
+	return r
+}
+
 // normalizeDecisions checks what is on offer, and takes the scopes from it.
 func (a *Approval) normalizeDecisions(session string) error {
 	if len(a.Decisions) == 0 {

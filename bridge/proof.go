@@ -18,11 +18,6 @@ const (
 	DomainEntry = "nod audit entry v1"
 )
 
-// Reasons why a record is not acted on. People read them on its card.
-const (
-	WhyAltered = "this request was changed outside nod, so nothing that is stored for it counts"
-)
-
 // framed joins a domain and parts so that no two lists of parts look alike.
 func framed(domain string, parts ...[]byte) []byte {
 	n := len(domain) + 1
@@ -51,7 +46,7 @@ func macWith(key, text []byte) []byte {
 
 // MacIs reports whether a proof is the MAC of parts, by any of the keys.
 func (s *Signer) MacIs(proof, domain string, parts ...[]byte) bool {
-	sum, err := decodeStrict(proof)
+	sum, err := DecodeBase64(proof)
 	if err != nil || len(sum) != sha256.Size {
 		return false
 	}
@@ -71,7 +66,7 @@ func (s *Signer) Detached(domain string, parts ...[]byte) string {
 // DetachedIs reports whether a proof is a signature of parts, by any of the
 // keys.
 func (set JWKS) DetachedIs(proof, domain string, parts ...[]byte) bool {
-	sig, err := decodeStrict(proof)
+	sig, err := DecodeBase64(proof)
 	if err != nil || len(sig) != ed25519.SignatureSize {
 		return false
 	}
@@ -129,9 +124,3 @@ func (i Interaction) ProofParts() (content, rest []byte) {
 	sum := sha256.Sum256(content)
 	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
-
-// Times holds the creation and the deadline of an interaction.
-type Times struct{ Created, Deadline time.Time }
-
-// provenTimes keeps the times of an interaction as it was just read.
-func (i *Interaction) provenTimes() { i.Stated = Times{i.Created, i.Deadline} }

@@ -96,7 +96,3 @@ func (set *JWKS) receipt(token string) (Receipt, error) {
 	}
 	return r, nil
 }
-
-// Decided reports whether someone, or a rule, decided: any other
-// end of a request is not an answer.
-func (s State) Decided() bool { return s == StateAnswered || s == StateApproved || s == StateDenied }

@@ -1,12 +1,5 @@
 package bridge
 
-// SameVoter reports whether two votes are of one human or of one account, which
-// count once.
-func (v Vote) SameVoter(w Vote) bool {
-	a, b := v.Actor, w.Actor
-	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User
-}
-
 // ShownHash identifies what people are shown of an interaction, and under which
 // terms. It does not depend on the people who are asked.
 func (i Interaction) ShownHash() string {

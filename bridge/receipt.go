@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -57,6 +56,34 @@ type Receipt struct {
 	Grant   ID       `json:"grant,omitempty"`
 	Policy  string   `json:"policy,omitempty"`
 	Stop    bool     `json:"stop,omitempty"` // the agent's turn was to end
+}
+
+// ReceiptOf returns the claims about a response to an interaction, whose
+// content is given.
+func ReceiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Receipt, error) {
+	out := Receipt{
+		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
+		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
+		Message: resp.Message, Content: contentHash(content), Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
+	}
+	if i.ByVotes(resp) {
+		out.Votes = votes
+	}
+	var err error
+	if len(resp.Answers) > 0 {
+		if out.Answers, err = looseDigest(resp.Answers); err != nil {
+			return out, err
+		}
+	}
+	if len(resp.Annotations) > 0 {
+		if out.Annotations, err = looseDigest(resp.Annotations); err != nil {
+			return out, err
+		}
+	}
+	if len(resp.Input) > 0 {
+		out.Input, err = looseDigest(resp.Input)
+	}
+	return out, err
 }
 
 // AuditRef names the entry of the audit log that was written with a decision.
@@ -150,20 +177,11 @@ func (s *Signer) PublicKeys() JWKS { return s.public }
 
 // public is the key itself.
 func (k JWK) public() (ed25519.PublicKey, error) {
-	key, err := decodeStrict(k.X)
+	key, err := DecodeBase64(k.X)
 	if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize {
 		return nil, Errorf(CodeInvalid, "key %s: is not an Ed25519 public key", clipped(k.KeyID))
 	}
 	return key, nil
-}
-
-// decodeStrict refuses what is another spelling of the same bytes: the
-// library skips line ends, and Strict is about the bits that nobody reads.
-func decodeStrict(s string) ([]byte, error) {
-	if strings.ContainsAny(s, "\r\n") {
-		return nil, base64.CorruptInputError(strings.IndexAny(s, "\r\n"))
-	}
-	return base64.RawURLEncoding.Strict().DecodeString(s)
 }
 
 // Sign returns a compact JSON Web Signature.
