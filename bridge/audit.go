@@ -66,6 +66,13 @@ type Auditor interface {
 	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
 }
 
+// AuditRef names the entry of the audit log that was written with a decision.
+type AuditRef struct {
+	Partition int    `json:"partition"`
+	N         int64  `json:"n"`
+	Link      string `json:"link"`
+}
+
 // Refusal is the Data of AuditRefusal.
 type Refusal struct {
 	Actor Actor  `json:"actor"`

@@ -1,13 +1,16 @@
 package engine
 
-import "github.com/nodbridge/nod/bridge"
+import (
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
 
 // decide turns a decision into a response, and states the digest of an input
 // that a person changed.
 func decide(i bridge.Interaction, d bridge.Decision, g bridge.Given) (bridge.Response, string, error) {
 	r, problem, err := i.Decide(d, g)
 	if err == nil && len(r.Input) > 0 {
-		r.ApprovedDigest, err = bridge.ApprovedDigest(i, r.Input)
+		r.ApprovedDigest, err = proof.ApprovedDigest(i, r.Input)
 	}
 	return r, problem, err
 }
@@ -18,7 +21,7 @@ func grantable(i *bridge.Interaction, r bridge.Ruling, sent bridge.Interaction) 
 	if i.Approval == nil {
 		return nil
 	}
-	digest, err := bridge.GrantDigest(sent)
+	digest, err := proof.GrantDigest(sent)
 	if err != nil {
 		return err
 	}

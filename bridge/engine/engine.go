@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -35,7 +37,7 @@ type Options struct {
 	Agents map[string]bridge.Agent
 	// Signer proves what is stored, signs receipts and seals the audit log. If
 	// it is nil, none of this is done.
-	Signer *bridge.Signer
+	Signer *proof.Signer
 	// KeysInRedis means that the signer's keys are kept in Redis. Then records
 	// without a proof are accepted too: an upgrade finds such records, and
 	// proofs protect against no one who can read the keys.
@@ -65,7 +67,7 @@ type Engine struct {
 	policy    bridge.Policy
 	rules     string // PolicyVersion
 	agents    map[string]bridge.Agent
-	signer    *bridge.Signer
+	signer    *proof.Signer
 	prover    *prover
 	raw       bridge.Store // as Redis has it, for a look at what does not verify
 	sealing   sealHealth

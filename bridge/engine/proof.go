@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -37,7 +39,7 @@ const earlyBy = 2 * time.Minute
 // prover makes the proofs of what a daemon stores, and checks those of what it
 // reads. A nil prover makes and checks nothing. It is safe for concurrent use.
 type prover struct {
-	signer *bridge.Signer
+	signer *proof.Signer
 	// strict refuses what has no proof. Keys that are kept in Redis prove
 	// nothing against those who can read them there, so records of an earlier
 	// version are accepted with such keys.
@@ -45,7 +47,7 @@ type prover struct {
 	known  *receiptCache
 }
 
-func newProver(s *bridge.Signer, keysInRedis bool) *prover {
+func newProver(s *proof.Signer, keysInRedis bool) *prover {
 	if s == nil {
 		return nil
 	}
@@ -55,14 +57,14 @@ func newProver(s *bridge.Signer, keysInRedis bool) *prover {
 // proveInteraction signs an interaction as it is going to be stored.
 func (p *prover) proveInteraction(i *bridge.Interaction) {
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
-	_, rest := i.ProofParts()
+	_, rest := proof.InteractionParts(*i)
 	i.Proof = p.signer.Mac(domainInteraction, rest)
 }
 
 // interactionProblem says why an interaction is not the one that a daemon
 // stored. It is empty if it is.
 func (p *prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
-	content, rest := i.ProofParts()
+	content, rest := proof.InteractionParts(i)
 	switch {
 	case i.Proof == "" && !p.strict:
 		return content, ""

@@ -4,14 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
-func answerOf(records []bridge.Record, body []byte) bridge.AnswerClaims {
+func answerOf(records []bridge.Record, body []byte) proof.AnswerClaims {
 	sum := sha256.Sum256(body)
-	c := bridge.AnswerClaims{Ends: make([]bridge.End, len(records)), Body: hex.EncodeToString(sum[:])}
+	c := proof.AnswerClaims{Ends: make([]proof.End, len(records)), Body: hex.EncodeToString(sum[:])}
 	for n, r := range records {
-		c.Ends[n] = bridge.End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
+		c.Ends[n] = proof.End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
 		if r.Response != nil {
 			c.Ends[n].Reason = r.Response.Reason
 		}
@@ -30,5 +32,5 @@ func (e *Engine) StateAnswer(records []bridge.Record, body []byte) (string, erro
 			return "", err
 		}
 	}
-	return e.signer.Sign(bridge.TypeAnswer, answerOf(records, body))
+	return e.signer.Sign(proof.TypeAnswer, answerOf(records, body))
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -18,16 +20,16 @@ func (s provenStore) Audit(ctx context.Context, a bridge.AuditEntry) error {
 		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s is not an object", a.Type)
 	}
 	at := time.Now().UnixMilli()
-	proof := bridge.EntryProof{At: at, Proof: s.p.signer.Detached(bridge.DomainEntry, a.ProofBytes(a.Data, at)...)}
-	a.Data = append(append(append(bytes.Clone(a.Data[:len(a.Data)-1]), bridge.EntryMark...), bridge.Stable(proof)...), '}')
+	made := proof.EntryProof{At: at, Proof: s.p.signer.Detached(proof.DomainEntry, proof.EntryParts(a, a.Data, at)...)}
+	a.Data = append(append(append(bytes.Clone(a.Data[:len(a.Data)-1]), proof.EntryMark...), proof.Stable(made)...), '}')
 	return s.Store.Audit(ctx, a)
 }
 
 // unsealable says why an entry cannot be sealed after what the last seal
 // vouches for. It is empty if the entry can. Entries up to base may be those of
 // an earlier version.
-func (e *Engine) unsealable(a bridge.AuditEntry, last *bridge.Seal, base int64) string {
-	if a.N != last.N+1 || a.Link != a.LinkAfter(last.Link) {
+func (e *Engine) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
+	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
 		return "was changed, removed or reordered before it was sealed"
 	}
 	proven := last.Proven || e.prover.strict && a.N > base

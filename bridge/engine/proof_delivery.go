@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -43,7 +45,7 @@ func shownParts(id bridge.ID, destination int, content string) [][]byte {
 }
 
 func partParts(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) [][]byte {
-	return append(shownParts(id, destination, content), []byte(strconv.Itoa(n)), bridge.Stable(ref))
+	return append(shownParts(id, destination, content), []byte(strconv.Itoa(n)), proof.Stable(ref))
 }
 
 func (p *prover) partProof(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) string {

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
 func provable(t testing.TB, input string) (*prover, bridge.Interaction, bridge.Response) {
 	t.Helper()
-	s, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	s, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -16,7 +18,7 @@ func (p *prover) link(l bridge.Link, platform, user string) (bridge.Link, bool) 
 	if l.Proof == "" && !p.strict {
 		return l, true
 	}
-	return l, p.signer.MacIs(l.Proof, domainLink, l.ProofBytes())
+	return l, p.signer.MacIs(l.Proof, domainLink, proof.LinkBytes(l))
 }
 
 // Linked implements Linker. It ignores a link that does not verify, so that
@@ -48,7 +50,7 @@ func (s provenStore) Links(ctx context.Context) ([]bridge.Link, error) {
 
 // PutLink implements Linker.
 func (s provenStore) PutLink(ctx context.Context, l bridge.Link) error {
-	l.Proof = s.p.signer.Mac(domainLink, l.ProofBytes())
+	l.Proof = s.p.signer.Mac(domainLink, proof.LinkBytes(l))
 	return s.Store.PutLink(ctx, l)
 }
 

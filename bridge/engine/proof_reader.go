@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -51,7 +53,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 		if json.Unmarshal(ev.Data, &v) != nil {
 			return false, nil
 		}
-		ev.Data = bridge.Stable(v)
+		ev.Data = proof.Stable(v)
 		return v.Proof == "" && !e.prover.strict || e.prover.knownVote(ev.InteractionID, v), nil
 	}
 	if ev.Type != bridge.EventResponse && !ev.State.Final() {
@@ -74,7 +76,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 	if r.Response == nil {
 		return false, nil
 	}
-	ev.Data = bridge.Stable(r.Response)
+	ev.Data = proof.Stable(r.Response)
 	return true, nil
 }
 
@@ -88,7 +90,7 @@ func (e *Engine) checkShown(ev *bridge.Event) bool {
 	if json.Unmarshal(ev.Data, &i) != nil || i.ID != ev.InteractionID || i.Agent != ev.Agent || i.Session != ev.SessionID {
 		return false
 	}
-	ev.Data = bridge.Stable(i)
+	ev.Data = proof.Stable(i)
 	_, why := e.prover.interactionProblem(i)
 	return why == ""
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -12,14 +14,14 @@ func (p *prover) proveResponse(i bridge.Interaction, resp *bridge.Response, vote
 	if !resp.Decided() {
 		return nil
 	}
-	r, err := bridge.ReceiptOf(i, i.Content(), *resp, votes)
+	r, err := proof.ReceiptOf(i, proof.Content(i), *resp, votes)
 	if err != nil {
 		return err
 	}
-	if resp.Proof, err = p.signer.Sign(bridge.TypeReceipt, r); err != nil {
+	if resp.Proof, err = p.signer.Sign(proof.TypeReceipt, r); err != nil {
 		return err
 	}
-	p.known.add(resp.Proof, string(bridge.Stable(r)))
+	p.known.add(resp.Proof, string(proof.Stable(r)))
 	return nil
 }
 
@@ -65,11 +67,11 @@ func (p *prover) responseProblem(r bridge.Record, content []byte) string {
 		if err != nil {
 			return whyForged
 		}
-		claims = string(bridge.Stable(got))
+		claims = string(proof.Stable(got))
 		p.known.add(resp.Proof, claims)
 	}
-	want, err := bridge.ReceiptOf(i, content, resp, r.Votes)
-	if err != nil || claims != string(bridge.Stable(want)) || resp.Digest != i.Digest {
+	want, err := proof.ReceiptOf(i, content, resp, r.Votes)
+	if err != nil || claims != string(proof.Stable(want)) || resp.Digest != i.Digest {
 		return whyForged
 	}
 	if resp.Prepared() && resp.At.After(time.Now().Add(earlyBy)) {
@@ -90,7 +92,7 @@ func (p *prover) votesProblem(r bridge.Record) string {
 		if v.Proof == "" && !p.strict {
 			continue
 		}
-		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != r.Interaction.ShownHash() {
+		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != proof.ShownHash(r.Interaction) {
 			return whyVotes // it is forged, or was given under other terms
 		}
 	}

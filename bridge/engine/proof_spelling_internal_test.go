@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -58,7 +60,7 @@ func TestAuditLineReadTwoWays(t *testing.T) {
 		"twice":            `{"partition":0,"n":1,"n":2}`,
 		"twice inside":     `{"partition":0,"n":1,"data":{"a":1,"a":2}}`,
 	} {
-		if _, err := bridge.VerifyAudit(strings.NewReader(line), bridge.JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		if _, err := proof.VerifyAudit(strings.NewReader(line), proof.JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -82,7 +84,7 @@ func TestForgedMarks(t *testing.T) {
 	}
 }
 
-func mustSigner(t *testing.T) *bridge.Signer {
+func mustSigner(t *testing.T) *proof.Signer {
 	t.Helper()
 	p, _, _ := provable(t, `"x"`)
 	return p.signer
@@ -177,7 +179,7 @@ func TestVotesOfEarlierTerms(t *testing.T) {
 	vote := func(state bridge.State, terms int) bridge.Vote {
 		under := i
 		under.Terms = terms
-		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: under.ShownHash()}
+		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: proof.ShownHash(under)}
 		p.proveVote(i.ID, &v)
 		return v
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -24,7 +26,7 @@ type provenStore struct {
 // ProvenStore returns a store whose records, links, drafts, notes and audit
 // entries are proven with a signer's keys. With keysInRedis, what has no proof
 // is accepted, as such keys prove nothing to those who can read Redis.
-func ProvenStore(s bridge.Store, signer *bridge.Signer, keysInRedis bool, log *slog.Logger) bridge.Store {
+func ProvenStore(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) bridge.Store {
 	if signer == nil {
 		return s
 	}
@@ -184,7 +186,7 @@ func (p *prover) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
 	}
 	bare := *d
 	bare.Proof = ""
-	if !p.signer.MacIs(d.Proof, domainDraft, []byte(id), bridge.Stable(bare)) {
+	if !p.signer.MacIs(d.Proof, domainDraft, []byte(id), proof.Stable(bare)) {
 		return nil
 	}
 	return d
@@ -193,7 +195,7 @@ func (p *prover) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
 // SaveDraft implements Drafts.
 func (s provenStore) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
 	d.Proof = ""
-	d.Proof = s.p.signer.Mac(domainDraft, []byte(id), bridge.Stable(d))
+	d.Proof = s.p.signer.Mac(domainDraft, []byte(id), proof.Stable(d))
 	return s.Store.SaveDraft(ctx, id, destination, d)
 }
 

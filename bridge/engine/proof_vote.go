@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -12,17 +14,17 @@ import (
 const voteTries = 256
 
 func (p *prover) proveVote(id bridge.ID, v *bridge.Vote) {
-	v.Proof = p.signer.Detached(bridge.DomainVote, []byte(id), v.ProofBytes())
-	p.known.add(v.Proof, string(id)+string(v.ProofBytes()))
+	v.Proof = p.signer.Detached(proof.DomainVote, []byte(id), proof.VoteBytes(*v))
+	p.known.add(v.Proof, string(id)+string(proof.VoteBytes(*v)))
 }
 
 // knownVote reports whether a vote on an interaction was signed by a daemon.
 func (p *prover) knownVote(id bridge.ID, v bridge.Vote) bool {
-	text := v.ProofBytes()
+	text := proof.VoteBytes(v)
 	if known, ok := p.known.get(v.Proof); ok {
 		return known == string(id)+string(text)
 	}
-	if !p.signer.PublicKeys().DetachedIs(v.Proof, bridge.DomainVote, []byte(id), text) {
+	if !p.signer.PublicKeys().DetachedIs(v.Proof, proof.DomainVote, []byte(id), text) {
 		return false
 	}
 	p.known.add(v.Proof, string(id)+string(text))

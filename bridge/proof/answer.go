@@ -1,4 +1,4 @@
-package bridge
+package proof
 
 import (
 	"crypto/sha256"
@@ -6,16 +6,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 const TypeAnswer = "nod-answer+jws"
 
 // End states the outcome of a request that is answered in another format.
 type End struct {
-	ID     ID     `json:"id"`
-	Digest string `json:"digest"`
-	State  State  `json:"state"`
-	Reason string `json:"reason,omitempty"`
+	ID     bridge.ID    `json:"id"`
+	Digest string       `json:"digest"`
+	State  bridge.State `json:"state"`
+	Reason string       `json:"reason,omitempty"`
 }
 
 // AnswerClaims bind an answer in another format to how its requests ended. The
@@ -33,11 +35,11 @@ func (set *JWKS) payload(typ, token string) ([]byte, error) {
 	}
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return nil, Errorf(CodeInvalid, "receipt: is not a compact JWS")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "receipt: is not a compact JWS")
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
 	if err != nil {
-		return nil, Wrap(CodeInvalid, err, "receipt")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "receipt")
 	}
 	return raw, nil
 }
@@ -51,10 +53,10 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 	}
 	var c AnswerClaims
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, Wrap(CodeInvalid, err, "answer")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "answer")
 	}
 	if sum := sha256.Sum256(body); c.Body != hex.EncodeToString(sum[:]) {
-		return nil, Errorf(CodeForbidden, "the answer is not the one that was signed")
+		return nil, bridge.Errorf(bridge.CodeForbidden, "the answer is not the one that was signed")
 	}
 	return c.Ends, nil
 }
@@ -62,14 +64,14 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 // CoversEnd checks that an end is that of a request, and has a receipt if it is
 // a decision. It returns the receipt, which for any other end holds only the
 // state and the reason.
-func (set *JWKS) CoversEnd(end End, req Request, receipt string) (Receipt, error) {
+func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
 	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Digest: end.Digest}
-	digest, err := req.Digest()
+	digest, err := Digest(req)
 	if err != nil {
 		return bare, err
 	}
 	if digest != end.Digest {
-		return bare, Errorf(CodeForbidden, "the answer is for another request").WithHint("it is for %s, the request is %s", end.Digest, digest)
+		return bare, bridge.Errorf(bridge.CodeForbidden, "the answer is for another request").WithHint("it is for %s, the request is %s", end.Digest, digest)
 	}
 	if !end.State.Decided() {
 		return bare, nil
@@ -79,7 +81,7 @@ func (set *JWKS) CoversEnd(end End, req Request, receipt string) (Receipt, error
 		return bare, err
 	}
 	if got.ID != end.ID || got.State != end.State || got.Digest != digest {
-		return bare, Errorf(CodeForbidden, "the receipt is for another decision than the one that came back")
+		return bare, bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision than the one that came back")
 	}
 	return got, nil
 }
@@ -92,7 +94,7 @@ func (set *JWKS) receipt(token string) (Receipt, error) {
 		return r, err
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return r, Wrap(CodeInvalid, err, "receipt")
+		return r, bridge.Wrap(bridge.CodeInvalid, err, "receipt")
 	}
 	return r, nil
 }

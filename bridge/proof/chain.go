@@ -1,4 +1,4 @@
-package bridge
+package proof
 
 import (
 	"crypto/sha1" //nolint:gosec // the links are made where nothing better is to be had; the seals use SHA-256
@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // linked is what is hashed of an entry, after the hash before it.
-func (e AuditEntry) linked(before string) string {
+func linked(e bridge.AuditEntry, before string) string {
 	var b strings.Builder
 	b.WriteString(before)
 	for _, f := range []string{
@@ -24,15 +26,15 @@ func (e AuditEntry) linked(before string) string {
 }
 
 // LinkAfter is the link that the entry has to have after another's.
-func (e AuditEntry) LinkAfter(before string) string {
-	sum := sha1.Sum([]byte(e.linked(before))) //nolint:gosec // see the import
+func LinkAfter(e bridge.AuditEntry, before string) string {
+	sum := sha1.Sum([]byte(linked(e, before))) //nolint:gosec // see the import
 	return hex.EncodeToString(sum[:])
 }
 
 // HashAfter is the hash of the log up to this entry, given that up to the one
 // before.
-func (e AuditEntry) HashAfter(before string) string {
-	sum := sha256.Sum256([]byte(e.linked(before)))
+func HashAfter(e bridge.AuditEntry, before string) string {
+	sum := sha256.Sum256([]byte(linked(e, before)))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -59,7 +61,7 @@ func (set JWKS) VerifySeal(token string) (Seal, error) {
 		return s, err
 	}
 	if err := json.Unmarshal(payload, &s); err != nil {
-		return s, Wrap(CodeInvalid, err, "seal")
+		return s, bridge.Wrap(bridge.CodeInvalid, err, "seal")
 	}
 	return s, nil
 }

@@ -1,4 +1,4 @@
-package bridge
+package proof
 
 import (
 	"crypto/ed25519"
@@ -8,21 +8,23 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/nodbridge/nod/bridge"
+
 	"github.com/go-jose/go-jose/v4"
 )
 
 // Receipt proves a decision to whoever has the public key, without nod. It is
 // the payload of a JSON Web Signature (RFC 7515) with Ed25519 (RFC 8037).
 type Receipt struct {
-	ID      ID     `json:"id"`
-	Kind    Kind   `json:"kind"`
-	Agent   string `json:"agent"`
-	Session string `json:"session,omitempty"`
-	Route   string `json:"route,omitempty"`
-	// Digest is that of the request; see [Request.Digest].
-	Digest string `json:"digest"`
-	State  State  `json:"state"`
-	Scope  Scope  `json:"scope,omitempty"`
+	ID      bridge.ID   `json:"id"`
+	Kind    bridge.Kind `json:"kind"`
+	Agent   string      `json:"agent"`
+	Session string      `json:"session,omitempty"`
+	Route   string      `json:"route,omitempty"`
+	// Digest is that of the request; see [Digest].
+	Digest string       `json:"digest"`
+	State  bridge.State `json:"state"`
+	Scope  bridge.Scope `json:"scope,omitempty"`
 	// ApprovedDigest is the digest of what was approved instead, where a
 	// person changed it.
 	ApprovedDigest string `json:"approved_digest,omitempty"`
@@ -31,16 +33,16 @@ type Receipt struct {
 	Reason  string `json:"reason,omitempty"`
 	// Actor is who decided, with the account that the platform vouched for;
 	// nil where no human did.
-	Actor *Actor    `json:"actor,omitempty"`
-	Votes []Vote    `json:"votes,omitempty"`
-	At    time.Time `json:"at"`
-	Rule  string    `json:"rule,omitempty"`
-	Risk  string    `json:"risk,omitempty"`
+	Actor *bridge.Actor `json:"actor,omitempty"`
+	Votes []bridge.Vote `json:"votes,omitempty"`
+	At    time.Time     `json:"at"`
+	Rule  string        `json:"rule,omitempty"`
+	Risk  string        `json:"risk,omitempty"`
 	// Message is the one that was pressed.
-	Message *MessageRef `json:"message,omitempty"`
+	Message *bridge.MessageRef `json:"message,omitempty"`
 	// Audit names the entry of the audit log; only in receipts of earlier
 	// versions. The entry of a later one holds the receipt.
-	Audit *AuditRef `json:"audit,omitempty"`
+	Audit *bridge.AuditRef `json:"audit,omitempty"`
 	// Content is the hex SHA-256 over the interaction as it was stored: all
 	// but who else was asked in the meantime, and for how long.
 	Content string `json:"content,omitempty"`
@@ -51,16 +53,16 @@ type Receipt struct {
 	// Quorum is how many people had to approve, Permits what a standing
 	// approval permits, Grant the request in which the one that covers this
 	// was given, Policy the rule that decided without a human.
-	Quorum  int      `json:"quorum,omitempty"`
-	Permits []string `json:"covers,omitempty"`
-	Grant   ID       `json:"grant,omitempty"`
-	Policy  string   `json:"policy,omitempty"`
-	Stop    bool     `json:"stop,omitempty"` // the agent's turn was to end
+	Quorum  int       `json:"quorum,omitempty"`
+	Permits []string  `json:"covers,omitempty"`
+	Grant   bridge.ID `json:"grant,omitempty"`
+	Policy  string    `json:"policy,omitempty"`
+	Stop    bool      `json:"stop,omitempty"` // the agent's turn was to end
 }
 
 // ReceiptOf returns the claims about a response to an interaction, whose
 // content is given.
-func ReceiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Receipt, error) {
+func ReceiptOf(i bridge.Interaction, content []byte, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
@@ -84,13 +86,6 @@ func ReceiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Rece
 		out.Input, err = looseDigest(resp.Input)
 	}
 	return out, err
-}
-
-// AuditRef names the entry of the audit log that was written with a decision.
-type AuditRef struct {
-	Partition int    `json:"partition"`
-	N         int64  `json:"n"`
-	Link      string `json:"link"`
 }
 
 // Types of signed texts; they are in the signature's header, so that one never
@@ -117,16 +112,16 @@ const macInfo = "nod stored proof v1"
 // NewSigner returns a signer of Ed25519 seeds, each ed25519.SeedSize bytes.
 func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
-		return nil, Errorf(CodeInvalid, "key: none given")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "key: none given")
 	}
 	s := &Signer{typed: map[string]jose.Signer{}}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
-			return nil, Errorf(CodeInvalid, "key: has %d bytes, want %d", len(seed), ed25519.SeedSize)
+			return nil, bridge.Errorf(bridge.CodeInvalid, "key: has %d bytes, want %d", len(seed), ed25519.SeedSize)
 		}
 		derived, err := hkdf.Key(sha256.New, seed, nil, macInfo, sha256.Size)
 		if err != nil {
-			return nil, Wrap(CodeInternal, err, "key")
+			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")
 		}
 		key := ed25519.NewKeyFromSeed(seed)
 		s.keys, s.macs = append(s.keys, key), append(s.macs, derived)
@@ -136,7 +131,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	for _, typ := range []string{TypeReceipt, TypeSeal, TypeAnswer} {
 		signer, err := jose.NewSigner(first, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 		if err != nil {
-			return nil, Wrap(CodeInternal, err, "key")
+			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")
 		}
 		s.typed[typ] = signer
 	}
@@ -177,9 +172,9 @@ func (s *Signer) PublicKeys() JWKS { return s.public }
 
 // public is the key itself.
 func (k JWK) public() (ed25519.PublicKey, error) {
-	key, err := DecodeBase64(k.X)
+	key, err := bridge.DecodeBase64(k.X)
 	if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize {
-		return nil, Errorf(CodeInvalid, "key %s: is not an Ed25519 public key", clipped(k.KeyID))
+		return nil, bridge.Errorf(bridge.CodeInvalid, "key %s: is not an Ed25519 public key", clipped(k.KeyID))
 	}
 	return key, nil
 }
@@ -188,15 +183,15 @@ func (k JWK) public() (ed25519.PublicKey, error) {
 func (s *Signer) Sign(typ string, v any) (string, error) {
 	payload, err := json.Marshal(v)
 	if err != nil {
-		return "", Wrap(CodeInternal, err, "signature")
+		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
 	signed, err := s.typed[typ].Sign(payload)
 	if err != nil {
-		return "", Wrap(CodeInternal, err, "signature")
+		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
 	token, err := signed.CompactSerialize()
 	if err != nil {
-		return "", Wrap(CodeInternal, err, "signature")
+		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")
 	}
 	return token, nil
 }
@@ -205,7 +200,9 @@ func (s *Signer) Sign(typ string, v any) (string, error) {
 // that is not good. A text that spells the same signature in another way is not
 // good either.
 func (set JWKS) verify(typ, token string) ([]byte, error) {
-	bad := func(why string) ([]byte, error) { return nil, Errorf(CodeForbidden, "signature: %s", why) }
+	bad := func(why string) ([]byte, error) {
+		return nil, bridge.Errorf(bridge.CodeForbidden, "signature: %s", why)
+	}
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		return bad("is not a compact JWS with EdDSA")
@@ -242,25 +239,25 @@ func (set JWKS) VerifyReceipt(token string) (Receipt, error) { return set.receip
 
 // Covers reports, as an error, why the receipt is none for a request, or for
 // the input that was approved instead; nil: it is.
-func (r Receipt) Covers(req Request, approved json.RawMessage) error {
-	digest, err := req.Digest()
+func (r Receipt) Covers(req bridge.Request, approved json.RawMessage) error {
+	digest, err := Digest(req)
 	if err != nil {
 		return err
 	}
 	if digest != r.Digest {
-		return Errorf(CodeForbidden, "the receipt is for another request").WithHint("it is for %s, the request is %s", r.Digest, digest)
+		return bridge.Errorf(bridge.CodeForbidden, "the receipt is for another request").WithHint("it is for %s, the request is %s", r.Digest, digest)
 	}
 	if len(approved) == 0 {
 		if r.ApprovedDigest != "" {
-			return Errorf(CodeForbidden, "the receipt is for a changed input, and the request was not changed")
+			return bridge.Errorf(bridge.CodeForbidden, "the receipt is for a changed input, and the request was not changed")
 		}
 		return nil
 	}
-	if digest, err = req.WithInput(approved).Digest(); err != nil {
+	if digest, err = Digest(req.WithInput(approved)); err != nil {
 		return err
 	}
 	if digest != r.ApprovedDigest {
-		return Errorf(CodeForbidden, "the receipt is for another input than the one that came back")
+		return bridge.Errorf(bridge.CodeForbidden, "the receipt is for another input than the one that came back")
 	}
 	return nil
 }
@@ -285,12 +282,12 @@ func (r Receipt) Words() string {
 // the canonical form does not.
 func looseDigest(v any) (string, error) {
 	d, err := digestOf(v)
-	if ErrorCode(err) != CodeInvalid {
+	if bridge.ErrorCode(err) != bridge.CodeInvalid {
 		return d, err
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return "", Wrap(CodeInternal, err, "digest")
+		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}
 	return digestOf(string(raw))
 }

@@ -1,10 +1,12 @@
-package bridge
+package proof
 
 import (
 	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
@@ -28,13 +30,14 @@ const entrySpread = 15 * time.Minute
 // to all of them.
 var oneReading = strictjson.Limits{Depth: 1000}
 
-func (a AuditEntry) ProofBytes(data []byte, at int64) [][]byte {
+// EntryParts returns the parts that the proof of an entry is made over.
+func EntryParts(a bridge.AuditEntry, data []byte, at int64) [][]byte {
 	return [][]byte{[]byte(a.Type), []byte(a.ID), []byte(a.Agent), []byte(a.Session), []byte(a.State), []byte(strconv.FormatInt(at, 10)), data}
 }
 
 // signedByDaemon reports whether an entry that a daemon writes itself has its
 // proof, which is returned.
-func (set JWKS) signedByDaemon(a AuditEntry) (string, bool) {
+func (set JWKS) signedByDaemon(a bridge.AuditEntry) (string, bool) {
 	at := bytes.LastIndex(a.Data, []byte(EntryMark))
 	if at < 0 || a.Data[len(a.Data)-1] != '}' {
 		return "", false
@@ -47,7 +50,7 @@ func (set JWKS) signedByDaemon(a AuditEntry) (string, bool) {
 	if spread := a.Timestamp - p.At; spread > entrySpread.Milliseconds() || -spread > entrySpread.Milliseconds() {
 		return "", false
 	}
-	return p.Proof, set.DetachedIs(p.Proof, DomainEntry, a.ProofBytes(bare, p.At)...)
+	return p.Proof, set.DetachedIs(p.Proof, DomainEntry, EntryParts(a, bare, p.At)...)
 }
 
 // EntryEvidence is the result of a check of an audit entry's proof.
@@ -58,10 +61,10 @@ type EntryEvidence struct {
 }
 
 // Evidence checks the proof of an entry.
-func (set JWKS) Evidence(a AuditEntry) EntryEvidence {
+func (set JWKS) Evidence(a bridge.AuditEntry) EntryEvidence {
 	switch a.Type {
-	case AuditDecision:
-		var resp Response
+	case bridge.AuditDecision:
+		var resp bridge.Response
 		if oneReading.DecodeKnown(a.Data, &resp) != nil || resp.State != a.State {
 			return EntryEvidence{Needed: true}
 		}
@@ -71,12 +74,12 @@ func (set JWKS) Evidence(a AuditEntry) EntryEvidence {
 		r, err := set.VerifyReceipt(resp.Proof)
 		good := err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
 		return EntryEvidence{true, good, "end of " + string(a.ID)}
-	case AuditVote:
-		var v Vote
+	case bridge.AuditVote:
+		var v bridge.Vote
 		if oneReading.DecodeKnown(a.Data, &v) != nil {
 			return EntryEvidence{Needed: true}
 		}
-		return EntryEvidence{true, set.DetachedIs(v.Proof, DomainVote, []byte(a.ID), v.ProofBytes()), v.Proof}
+		return EntryEvidence{true, set.DetachedIs(v.Proof, DomainVote, []byte(a.ID), VoteBytes(v)), v.Proof}
 	}
 	proof, good := set.signedByDaemon(a)
 	return EntryEvidence{true, good, proof}
@@ -84,8 +87,8 @@ func (set JWKS) Evidence(a AuditEntry) EntryEvidence {
 
 // sameDecision reports whether a response is the one that the receipt was made
 // for. The votes are in entries of their own.
-func (r Receipt) sameDecision(resp Response) bool {
-	i := Interaction{ID: r.ID, Kind: r.Kind, Agent: r.Agent, Session: r.Session, Route: r.Route, Digest: r.Digest, Rule: r.Rule, Risk: r.Risk, Quorum: r.Quorum}
+func (r Receipt) sameDecision(resp bridge.Response) bool {
+	i := bridge.Interaction{ID: r.ID, Kind: r.Kind, Agent: r.Agent, Session: r.Session, Route: r.Route, Digest: r.Digest, Rule: r.Rule, Risk: r.Risk, Quorum: r.Quorum}
 	want, err := ReceiptOf(i, nil, resp, r.Votes)
 	want.Content, want.Audit = r.Content, r.Audit
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
@@ -94,9 +97,9 @@ func (r Receipt) sameDecision(resp Response) bool {
 // EntryProblem says why an entry is not to be sealed, or in a log that was
 // sealed, why it counts as forged. Proven is whether proofs were made when the
 // entry was written.
-func (set JWKS) EntryProblem(a AuditEntry, proven bool) (ev EntryEvidence, problem string) {
+func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
 	ev = set.Evidence(a)
-	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != AuditDecision) {
+	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != bridge.AuditDecision) {
 		return ev, "has no proof that a daemon wrote it"
 	}
 	return ev, ""

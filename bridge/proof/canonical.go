@@ -1,10 +1,12 @@
-package bridge
+package proof
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/nodbridge/nod/bridge"
 
 	"github.com/gowebpki/jcs"
 )
@@ -13,12 +15,12 @@ import (
 // value has the same bytes, whoever wrote it. It returns CodeInvalid for a value
 // that CheckJSON refuses: the RFC rounds numbers, and a digest must not.
 func Canonical(raw []byte) ([]byte, error) {
-	if err := CheckJSON(raw); err != nil {
+	if err := bridge.CheckJSON(raw); err != nil {
 		return nil, err
 	}
 	out, err := jcs.Transform(raw)
 	if err != nil {
-		return nil, Wrap(CodeInvalid, err, "json: cannot be written in the canonical form")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "json: cannot be written in the canonical form")
 	}
 	return out, nil
 }
@@ -29,7 +31,7 @@ func digestOf(v any) (string, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "", Wrap(CodeInternal, err, "digest")
+		return "", bridge.Wrap(bridge.CodeInternal, err, "digest")
 	}
 	canonical, err := Canonical(b.Bytes())
 	if err != nil {
@@ -41,10 +43,10 @@ func digestOf(v any) (string, error) {
 
 // payload is what a decision is bound to.
 type payload struct {
-	Kind      Kind       `json:"kind"`
-	Prompt    string     `json:"prompt"`
-	Questions []Question `json:"questions,omitempty"`
-	Approval  *action    `json:"approval,omitempty"`
+	Kind      bridge.Kind       `json:"kind"`
+	Prompt    string            `json:"prompt"`
+	Questions []bridge.Question `json:"questions,omitempty"`
+	Approval  *action           `json:"approval,omitempty"`
 }
 
 // action is what would be done: of an approval, all but how it is asked for.
@@ -59,15 +61,15 @@ type action struct {
 // over the canonical form (RFC 8785) of its kind, prompt and questions, and of
 // the tool, input, key and where of an approval. The daemon makes the same of what it
 // was sent; an agent compares both before it acts.
-func (r Request) Digest() (string, error) {
+func Digest(r bridge.Request) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
 	}
-	return r.NormalizedDigest()
+	return NormalizedDigest(r)
 }
 
 // NormalizedDigest is Digest of a request that is normalized.
-func (r Request) NormalizedDigest() (string, error) {
+func NormalizedDigest(r bridge.Request) (string, error) {
 	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
 	if a := r.Approval; a != nil {
 		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
@@ -77,18 +79,18 @@ func (r Request) NormalizedDigest() (string, error) {
 
 // ApprovedDigest is the digest of an approval with another input, as a person
 // changed it.
-func ApprovedDigest(i Interaction, input json.RawMessage) (string, error) {
-	asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
-	return asked.WithInput(input).NormalizedDigest()
+func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error) {
+	asked := bridge.Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
+	return NormalizedDigest(asked.WithInput(input))
 }
 
 // GrantDigest identifies an approval as the agent sent it: two have the same
 // digest only if everything in them that people see is the same.
-func GrantDigest(i Interaction) (string, error) {
+func GrantDigest(i bridge.Interaction) (string, error) {
 	a := i.Approval
 	return digestOf(struct {
 		Agent    string          `json:"agent"`
-		Kind     Kind            `json:"kind"`
+		Kind     bridge.Kind     `json:"kind"`
 		Tool     string          `json:"tool"`
 		ToolName string          `json:"tool_name"`
 		Input    json.RawMessage `json:"input,omitempty"`
@@ -106,13 +108,13 @@ const sentVersion = "sent-1:"
 // same idempotency key from another request. Nothing that a config, a trace or
 // the time makes of a request is in it. Previous is the interaction that it
 // asks again.
-func (r Request) Sent(previous ID) (string, error) {
+func Sent(r bridge.Request, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
-		Previous ID
-		Request  Request
+		Previous bridge.ID
+		Request  bridge.Request
 	}{previous, r})
 	if err != nil {
-		return "", Errorf(CodeInvalid, "the request cannot be encoded as JSON")
+		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")
 	}
 	sum := sha256.Sum256(raw)
 	return sentVersion + hex.EncodeToString(sum[:]), nil

@@ -1,4 +1,4 @@
-package bridge
+package proof
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // Domains keep a proof of one kind from passing for one of another.
@@ -46,7 +48,7 @@ func macWith(key, text []byte) []byte {
 
 // MacIs reports whether a proof is the MAC of parts, by any of the keys.
 func (s *Signer) MacIs(proof, domain string, parts ...[]byte) bool {
-	sum, err := DecodeBase64(proof)
+	sum, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sum) != sha256.Size {
 		return false
 	}
@@ -66,7 +68,7 @@ func (s *Signer) Detached(domain string, parts ...[]byte) string {
 // DetachedIs reports whether a proof is a signature of parts, by any of the
 // keys.
 func (set JWKS) DetachedIs(proof, domain string, parts ...[]byte) bool {
-	sig, err := DecodeBase64(proof)
+	sig, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sig) != ed25519.SignatureSize {
 		return false
 	}
@@ -93,7 +95,7 @@ func Stable(v any) []byte {
 // Content returns the part of an interaction that cannot change while it is
 // open, as JSON: all but who is asked and for how long. A field that amendments
 // change must be left out here, and be added to amendable.
-func (i Interaction) Content() []byte {
+func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	return Stable(i)
@@ -102,8 +104,8 @@ func (i Interaction) Content() []byte {
 // amendable has the fields that delegation and escalation change.
 type amendable struct {
 	Created, Deadline time.Time
-	Destinations      []Destination
-	Responders        []Responder
+	Destinations      []bridge.Destination
+	Responders        []bridge.Responder
 	Groups, Called    []string
 }
 
@@ -113,14 +115,14 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ProofParts returns the content, and the text that an interaction's proof
+// InteractionParts returns the content, and the text that an interaction's proof
 // covers: all of the interaction.
-func (i Interaction) ProofParts() (content, rest []byte) {
+func InteractionParts(i bridge.Interaction) (content, rest []byte) {
 	times := i.Stated
-	if times == (Times{}) {
-		times = Times{i.Created, i.Deadline}
+	if times == (bridge.Times{}) {
+		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	}
-	content = i.Content()
+	content = Content(i)
 	sum := sha256.Sum256(content)
 	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
