@@ -2,15 +2,11 @@ package proof
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-const TypeAnswer = "nod-answer+jws"
 
 // End states the outcome of a request that is answered in another format.
 type End struct {
@@ -25,23 +21,6 @@ type End struct {
 type AnswerClaims struct {
 	Ends []End  `json:"ends"`
 	Body string `json:"body"` // hex SHA-256
-}
-
-// payload reads a signed text. A nil set checks no signature: for callers that
-// trust the connection that it came by.
-func (set *JWKS) payload(typ, token string) ([]byte, error) {
-	if set != nil {
-		return set.verify(typ, token)
-	}
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "receipt: is not a compact JWS")
-	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "receipt")
-	}
-	return raw, nil
 }
 
 // VerifyEnds returns how the requests ended that an answer in another format
@@ -84,17 +63,4 @@ func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt
 		return bare, bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision than the one that came back")
 	}
 	return got, nil
-}
-
-// receipt reads a receipt, and checks its signature unless the set is nil.
-func (set *JWKS) receipt(token string) (Receipt, error) {
-	var r Receipt
-	raw, err := set.payload(TypeReceipt, strings.TrimSpace(token))
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return r, bridge.Wrap(bridge.CodeInvalid, err, "receipt")
-	}
-	return r, nil
 }

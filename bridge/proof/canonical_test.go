@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // The example of RFC 8785, section 3.2.2, and its result of section 3.2.3.

@@ -12,8 +12,8 @@
 // for a receipt and its request, and [VerifyAudit] for an exported audit log.
 // None of them needs a daemon, Redis or a private key.
 //
-// Code belongs here if it makes or checks evidence from values alone. What reads
-// or writes the store, such as the seals of the audit log and the decorator that
-// proves every record, belongs in bridge/engine. The types that are stored and
-// sent belong in bridge.
+// Code belongs here if it makes or checks evidence from values alone. Code that
+// reads or writes the store belongs in bridge/engine: it seals the audit log, and
+// proves every record on its way to the store. The types that are stored and sent
+// belong in bridge.
 package proof

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 

@@ -1,15 +1,11 @@
 package proof
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -79,50 +75,4 @@ func (set JWKS) DetachedIs(proof, domain string, parts ...[]byte) bool {
 		}
 	}
 	return false
-}
-
-// Stable is v as JSON that stays the same when it is stored and read again:
-// Marshal escapes the replacement of invalid UTF-8, and writes the character
-// itself once it was read.
-func Stable(v any) []byte {
-	out, err := json.Marshal(v)
-	if err != nil {
-		return nil // v is one of our own plain structs, which always marshal
-	}
-	return bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
-}
-
-// Content returns the part of an interaction that cannot change while it is
-// open, as JSON: all but who is asked and for how long. A field that amendments
-// change must be left out here, and be added to amendable.
-func Content(i bridge.Interaction) []byte {
-	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
-	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	return Stable(i)
-}
-
-// amendable has the fields that delegation and escalation change.
-type amendable struct {
-	Created, Deadline time.Time
-	Destinations      []bridge.Destination
-	Responders        []bridge.Responder
-	Groups, Called    []string
-}
-
-// contentHash returns the hash of the content that a receipt states.
-func contentHash(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
-
-// InteractionParts returns the content, and the text that an interaction's proof
-// covers: all of the interaction.
-func InteractionParts(i bridge.Interaction) (content, rest []byte) {
-	times := i.Stated
-	if times == (bridge.Times{}) {
-		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
-	}
-	content = Content(i)
-	sum := sha256.Sum256(content)
-	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
