@@ -83,7 +83,7 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 				continue
 			}
 		} else {
-			last.Proven = e.prover.strict // nothing is there that was written before
+			last.Proven = e.prover.Strict() // nothing is there that was written before
 		}
 		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
 			e.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
@@ -126,7 +126,7 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last proof.Seal, cu
 			return nil
 		}
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
-		signed, err := e.signer.Sign(proof.TypeSeal, last)
+		signed, err := e.signer.Seal(last)
 		if err == nil {
 			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
 		}
@@ -168,7 +168,7 @@ func (e *Engine) TrimAudit(ctx context.Context) error {
 			continue
 		}
 		last.Trimmed = true
-		signed, err := e.signer.Sign(proof.TypeSeal, last)
+		signed, err := e.signer.Seal(last)
 		if err == nil {
 			err = e.store.TrimAudit(ctx, p, last.N, signed)
 		}

@@ -68,7 +68,7 @@ type Engine struct {
 	rules     string // PolicyVersion
 	agents    map[string]bridge.Agent
 	signer    *proof.Signer
-	prover    *prover
+	prover    *proof.Prover
 	raw       bridge.Store // as Redis has it, for a look at what does not verify
 	sealing   sealHealth
 	auditFor  time.Duration
@@ -92,7 +92,7 @@ func New(o Options) *Engine {
 	if e.node == "" {
 		e.node = uuid.NewString()
 	}
-	e.raw, e.prover = o.Store, newProver(o.Signer, o.KeysInRedis)
+	e.raw, e.prover = o.Store, proof.NewProver(o.Signer, o.KeysInRedis)
 	if e.prover != nil {
 		e.store = provenStore{o.Store, e.prover, e.log}
 	}
@@ -113,7 +113,7 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 // not verify says so in Unverified.
 func (e *Engine) Show(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := e.raw.Load(ctx, id)
-	return e.prover.marked(r), err
+	return e.prover.Marked(r), err
 }
 
 // Await returns once the interaction is final. Any number of callers in any

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/nodbridge/nod/bridge/proof"
 
@@ -16,12 +14,9 @@ import (
 
 // Audit implements Auditor.
 func (s provenStore) Audit(ctx context.Context, a bridge.AuditEntry) error {
-	if len(a.Data) < 3 || a.Data[0] != '{' {
-		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s is not an object", a.Type)
+	if err := s.p.ProveEntry(&a); err != nil {
+		return err
 	}
-	at := time.Now().UnixMilli()
-	made := proof.EntryProof{At: at, Proof: s.p.signer.Detached(proof.DomainEntry, proof.EntryParts(a, a.Data, at)...)}
-	a.Data = append(append(append(bytes.Clone(a.Data[:len(a.Data)-1]), proof.EntryMark...), proof.Stable(made)...), '}')
 	return s.Store.Audit(ctx, a)
 }
 
@@ -32,9 +27,9 @@ func (e *Engine) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) s
 	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
 		return "was changed, removed or reordered before it was sealed"
 	}
-	proven := last.Proven || e.prover.strict && a.N > base
+	proven := last.Proven || e.prover.Strict() && a.N > base
 	ev, why := e.PublicKeys().EntryProblem(a, proven)
-	if why != "" && e.prover.strict {
+	if why != "" && e.prover.Strict() {
 		return why
 	}
 	last.Proven = proven || ev.Good

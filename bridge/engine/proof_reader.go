@@ -14,7 +14,7 @@ import (
 // decision.
 func (e *Engine) CheckList(l bridge.List, asStored bool) bridge.List {
 	for n, r := range l.Items {
-		if r = e.prover.marked(r); r.Unverified != "" && !asStored {
+		if r = e.prover.Marked(r); r.Unverified != "" && !asStored {
 			r = r.Distrusted()
 		}
 		l.Items[n] = r
@@ -54,7 +54,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 			return false, nil
 		}
 		ev.Data = proof.Stable(v)
-		return v.Proof == "" && !e.prover.strict || e.prover.knownVote(ev.InteractionID, v), nil
+		return e.prover.AcceptsVote(ev.InteractionID, v), nil
 	}
 	if ev.Type != bridge.EventResponse && !ev.State.Final() {
 		return true, nil
@@ -91,6 +91,5 @@ func (e *Engine) checkShown(ev *bridge.Event) bool {
 		return false
 	}
 	ev.Data = proof.Stable(i)
-	_, why := e.prover.interactionProblem(i)
-	return why == ""
+	return e.prover.InteractionProblem(i) == ""
 }

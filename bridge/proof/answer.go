@@ -16,21 +16,34 @@ type End struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// AnswerClaims bind an answer in another format to how its requests ended. The
+// answerClaims bind an answer in another format to how its requests ended. The
 // decision itself is proven by its receipt.
-type AnswerClaims struct {
+type answerClaims struct {
 	Ends []End  `json:"ends"`
 	Body string `json:"body"` // hex SHA-256
+}
+
+// Answer signs an answer in another format that was made of verified records.
+func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
+	sum := sha256.Sum256(body)
+	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
+	for n, r := range records {
+		c.Ends[n] = End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
+		if r.Response != nil {
+			c.Ends[n].Reason = r.Response.Reason
+		}
+	}
+	return s.sign(typeAnswer, c)
 }
 
 // VerifyEnds returns how the requests ended that an answer in another format
 // is about. The answer has to be the one that was signed with them.
 func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
-	raw, err := set.payload(TypeAnswer, statement)
+	raw, err := set.payload(typeAnswer, statement)
 	if err != nil {
 		return nil, err
 	}
-	var c AnswerClaims
+	var c answerClaims
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "answer")
 	}

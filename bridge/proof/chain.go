@@ -53,10 +53,15 @@ type Seal struct {
 	Proven bool `json:"proven,omitempty"`
 }
 
+// Seal signs how far a partition's log is.
+func (s *Signer) Seal(seal Seal) (string, error) { return s.sign(typeSeal, seal) }
+
+// VerifySeal reads a seal whose signature is by one of the keys, or by a key
+// that signed before; CodeForbidden for any other.
 func (set JWKS) VerifySeal(token string) (Seal, error) {
 	var s Seal
 	set.Keys = append(slices.Clone(set.Keys), set.Former...)
-	payload, err := set.verify(TypeSeal, token)
+	payload, err := set.verify(typeSeal, token)
 	if err != nil {
 		return s, err
 	}

@@ -44,9 +44,9 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// InteractionParts returns the content, and the text that an interaction's proof
+// interactionParts returns the content, and the text that an interaction's proof
 // covers: all of the interaction.
-func InteractionParts(i bridge.Interaction) (content, rest []byte) {
+func interactionParts(i bridge.Interaction) (content, rest []byte) {
 	times := i.Stated
 	if times == (bridge.Times{}) {
 		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
@@ -66,22 +66,27 @@ func ShownHash(i bridge.Interaction) string {
 	}{i.Terms, i.Prompt, i.Error, i.Risk, i.Approval}))
 }
 
-// VoteBytes returns the bytes that the proof of a vote is made over.
-func VoteBytes(v bridge.Vote) []byte {
+// voteBytes returns the bytes that the proof of a vote is made over.
+func voteBytes(v bridge.Vote) []byte {
 	v.Proof = ""
 	return Stable(v)
 }
 
-// LinkBytes returns the bytes that the proof of a link is made over.
-func LinkBytes(l bridge.Link) []byte {
+// linkBytes returns the bytes that the proof of a link is made over.
+func linkBytes(l bridge.Link) []byte {
 	l.Proof = ""
 	return Stable(l)
 }
 
-// GrantBytes returns the bytes that a grant's Proof is made over: every field of
+// grantBytes returns the bytes that a grant's Proof is made over: every field of
 // the grant except the proof.
-func GrantBytes(g bridge.Grant) []byte {
+func grantBytes(g bridge.Grant) []byte {
 	g.Proof = ""
 	g.At, g.Expires = g.At.UTC(), g.Expires.UTC()
 	return Stable(g)
+}
+
+func draftBytes(d bridge.Draft) []byte {
+	d.Proof = ""
+	return Stable(d)
 }

@@ -13,13 +13,13 @@ import (
 // Types of signed texts; they are in the signature's header, so that one never
 // passes for another.
 const (
-	TypeReceipt = "nod-receipt+jws"
-	TypeSeal    = "nod-seal+jws"
-	TypeAnswer  = "nod-answer+jws"
+	typeReceipt = "nod-receipt+jws"
+	typeSeal    = "nod-seal+jws"
+	typeAnswer  = "nod-answer+jws"
 )
 
-// Sign returns a compact JSON Web Signature.
-func (s *Signer) Sign(typ string, v any) (string, error) {
+// sign returns a compact JSON Web Signature.
+func (s *Signer) sign(typ string, v any) (string, error) {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "signature")

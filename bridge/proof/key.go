@@ -46,7 +46,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 		s.public.Keys = append(s.public.Keys, NewJWK(key.Public().(ed25519.PublicKey)))
 	}
 	first := jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: s.keys[0], KeyID: s.public.Keys[0].KeyID}}
-	for _, typ := range []string{TypeReceipt, TypeSeal, TypeAnswer} {
+	for _, typ := range []string{typeReceipt, typeSeal, typeAnswer} {
 		signer, err := jose.NewSigner(first, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 		if err != nil {
 			return nil, bridge.Wrap(bridge.CodeInternal, err, "key")

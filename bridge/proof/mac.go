@@ -12,8 +12,8 @@ import (
 
 // Domains keep a proof of one kind from passing for one of another.
 const (
-	DomainVote  = "nod vote v1"
-	DomainEntry = "nod audit entry v1"
+	domainVote  = "nod vote v1"
+	domainEntry = "nod audit entry v1"
 )
 
 // framed joins a domain and parts so that no two lists of parts look alike.
@@ -31,8 +31,8 @@ func framed(domain string, parts ...[]byte) []byte {
 	return out
 }
 
-// Mac proves something to the daemons that have the key, and to no one else.
-func (s *Signer) Mac(domain string, parts ...[]byte) string {
+// mac proves something to the daemons that have the key, and to no one else.
+func (s *Signer) mac(domain string, parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(macWith(s.macs[0], framed(domain, parts...)))
 }
 
@@ -42,8 +42,8 @@ func macWith(key, text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// MacIs reports whether a proof is the MAC of parts, by any of the keys.
-func (s *Signer) MacIs(proof, domain string, parts ...[]byte) bool {
+// macIs reports whether a proof is the MAC of parts, by any of the keys.
+func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	sum, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sum) != sha256.Size {
 		return false
@@ -56,14 +56,14 @@ func (s *Signer) MacIs(proof, domain string, parts ...[]byte) bool {
 	return good
 }
 
-// Detached proves something to everyone who has the public key.
-func (s *Signer) Detached(domain string, parts ...[]byte) string {
+// detached proves something to everyone who has the public key.
+func (s *Signer) detached(domain string, parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(s.keys[0], framed(domain, parts...)))
 }
 
-// DetachedIs reports whether a proof is a signature of parts, by any of the
+// detachedIs reports whether a proof is a signature of parts, by any of the
 // keys.
-func (set JWKS) DetachedIs(proof, domain string, parts ...[]byte) bool {
+func (set JWKS) detachedIs(proof, domain string, parts ...[]byte) bool {
 	sig, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sig) != ed25519.SignatureSize {
 		return false

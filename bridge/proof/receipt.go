@@ -55,9 +55,9 @@ type Receipt struct {
 	Stop    bool      `json:"stop,omitempty"` // the agent's turn was to end
 }
 
-// ReceiptOf returns the claims about a response to an interaction, whose
+// receiptOf returns the claims about a response to an interaction, whose
 // content is given.
-func ReceiptOf(i bridge.Interaction, content []byte, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
+func receiptOf(i bridge.Interaction, content []byte, resp bridge.Response, votes []bridge.Vote) (Receipt, error) {
 	out := Receipt{
 		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
 		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
@@ -131,7 +131,7 @@ func (r Receipt) Words() string {
 // receipt reads a receipt, and checks its signature unless the set is nil.
 func (set *JWKS) receipt(token string) (Receipt, error) {
 	var r Receipt
-	raw, err := set.payload(TypeReceipt, strings.TrimSpace(token))
+	raw, err := set.payload(typeReceipt, strings.TrimSpace(token))
 	if err != nil {
 		return r, err
 	}

@@ -36,7 +36,7 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 		return got, got.matchesEarlier(r)
 	}
 	i := r.Interaction
-	want, err := ReceiptOf(i, Content(i), *r.Response, r.Votes)
+	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}
@@ -100,7 +100,7 @@ func (r Receipt) differs(want Receipt) string {
 // says less: prompt and input are compared by their digest only.
 func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	i, resp := rec.Interaction, *rec.Response
-	want, err := ReceiptOf(i, nil, resp, rec.Votes)
+	want, err := receiptOf(i, nil, resp, rec.Votes)
 	if err != nil {
 		return err
 	}
