@@ -60,7 +60,7 @@ type Interaction struct {
 	// that approving needs a typed confirmation and covers this request alone.
 	RedactedCommand bool `json:"redacted_command,omitempty"`
 
-	// Digest is what a decision is bound to; see [Ask.Digest].
+	// Digest is what a decision is bound to; see Digest in package proof.
 	Digest string `json:"digest"`
 	// RequestKey binds the interaction to the idempotency key that it was
 	// opened with. It is empty if there was none.

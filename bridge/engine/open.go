@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -21,7 +23,7 @@ func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request,
 	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := r.Sent("")
+	digest, err := proof.Sent(r.Ask, "")
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -83,7 +85,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 	sent := i
 	err = e.veil(&i, ruling.Redact)
 	if err == nil {
-		err = i.Grantable(ruling, sent)
+		err = grantable(&i, ruling, sent)
 	}
 	return i, ruling, err
 }
@@ -206,7 +208,7 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 	} else {
 		i.Batch = 0
 	}
-	if i.Digest, err = r.NormalizedDigest(); err != nil {
+	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
 		return bridge.Interaction{}, err
 	}
 	return i, nil

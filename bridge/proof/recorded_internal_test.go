@@ -1,4 +1,4 @@
-package bridge_test
+package proof
 
 import (
 	"bytes"
@@ -45,18 +45,18 @@ func TestRecordedDigests(t *testing.T) {
 	}{
 		{
 			"a request as it was sent",
-			func() (string, error) { return r.Sent("") },
+			func() (string, error) { return Sent(r.Ask, "") },
 			"sent-1:5ec217f2d0e7a12b351315a19ba1d23a082320b35b1d28c86b74f7a0bd84449f",
 		},
 		{
 			"a follow-up as it was sent",
-			func() (string, error) { return r.Sent("01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
+			func() (string, error) { return Sent(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
 			"sent-1:52bac25e294ae85eebcee1321840a2fa18b39fd13c405b60e03b07d05e20a24b",
 		},
-		{"a payload", r.NormalizedDigest, "3f695f7143d5fb671d6303945d2f18f822414591a4d707f365adfe392acb552e"},
+		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "3f695f7143d5fb671d6303945d2f18f822414591a4d707f365adfe392acb552e"},
 		{
 			"a payload with another input",
-			func() (string, error) { return r.WithInput(json.RawMessage(`{"a":2}`)).NormalizedDigest() },
+			func() (string, error) { return NormalizedDigest(r.WithInput(json.RawMessage(`{"a":2}`))) },
 			"7cf95da07a6f25868ff84d0779739dc0f01b489f555ad8d70bbd681df43c318e",
 		},
 	} {
@@ -79,11 +79,11 @@ func TestRecordedInteraction(t *testing.T) {
 	if !bytes.Equal(got, raw) {
 		t.Errorf("got\n%s\nwant\n%s", got, raw)
 	}
-	content, rest := i.ProofParts()
+	content, rest := interactionParts(i)
 	for _, c := range []struct{ what, got, want string }{
 		{"content", sum(content), "d861253a074affb981e376ec9bc31856fc75c9664e96e7f9497b5300eac8d348"},
 		{"proof", sum(rest), "79541cca9b0fa15f70b8596e59bd8134b3ee893bca308bd11ae6e797179dde86"},
-		{"vote", i.ShownHash(), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
+		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
 	} {
 		if c.got != c.want {
 			t.Errorf("the bytes that a %s covers hash to %s, want %s", c.what, c.got, c.want)
