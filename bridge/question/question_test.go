@@ -54,11 +54,14 @@ func (c *chats) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 }
 
 func (c *chats) Cancel(ctx context.Context, _ bridge.ID, reason string) (bridge.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return bridge.Record{}, err
+	}
 	c.cancelled <- reason
 	if c.first != nil {
 		return c.ended(*c.first), nil
 	}
-	return c.rec, ctx.Err()
+	return c.rec, nil
 }
 
 // ended is the record with a response.
@@ -198,7 +201,9 @@ func TestCallerLeaves(t *testing.T) {
 				if !errors.Is(got.err, context.Canceled) || got.r.Answers == nil || len(got.r.Answers) > 0 {
 					t.Errorf("%+v", got)
 				}
-				if chat && <-c.cancelled != "the agent stopped waiting" {
+				if chat && len(c.cancelled) == 0 {
+					t.Error("the cards stay open")
+				} else if chat && <-c.cancelled != "the agent stopped waiting" {
 					t.Error("the cards do not say why they close")
 				}
 			})
