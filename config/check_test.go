@@ -83,6 +83,7 @@ func TestProblems(t *testing.T) {
 		{"client_id: nod, ", "", "console.oidc"},
 		{"client_secret: oidc-secret", "client_secret: ''", "console.oidc"},
 		{"token: person-0123456789, ", "", "people.ana.auditor"},
+		{"person-0123456789", "secret-0123456789abcdef", "people.ana.token"},
 		{hash, "sha256:0123", "people.bo.token_hashes[0]"},
 		{hash, strings.TrimPrefix(hash, "sha256:"), "people.bo.token_hashes[0]"},
 		{`telegram: "7001"`, `telegram: "@ana"`, "people.ana.telegram"},
