@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
-// pinnedCard is what the golden file holds of a card.
+// pinnedCard is a card in the golden file.
 type pinnedCard struct {
 	Name, Icon, Headline, Notice, From string
 	Body, Questions, Closing, Digest   string
@@ -194,8 +194,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestNotes checks what stands below an open card: others who wait, what was
-// redacted, who was asked as well, and why it has no controls.
+// TestNotes checks the notes below an open card: identical requests, redacted
+// places, people who were also asked, and the reason that it has no controls.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval")
@@ -219,7 +219,7 @@ func TestNotes(t *testing.T) {
 	closed := find(t, "approval-approved")
 	closed.Record.Queued = time.Now()
 	if s := render.Standing(closed.Record); s != "" {
-		t.Errorf("a closed request stands at %q", s)
+		t.Errorf("a closed request has the note %q", s)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// shownCard is what the page gets of a card.
+// shownCard is a card as the page receives it.
 type shownCard struct {
 	State     bridge.State
 	Headline  string

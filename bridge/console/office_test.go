@@ -227,7 +227,8 @@ func (b *browser) become(other *browser) {
 	b.client.Jar.SetCookies(u, other.cookies())
 }
 
-// person is whom the page greets; empty if it shows the sign-in form.
+// person returns the person that the page greets. It is empty if the page shows
+// the sign-in form.
 func (b *browser) person() string {
 	b.t.Helper()
 	var who struct{ Person string }

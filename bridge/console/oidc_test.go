@@ -106,7 +106,7 @@ func withOIDC(t testing.TB) (*office, *provider) {
 	return o, p
 }
 
-// refused is why the page says that a sign-in did not work.
+// refused returns the reason that the page shows for a failed sign-in.
 func (b *browser) refused() string {
 	b.t.Helper()
 	var who struct{ Refused string }

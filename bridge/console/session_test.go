@@ -176,8 +176,8 @@ func TestOtherPages(t *testing.T) {
 	}
 }
 
-// TestStrangers checks what is shown without a session: the page, and nothing
-// of a request.
+// TestStrangers checks that the page is shown without a session, and that no
+// part of a request is.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

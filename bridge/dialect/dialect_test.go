@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestEncode checks that text is written as it is, without a line end.
+// TestEncode checks that text is written unchanged, without a line end.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	if b, err := dialect.Encode(map[string]string{"a": "<b> & c"}); err != nil || string(b) != `{"a":"<b> & c"}` {

@@ -55,7 +55,7 @@ func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, er
 	return bridge.Link{Person: l[platform+" "+user]}, nil
 }
 
-// schedules are who is on call, by schedule.
+// schedules holds the people on call, by schedule.
 type schedules map[string][]string
 
 func (s schedules) OnCall(_ context.Context, name string) ([]string, error) {
@@ -104,7 +104,7 @@ func TestIdentify(t *testing.T) {
 		"by email":                  {actor: on("chat", "U7"), person: "cy"},
 		"by an email of two people": {actor: on("chat", "U8"), code: bridge.CodeForbidden},
 		"by an unknown email":       {actor: on("chat", "U9")},
-		"by email that is no proof": {actor: on("other", "U7")},
+		"by email without proof":    {actor: on("other", "U7")},
 		"without an email":          {actor: on("chat", "U10")},
 		"without a user":            {actor: on("mail", "")},
 	} {

@@ -89,8 +89,8 @@ func by(who string, state bridge.State) bridge.Response {
 	return bridge.Response{State: state, Actor: &bridge.Actor{Person: who}}
 }
 
-// connect connects a real client to the tools, in a version of the protocol;
-// empty: the newest.
+// connect connects a real client to the tools, in a version of the protocol. If
+// version is empty, it is the newest.
 func connect(t *testing.T, o mcp.Options, version string, c *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
@@ -110,7 +110,7 @@ func connect(t *testing.T, o mcp.Options, version string, c *sdk.ClientOptions) 
 	return client
 }
 
-// answer is what a tool answers; its error where it fails.
+// answer is the result of a tool, or its error.
 type answer struct {
 	Status, ID, Reason, By, Hint string
 	Answer                       any

@@ -153,7 +153,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestWatch checks what is shown of the backlog and of the platforms, also
+// TestWatch checks the metrics of the backlog and of the platforms, including
 // while Redis is unreachable.
 func TestWatch(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,8 @@ func newHook(t *testing.T, o webhook.Options) *webhook.Hook {
 	return h
 }
 
-// signature is what Standard Webhooks demands, computed independently.
+// signature computes the signature that Standard Webhooks demands,
+// independently of the package.
 func signature(key string, d delivery) string {
 	m := hmac.New(sha256.New, []byte(key))
 	io.WriteString(m, d.header.Get("Webhook-Id")+"."+d.header.Get("Webhook-Timestamp")+"."+d.body)
@@ -102,7 +103,7 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		answer http.HandlerFunc
-		code   bridge.Code // empty: delivered
+		code   bridge.Code // of a delivery that failed
 		after  time.Duration
 	}{
 		"created": {answer: status(http.StatusCreated)},

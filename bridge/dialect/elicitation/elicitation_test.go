@@ -28,7 +28,8 @@ func exchange(t *testing.T, in string) dialect.Exchange {
 	return tr.Exchanges[0]
 }
 
-// ended is what the server gets once the request of an exchange is closed.
+// ended returns the result that the server receives when the request of an
+// exchange is closed.
 func ended(t *testing.T, x dialect.Exchange, r bridge.Response) string {
 	t.Helper()
 	out, err := x.Answer(dialecttest.Record(t, x.Request, r))
