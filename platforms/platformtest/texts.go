@@ -68,8 +68,10 @@ var texts = []flow{
 	}},
 	{"the names of people are harmless", func(r *Rig) {
 		c := r.ask(approval())
-		hostile := bridge.Actor{Platform: bridge.PlatformAPI, User: "x", Name: "@everyone <!here> <@U0BO000002>", Person: "ana"}
-		if _, err := r.Engine.Answer(r.Ctx, c.Interaction.ID, hostile, bridge.Reply{Decision: bridge.DecideDeny, Reason: "@here <!channel>"}); err != nil {
+		hostile := bridge.Actor{Platform: bridge.PlatformAPI, User: "x", Person: "ana",
+			Name: "@everyone <!here> <@U0BO000002>"}
+		reply := bridge.Reply{Decision: bridge.DecideDeny, Reason: "@here <!channel>"}
+		if _, err := r.Engine.Answer(r.Ctx, c.Interaction.ID, hostile, reply); err != nil {
 			r.T.Fatal(err)
 		}
 		c.closed("Denied")
