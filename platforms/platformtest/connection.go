@@ -38,7 +38,7 @@ func lives(t *testing.T, h Harness) {
 		t.Errorf("health is %+v", h)
 	}
 	cancel()
-	if err := <-r.ended; err != nil {
+	if err := await(r, "the end", r.ended); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -89,7 +89,8 @@ func outlives(t *testing.T, h Harness) {
 func endsRefused(t *testing.T, h Harness) {
 	r := newRig(t, h, options{sink: &Recorder{}, still: true})
 	r.fault(sandbox.Fault{Kind: "revoke"})
-	err := r.Platform.Run(r.Ctx, &Recorder{})
+	go func() { r.ended <- r.Platform.Run(r.Ctx, &Recorder{}) }()
+	err := await(r, "the end", r.ended)
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("it ended with %v", err)
 	}

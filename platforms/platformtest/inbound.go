@@ -82,9 +82,9 @@ func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
 
 func acknowledgesLater(r *Rig, sink *Recorder) {
 	_, at := r.card()
-	entered, release := make(chan struct{}), make(chan struct{})
+	entered, release := make(chan struct{}, 9), make(chan struct{})
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
-		close(entered)
+		entered <- struct{}{}
 		<-release
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "stored"}, nil
 	})
@@ -96,7 +96,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 		}
 		acknowledged <- err
 	}()
-	<-entered
+	await(r, "the click", entered)
 	select {
 	case err := <-acknowledged:
 		r.T.Errorf("it was acknowledged before it was stored: %v", err)
@@ -105,7 +105,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 	case <-time.After(150 * time.Millisecond):
 	}
 	close(release)
-	if err := <-acknowledged; err != nil {
+	if err := await(r, "the acknowledgment", acknowledged); err != nil {
 		r.T.Error(err)
 	}
 }
@@ -227,14 +227,14 @@ func finishesClicks(t *testing.T, h Harness) {
 	go func() { r.ended <- r.Platform.Run(ctx, sink) }()
 	r.connected()
 	_, at := r.card()
-	entered, release := make(chan struct{}), make(chan struct{})
+	entered, release := make(chan struct{}, 9), make(chan struct{})
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
-		close(entered)
+		entered <- struct{}{}
 		<-release
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
 	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce) }() // its answer may be lost
-	<-entered
+	await(r, "the click", entered)
 	cancel()
 	select {
 	case err := <-r.ended:
@@ -245,7 +245,7 @@ func finishesClicks(t *testing.T, h Harness) {
 		t.Errorf("the click under way: %v", err)
 	}
 	close(release)
-	if err := <-r.ended; err != nil {
+	if err := await(r, "the end", r.ended); err != nil {
 		t.Error(err)
 	}
 }

@@ -141,6 +141,18 @@ func (r *Rig) Eventually(what string, ok func() bool) {
 	}
 }
 
+// await receives from a channel, or fails the test after a while.
+func await[T any](r *Rig, what string, from <-chan T) T {
+	r.T.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		r.T.Fatalf("%s: not within %s", what, patience)
+	}
+	panic("unreachable")
+}
+
 // place returns the place of a message.
 func (r *Rig) place(ref bridge.MessageRef) sandbox.Place {
 	return sandbox.Place{Service: r.Harness.Name, Channel: ref.Channel, Message: ref.Message}
