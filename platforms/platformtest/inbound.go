@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +84,8 @@ func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
 func acknowledgesLater(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	entered, release := make(chan struct{}, 9), make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		entered <- struct{}{}
 		<-release
@@ -100,11 +103,10 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 	select {
 	case err := <-acknowledged:
 		r.T.Errorf("it was acknowledged before it was stored: %v", err)
-		close(release)
 		return
 	case <-time.After(150 * time.Millisecond):
 	}
-	close(release)
+	let()
 	if err := await(r, "the acknowledgment", acknowledged); err != nil {
 		r.T.Error(err)
 	}
@@ -228,6 +230,8 @@ func finishesClicks(t *testing.T, h Harness) {
 	r.connected()
 	_, at := r.card()
 	entered, release := make(chan struct{}, 9), make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		entered <- struct{}{}
 		<-release
@@ -244,7 +248,7 @@ func finishesClicks(t *testing.T, h Harness) {
 	if err := sink.Context().Err(); err != nil {
 		t.Errorf("the click under way: %v", err)
 	}
-	close(release)
+	let()
 	if err := await(r, "the end", r.ended); err != nil {
 		t.Error(err)
 	}
