@@ -24,6 +24,8 @@ func layerOf(path string) int {
 		return 1
 	case strings.HasPrefix(p, "platforms/sandbox/"):
 		return 2
+	case p == "platforms/platformtest": // tests run adapters against everything with it
+		return cmdLayer
 	case p == "config", p == "deploy", strings.HasPrefix(p, "deploy/"), p == "bridge/strictjson", p == "bridge/visible":
 		return 0
 	case p == "bridge":
