@@ -8,25 +8,6 @@ import (
 	"time"
 )
 
-// Step is one thing that is done while nobody answers.
-type Step struct {
-	After  Duration `yaml:"after"`  // after the step before it, or the posting
-	Remind bool     `yaml:"remind"` // mention those who are asked
-	// Times repeats a reminder, each time after twice as long; 0 means once.
-	Times  int    `yaml:"times"`
-	Ask    Words  `yaml:"ask"`     // people and @groups who are asked as well, and mentioned
-	Route  string `yaml:"route"`   // whose places and people are asked as well
-	GiveUp string `yaml:"give_up"` // expire or deny
-}
-
-// Quiet are hours in which steps wait.
-type Quiet struct {
-	From  string `yaml:"from"` // as in 22:00
-	To    string `yaml:"to"`
-	Zone  string `yaml:"zone"`  // IANA name; default UTC
-	Risks Words  `yaml:"risks"` // that do not wait
-}
-
 // OnCall is a schedule; exactly one of its kinds is set.
 type OnCall struct {
 	Rotation  *Rotation `yaml:"rotation"`
