@@ -41,6 +41,12 @@ func (c *Config) environment(environ []string) error {
 }
 
 func walk(v reflect.Value, prefix string, env map[string]string) error {
+	if v.Kind() != reflect.Struct {
+		if env[prefix] == "" {
+			return nil
+		}
+		return assign(v, env[prefix])
+	}
 	for n := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(n).Tag.Get("yaml"), ",")
 		name, f := prefix+"_"+variable(key), v.Field(n)
