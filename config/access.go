@@ -1,152 +1,369 @@
 package config
 
-// Person is a human with accounts.
+// Person is a human with accounts. Two people cannot share an account, an email
+// address or a token.
 type Person struct {
-	Slack    string `yaml:"slack"`    // member id, U…
-	Discord  string `yaml:"discord"`  // user id
-	Telegram string `yaml:"telegram"` // numeric user id
-	// IDs are the person's ids in schedules, by their kind: pagerduty: PABC123.
-	IDs   map[string]string `yaml:"ids"`
-	Email string            `yaml:"email"` // for identity.email, and schedules that name people by it
-	Token Secret            `yaml:"token"` // to answer by API and command line; empty: not
-	// TokenHashes are as those of an agent.
+	// Slack is the member ID of the person's Slack account.
+	//
+	// Example: U0123456789
+	Slack string `yaml:"slack"`
+	// Discord is the user ID of the person's Discord account. Quote it.
+	//
+	// Example: "300000000000000001"
+	Discord string `yaml:"discord"`
+	// Telegram is the numeric user ID of the person's Telegram account. Quote
+	// it.
+	//
+	// Example: "123456789"
+	Telegram string `yaml:"telegram"`
+	// IDs are the person's IDs in on-call schedules, by kind of schedule.
+	//
+	// Example: {pagerduty: PABC123}
+	IDs map[string]string `yaml:"ids"`
+	// Email is the person's email address. identity.email, console.oidc and
+	// on-call schedules recognize the person by it.
+	//
+	// Example: ana@example.com
+	Email string `yaml:"email"`
+	// Token is the person's API token, at least 16 characters, for the command
+	// line, the API and the web console. Without a token, the person can answer
+	// in chat only.
+	//
+	// Example: {env: NOD_PEOPLE_ANA_TOKEN}
+	Token Secret `yaml:"token"`
+	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// or are valid in addition to it.
+	//
+	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
 	TokenHashes Words `yaml:"token_hashes"`
-	Auditor     bool  `yaml:"auditor"` // may read the audit log
+	// Auditor lets the person read the audit log and every request. An auditor
+	// needs a token.
+	//
+	// Example: true
+	Auditor bool `yaml:"auditor"`
 }
 
-// Route says where requests go and who may answer.
+// Route is a set of destinations, responders and escalation steps.
 type Route struct {
-	To         []string `yaml:"to"`         // platform:channel, or platform:channel/thread
-	Responders []string `yaml:"responders"` // names of people, and of groups as @name
-	// Quorum is how many people have to approve; 0 means one.
+	// To are the destinations, as PLATFORM:CHANNEL or PLATFORM:CHANNEL/THREAD. A
+	// direct message is slack:U…, discord:@USER or telegram:USER. A Telegram
+	// forum topic is telegram:CHAT/TOPIC. At least one is required.
+	//
+	// Example: ["slack:C0123456789", "telegram:-1001234567890"]
+	To []string `yaml:"to"`
+	// Responders are the people and @groups who can respond. At least one is
+	// required.
+	//
+	// Example: [ana, "@sre"]
+	Responders []string `yaml:"responders"`
+	// Quorum is the number of people who must approve, at most 10. Zero means
+	// one.
+	//
+	// Example: 2
 	Quorum int `yaml:"quorum"`
-	// Must are people or @groups, of whom one each has to be among them.
+	// Must are people or @groups. At least one of them must be among those who
+	// approve.
+	//
+	// Example: ["@leads"]
 	Must []string `yaml:"must"`
-	// Deny is ends (the default), or counts: as many denials are needed as
-	// approvals.
+	// Deny is the effect of a denial. With ends, one denial ends the request.
+	// With counts, a denial needs as many people as an approval.
+	//
+	// Default: ends
+	// Example: counts
 	Deny string `yaml:"deny"`
-	// Escalation is done step by step while nobody answers, and waits in Quiet
-	// hours.
+	// Escalation is the list of steps that run while no one responds.
 	Escalation []Step `yaml:"escalation"`
-	Quiet      *Quiet `yaml:"quiet"`
-	// Snooze offers to be reminded so much later, HandOver to ask one of these
-	// people (at most 4).
-	Snooze   Duration `yaml:"snooze"`
-	HandOver Words    `yaml:"hand_over"`
-	// AllowSelf lets the human behind the agent answer.
+	// Quiet are the hours in which escalation steps wait.
+	Quiet *Quiet `yaml:"quiet"`
+	// Snooze is the delay of the reminder that the card offers. If it is not
+	// set, the card offers none.
+	//
+	// Example: 10m
+	Snooze Duration `yaml:"snooze"`
+	// HandOver are up to 4 people to whom a responder can delegate the request
+	// from the card. Both can then respond.
+	//
+	// Example: [bo, cy]
+	HandOver Words `yaml:"hand_over"`
+	// AllowSelf lets the owners of the agent and the requester approve. By
+	// default they can only deny.
+	//
+	// Example: true
 	AllowSelf bool `yaml:"allow_self"`
-	// EscalateTo names the route that is asked as well when nobody answered in
-	// time and the request says escalate; empty: none.
+	// EscalateTo is the route that is asked in addition when the time is over,
+	// for requests with on_timeout escalate.
+	//
+	// Example: oncall
 	EscalateTo string `yaml:"escalate_to"`
 }
 
-// Agent may ask.
+// Agent is a program that can send requests. It needs token or token_hashes.
 type Agent struct {
+	// Token is the agent's API token, at least 16 characters.
+	//
+	// Example: {env: NOD_AGENTS_CI_TOKEN}
 	Token Secret `yaml:"token"`
-	// TokenHashes are sha256: and the hash of a token, instead of the token or
-	// besides it: nod token makes both. Several are good while one is replaced.
-	TokenHashes Words    `yaml:"token_hashes"`
-	Routes      []string `yaml:"routes"` // empty: all
-	// Kinds are ask, approval and notice; Scopes are once, session and always;
-	// empty: all.
-	Kinds  Words `yaml:"kinds"`
+	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// or are valid in addition to it, such as while you replace a token.
+	//
+	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
+	TokenHashes Words `yaml:"token_hashes"`
+	// Routes are the routes that the agent can name. If empty, it can name all
+	// of them. A policy rule can still send its requests elsewhere.
+	//
+	// Example: [default]
+	Routes []string `yaml:"routes"`
+	// Kinds are the kinds of requests that the agent can send: ask, approval and
+	// notice. If empty, it can send all of them.
+	//
+	// Example: [ask, approval]
+	Kinds Words `yaml:"kinds"`
+	// Scopes are the scopes that cards offer for the agent's approvals: once,
+	// session and always. If empty, cards can offer all of them.
+	//
+	// Example: [once, session]
 	Scopes Words `yaml:"scopes"`
-	// PerMinute bounds requests, MaxPending those that wait at once, MaxBytes
-	// the size of one; 0: no bound.
-	PerMinute  int `yaml:"per_minute"`
+	// PerMinute is the number of requests per minute. Zero means no limit.
+	//
+	// Example: 60
+	PerMinute int `yaml:"per_minute"`
+	// MaxPending is the number of requests that can be pending at a time. Zero
+	// means no limit.
+	//
+	// Example: 50
 	MaxPending int `yaml:"max_pending"`
-	MaxBytes   int `yaml:"max_bytes"`
-	// Owners are the people behind the agent, who do not approve what it asks.
+	// MaxBytes is the size of one request in bytes. Zero means no limit other
+	// than those of the API.
+	//
+	// Example: 200000
+	MaxBytes int `yaml:"max_bytes"`
+	// Owners are the people responsible for the agent. They can deny its
+	// requests, but not approve them, unless the route sets allow_self.
+	//
+	// Example: [ana]
 	Owners []string `yaml:"owners"`
 }
 
-// Group is who belongs together; whoever is in one of its parts is in it.
+// Group is a set of people. A person belongs to it by any of the keys.
 type Group struct {
+	// People are names of people.
+	//
+	// Example: [ana, bo]
 	People Words `yaml:"people"`
-	// Slack is a user group's id, Discord GUILD/ROLE, Telegram a chat whose
-	// administrators are meant.
-	Slack    string `yaml:"slack"`
-	Discord  string `yaml:"discord"`
+	// Slack is the ID of a Slack user group. It needs the scope usergroups:read.
+	//
+	// Example: S0123456789
+	Slack string `yaml:"slack"`
+	// Discord is a role, as GUILD/ROLE.
+	//
+	// Example: 100000000000000001/400000000000001
+	Discord string `yaml:"discord"`
+	// Telegram is the ID of a chat whose administrators belong to the group.
+	// Quote it.
+	//
+	// Example: "-1001234567890"
 	Telegram string `yaml:"telegram"`
-	OnCall   string `yaml:"oncall"` // a schedule: who is on call is in it
+	// OnCall is the name of an on-call schedule. The people on call belong to
+	// the group.
+	//
+	// Example: primary
+	OnCall string `yaml:"oncall"`
 }
 
-// Identity says how accounts are recognized that the config does not name.
+// Identity configures how nod recognizes accounts that people do not list.
 type Identity struct {
-	// Email trusts the confirmed address that Slack has of an account.
+	// Email accepts the confirmed email address of a Slack account as proof of
+	// who it belongs to. It needs the scope users:read.email.
+	//
+	// Example: true
 	Email bool `yaml:"email"`
-	// Linking offers unknown accounts a code that their person enters where
-	// nod knows them.
+	// Linking gives unknown accounts a code. The person who enters it from a
+	// known account links the unknown one.
+	//
+	// Example: true
 	Linking bool `yaml:"linking"`
-	// Remembered is how long a service's word on groups counts; default 20s.
+	// Remembered is how long nod reuses the answer of a platform about group
+	// membership.
+	//
+	// Default: 20s
+	// Example: 1m
 	Remembered Duration `yaml:"remembered"`
 }
 
-// Risk is a named level.
+// Risk is a named risk level.
 type Risk struct {
+	// Name is the name that rules use. It is required.
+	//
+	// Example: critical
 	Name string `yaml:"name"`
-	// Quorum is how many people have to approve at this level; 0: as the route
-	// says.
+	// Quorum is the number of people who must approve at this level, at most 10.
+	// Zero keeps the quorum of the route.
+	//
+	// Example: 2
 	Quorum int `yaml:"quorum"`
-	// Confirm is what has to be typed to approve; empty: a press is enough.
+	// Confirm is the text that an approver must type. If empty, a click is
+	// enough.
+	//
+	// Example: "yes, production"
 	Confirm string `yaml:"confirm"`
 }
 
-// Rule is one rule of the policy. Every condition that is set must hold; one
-// with several patterns holds if one of them does. Patterns are globs, or
-// regular expressions between slashes.
+// Rule is one rule of the policy. All of its conditions must hold. A condition
+// with several patterns holds if one of them matches. A pattern is a glob, in
+// which * is any text and ? is any character, or a regular expression between
+// slashes that must match all of the text.
 type Rule struct {
-	Name   string `yaml:"name"`
-	Agents Words  `yaml:"agents"`
-	Tools  Words  `yaml:"tools"`
-	// Command is matched word by word against each command of a shell line. A
-	// last * stands for any words that follow.
+	// Name is the name of the rule in the audit log, on cards and in the output
+	// of nod policy test.
+	//
+	// Example: push
+	Name string `yaml:"name"`
+	// Agents are patterns for the name of the agent.
+	//
+	// Example: [ci, "deploy-*"]
+	Agents Words `yaml:"agents"`
+	// Tools are patterns for the tool that the agent names.
+	//
+	// Example: [Bash, "mcp__*"]
+	Tools Words `yaml:"tools"`
+	// Command are patterns for each command of a shell line. Globs match word by
+	// word, and * at the end matches any further words.
+	//
+	// Example: ["git push *"]
 	Command Words `yaml:"command"`
-	// Options are the only words beginning with - that then: allow or grant:
-	// rule covers where a wildcard of command matches them. If left out, any
-	// option is covered; an empty list means none.
-	Options Words             `yaml:"options"`
-	Path    Words             `yaml:"path"`  // every file that the input names
-	Input   map[string]string `yaml:"input"` // by field, as in env.name
-	Where   Words             `yaml:"where"` // directory or other location
-
-	Then   string `yaml:"then"` // allow, ask or deny
+	// Options are the only words that start with - and that then: allow or
+	// grant: rule covers. If the key is missing, all options are covered. An
+	// empty list covers none.
+	//
+	// Example: [--stat, --cached]
+	Options Words `yaml:"options"`
+	// Path are patterns for every file that the input names, as absolute paths.
+	//
+	// Example: ["/srv/app/*"]
+	Path Words `yaml:"path"`
+	// Input are patterns for fields of the input, by the path of the field.
+	//
+	// Example: {"env.name": "prod*"}
+	Input map[string]string `yaml:"input"`
+	// Where are patterns for the location that the agent names, such as a
+	// directory.
+	//
+	// Example: ["/srv/*"]
+	Where Words `yaml:"where"`
+	// Then is the effect of the rule: allow, ask or deny. It is required.
+	//
+	// Example: ask
+	Then string `yaml:"then"`
+	// Reason is the reason that the agent reads if the rule allows or denies. If
+	// empty, it is the name of the rule.
+	//
+	// Example: no one deletes trees
 	Reason string `yaml:"reason"`
-
-	// What an ask changes.
-	Route     string   `yaml:"route"`
-	Risk      string   `yaml:"risk"`
-	Scopes    Words    `yaml:"scopes"`
-	Timeout   Duration `yaml:"timeout"`
-	OnTimeout string   `yaml:"on_timeout"`
-	Quorum    int      `yaml:"quorum"`
-	Confirm   string   `yaml:"confirm"`
-	Redact    Words    `yaml:"redact"` // fields of the input that people do not see
-	GrantFor  Duration `yaml:"grant_for"`
-	// Grant states what a grant covers: input, which is the default, or rule.
+	// Route is the route that is asked instead of the route of the request.
+	//
+	// Example: production
+	Route string `yaml:"route"`
+	// Risk is the risk level of the request, from risks.
+	//
+	// Example: critical
+	Risk string `yaml:"risk"`
+	// Scopes are the scopes that the card can offer: once, session and always.
+	//
+	// Example: [once, session]
+	Scopes Words `yaml:"scopes"`
+	// Timeout replaces the time that people have to respond. If several rules
+	// ask about parts of a request, the shortest timeout applies.
+	//
+	// Example: 30m
+	Timeout Duration `yaml:"timeout"`
+	// OnTimeout is the outcome if no one responds: expire, deny, default,
+	// escalate or pending.
+	//
+	// Example: deny
+	OnTimeout string `yaml:"on_timeout"`
+	// Quorum is the number of people who must approve, at most 10.
+	//
+	// Example: 2
+	Quorum int `yaml:"quorum"`
+	// Confirm is the text that an approver must type.
+	//
+	// Example: "delete production"
+	Confirm string `yaml:"confirm"`
+	// Redact are fields of the input that people do not see.
+	//
+	// Example: [user.phone]
+	Redact Words `yaml:"redact"`
+	// GrantFor shortens how long a grant lasts. Without it, a grant for the
+	// session lasts up to 24 hours, and one for always up to 30 days.
+	//
+	// Example: 8h
+	GrantFor Duration `yaml:"grant_for"`
+	// Grant is what a grant covers: input, which is the exact same request, or
+	// rule, which is everything that this rule matches.
+	//
+	// Default: input
+	// Example: rule
 	Grant string `yaml:"grant"`
 }
 
-// Redact says what is hidden besides the known shapes of credentials.
+// Redact configures what nod hides in addition to known credential formats.
 type Redact struct {
-	Patterns Words `yaml:"patterns"` // RE2; all that matches is hidden
+	// Patterns are RE2 regular expressions. nod hides everything that matches.
+	//
+	// Example: ['ACME-\d{8}']
+	Patterns Words `yaml:"patterns"`
 }
 
-// Step is one thing that is done while nobody answers.
+// Step is one escalation step. It needs at least one of remind, ask, route and
+// give_up.
 type Step struct {
-	After  Duration `yaml:"after"`  // after the step before it, or the posting
-	Remind bool     `yaml:"remind"` // mention those who are asked
-	// Times repeats a reminder, each time after twice as long; 0 means once.
-	Times  int    `yaml:"times"`
-	Ask    Words  `yaml:"ask"`     // people and @groups who are asked as well, and mentioned
-	Route  string `yaml:"route"`   // whose places and people are asked as well
-	GiveUp string `yaml:"give_up"` // expire or deny
+	// After is the delay after the previous step, or after the request was
+	// posted. It is required.
+	//
+	// Example: 2m
+	After Duration `yaml:"after"`
+	// Remind mentions the responders again.
+	//
+	// Example: true
+	Remind bool `yaml:"remind"`
+	// Times is the number of reminders, at most 10. The delay doubles after each
+	// one. Zero means one reminder.
+	//
+	// Example: 3
+	Times int `yaml:"times"`
+	// Ask are people and @groups who can respond from now on, and who are
+	// mentioned.
+	//
+	// Example: ["@on-call"]
+	Ask Words `yaml:"ask"`
+	// Route is another route whose destinations and responders are added.
+	//
+	// Example: everyone
+	Route string `yaml:"route"`
+	// GiveUp ends the request: expire or deny. Only the last step can give up.
+	//
+	// Example: expire
+	GiveUp string `yaml:"give_up"`
 }
 
-// Quiet are hours in which steps wait.
+// Quiet is a daily range of hours in which escalation steps wait.
 type Quiet struct {
-	From  string `yaml:"from"` // as in 22:00
-	To    string `yaml:"to"`
-	Zone  string `yaml:"zone"`  // IANA name; default UTC
-	Risks Words  `yaml:"risks"` // that do not wait
+	// From is the time at which quiet hours start.
+	//
+	// Example: "22:00"
+	From string `yaml:"from"`
+	// To is the time at which quiet hours end.
+	//
+	// Example: "07:00"
+	To string `yaml:"to"`
+	// Zone is the IANA name of the time zone.
+	//
+	// Default: UTC
+	// Example: Europe/Madrid
+	Zone string `yaml:"zone"`
+	// Risks are the risk levels whose steps do not wait.
+	//
+	// Example: [critical]
+	Risks Words `yaml:"risks"`
 }

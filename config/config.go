@@ -14,44 +14,98 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Config is the whole configuration. Every key is also an environment
-// variable: NOD_ and its path in capitals, such as NOD_REDIS_URL; the tokens of
-// the platforms have the names that people use already.
+// Config is the whole configuration. The comments on its fields are the text of
+// docs/configuration.md: a sentence that starts with the name of the field,
+// then the lines "Default:" (if it is not the zero value) and "Example:", which
+// is YAML for the value of the key.
 type Config struct {
-	Listen string `yaml:"listen"` // address of the API; default 127.0.0.1:8787
-	// MaxConnections is how many connections the API has open at a time. Beyond
-	// it, the oldest without a valid token is closed. Default 16384; each caller that waits for an answer is one.
+	// Listen is the address of the HTTP API. Agents, browsers, and platforms in
+	// HTTP mode connect to it.
+	//
+	// Default: 127.0.0.1:8787
+	// Example: 0.0.0.0:8787
+	Listen string `yaml:"listen"`
+	// MaxConnections is the number of connections that the API keeps open. Each
+	// waiting caller uses one. Beyond the limit, nod closes the oldest
+	// connection without a valid token. A change needs a restart.
+	//
+	// Default: 16384
+	// Example: 4096
 	MaxConnections int `yaml:"max_connections"`
-	// Hosts are further names under which clients reach nod, such as
-	// nod.example.com or *.example.com. Requests for other names are refused,
-	// against DNS rebinding; IP addresses, localhost, and the hosts of
-	// console.url and telegram.webhook_url are always known.
-	Hosts    Words  `yaml:"hosts"`
+	// Hosts are additional names under which clients reach nod. A name such as
+	// *.example.com matches every subdomain. nod answers requests for any other
+	// name with status 421, which prevents DNS rebinding. IP addresses,
+	// localhost, and the hosts of listen, console.url and telegram.webhook_url
+	// are always allowed.
+	//
+	// Example: [nod, "*.nod.svc.cluster.local"]
+	Hosts Words `yaml:"hosts"`
+	// LogLevel is the lowest level that nod logs: debug, info, warn or error. A
+	// change needs a restart.
+	//
+	// Default: info
+	// Example: debug
 	LogLevel string `yaml:"log_level"`
-	Redis    Redis  `yaml:"redis"`
-	TokenKey Secret `yaml:"token_key"` // signs controls, hex; empty: in KeysFile
-	// KeysFile is where the keys are kept that the config does not have; the
-	// daemon makes it on its first start. Default nod.keys next to the config.
-	KeysFile  string             `yaml:"keys_file"`
-	Slack     Slack              `yaml:"slack"`
-	Discord   Discord            `yaml:"discord"`
-	Telegram  Telegram           `yaml:"telegram"`
-	People    map[string]Person  `yaml:"people"`
-	Routes    map[string]Route   `yaml:"routes"`
-	Agents    map[string]Agent   `yaml:"agents"`
-	Webhooks  map[string]Webhook `yaml:"webhooks"`
-	Groups    map[string]Group   `yaml:"groups"`
-	Identity  Identity           `yaml:"identity"`
-	OnCall    map[string]OnCall  `yaml:"oncall"` // schedules
-	Redact    Redact             `yaml:"redact"`
-	Risks     []Risk             `yaml:"risks"`  // named levels, the worst last
-	Policy    []Rule             `yaml:"policy"` // the first rule that matches decides
-	Receipts  Receipts           `yaml:"receipts"`
-	Audit     Audit              `yaml:"audit"`
-	Retention Duration           `yaml:"retention"` // of settled interactions; default 720h
-	Metrics   Metrics            `yaml:"metrics"`
-	Console   Console            `yaml:"console"`
-	Traces    Traces             `yaml:"traces"`
+	// Redis is the server that stores all state. A change needs a restart.
+	Redis Redis `yaml:"redis"`
+	// TokenKey is the key that binds the controls on cards to their request and
+	// place: 32 bytes in hex. All daemons of one Redis need the same key. To
+	// replace it, set OLD,NEW on every daemon, then NEW,OLD. If it is not set,
+	// the key is in keys_file.
+	//
+	// Example: {env: NOD_TOKEN_KEY}
+	TokenKey Secret `yaml:"token_key"`
+	// KeysFile is the file with the keys that token_key and receipts.key do not
+	// set. The daemon creates it at its first start. A relative path starts at
+	// the directory of the configuration file.
+	//
+	// Default: nod.keys
+	// Example: /var/lib/nod/nod.keys
+	KeysFile string `yaml:"keys_file"`
+	// Slack connects a Slack workspace.
+	Slack Slack `yaml:"slack"`
+	// Discord connects a Discord application.
+	Discord Discord `yaml:"discord"`
+	// Telegram connects a Telegram bot.
+	Telegram Telegram `yaml:"telegram"`
+	// People are the people who can respond, by name.
+	People map[string]Person `yaml:"people"`
+	// Routes say where requests go and who can respond, by name. A request that
+	// names no route uses the route default.
+	Routes map[string]Route `yaml:"routes"`
+	// Agents are the programs that can send requests, by name.
+	Agents map[string]Agent `yaml:"agents"`
+	// Webhooks are other systems that receive every outcome, by name.
+	Webhooks map[string]Webhook `yaml:"webhooks"`
+	// Groups are sets of people, by name. Refer to one as @NAME.
+	Groups map[string]Group `yaml:"groups"`
+	// Identity configures how nod recognizes accounts that people do not list.
+	Identity Identity `yaml:"identity"`
+	// OnCall are on-call schedules, by name. A group refers to one with
+	// groups.NAME.oncall. Each schedule has exactly one kind.
+	OnCall map[string]OnCall `yaml:"oncall"`
+	// Redact configures what nod hides in addition to known credential formats.
+	Redact Redact `yaml:"redact"`
+	// Risks are the risk levels that rules can assign, the highest last.
+	Risks []Risk `yaml:"risks"`
+	// Policy is the ordered list of rules. For each part of a request, the first
+	// rule that matches decides. If no rule matches, nod asks people.
+	Policy []Rule `yaml:"policy"`
+	// Receipts configures the signatures of decisions.
+	Receipts Receipts `yaml:"receipts"`
+	// Audit configures the audit log.
+	Audit Audit `yaml:"audit"`
+	// Retention is how long nod keeps closed requests. A change needs a restart.
+	//
+	// Default: 720h
+	// Example: 2160h
+	Retention Duration `yaml:"retention"`
+	// Metrics configures the endpoint for Prometheus.
+	Metrics Metrics `yaml:"metrics"`
+	// Console configures the web console.
+	Console Console `yaml:"console"`
+	// Traces configures OpenTelemetry traces. A change needs a restart.
+	Traces Traces `yaml:"traces"`
 }
 
 // Load reads a file, then the environment, and checks the whole. An empty path
