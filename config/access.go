@@ -183,8 +183,8 @@ type Identity struct {
 	//
 	// Example: true
 	Linking bool `yaml:"linking"`
-	// Remembered is how long nod reuses the answer of a platform about group
-	// membership.
+	// Remembered is the time for which nod reuses the answer of a platform about
+	// group membership.
 	//
 	// Default: 20s
 	// Example: 1m
@@ -299,8 +299,8 @@ type Rule struct {
 	//
 	// Example: 8h
 	GrantFor Duration `yaml:"grant_for"`
-	// Grant is what a grant covers: input, which is the exact same request, or
-	// rule, which is everything that this rule matches.
+	// Grant is the coverage of a grant: input covers the exact same request, and
+	// rule covers everything that this rule matches.
 	//
 	// Default: input
 	// Example: rule

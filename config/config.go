@@ -1,5 +1,6 @@
-// Package config reads nod's configuration: plain data from a YAML file and
-// the environment, checked as a whole.
+// Package config reads and checks nod's configuration: plain data from a YAML
+// file and the environment. It knows nothing about how the data is used, and
+// imports no other package of nod.
 package config
 
 import (
@@ -95,7 +96,8 @@ type Config struct {
 	Receipts Receipts `yaml:"receipts"`
 	// Audit configures the audit log.
 	Audit Audit `yaml:"audit"`
-	// Retention is how long nod keeps closed requests. A change needs a restart.
+	// Retention is the time for which nod keeps closed requests. A change needs a
+	// restart.
 	//
 	// Default: 720h
 	// Example: 2160h
@@ -108,8 +110,8 @@ type Config struct {
 	Traces Traces `yaml:"traces"`
 }
 
-// Load reads a file, then the environment, and checks the whole. An empty path
-// means that there is no file. The error joins every problem.
+// Load reads a file, then the environment, and checks the result. If path is
+// empty, it reads the environment only. The error joins every problem.
 func Load(path string, environ []string) (Config, error) {
 	c, err := Read(path, environ)
 	if err != nil {
@@ -118,7 +120,7 @@ func Load(path string, environ []string) (Config, error) {
 	return c, c.Check()
 }
 
-// Read is Load without the check of the whole.
+// Read is Load without the check.
 func Read(path string, environ []string) (Config, error) {
 	c := Config{}
 	if path != "" {
@@ -143,8 +145,8 @@ func Read(path string, environ []string) (Config, error) {
 	return c, nil
 }
 
-// Parse reads YAML, strictly: an unknown key is an error with its line. Files
-// that secrets name are looked for from dir.
+// Parse reads YAML strictly: an unknown key is an error with its line. Relative
+// paths of secrets start at dir.
 func Parse(raw []byte, dir string) (Config, error) {
 	var c Config
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words is a list of texts; a single one may stand alone.
+// Words is a list of texts. In YAML it can also be a single text.
 type Words []string
 
 // UnmarshalYAML reads a text or a list of them.
@@ -29,11 +29,11 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// HashPrefix begins the hash of a token.
+// HashPrefix is the prefix of the hash of a token.
 const HashPrefix = "sha256:"
 
-// HashToken is what the config holds of a token instead of it. Tokens are
-// random, so that one round of SHA-256 is enough.
+// HashToken returns the hash by which the configuration can identify a token
+// without containing it. Tokens are random, so one round of SHA-256 is enough.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return HashPrefix + hex.EncodeToString(sum[:])
@@ -89,7 +89,7 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	}
 }
 
-// Secrets are the values of every secret of the config.
+// Secrets returns the values of all secrets in the configuration.
 func (c Config) Secrets() []string {
 	var out []string
 	collect(reflect.ValueOf(c), &out)
@@ -126,7 +126,7 @@ func collect(v reflect.Value, out *[]string) {
 	}
 }
 
-// checkNames checks a list of people and @groups.
+// checkNames checks that a list names existing people and @groups.
 func (c Config) checkNames(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
 		group, isGroup := strings.CutPrefix(who, "@")
@@ -139,7 +139,7 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 	}
 }
 
-// maxQuorum bounds how many people one thing may need.
+// maxQuorum is the largest number of people that an approval can require.
 const maxQuorum = 10
 
 func (c Config) checkPolicy(bad func(path, format string, args ...any)) {

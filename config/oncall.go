@@ -30,7 +30,7 @@ type Rotation struct {
 	//
 	// Example: [ana, bo]
 	People Words `yaml:"people"`
-	// Start is when the turn of the first person starts.
+	// Start is the time at which the turn of the first person starts.
 	//
 	// Example: 2026-11-02T09:00:00Z
 	Start time.Time `yaml:"start"`
@@ -66,7 +66,8 @@ type Schedule struct {
 	Token Secret `yaml:"token"`
 }
 
-// maxTimes bounds how often a reminder is repeated.
+// Limits of an escalation policy: reminders per step, and people to whom a
+// request can be delegated.
 const (
 	maxTimes    = 10
 	maxHandOver = 4

@@ -65,8 +65,8 @@ type Telegram struct {
 	//
 	// Example: {env: TELEGRAM_BOT_TOKEN}
 	BotToken Secret `yaml:"bot_token"`
-	// WebhookURL is the address at which Telegram reaches nod. It turns on
-	// webhook mode, which replaces long polling. nod registers it at startup.
+	// WebhookURL is the URL at which Telegram reaches nod. It turns on webhook
+	// mode, which replaces long polling. nod registers it at startup.
 	//
 	// Example: https://nod.example.com/telegram/webhook
 	WebhookURL string `yaml:"webhook_url"`
@@ -88,14 +88,14 @@ type Telegram struct {
 	Pacing *bool `yaml:"pacing"`
 }
 
-// Names of the platforms in the config.
+// Names of the platforms in the configuration.
 const (
 	PlatformSlack    = "slack"
 	PlatformDiscord  = "discord"
 	PlatformTelegram = "telegram"
 )
 
-// Platforms are the names of the platforms that have a token.
+// Platforms returns the names of the platforms that have a token.
 func (c Config) Platforms() []string {
 	var out []string
 	for _, p := range []struct {
@@ -109,7 +109,7 @@ func (c Config) Platforms() []string {
 	return out
 }
 
-// Account is the person's id on a platform; empty: none.
+// Account returns the person's ID on a platform, or an empty string.
 func (p Person) Account(platform string) string {
 	switch platform {
 	case PlatformSlack:

@@ -62,7 +62,8 @@ type Receipts struct {
 
 // Audit configures the log of decisions, votes, refusals and grants.
 type Audit struct {
-	// Retention is how long nod keeps audit entries. Zero keeps them forever.
+	// Retention is the time for which nod keeps audit entries. Zero means
+	// forever.
 	//
 	// Example: 8760h
 	Retention Duration `yaml:"retention"`
@@ -97,7 +98,7 @@ type Console struct {
 	//
 	// Example: true
 	Enabled bool `yaml:"enabled"`
-	// URL is the address at which browsers reach nod. OpenID Connect requires
+	// URL is the URL at which browsers reach nod. OpenID Connect requires
 	// it. If it starts with https, browsers send the session cookie over HTTPS
 	// only.
 	//
