@@ -20,7 +20,7 @@ check: ## format, vet, staticcheck, tidy, wording, layers, documents
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 1110 .
-	$(GO) test -run 'TestLayers|TestDocuments|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config
+	$(GO) test -run 'TestLayers|TestDocuments|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
 
 lint: ## the longer list of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
@@ -60,7 +60,7 @@ screenshot: browser ## take the pictures of the documents anew
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod
 
 reference: ## write docs/cli.md, docs/api.md and docs/configuration.md from the source
-	$(GO) test -count=1 -run TestReference ./cmd/nod ./config -update
+	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
 
 golden: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
