@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// minToken is how long a token of the API must be, against guessing.
+// minToken is the minimum length of an API token. It makes guessing hopeless.
 const minToken = 16
 
-// Check reports every problem with its path.
+// Check reports every problem with its path, joined into one error.
 func (c Config) Check() error {
 	var errs []error
 	bad := func(path, format string, args ...any) { errs = append(errs, fmt.Errorf(path+": "+format, args...)) }
@@ -51,7 +51,7 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkCallers checks who may call: agents, people, and who reads metrics.
+// checkCallers checks the tokens and limits of agents, people and metrics.
 func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	tokens := tokens{}
 	if c.Metrics.Token.Set() {
@@ -102,8 +102,8 @@ func (t tokens) check(bad func(path, format string, args ...any), path string, s
 	t[s.Value()] = path
 }
 
-// checkAccounts refuses an account or an address of two people: whoever has it
-// would count twice in a quorum.
+// checkAccounts rejects an account or an email address that two people share:
+// its owner would count twice in a quorum.
 func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
@@ -122,8 +122,8 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 	}
 }
 
-// checkHashes refuses a token of two callers, also where the config holds its
-// hash.
+// checkHashes rejects a token that two callers share, even if the configuration
+// contains only its hash.
 func (c Config) checkHashes(bad func(path, format string, args ...any)) {
 	seen := map[string]string{}
 	add := func(path string, token Secret, hashes []string) {
@@ -151,7 +151,7 @@ func (c Config) checkHashes(bad func(path, format string, args ...any)) {
 	}
 }
 
-// isWeb reports whether a text is an address of the web.
+// isWeb reports whether s is an HTTP or HTTPS URL.
 func isWeb(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }

@@ -7,55 +7,66 @@ import (
 	"time"
 )
 
-// Step is one thing that is done while nobody answers.
-type Step struct {
-	After  Duration `yaml:"after"`  // after the step before it, or the posting
-	Remind bool     `yaml:"remind"` // mention those who are asked
-	// Times repeats a reminder, each time after twice as long; 0 means once.
-	Times  int    `yaml:"times"`
-	Ask    Words  `yaml:"ask"`     // people and @groups who are asked as well, and mentioned
-	Route  string `yaml:"route"`   // whose places and people are asked as well
-	GiveUp string `yaml:"give_up"` // expire or deny
-}
-
-// Quiet are hours in which steps wait.
-type Quiet struct {
-	From  string `yaml:"from"` // as in 22:00
-	To    string `yaml:"to"`
-	Zone  string `yaml:"zone"`  // IANA name; default UTC
-	Risks Words  `yaml:"risks"` // that do not wait
-}
-
-// OnCall is a schedule; exactly one of its kinds is set.
+// OnCall is a schedule. Exactly one of its kinds is set.
 type OnCall struct {
-	Rotation  *Rotation `yaml:"rotation"`
-	ICal      *Feed     `yaml:"ical"`
+	// Rotation takes people in turns.
+	Rotation *Rotation `yaml:"rotation"`
+	// ICal is a calendar feed.
+	ICal *Feed `yaml:"ical"`
+	// PagerDuty is a schedule of PagerDuty.
 	PagerDuty *Schedule `yaml:"pagerduty"`
-	Opsgenie  *Schedule `yaml:"opsgenie"`
-	GoAlert   *Schedule `yaml:"goalert"`
-	Grafana   *Schedule `yaml:"grafana"`
+	// Opsgenie is a schedule of Opsgenie.
+	Opsgenie *Schedule `yaml:"opsgenie"`
+	// GoAlert is a schedule of a GoAlert server.
+	GoAlert *Schedule `yaml:"goalert"`
+	// Grafana is a schedule of a Grafana OnCall server.
+	Grafana *Schedule `yaml:"grafana"`
 }
 
-// Rotation takes people in turns.
+// Rotation takes people in turns. All of its keys are required.
 type Rotation struct {
-	People Words     `yaml:"people"`
-	Start  time.Time `yaml:"start"` // of the first one's turn
-	Every  Duration  `yaml:"every"` // length of a turn
+	// People are the people of the rotation, in order.
+	//
+	// Example: [ana, bo]
+	People Words `yaml:"people"`
+	// Start is the time at which the turn of the first person starts.
+	//
+	// Example: 2026-11-02T09:00:00Z
+	Start time.Time `yaml:"start"`
+	// Every is the length of a turn.
+	//
+	// Example: 168h
+	Every Duration `yaml:"every"`
 }
 
-// Feed is a calendar.
+// Feed is a calendar in iCalendar format.
 type Feed struct {
-	URL Secret `yaml:"url"` // http or https; a secret, as many hold a token
+	// URL is the HTTP or HTTPS address of the calendar. It is a secret because
+	// many such addresses contain a token.
+	//
+	// Example: {env: ICAL_URL}
+	URL Secret `yaml:"url"`
 }
 
-// Schedule is one of a service.
+// Schedule is a schedule of an on-call service.
 type Schedule struct {
-	URL      string `yaml:"url"`      // default: the service's own, where it has one
-	Schedule string `yaml:"schedule"` // its id
-	Token    Secret `yaml:"token"`
+	// URL is the address of the service. GoAlert and Grafana require it. For
+	// PagerDuty and Opsgenie, the default is the address of the service.
+	//
+	// Example: https://oncall.example.com
+	URL string `yaml:"url"`
+	// Schedule is the ID of the schedule. It is required.
+	//
+	// Example: PABC123
+	Schedule string `yaml:"schedule"`
+	// Token is the API token for the service. It is required.
+	//
+	// Example: {env: PAGERDUTY_TOKEN}
+	Token Secret `yaml:"token"`
 }
 
-// maxTimes bounds how often a reminder is repeated.
+// Limits of an escalation policy: reminders per step, and people to whom a
+// request can be delegated.
 const (
 	maxTimes    = 10
 	maxHandOver = 4
