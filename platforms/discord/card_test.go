@@ -362,3 +362,19 @@ func final(err error) bool {
 	code := bridge.ErrorCode(err)
 	return code != bridge.CodeUnavailable && code != bridge.CodeRateLimited
 }
+
+// TestRecordedMessageIsNotPostedAgain checks that a message which is recorded
+// gets its card without another post, also long after its nonce has expired.
+func TestRecordedMessageIsNotPostedAgain(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	parts := bridge.NewParts(nil, nil)
+	first, err := d.post(round(0, "make deploy", bridge.StatePending), parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Method: "POST /channels/{channel}/messages", Kind: "error"})
+	if again, err := d.post(round(0, "make deploy", bridge.StatePending), parts); err != nil || again != first {
+		t.Errorf("it was posted at %v, then at %v: %v", first, again, err)
+	}
+}
