@@ -186,7 +186,7 @@ func TestReport(t *testing.T) {
 // TestTurns checks that a text whose start people see is finished first.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	ask, notice := bridge.Interaction{ID: "1"}, bridge.Interaction{ID: "2", Kind: bridge.KindNotice}
+	ask, notice := bridge.Interaction{ID: "1"}, bridge.Interaction{ID: "2", Ask: bridge.Ask{Kind: bridge.KindNotice}}
 	first, rest, note := NextTurn(ask, 0), NextTurn(ask, 2), NextTurn(notice, 0)
 	if !(rest.Rank < first.Rank && first.Rank < note.Rank) || rest.Key == first.Key {
 		t.Errorf("%+v %+v %+v", first, rest, note)

@@ -43,7 +43,9 @@ var ends = []flow{
 		c.closed("has received this")
 	}},
 	{"a notice has no controls", func(r *Rig) {
-		c := r.ask(bridge.Request{Kind: bridge.KindNotice, Prompt: "The release is out", Session: newSession()})
+		c := r.ask(bridge.Request{Ask: bridge.Ask{
+			Kind: bridge.KindNotice, Prompt: "The release is out", Session: newSession(),
+		}})
 		c.closed("The release is out")
 		if got := c.end(); got.State != bridge.StateAnswered {
 			r.T.Errorf("state %s", got.State)

@@ -159,7 +159,9 @@ func choosable(values ...string) []bridge.Option {
 
 // one is a request with one question.
 func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
-	return bridge.Request{Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}}}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
+	}}
 }
 
 // newSession returns a name that no other request has.
@@ -167,9 +169,9 @@ func newSession() string { return "s-" + uuid.NewString()[:13] }
 
 // approval is a request for permission to run a command.
 func approval(scopes ...bridge.Scope) bridge.Request {
-	return bridge.Request{Prompt: "May I?", Session: newSession(), Approval: &bridge.Approval{
+	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: newSession(), Approval: &bridge.Approval{
 		Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes,
-	}}
+	}}}
 }
 
 // harmless fails the test if the card mentions anyone.

@@ -43,10 +43,15 @@ func runPosting(t *testing.T, h Harness) {
 func (r *Rig) interaction(command string) bridge.Interaction {
 	raw := longJSON(command)
 	return bridge.Interaction{
-		ID: bridge.ID(uuid.NewString()), Kind: bridge.KindApproval, Agent: "tester", Prompt: "May I?", Session: newSession(),
-		Approval:     &bridge.Approval{Tool: "bash", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{r.destination()}, Created: time.Now(), Deadline: time.Now().Add(time.Hour),
-		Digest: strings.Repeat("0123456789abcdef", 4),
+		ID: bridge.ID(uuid.NewString()),
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: newSession(),
+			Approval: &bridge.Approval{Tool: "bash", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}},
+		},
+		Agent:     "tester",
+		Placement: bridge.Placement{Destinations: []bridge.Destination{r.destination()}},
+		Schedule:  bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
+		Digest:    strings.Repeat("0123456789abcdef", 4),
 	}
 }
 

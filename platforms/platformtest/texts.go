@@ -46,14 +46,14 @@ var texts = []flow{
 		c.wantAnswer(bridge.JSONAnswer(`{"decision":"approve"}`))
 	}},
 	{"untrusted text is harmless", func(r *Rig) {
-		c := r.ask(bridge.Request{
+		c := r.ask(bridge.Request{Ask: bridge.Ask{
 			Prompt: "@everyone @here <!channel> <@U0ANA00001> <@300000000000000001> @ana_tg " +
 				"[bank](https://evil.example) [x](javascript:1) **b** `c` ```\n@everyone\n``` <b>x</b> \u202egnp\u200b",
 			Questions: []bridge.Question{{ID: "q", Text: "@here <!here> _x_", Widget: bridge.WidgetButtons,
 				Options: []bridge.Option{{Value: "b"}, {
 					Value: "<!channel>", Label: "<!channel> @everyone :smile:", Description: "@everyone <@U0BO000002> *x*",
 				}}}},
-		})
+		}})
 		c.harmless()
 		if !strings.Contains(c.text(), "evil.example") {
 			r.T.Errorf("the link does not show where it leads: %s", c.text())

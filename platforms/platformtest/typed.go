@@ -34,7 +34,9 @@ var typedTexts = []flow{
 		for _, x := range typedWidgets {
 			r.T.(*testing.T).Run(string(x.question.Widget), func(t *testing.T) {
 				x.question.ID = "q"
-				req := bridge.Request{Prompt: "When, what, where?", Questions: []bridge.Question{x.question}}
+				req := bridge.Request{Ask: bridge.Ask{
+					Prompt: "When, what, where?", Questions: []bridge.Question{x.question},
+				}}
 				refusedOnce(r.with(t), req, x.bad, x.good, x.problem).wantAnswer(x.want)
 			})
 		}
@@ -60,7 +62,7 @@ var typedTexts = []flow{
 		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, "first")
 		c.end()
 		c.closed("first")
-		next := bridge.Request{Prompt: "And now?", Error: "that was not enough"}
+		next := bridge.Request{Ask: bridge.Ask{Prompt: "And now?", Error: "that was not enough"}}
 		rec, err := r.Engine.Reprompt(r.Ctx, r.agent, c.Interaction.ID, next, "")
 		if err != nil {
 			r.T.Fatal(err)
@@ -112,20 +114,20 @@ func refusedOnce(r *Rig, req bridge.Request, bad, good, problem string) Card {
 }
 
 func plan() bridge.Request {
-	return bridge.Request{Prompt: "Please review", Questions: []bridge.Question{
+	return bridge.Request{Ask: bridge.Ask{Prompt: "Please review", Questions: []bridge.Question{
 		{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"},
-	}}
+	}}}
 }
 
 // forms are the requests with several fields.
 var forms = []flow{
 	{"several questions in one request", func(r *Rig) {
-		c := r.ask(bridge.Request{Prompt: "Before I start:", Questions: []bridge.Question{
+		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
 			{ID: "region", Header: "Region", Text: "Where?", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
 			{ID: "what", Text: "Which?", Widget: bridge.WidgetCheckbox, Options: choosable("api", "cron", "web")},
 			{ID: "why", Text: "Why?", Widget: bridge.WidgetText},
 			{ID: "note", Text: "Anything else?", Widget: bridge.WidgetTextarea, Required: new(bool)},
-		}})
+		}}})
 		r.Harness.Client.Fill(r, "cy", c.at(), []Field{
 			{bridge.WidgetRadio, []string{"Us"}}, {bridge.WidgetCheckbox, []string{"Web"}},
 			{bridge.WidgetText, []string{"because"}}, {bridge.WidgetTextarea, nil},
@@ -136,10 +138,10 @@ var forms = []flow{
 		c.closed("because", "cy")
 	}},
 	{"feedback is a text for each item", func(r *Rig) {
-		c := r.ask(bridge.Request{Prompt: "Comments?", Questions: []bridge.Question{
+		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Comments?", Questions: []bridge.Question{
 			{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
 				{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}},
-		}})
+		}}})
 		r.Harness.Client.Fill(r, "ana", c.at(), []Field{
 			{bridge.WidgetTextarea, nil}, {bridge.WidgetTextarea, []string{"too short"}},
 		})
@@ -171,7 +173,7 @@ func (c Card) wantAnswers(want map[string]bridge.Answer) {
 
 // everyField is a form with every type of field, from a schema and next to it.
 func everyField() bridge.Request {
-	return bridge.Request{Prompt: "A new service", Questions: []bridge.Question{
+	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object",
 			"required":["name","replicas","mail","public"],"properties":{
 			"name":{"type":"string","title":"Name","minLength":3,"maxLength":20,"pattern":"^[a-z]+$"},
@@ -187,7 +189,7 @@ func everyField() bridge.Request {
 		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
 		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
 		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
-	}}
+	}}}
 }
 
 var everyValue = []Field{

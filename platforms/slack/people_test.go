@@ -74,10 +74,12 @@ func (l *lister) Waiting(_ context.Context, who bridge.Actor, _ int) ([]bridge.R
 func TestHome(t *testing.T) {
 	t.Parallel()
 	s, p := desk(t)
-	sink := &lister{waiting: []bridge.Record{{State: bridge.StatePending, Interaction: bridge.Interaction{
-		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Kind: bridge.KindApproval, Agent: "tester", Prompt: "Deploy v2?",
-		Approval: &bridge.Approval{Tool: "bash"}, Created: time.Now(), Deadline: time.Now().Add(time.Hour),
-	}}}}
+	i := bridge.Interaction{
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
+		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "Deploy v2?", Approval: &bridge.Approval{Tool: "bash"}},
+		Schedule: bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
+	}
+	sink := &lister{waiting: []bridge.Record{{State: bridge.StatePending, Interaction: i}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx, sink) }()

@@ -58,9 +58,11 @@ func TestSupergroup(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}`)
 	}))
-	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: bridge.Interaction{
-		Kind: bridge.KindNotice, Prompt: "hello", Agent: "tester", Deadline: time.Now().Add(time.Hour),
-	}}, 0, nil, nil)
+	i := bridge.Interaction{
+		Agent: "tester", Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "hello"},
+		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
+	}
+	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, nil)
 	_, err := p.Post(t.Context(), bridge.Destination{Channel: "-5"}, v, nil)
 	if bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("the first error is %v", err)
