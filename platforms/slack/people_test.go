@@ -96,3 +96,55 @@ func TestHome(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestProblemsAtTheirFields checks that a form says what is wrong at the field
+// that is wrong.
+func TestProblemsAtTheirFields(t *testing.T) {
+	t.Parallel()
+	s, p := desk(t)
+	sink := &platformtest.Recorder{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, sink) }()
+	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
+	}
+	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bridge.Interaction{
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
+		Ask: bridge.Ask{Kind: bridge.KindAsk, Prompt: "Two things", Questions: []bridge.Question{
+			{ID: "a", Text: "Where?", Widget: bridge.WidgetText}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
+		}},
+		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
+	}
+	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, keys.Sign)
+	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.SlackChannel}, v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		problems := map[int]string{1: "the second is wrong"}
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "something is wrong", Problems: problems}, nil
+	})
+	ana := s.Person("ana")
+	opened, err := ana.Press(ctx, sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message}, "Answer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, err := ana.Fill(ctx, "slack", opened.Modal, []string{"here"}, []string{"there"})
+	if err != nil || len(refused.Errors) != 1 {
+		t.Fatalf("%+v, %v", refused, err)
+	}
+	for field, said := range refused.Errors {
+		if said != "the second is wrong" || !strings.HasPrefix(field, "q1") {
+			t.Errorf("the field %s says %q", field, said)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
