@@ -19,7 +19,7 @@ import (
 // has changed in the meantime.
 const openTries = 10
 
-// Open implements bridge.Records.
+// Open implements bridge.Openings.
 func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	if o.Awaited {
@@ -385,7 +385,7 @@ func (b *Broker) transitionKeys(id bridge.ID) []string {
 	return []string{b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p), b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p)}
 }
 
-// Settle implements bridge.Records.
+// Settle implements bridge.Outcomes.
 func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
 	response, err := json.Marshal(s.Response)
 	if err != nil {
