@@ -8,7 +8,7 @@
 // storage (broker).
 //
 // To follow a click, read in this order: an adapter's inbound.go, click.go,
-// conclude.go, the ports of package bridge, broker/lua/settle.lua, and
-// outbox.go. To follow a request going out, read open.go, review.go,
-// broker/lua/open.lua, outbox.go, and the adapter.
+// settle.go, the ports of package bridge, broker/lua/settle.lua, and
+// deliver.go. To follow a request going out, read open.go, policy.go,
+// broker/lua/open.lua, deliver.go, and the adapter.
 package engine
