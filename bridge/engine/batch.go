@@ -52,7 +52,7 @@ func revisions(batch []bridge.Record) string {
 // shown is what the pressed message has to show now; nil where that cannot be
 // read right now: its edit follows.
 func (e *Engine) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.View {
-	v := a.view(e, d)
+	v := e.viewFor(a, d)
 	if a.record.Batch == "" && len(a.record.Members) == 0 {
 		return &v
 	}

@@ -22,7 +22,8 @@ type admitted struct {
 	others   map[string]string
 }
 
-func (a admitted) view(e *Engine, d *bridge.Draft) bridge.View {
+// viewFor is the view of the card that was pressed.
+func (e *Engine) viewFor(a admitted, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(e.forPeople(a.record), a.control.Destination, d, e.keys.Sign)
 	if d != nil { // what it says of the draft may make the text too long for the card
 		v.Parts = e.parts(v)
@@ -196,7 +197,7 @@ func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.
 		f, said, err = e.form(ctx, a)
 		v = &said
 	}
-	e.observe(a.activity("form", began, v, err))
+	e.watcher.observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
 }
 
@@ -217,7 +218,7 @@ func (e *Engine) form(ctx context.Context, a admitted) (bridge.Form, bridge.Verd
 	if err != nil {
 		return bridge.Form{}, bridge.Verdict{}, err
 	}
-	return bridge.Form{View: a.view(e, mine), Control: a.control}, bridge.Verdict{}, nil
+	return bridge.Form{View: e.viewFor(a, mine), Control: a.control}, bridge.Verdict{}, nil
 }
 
 func orZero(v *bridge.Verdict) bridge.Verdict {
@@ -239,7 +240,7 @@ func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, err
 		said, err = e.clicked(ctx, a)
 		v = &said
 	}
-	e.observe(a.activity("click", began, v, err))
+	e.watcher.observe(a.activity("click", began, v, err))
 	return orZero(v), err
 }
 

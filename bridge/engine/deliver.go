@@ -144,7 +144,7 @@ func (e *Engine) post(ctx context.Context, j bridge.Job) error {
 	parts := e.parts(view)
 	before := len(parts.Sent())
 	ref, err := p.Post(ctx, d, view, parts)
-	e.did(j, p.Name(), r, began, err)
+	e.watcher.did(j, p.Name(), r, began, err)
 	if err != nil {
 		return progressed(err, before, parts)
 	}
@@ -245,7 +245,7 @@ func (e *Engine) update(ctx context.Context, j bridge.Job) error {
 	parts := e.parts(view)
 	before := len(parts.Sent())
 	err = p.Update(ctx, ref, view, parts)
-	e.did(j, p.Name(), r, began, err)
+	e.watcher.did(j, p.Name(), r, began, err)
 	if err != nil {
 		return progressed(err, before, parts)
 	}

@@ -25,7 +25,7 @@ func (e *Engine) edit(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	if err := e.store.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 		return bridge.Verdict{}, err
 	}
-	v := a.view(e, &d)
+	v := e.viewFor(a, &d)
 	if len(problems) > 0 {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}

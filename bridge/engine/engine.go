@@ -70,14 +70,14 @@ type Engine struct {
 	raw       bridge.Store // as Redis has it, for a look at what does not verify
 	sealing   sealHealth
 	auditFor  time.Duration
-	observer  bridge.Observer
+	watcher   watcher
 	node      string
 	standby   *standbys
 }
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]bridge.Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, rules: o.PolicyVersion, agents: o.Agents, signer: o.Signer, auditFor: o.AuditRetention, observer: o.Observer, log: o.Log, node: o.Node, standby: newStandbys()}
+	e := &Engine{store: o.Store, keys: o.Keys, platforms: map[string]bridge.Platform{}, routes: maps.Clone(o.Routes), webhooks: o.Webhooks, hookSlots: map[string]chan struct{}{}, directory: o.Directory, redactor: o.Redactor, linking: o.Linking, policy: o.Policy, rules: o.PolicyVersion, agents: o.Agents, signer: o.Signer, auditFor: o.AuditRetention, watcher: watcher{o.Observer}, log: o.Log, node: o.Node, standby: newStandbys()}
 	for _, w := range o.Webhooks {
 		e.hookSlots[w.Name()] = make(chan struct{}, hooksAtOnce)
 	}

@@ -80,19 +80,19 @@ func (e *Engine) doStep(ctx context.Context, r bridge.Record, s bridge.Step) err
 	a.Wider = len(called) > 0
 	a.Interaction = i
 	if len(mention) > 0 || s.Remind {
-		a.Reminders = reminders(r, mention, e.stillWaiting(i))
+		a.Reminders = reminders(r, mention, stillWaiting(i))
 	}
-	return e.amend(ctx, r, a)
+	return amend(ctx, e.store, r, a)
 }
 
 // amend stores an amendment, with what follows from it at the deadline.
-func (e *Engine) amend(ctx context.Context, r bridge.Record, a bridge.Amendment) error {
+func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
 	// Also without an escalation, as a former one may be stored for the deadline.
 	if r.Interaction.OnTimeout == bridge.OnTimeoutEscalate && r.Escalated.IsZero() {
 		next := a.Interaction.Escalated()
 		a.Escalated = &next
 	}
-	_, err := e.store.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
+	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
 	return err
 }
 
@@ -131,7 +131,7 @@ func (e *Engine) called(ctx context.Context, i bridge.Interaction, s bridge.Step
 }
 
 // stillWaiting is the text of a reminder.
-func (e *Engine) stillWaiting(i bridge.Interaction) string {
+func stillWaiting(i bridge.Interaction) string {
 	left := i.Remaining(time.Now()).Round(time.Minute)
 	s := "⏰ Still waiting for an answer: " + shortened(bridge.OneLine(i.Prompt))
 	if left >= time.Minute {
@@ -179,7 +179,7 @@ func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
 	if s, ok := p.(bridge.Reminding); ok && posted {
 		began := time.Now()
 		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
-		e.did(j, p.Name(), r, began, err)
+		e.watcher.did(j, p.Name(), r, began, err)
 		return err
 	}
 	return nil
@@ -276,7 +276,7 @@ func (e *Engine) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Re
 		if r, err = e.store.Load(ctx, id); err != nil {
 			return err
 		}
-		if err = e.amend(ctx, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if err = amend(ctx, e.store, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
 			return err
 		}
 	}

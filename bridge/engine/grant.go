@@ -111,11 +111,11 @@ func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []brid
 			continue
 		}
 		counted = append(counted, who)
-		b, err := e.ballot(ctx, i, who, bridge.Response{State: bridge.StateApproved})
+		covers, err := e.covers(ctx, i, who)
 		if err != nil {
 			return false, err
 		}
-		for _, n := range b.Covers {
+		for _, n := range covers {
 			slots[n]--
 		}
 	}

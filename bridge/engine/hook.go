@@ -83,7 +83,7 @@ func (e *Engine) deliver(ctx context.Context, j bridge.Job) error {
 		}
 		began := time.Now()
 		err = w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
-		e.did(j, w.Name(), r, began, err)
+		e.watcher.did(j, w.Name(), r, began, err)
 		return err
 	}
 	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is not configured any more", names[j.Destination])

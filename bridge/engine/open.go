@@ -116,7 +116,7 @@ func (e *Engine) findPeople(ctx context.Context, o *bridge.Opening) error {
 	}
 	if len(closed) == len(i.Destinations) && !o.FrontEnds {
 		o.Failures = closed
-		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: e.failureText(i, closed), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
+		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, closed), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (e *Engine) closed(ctx context.Context, i bridge.Interaction, failures map[
 	return out, nil
 }
 
-func (e *Engine) failureText(i bridge.Interaction, failures map[int]string) string {
+func failureText(i bridge.Interaction, failures map[int]string) string {
 	var s []string
 	for n := range i.Destinations {
 		if f := failures[n]; f != "" && !slices.Contains(s, f) {

@@ -198,7 +198,7 @@ func (e *Engine) restate(ctx context.Context, rec bridge.Record, v review) (brid
 			a.Void = append(a.Void, vote.Actor.Voter())
 		}
 	}
-	if err := e.amend(ctx, rec, a); err != nil {
+	if err := amend(ctx, e.store, rec, a); err != nil {
 		return rec, err
 	}
 	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.stricter, ", "))

@@ -136,7 +136,7 @@ func (e *Engine) recount(ctx context.Context, rec bridge.Record, r bridge.Respon
 	if len(a.Void) == 0 {
 		return rec, nil, nil
 	}
-	if err := e.amend(ctx, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+	if err := amend(ctx, e.store, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
 		return rec, nil, err
 	}
 	rec, err := e.store.Load(ctx, i.ID)

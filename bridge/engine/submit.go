@@ -25,7 +25,7 @@ func (e *Engine) submit(ctx context.Context, a admitted) (bridge.Verdict, error)
 		if err := e.store.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 			return bridge.Verdict{}, err
 		}
-		v := a.view(e, &d)
+		v := e.viewFor(a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.control.Question == 1 {
@@ -39,7 +39,7 @@ func (e *Engine) submit(ctx context.Context, a admitted) (bridge.Verdict, error)
 				return bridge.Verdict{}, err
 			}
 		}
-		v := a.view(e, &d)
+		v := e.viewFor(a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return e.settle(ctx, a, resp)

@@ -129,11 +129,11 @@ func (e *Engine) commandShow(ctx context.Context, c bridge.Command, text string)
 	if !may {
 		return none, nil
 	}
-	return e.told(e.forPeople(r)), nil
+	return told(e.forPeople(r)), nil
 }
 
 // told is a request in words.
-func (e *Engine) told(r bridge.Record) string {
+func told(r bridge.Record) string {
 	i := r.Interaction
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
 	if a := i.Approval; a != nil && a.Tool != "" {
