@@ -35,7 +35,7 @@ func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request,
 	if i.ID, err = e.store.NewID(i.Session, key); err != nil {
 		return bridge.Record{}, err
 	}
-	o := e.opening(i, key)
+	o := opening(i, key)
 	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
 	if err := e.answered(ctx, &o, ruling); err != nil {
 		return bridge.Record{}, err
@@ -89,7 +89,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 }
 
 // opening prepares what is stored, except for whom it reaches.
-func (e *Engine) opening(i bridge.Interaction, key string) bridge.Opening {
+func opening(i bridge.Interaction, key string) bridge.Opening {
 	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: i.TimeoutResponse(), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "nobody answered while it was queued",
 	}}

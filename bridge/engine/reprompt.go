@@ -129,7 +129,7 @@ func (e *Engine) again(ctx context.Context, agent bridge.Agent, before bridge.Re
 			i.Root = was.ID
 		}
 	}
-	o := e.opening(i, f.key)
+	o := opening(i, f.key)
 	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
 	if err := e.answered(ctx, &o, ruling); err != nil || o.Response != nil {
