@@ -133,7 +133,7 @@ type Interaction struct {
 	// that approving needs a typed confirmation and covers this request alone.
 	RedactedCommand bool `json:"redacted_command,omitempty"`
 
-	// Digest is what a decision is bound to; see [Request.Digest].
+	// Digest is what a decision is bound to; see Digest in package proof.
 	Digest string `json:"digest"`
 
 	// Requirements are what each route requires if there are several. If they

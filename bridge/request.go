@@ -311,7 +311,7 @@ func (r *Request) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.input: is not valid JSON")
 		}
 		a.Input = buf.Bytes()
-		if _, err := Canonical(a.Input); err != nil {
+		if err := CheckJSON(a.Input); err != nil {
 			e := PublicError(err)
 			return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -21,7 +23,7 @@ func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request,
 	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := r.Sent("")
+	digest, err := proof.Sent(r, "")
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -83,7 +85,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 	sent := i
 	err = e.veil(&i, ruling.Redact)
 	if err == nil {
-		err = i.Grantable(ruling, sent)
+		err = grantable(&i, ruling, sent)
 	}
 	return i, ruling, err
 }
@@ -205,7 +207,7 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 	if r.Batches() && len(i.Steps) == 0 {
 		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
 	}
-	if i.Digest, err = r.NormalizedDigest(); err != nil {
+	if i.Digest, err = proof.NormalizedDigest(r); err != nil {
 		return bridge.Interaction{}, err
 	}
 	return i, nil

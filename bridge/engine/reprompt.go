@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -20,7 +22,7 @@ func (e *Engine) Reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID,
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := r.Sent(id)
+	digest, err := proof.Sent(r, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
@@ -43,7 +45,7 @@ type setup struct {
 	policy  ruleFunc
 	version string
 	hide    bridge.Redactor
-	signer  *bridge.Signer // nil if nothing is proven
+	signer  *proof.Signer // nil if nothing is proven
 }
 
 // ruleFunc is a policy that is a function.

@@ -153,7 +153,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.keep(request{message: *m, ctx: ctx})
 		return false
 	}
-	if _, err := bridge.Canonical(c.input); err != nil { // people would see another value
+	if err := bridge.CheckJSON(c.input); err != nil { // people would see another value
 		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
 		return true
 	}

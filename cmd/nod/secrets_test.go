@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 )
@@ -72,7 +74,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		}
 		for where, req := range asks {
 			a := r.ask(req)
-			digest, err := req.Digest()
+			digest, err := proof.Digest(req)
 			if err != nil || a.Interaction.Digest != digest {
 				t.Errorf("%s in %s: the digest is another: %v", name, where, err)
 			}
