@@ -216,7 +216,7 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 	if err != nil {
 		return err
 	}
-	statement, err := s.engine.StateAnswer(records, body)
+	statement, err := s.engine.Evidence.StateAnswer(records, body)
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func TestGrantsArePrivate(t *testing.T) {
 	if v := w.press("cy", rec.Interaction.ID, "C2", "always", ""); v.Kind != bridge.VerdictSettled {
 		t.Fatalf("%+v", v)
 	}
-	all, err := w.engine.Grants(t.Context(), "")
+	all, err := w.engine.Grants.List(t.Context(), "")
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -220,7 +220,7 @@ func TestGrantsArePrivate(t *testing.T) {
 		}
 	}
 	for who, want := range map[string]int{"ana": 0, "cy": 1, "di": 1, "eve": 1} {
-		got, err := w.engine.GrantsFor(t.Context(), bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who})
+		got, err := w.engine.Grants.ListFor(t.Context(), bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who})
 		if err != nil || len(got) != want {
 			t.Errorf("%s: %v %v", who, got, err)
 		}

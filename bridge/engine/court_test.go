@@ -189,7 +189,7 @@ func (c *court) covered(what string, r bridge.Request) {
 
 func (c *court) grants() []bridge.Grant {
 	c.t.Helper()
-	all, err := c.engine.Grants(c.t.Context(), "")
+	all, err := c.engine.Grants.List(c.t.Context(), "")
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -314,7 +314,7 @@ func (r *modelRun) step() {
 		r.change()
 		return
 	case 2:
-		all, err := r.engine.Grants(r.t.Context(), "")
+		all, err := r.engine.Grants.List(r.t.Context(), "")
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func (r *modelRun) step() {
 		}
 		if len(all) > 0 && r.rng.IntN(8) == 0 {
 			for _, g := range all {
-				if _, err := r.engine.Revoke(r.t.Context(), "", g.ID(), "ana"); err != nil {
+				if _, err := r.engine.Grants.Revoke(r.t.Context(), "", g.ID(), "ana"); err != nil {
 					r.t.Fatal(err)
 				}
 			}

@@ -164,7 +164,7 @@ func TestRuleGrants(t *testing.T) {
 	// One of them can be revoked.
 	for _, g := range c.grants() {
 		if strings.Contains(g.Words(), `"make"`) {
-			if _, err := c.engine.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
+			if _, err := c.engine.Grants.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -290,7 +290,7 @@ func TestToolRemembers(t *testing.T) {
 	c.decide(plain, bridge.DecideAlways, "ana")
 	c.covered("the same request where nod remembers", plain)
 	c.asked("a request of a tool that remembers itself, next to a grant", decode())
-	if err := c.engine.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
+	if err := c.engine.Sessions.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
 		t.Fatal(err)
 	}
 	advised := ask("Delete?", "files", `{"path":"/y"}`)
@@ -328,7 +328,7 @@ func TestOldGrants(t *testing.T) {
 		if !strings.Contains(g.Words(), "covers nothing") {
 			t.Errorf("listed as %s", g.Words())
 		}
-		if _, err := c.engine.Revoke(t.Context(), "ci", g.ID(), "ana"); err != nil {
+		if _, err := c.engine.Grants.Revoke(t.Context(), "ci", g.ID(), "ana"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -10,68 +9,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// covers returns the indexes of the slots that an approver counts for.
-func (e *Engine) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
-	var out []int
-	on := make([]bool, len(i.Requirements))
-	for n, q := range i.Requirements {
-		var err error
-		if on[n], err = e.responds(ctx, q.Responders, q.Groups, actor); err != nil {
-			return nil, err
-		}
-	}
-	for n, s := range i.ApprovalSlots() {
-		in := s.Requirement < 0 || on[s.Requirement]
-		if in && s.Must != "" {
-			var err error
-			if in, err = e.named(ctx, s.Must, actor); err != nil {
-				return nil, err
-			}
-		}
-		if in {
-			out = append(out, n)
-		}
-	}
-	return out, nil
-}
+// routes are the configured routes by name.
+type routes map[string]bridge.Route
 
-// named reports whether a name, of a person or with GroupMark of a group,
-// includes an actor.
-func (e *Engine) named(ctx context.Context, name string, actor bridge.Actor) (bool, error) {
-	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
-	if !isGroup || e.directory == nil {
-		return name == actor.Person, nil
-	}
-	return e.directory.Member(ctx, group, actor)
-}
-
-// routesOf are the routes of a request whose ruling names some: its own where
-// the ruling says so or names none.
-func routesOf(own string, named []string) []string {
-	if own == "" {
-		own = bridge.DefaultRoute
-	}
-	var out []string
-	for _, name := range named {
-		if name == "" {
-			name = own
-		}
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	if len(out) == 0 {
-		return []string{own}
-	}
-	return out
-}
-
-// route returns a route that requests can go to.
-func (e *Engine) route(name string) (bridge.Route, error) {
-	route, ok := e.routes[name]
+// find returns a route that requests can go to.
+func (m routes) find(name string) (bridge.Route, error) {
+	route, ok := m[name]
 	switch {
 	case !ok:
-		known := strings.Join(slices.Sorted(maps.Keys(e.routes)), ", ")
+		known := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 		return route, bridge.Errorf(bridge.CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", known)
 	case len(route.Responders)+len(route.Groups) == 0:
 		return route, bridge.Errorf(bridge.CodeForbidden, "route: nobody may answer on %q", name).
@@ -83,14 +29,14 @@ func (e *Engine) route(name string) (bridge.Route, error) {
 	return route, nil
 }
 
-// addressed fills in where a request is shown, who may respond, and what their
+// address fills in where a request is shown, who may respond, and what their
 // routes require.
-func (e *Engine) addressed(i *bridge.Interaction, agent bridge.Agent, onTimeout bridge.OnTimeout, names []string) error {
+func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bridge.OnTimeout, names []string) error {
 	i.Route, i.DenyCounts = names[0], true
 	steps := map[string][]bridge.Step{}
 	self := true
 	for _, name := range names {
-		route, err := e.route(name)
+		route, err := m.find(name)
 		if err != nil {
 			return err
 		}
@@ -101,7 +47,7 @@ func (e *Engine) addressed(i *bridge.Interaction, agent bridge.Agent, onTimeout 
 		i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
 		if i.Kind != bridge.KindNotice {
 			q.HandOver = slices.Clone(route.HandOver)
-			if steps[name], err = e.steps(route); err != nil {
+			if steps[name], err = m.steps(route); err != nil {
 				return err
 			}
 			if i.Quiet == nil {
@@ -110,7 +56,7 @@ func (e *Engine) addressed(i *bridge.Interaction, agent bridge.Agent, onTimeout 
 			i.Snooze = max(i.Snooze, bridge.Duration(route.Snooze))
 		}
 		if onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
-			if q.Escalation, err = e.escalation(name, route); err != nil {
+			if q.Escalation, err = m.escalation(name, route); err != nil {
 				return err
 			}
 		}
@@ -132,11 +78,41 @@ func (e *Engine) addressed(i *bridge.Interaction, agent bridge.Agent, onTimeout 
 			i.Requesters = append(i.Requesters, i.Requester)
 		}
 	}
-	return e.escalates(i, onTimeout)
+	return m.escalates(i, onTimeout)
+}
+
+// steps are those of a route as they are now: what becomes of the config later
+// does not change them.
+func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
+	out := slices.Clone(route.Steps)
+	places := len(route.Destinations)
+	for n := range out {
+		if out[n].Route == "" {
+			continue
+		}
+		next, ok := m[out[n].Route]
+		if places += len(next.Destinations); !ok || places > bridge.MaxDestinations {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "route: step %d can not go to %q", n+1, out[n].Route)
+		}
+		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
+	}
+	return out, nil
+}
+
+// escalation is who the route asks next.
+func (m routes) escalation(name string, route bridge.Route) (*bridge.Escalation, error) {
+	next, ok := m[route.EscalateTo]
+	if route.EscalateTo == "" || !ok {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "on_timeout: route %q does not escalate", name).WithHint("set escalate_to of the route in the config")
+	}
+	if n := len(route.Destinations) + len(next.Destinations); n > bridge.MaxDestinations {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "route: %q and %q have %d destinations together, more than %d", name, route.EscalateTo, n, bridge.MaxDestinations)
+	}
+	return &bridge.Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders, Groups: next.Groups}, nil
 }
 
 // escalates joins the escalations of several routes.
-func (e *Engine) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) error {
+func (m routes) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) error {
 	if onTimeout != bridge.OnTimeoutEscalate || len(i.Requirements) == 0 {
 		return nil
 	}
@@ -188,4 +164,43 @@ func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
 		out = append(out, d.Step)
 	}
 	return out
+}
+
+// routesOf are the routes of a request whose ruling names some: its own where
+// the ruling says so or names none.
+func routesOf(own string, named []string) []string {
+	if own == "" {
+		own = bridge.DefaultRoute
+	}
+	var out []string
+	for _, name := range named {
+		if name == "" {
+			name = own
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return []string{own}
+	}
+	return out
+}
+
+// addAgain adds the people who were added to a request while it was pending.
+func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
+	for _, a := range was.Added {
+		if a.For != "" && !slices.Contains(now.RouteNames(), a.For) || a.For == "" && now.Route != was.Route {
+			continue // their route no longer has a say
+		}
+		if a.Route != "" {
+			route := m[a.Route] // of the current config; none if it is gone
+			a.Responders, a.Groups = route.Responders, route.Groups
+		}
+		if a.For == "" && len(now.Requirements) > 0 {
+			a.For = now.Route
+		}
+		now.Add(a)
+	}
+	now.Called = was.Called
 }

@@ -2,38 +2,17 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge/proof"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// refusalEvery bounds how often the same refusal is noted again.
-const refusalEvery = time.Minute
-
-// refuse notes in the audit log that somebody was refused. A log that cannot
-// be written does not let anybody in: what failed is logged.
-func (e *Engine) refuse(ctx context.Context, i bridge.Interaction, actor bridge.Actor, why string) {
-	mark := e.node + " " + strconv.FormatInt(time.Now().UnixNano(), 36)
-	got, err := e.store.PutNote(ctx, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why, mark, refusalEvery)
-	if err == nil && got == mark {
-		err = e.audit(ctx, bridge.AuditRefusal, i, bridge.Refusal{Actor: actor, Why: why})
-	}
-	if err != nil {
-		e.log.Error("refusal not in the audit log", "id", i.ID, "platform", actor.Platform, "user", actor.User, "why", why, "error", err)
-	}
-}
-
-func (e *Engine) audit(ctx context.Context, t bridge.AuditType, i bridge.Interaction, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "audit")
-	}
-	return e.store.Audit(ctx, bridge.AuditEntry{Type: t, ID: i.ID, Agent: i.Agent, Session: i.Session, Data: data})
-}
 
 const (
 	sealEvery = time.Second
@@ -53,40 +32,52 @@ type sealer struct {
 	base map[int]int64
 }
 
+// Audit seals, checks, exports and trims the audit log.
+type Audit struct {
+	store     bridge.Auditor
+	leases    bridge.Leases
+	prover    *proof.Prover
+	sealing   sealHealth
+	signer    *proof.Signer
+	retention time.Duration
+	log       *slog.Logger
+	node      string
+}
+
 // seal signs what is new in the audit log until ctx ends; one daemon does.
-func (e *Engine) seal(ctx context.Context) {
-	if e.signer == nil {
+func (au *Audit) seal(ctx context.Context) {
+	if au.signer == nil {
 		return
 	}
 	known := sealer{map[int]proof.Seal{}, map[int]time.Time{}, map[int]int64{}}
 	for bridge.Pause(ctx, sealEvery) {
-		held, err := e.store.Hold(ctx, "seal", e.node, sealLease)
+		held, err := au.leases.Hold(ctx, "seal", au.node, sealLease)
 		if err == nil && held {
-			err = e.sealAll(ctx, known)
+			err = au.sealAll(ctx, known)
 		}
 		if err != nil && ctx.Err() == nil {
-			e.log.Warn("audit log not sealed", "error", err)
+			au.log.Warn("audit log not sealed", "error", err)
 		}
 	}
 }
 
-func (e *Engine) sealAll(ctx context.Context, known sealer) error {
-	logs, err := e.store.Audits(ctx)
+func (au *Audit) sealAll(ctx context.Context, known sealer) error {
+	logs, err := au.store.Audits(ctx)
 	if err != nil {
 		return err
 	}
 	for p, l := range logs {
 		var last proof.Seal
 		if l.Sealed != "" {
-			if last, err = e.PublicKeys().VerifySeal(l.Sealed); err != nil {
-				e.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
+			if last, err = au.PublicKeys().VerifySeal(l.Sealed); err != nil {
+				au.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
 				continue
 			}
 		} else {
-			last.Proven = e.prover.Strict() // nothing is there that was written before
+			last.Proven = au.prover.Strict() // nothing is there that was written before
 		}
 		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
-			e.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
+			au.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
 			continue
 		}
 		if _, seen := known.base[p]; !seen {
@@ -95,7 +86,7 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 		if known.last[p] = last; l.N == last.N {
 			continue
 		}
-		if err := e.sealOne(ctx, p, last, l.Cursor, known); err != nil {
+		if err := au.sealOne(ctx, p, last, l.Cursor, known); err != nil {
 			return err
 		}
 	}
@@ -103,20 +94,20 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 }
 
 // sealOne seals what follows the last seal of a partition.
-func (e *Engine) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
+func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
 	for {
 		instead := last.N
 		if last.At.Sub(known.kept[partition]) >= sealKeep {
 			instead, known.kept[partition] = 0, last.At
 		}
-		entries, err := e.store.AuditEntries(ctx, partition, cursor, sealBatch)
+		entries, err := au.store.AuditEntries(ctx, partition, cursor, sealBatch)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		good := 0
 		for _, a := range entries {
-			if why := e.unsealable(a, &last, known.base[partition]); why != "" {
-				e.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
+			if why := au.unsealable(a, &last, known.base[partition]); why != "" {
+				au.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
 				break
 			}
 			good++
@@ -126,9 +117,9 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last proof.Seal, cu
 			return nil
 		}
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
-		signed, err := e.signer.Seal(last)
+		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
+			err = au.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
 		}
 		if err != nil || good < sealBatch {
 			return err
@@ -136,26 +127,81 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last proof.Seal, cu
 	}
 }
 
-// TrimAudit removes what has outlived the retention from the audit log, up to
+// unsealable says why an entry cannot be sealed after what the last seal
+// vouches for. It is empty if the entry can. Entries up to base may be those of
+// an earlier version.
+func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
+	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
+		return "was changed, removed or reordered before it was sealed"
+	}
+	proven := last.Proven || au.prover.Strict() && a.N > base
+	ev, why := au.PublicKeys().EntryProblem(a, proven)
+	if why != "" && au.prover.Strict() {
+		return why
+	}
+	last.Proven = proven || ev.Good
+	return ""
+}
+
+// refuseToSeal notes, and logs once, why a partition is no longer sealed.
+func (au *Audit) refuseToSeal(partition int, why string) {
+	h := &au.sealing
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refused == nil {
+		h.refused = map[int]string{}
+	}
+	if h.refused[partition] != why {
+		h.refused[partition] = why
+		au.log.Error("AUDIT: the log is no longer sealed", "partition", partition, "why", why)
+	}
+}
+
+// Health reports whether the audit log can be sealed, and what was found in
+// it if it cannot.
+func (au *Audit) Health() bridge.Health {
+	au.sealing.mu.Lock()
+	defer au.sealing.mu.Unlock()
+	for _, p := range slices.Sorted(maps.Keys(au.sealing.refused)) {
+		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: partition " + strconv.Itoa(p) + ", " + au.sealing.refused[p]}
+	}
+	return bridge.Health{State: bridge.HealthUp}
+}
+
+// Refusals counts the partitions of the audit log that are no longer
+// sealed because of what was found in them.
+func (au *Audit) Refusals() int64 {
+	au.sealing.mu.Lock()
+	defer au.sealing.mu.Unlock()
+	return int64(len(au.sealing.refused))
+}
+
+// sealHealth holds the reasons why the audit log cannot be sealed, by partition.
+type sealHealth struct {
+	mu      sync.Mutex
+	refused map[int]string
+}
+
+// Trim removes what has outlived the retention from the audit log, up to
 // an entry that is sealed. That it did is signed: nobody else can begin the log
 // later.
-func (e *Engine) TrimAudit(ctx context.Context) error {
-	if e.signer == nil || e.auditFor == 0 {
+func (au *Audit) Trim(ctx context.Context) error {
+	if au.signer == nil || au.retention == 0 {
 		return nil
 	}
-	logs, err := e.store.Audits(ctx)
+	logs, err := au.store.Audits(ctx)
 	if err != nil {
 		return err
 	}
-	oldest := time.Now().Add(-e.auditFor)
+	oldest := time.Now().Add(-au.retention)
 	for p := range logs {
-		seals, err := e.store.Seals(ctx, p)
+		seals, err := au.store.Seals(ctx, p)
 		if err != nil {
 			return err
 		}
 		var last proof.Seal
 		for _, token := range seals {
-			s, err := e.PublicKeys().VerifySeal(token)
+			s, err := au.PublicKeys().VerifySeal(token)
 			if err != nil {
 				continue // by a key that is gone
 			}
@@ -168,14 +214,23 @@ func (e *Engine) TrimAudit(ctx context.Context) error {
 			continue
 		}
 		last.Trimmed = true
-		signed, err := e.signer.Seal(last)
+		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = e.store.TrimAudit(ctx, p, last.N, signed)
+			err = au.store.TrimAudit(ctx, p, last.N, signed)
 		}
 		if err != nil {
 			return err
 		}
-		e.log.Info("audit log trimmed", "partition", p, "through", last.N)
+		au.log.Info("audit log trimmed", "partition", p, "through", last.N)
 	}
 	return nil
+}
+
+// PublicKeys are the keys that verify receipts and seals; none without a
+// signer.
+func (au *Audit) PublicKeys() proof.JWKS {
+	if au.signer == nil {
+		return proof.JWKS{Keys: []proof.JWK{}}
+	}
+	return au.signer.PublicKeys()
 }

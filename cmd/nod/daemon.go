@@ -76,7 +76,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	d.config = c
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
-	observer.WatchProof(func() int64 { return d.engine().AuditRefusals() }, d.keysHealth)
+	observer.WatchProof(func() int64 { return d.engine().Audit.Refusals() }, d.keysHealth)
 	return d, nil
 }
 
@@ -209,7 +209,7 @@ func (d *daemon) tidy(ctx context.Context) {
 	t := time.NewTicker(broker.TidyEvery)
 	defer t.Stop()
 	for {
-		if err := errors.Join(d.store.Tidy(ctx), d.engine().TrimAudit(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.store.Tidy(ctx), d.engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("old entries not removed", "error", err)
 		}
 		select {
