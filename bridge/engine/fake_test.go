@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -480,7 +479,7 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 		f(&options)
 	}
 	options.Store = union{o.store, o.log, rest{}}
-	o.Engine = compose(options, options.Store, nil, "here", slog.New(slog.DiscardHandler))
+	o.Engine = New(options)
 	return o
 }
 

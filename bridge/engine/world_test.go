@@ -46,6 +46,8 @@ type setup struct {
 	version string
 	hide    bridge.Redactor
 	signer  *proof.Signer // nil if nothing is proven
+	linking bool
+	kept    time.Duration // of the audit log; 0 means forever
 }
 
 // ruleFunc is a policy that is a function.
@@ -118,7 +120,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 func (w *world) reload(s setup) {
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer,
+		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
 	}
 	if w.between != nil {
