@@ -34,64 +34,79 @@ func (cl *clicks) decideAll(ctx context.Context, a admitted) (bridge.Verdict, er
 		return bridge.Verdict{}, err
 	}
 	// Only what the clicked message showed is decided.
-	after := pendingAfter(batch, a.control.Question)
+	n := tally{after: pendingAfter(batch, a.control.Question)}
 	batch = batch[:min(a.control.Question, len(batch))]
 	if d.Approves() && (len(batch) == 0 || bridge.Terms(batch) != a.control.Terms) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}, nil
 	}
-	done, lost, unseen, refused := 0, 0, 0, ""
 	for _, rec := range batch {
-		i := rec.Interaction
-		if d.Approves() && !seen(rec, a.control.Destination) {
-			if !rec.State.Final() {
-				unseen++
-			}
-			continue
-		}
-		_, why, err := cl.people.eligible(ctx, i, a.Actor)
-		if err != nil {
+		if err := cl.decideOne(ctx, a, rec, d, &n); err != nil {
 			return bridge.Verdict{}, err
 		}
-		if rec.State.Final() || why != "" && (d.Approves() || !mayDeny(i, why)) {
-			continue
+	}
+	switch {
+	case n.done == 0 && n.unseen > 0:
+		v := bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}
+		return v, cl.cards.drawAgain(ctx, a.record, a.control.Destination)
+	case n.done == 0 && n.refused != "":
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: n.refused[1:], View: cl.cards.shown(ctx, a, nil)}, nil
+	case n.done == 0:
+		return bridge.Verdict{Kind: bridge.VerdictLate, Note: noteAllLate, View: cl.cards.shown(ctx, a, nil)}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: n.note(), View: cl.cards.shown(ctx, a, nil)}, nil
+}
+
+// tally counts what became of the requests of a batch.
+type tally struct {
+	done, lost, unseen, after int
+	refused                   string // why one was, after a space
+}
+
+// decideOne decides one of a batch, if it is pending and offers the decision.
+func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, d bridge.Decision, n *tally) error {
+	i := rec.Interaction
+	if d.Approves() && !seen(rec, a.control.Destination) {
+		if !rec.State.Final() {
+			n.unseen++
 		}
-		r, problem, err := decide(i, d, bridge.Given{})
-		if err != nil || problem != "" {
-			continue // this one does not offer it
-		}
-		r.Message = a.pressed()
-		_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
-		switch {
-		case err != nil:
-			return bridge.Verdict{}, err
-		case refusal != nil:
-			refused = " " + refusal.Note
-		case result == bridge.BallotDecided:
-			done++
-		default:
-			lost++
-		}
+		return nil
 	}
-	if done == 0 && unseen > 0 {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, cl.cards.drawAgain(ctx, a.record, a.control.Destination)
+	_, why, err := cl.people.eligible(ctx, i, a.Actor)
+	if err != nil || rec.State.Final() || why != "" && (d.Approves() || !mayDeny(i, why)) {
+		return err
 	}
-	if done == 0 && refused != "" {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: refused[1:], View: cl.cards.shown(ctx, a, nil)}, nil
+	r, problem, err := decide(i, d, bridge.Given{})
+	if err != nil || problem != "" {
+		return nil //nolint:nilerr // this one does not offer it
 	}
-	if done == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "Too late: all of it was decided before. Nothing was recorded.", View: cl.cards.shown(ctx, a, nil)}, nil
+	r.Message = a.pressed()
+	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
+	switch {
+	case err != nil:
+		return err
+	case refusal != nil:
+		n.refused = " " + refusal.Note
+	case result == bridge.BallotDecided:
+		n.done++
+	default:
+		n.lost++
 	}
-	note := "Recorded: " + strconv.Itoa(done) + " decided."
-	if lost > 0 {
-		note += " " + strconv.Itoa(lost) + " had been decided a moment before."
+	return nil
+}
+
+// note tells what was decided.
+func (n tally) note() string {
+	note := "Recorded: " + strconv.Itoa(n.done) + " decided."
+	if n.lost > 0 {
+		note += " " + strconv.Itoa(n.lost) + " had been decided a moment before."
 	}
-	if unseen > 0 {
-		note += " " + strconv.Itoa(unseen) + " are not shown in full yet, and are still open."
+	if n.unseen > 0 {
+		note += " " + strconv.Itoa(n.unseen) + " are not shown in full yet, and are still open."
 	}
-	if after > 0 {
-		note += " " + strconv.Itoa(after) + " came after the card you clicked, and are still open."
+	if n.after > 0 {
+		note += " " + strconv.Itoa(n.after) + " came after the card you clicked, and are still open."
 	}
-	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: note + refused, View: cl.cards.shown(ctx, a, nil)}, nil
+	return note + n.refused
 }
 
 // pendingAfter counts the pending requests of a batch that a card with n of

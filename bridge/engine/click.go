@@ -60,6 +60,37 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 // admit checks token, place and person. A verdict other than nil is the
 // answer to the click.
 func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v != nil || err != nil {
+		return a, v, err
+	}
+	i := a.record.Interaction
+	if v, err := cl.admitPerson(ctx, &a); v != nil || err != nil {
+		return a, v, err
+	}
+	if !a.resolve() {
+		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	if a.record.State.Final() {
+		return a, nil, nil // the answer is who was first, wherever it is asked
+	}
+	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
+	if err != nil {
+		return a, nil, err
+	}
+	if !muted {
+		v, err := cl.cards.unseen(ctx, &a)
+		return a, v, err
+	}
+	view := cl.cards.shown(ctx, a, nil)
+	if view != nil {
+		view.ReadOnly = true
+	}
+	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
+}
+
+// locate checks that a control was made by nod, for the place where it was used.
+func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a := admitted{Click: c, actor: c.Actor}
 	var err error
 	if a.control, err = cl.keys.Verify(c.Token); err != nil {
@@ -83,48 +114,37 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 		}
 		a.posted = first.Messages
 	}
-	if !a.inPlace() {
-		cl.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
-		cl.journal.refuse(ctx, i, c.Actor, "out of place")
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	if a.inPlace() {
+		return a, nil, nil
 	}
+	cl.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
+	cl.journal.refuse(ctx, i, c.Actor, "out of place")
+	return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+}
+
+// admitPerson checks that the person may respond, or use the control to deny.
+func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
+	i, c := a.record.Interaction, a.Click
 	var why string
+	var err error
 	if a.actor, why, err = cl.people.eligible(ctx, i, c.Actor); err != nil {
 		cl.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
-		return a, nil, err
+		return nil, err
 	}
 	if mayDeny(i, why) && a.denies() {
 		a.denyOnly, why = why, ""
 	}
-	if why != "" {
-		cl.journal.refuse(ctx, i, a.actor, why)
-		note := noteWhy(i, why)
-		if cl.linking && a.actor.Person == "" {
-			if note, err = cl.codes.offer(ctx, c); err != nil {
-				return a, nil, err
-			}
+	if why == "" {
+		return nil, nil
+	}
+	cl.journal.refuse(ctx, i, a.actor, why)
+	note := noteWhy(i, why)
+	if cl.linking && a.actor.Person == "" {
+		if note, err = cl.codes.offer(ctx, c); err != nil {
+			return nil, err
 		}
-		return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 	}
-	if !a.resolve() {
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	if a.record.State.Final() {
-		return a, nil, nil // the answer is who was first, wherever it is asked
-	}
-	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
-	if err != nil {
-		return a, nil, err
-	}
-	if !muted {
-		v, err := cl.cards.unseen(ctx, &a)
-		return a, v, err
-	}
-	view := cl.cards.shown(ctx, a, nil)
-	if view != nil {
-		view.ReadOnly = true
-	}
-	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 }
 
 // inPlace reports whether the click came from the destination that its token
@@ -228,6 +248,12 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 	if i.Kind == bridge.KindApproval {
 		return cl.approval(ctx, a)
 	}
+	return cl.question(ctx, a)
+}
+
+// question applies a click on a question: it answers, or changes a draft.
+func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
 	if a.control.Action == bridge.ActionDecline && i.Declinable {
 		return cl.settle(ctx, a, declined())
 	}

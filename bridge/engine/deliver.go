@@ -130,10 +130,8 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() && !pendingOf(batch) {
 		return nil
 	}
-	if h, ok := p.(bridge.Healther); ok {
-		if s := h.Health(); s.State == bridge.HealthDown {
-			return bridge.Errorf(bridge.CodeForbidden, "%s: %s", p.Name(), s.Reason)
-		}
+	if err := usable(p); err != nil {
+		return err
 	}
 	d, err := w.threads.place(ctx, r, j.Destination, p)
 	if err != nil {
@@ -151,15 +149,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return progressed(err, before, parts)
 	}
-	if err := w.cards.mark(ctx, r, j.Destination, ref); err != nil {
-		return err
-	}
-	if len(batch) > 0 { // mark did it for the first
-		if err := w.cards.markShown(ctx, view); err != nil {
-			return err
-		}
-	}
-	if err := w.threads.start(ctx, r, j.Destination, ref); err != nil {
+	if err := w.note(ctx, r, view, ref); err != nil {
 		return err
 	}
 	switch {
@@ -169,6 +159,29 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 		return nil
 	}
 	return w.redrawBatch(ctx, r, batch, j.Destination)
+}
+
+// note notes where the card is, what it shows, and that the session has its
+// thread there.
+func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View, ref bridge.MessageRef) error {
+	err := w.cards.mark(ctx, r, view.Destination, ref)
+	if err == nil && len(view.Batch) > 0 { // mark did it for the first
+		err = w.cards.markShown(ctx, view)
+	}
+	if err != nil {
+		return err
+	}
+	return w.threads.start(ctx, r, view.Destination, ref)
+}
+
+// usable refuses a platform on which an administrator must act first.
+func usable(p bridge.Platform) error {
+	if h, ok := p.(bridge.Healther); ok {
+		if s := h.Health(); s.State == bridge.HealthDown {
+			return bridge.Errorf(bridge.CodeForbidden, "%s: %s", p.Name(), s.Reason)
+		}
+	}
+	return nil
 }
 
 // noticed ends a notice once it has been shown wherever it can be.

@@ -137,17 +137,7 @@ func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
 			d.Step, d.Page = at+1, 0
 		}
 	case bridge.ActionPick:
-		problems := map[int]string{}
-		for n, f := range a.fields {
-			given, ok := a.answers[f.ID]
-			other, typed := a.others[f.ID]
-			if !ok && !typed {
-				continue
-			}
-			if problem := checkPart(f.Question, given, other); problem != "" {
-				problems[n] = problem
-			}
-		}
+		problems := a.checkPicked()
 		a.mergeInto(d)
 		if len(problems) == 0 && len(a.fields) > 1 && d.Step == at {
 			d.Step, d.Page = at+1, 0
@@ -182,6 +172,22 @@ func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
 		d.Others = map[string]string{}
 	}
 	return d
+}
+
+// checkPicked returns what is wrong with what native inputs hold, by field.
+func (a admitted) checkPicked() map[int]string {
+	problems := map[int]string{}
+	for n, f := range a.fields {
+		given, ok := a.answers[f.ID]
+		other, typed := a.others[f.ID]
+		if !ok && !typed {
+			continue
+		}
+		if problem := checkPart(f.Question, given, other); problem != "" {
+			problems[n] = problem
+		}
+	}
+	return problems
 }
 
 // checkPart checks a value that may still be completed: nothing is required

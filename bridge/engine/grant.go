@@ -72,17 +72,7 @@ func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge
 // store finds grants by their keys; everything else is compared here, and what
 // cannot be found out does not hold.
 func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
-	now, ends := time.Now(), g.Expires
-	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
-		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
-	}
-	a := i.Approval
-	switch {
-	case !g.Current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
-		return false
-	case !now.Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
-		return false
-	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk, len(bridge.Missing(g.Routes, i.GrantRoutes)) > 0:
+	if !applies(g, i) {
 		return false
 	}
 	if err := gr.check(g); err != nil {
@@ -94,6 +84,24 @@ func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interacti
 		gr.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
 	}
 	return err == nil && enough
+}
+
+// applies compares a grant with what an interaction requires, except for the
+// people who gave it.
+func applies(g bridge.Grant, i bridge.Interaction) bool {
+	ends, a := g.Expires, i.Approval
+	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
+		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
+	}
+	switch {
+	case !g.Current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
+		return false
+	case !time.Now().Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
+		return false
+	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk:
+		return false
+	}
+	return len(bridge.Missing(g.Routes, i.GrantRoutes)) == 0
 }
 
 // enough reports whether the approvals of these people would approve the

@@ -48,46 +48,48 @@ func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
 		return err
 	}
 	for _, id := range ids {
-		r, err := gr.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
-			continue
-		}
-		if r.Interaction.Redacted > 0 {
-			continue // its exact request is not stored
-		}
-		now, err := gr.evaluator.rejudge(ctx, r)
-		if err != nil {
-			return err
-		}
-		if now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
-			continue
-		}
-		// It was asked under its own requirements, which may be stricter.
-		asked, err := gr.covering(ctx, r.Interaction)
-		if err != nil {
-			return err
-		}
-		i := now.now
-		all, err := gr.covering(ctx, i)
-		if err != nil {
-			return err
-		}
-		if len(asked) == 0 || len(all) == 0 {
-			continue
-		}
-		resp := covered(i, all)
-		resp.At = time.Now().UTC().Truncate(time.Millisecond)
-		if _, _, err := gr.outcomes.Settle(ctx, bridge.Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended}); err != nil {
+		if err := gr.releaseOne(ctx, id, given); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// releaseOne approves a pending request if it is covered under what it was
+// asked with, which may be stricter, and under the current policy.
+func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant) error {
+	r, err := gr.records.Load(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
+		return nil
+	}
+	if r.Interaction.Redacted > 0 {
+		return nil // its exact request is not stored
+	}
+	now, err := gr.evaluator.rejudge(ctx, r)
+	if err != nil || now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
+		return err
+	}
+	asked, err := gr.covering(ctx, r.Interaction)
+	if err != nil || len(asked) == 0 {
+		return err
+	}
+	i := now.now
+	all, err := gr.covering(ctx, i)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	resp := covered(i, all)
+	resp.At = time.Now().UTC().Truncate(time.Millisecond)
+	_, _, err = gr.outcomes.Settle(ctx, bridge.Settlement{
+		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
+	})
+	return err
 }
 
 // prove adds the proof to a grant that is about to be stored. It must be

@@ -37,6 +37,7 @@ const (
 	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. /" + bridge.CommandName + " unmute lets it answer again."
 	noteUnseen  = "This card does not show everything yet, so nothing was recorded. Wait a moment, read it, and click again."
 	noteChanged = "The requirements changed since this card was drawn. Nothing was recorded: read the card and decide again."
+	noteAllLate = "Too late: all of it was decided before. Nothing was recorded."
 	// The card shows the newer question by then.
 	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
 )

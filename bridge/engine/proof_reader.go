@@ -90,6 +90,11 @@ func (e *Evidence) checkEvent(ctx context.Context, ev *bridge.Event) (bool, erro
 	if ev.Type != bridge.EventResponse && !ev.State.Final() {
 		return true, nil
 	}
+	return e.checkEnd(ctx, ev)
+}
+
+// checkEnd checks what an event says of how a request ended.
+func (e *Evidence) checkEnd(ctx context.Context, ev *bridge.Event) (bool, error) {
 	r, err := e.records.Load(ctx, ev.InteractionID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return !ev.State.Decided() && ev.Data == nil, nil // it outlived its record

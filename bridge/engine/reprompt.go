@@ -133,15 +133,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
 		return bridge.Record{}, err
 	}
-	i.Round, i.Previous = was.Round+1, was.ID
-	if slices.Equal(i.RouteNames(), was.RouteNames()) {
-		rd.carryOver(&i, before)
-	}
-	if slices.Equal(i.Destinations, was.Destinations) {
-		if i.Root = was.Root; i.Root == "" {
-			i.Root = was.ID
-		}
-	}
+	rd.follow(&i, before)
 	o := opening(i, f.key)
 	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
 	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
@@ -160,6 +152,20 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return bridge.Record{}, err
 	}
 	return rd.opener.store(ctx, o)
+}
+
+// follow makes an interaction the next round of another.
+func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
+	was := before.Interaction
+	i.Round, i.Previous = was.Round+1, was.ID
+	if slices.Equal(i.RouteNames(), was.RouteNames()) {
+		rd.carryOver(i, before)
+	}
+	if slices.Equal(i.Destinations, was.Destinations) {
+		if i.Root = was.Root; i.Root == "" {
+			i.Root = was.ID
+		}
+	}
 }
 
 // carryOver keeps the people and places that were added to the round before,

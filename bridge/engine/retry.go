@@ -17,13 +17,7 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 		limit = postAttempts
 	}
 	if transient && (j.Attempt < limit || code == bridge.CodeRateLimited || madeProgress(cause) || w.patient(ctx, j)) {
-		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
-		if madeProgress(cause) {
-			delay = firstBackoff
-		}
-		if pe, ok := errors.AsType[*bridge.Error](cause); ok {
-			delay = max(delay, pe.RetryAfter)
-		}
+		delay := delayAfter(j, cause)
 		switch {
 		case errors.Is(cause, bridge.ErrPaced):
 			return w.postpone(ctx, j, cause)
@@ -40,6 +34,18 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 		}
 	}
 	return w.outbox.Bury(ctx, j, cause.Error())
+}
+
+// delayAfter is how long a job waits that failed with cause.
+func delayAfter(j bridge.Job, cause error) time.Duration {
+	delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
+	if madeProgress(cause) {
+		delay = firstBackoff
+	}
+	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+		delay = max(delay, pe.RetryAfter)
+	}
+	return delay
 }
 
 // delayShown is from which delay on whoever looks at a request is told.

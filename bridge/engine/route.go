@@ -40,25 +40,15 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		if err != nil {
 			return err
 		}
-		q := bridge.Requirement{Route: name, Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups)}
-		if i.Kind == bridge.KindApproval {
-			q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
-		}
-		i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
+		q := required(i, name, route)
 		if i.Kind != bridge.KindNotice {
-			q.HandOver = slices.Clone(route.HandOver)
-			if steps[name], err = m.steps(route); err != nil {
-				return err
-			}
-			if i.Quiet == nil {
-				i.Quiet = route.Quiet
-			}
-			i.Snooze = max(i.Snooze, bridge.Duration(route.Snooze))
+			steps[name], err = m.steps(route)
 		}
-		if onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
-			if q.Escalation, err = m.escalation(name, route); err != nil {
-				return err
-			}
+		if err == nil && onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
+			q.Escalation, err = m.escalation(name, route)
+		}
+		if err != nil {
+			return err
 		}
 		self = self && route.AllowSelf
 		i.Require(q, route)
@@ -79,6 +69,26 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		}
 	}
 	return m.escalates(i, onTimeout)
+}
+
+// required returns what a route requires of a request, and applies the route's
+// settings to it.
+func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Requirement {
+	q := bridge.Requirement{
+		Route: name, Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups),
+	}
+	if i.Kind == bridge.KindApproval {
+		q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
+	}
+	i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
+	if i.Kind != bridge.KindNotice {
+		q.HandOver = slices.Clone(route.HandOver)
+		if i.Quiet == nil {
+			i.Quiet = route.Quiet
+		}
+		i.Snooze = max(i.Snooze, bridge.Duration(route.Snooze))
+	}
+	return q
 }
 
 // steps are those of a route as they are now: what becomes of the config later
