@@ -252,12 +252,7 @@ func TestEscalationKeepsChanges(t *testing.T) {
 	if before.Terms != 2 {
 		t.Fatalf("changed %d times", before.Terms)
 	}
-	for range 2000 {
-		if got := w.get(id); !got.Escalated.IsZero() {
-			break
-		}
-		bridge.Pause(t.Context(), 2*time.Millisecond)
-	}
+	eventually(t, "it is escalated", func() bool { return !w.get(id).Escalated.IsZero() })
 	after := w.get(id)
 	if after.Escalated.IsZero() || after.Interaction.Terms != before.Terms || len(after.Interaction.Requirements) != len(before.Requirements) {
 		t.Errorf("escalated at %v: terms %d, was %d: %+v", after.Escalated, after.Interaction.Terms, before.Terms, after.Interaction.Requirements)

@@ -132,6 +132,19 @@ func TestDraft(t *testing.T) {
 	if v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "ana") || w.get(id).State.Final() {
 		t.Fatalf("bo submits ana's draft: %+v", v)
 	}
+	if v := w.use("ana", id, bridge.ActionPick, 0, 0, map[int]bridge.Input{2: {Text: "much too long a reason"}}); v.Kind != bridge.VerdictInvalid {
+		t.Errorf("a picked value that is wrong: %+v", v)
+	}
+	if v := w.use("eve", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden {
+		t.Errorf("eve may not answer: %+v", v)
+	}
+}
+
+// TestForgedControls checks that controls that a card never had are refused.
+func TestForgedControls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, versions, regions, note).Interaction.ID
 	for _, c := range []struct {
 		what             string
 		action           bridge.Action
@@ -149,11 +162,22 @@ func TestDraft(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, v)
 		}
 	}
-	if v := w.use("ana", id, bridge.ActionPick, 0, 0, map[int]bridge.Input{2: {Text: "much too long a reason"}}); v.Kind != bridge.VerdictInvalid {
-		t.Errorf("a picked value that is wrong: %+v", v)
+	c := w.control("ana", id, bridge.ActionChoose, 0, 0, nil)
+	for what, change := range map[string]func(*bridge.Click){
+		"a token of another key": func(c *bridge.Click) { c.Token = "x" + c.Token[1:] },
+		"another channel":        func(c *bridge.Click) { c.Ref.Channel = "C2" },
+		"another platform":       func(c *bridge.Click) { c.Actor.Platform = "other" },
+	} {
+		forged := c
+		change(&forged)
+		if v, err := w.engine.Click(t.Context(), forged); err != nil || v.Kind != bridge.VerdictUnknown {
+			t.Errorf("%s: %+v, %v", what, v, err)
+		}
 	}
-	if v := w.use("eve", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden {
-		t.Errorf("eve may not answer: %+v", v)
+	unknown, _ := bridge.NewID(0)
+	c.Token = w.keys.Sign(bridge.Control{Interaction: unknown, Action: bridge.ActionChoose})
+	if v, err := w.engine.Click(t.Context(), c); err != nil || v.Kind != bridge.VerdictUnknown {
+		t.Errorf("an unknown request: %+v, %v", v, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -265,12 +264,10 @@ func (r *modelRun) decide(q modelRequest, id bridge.ID) {
 }
 
 func (r *modelRun) shown(id bridge.ID) {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
-		if rec, err := r.engine.Get(r.t.Context(), id); err == nil && (len(rec.Messages) > 0 || rec.State.Final()) {
-			return
-		}
-	}
-	r.t.Fatal("a card was not posted")
+	eventually(r.court.t, "a card is posted", func() bool {
+		rec, err := r.engine.Get(r.t.Context(), id)
+		return err == nil && (len(rec.Messages) > 0 || rec.State.Final())
+	})
 }
 
 // released compares the pending requests that a new grant released.

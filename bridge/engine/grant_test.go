@@ -300,15 +300,13 @@ func TestToolRemembers(t *testing.T) {
 	go func() {
 		_, _ = tool.RequestInteraction(t.Context(), plain, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }})
 	}()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	eventually(t, "the handler's request is asked", func() bool {
 		ids, err := c.store.Pending(t.Context(), "ci", "s")
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("the handler's request was not asked: %v", err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(ids) == 1 {
-			break
-		}
-	}
+		return len(ids) == 1
+	})
 }
 
 // TestOldGrants checks that a grant in an earlier form covers nothing, is
