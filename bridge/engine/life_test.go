@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,9 @@ func TestBatch(t *testing.T) {
 	if len(first.Members) != 3 {
 		t.Fatalf("the card shows %d requests; want 3", len(first.Members))
 	}
+	eventually(t, "the card shows all of them", func() bool {
+		return !slices.ContainsFunc(ids, func(id bridge.ID) bool { return w.get(id).Shown[0] == "" })
+	})
 	v := w.drawn(ids[0], "C1")
 	all := func(who string, v bridge.View, option int) bridge.Verdict {
 		t.Helper()
