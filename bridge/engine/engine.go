@@ -85,11 +85,11 @@ func New(o Options) *Engine {
 		o.Node = uuid.NewString()
 	}
 	prover := proof.NewProver(o.Signer, o.KeysInRedis)
-	store := o.Store
+	p := portsOf(o.Store)
 	if prover != nil {
-		store = provenStore{o.Store, prover, o.Log}
+		p = p.proven(prover, o.Log)
 	}
-	return wire(o, store, prover)
+	return wire(o, p, prover)
 }
 
 // Run posts, edits, sweeps and receives until ctx ends, and returns nil then.

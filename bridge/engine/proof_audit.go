@@ -7,9 +7,9 @@ import (
 )
 
 // Audit implements Auditor.
-func (s provenStore) Audit(ctx context.Context, a bridge.AuditEntry) error {
+func (s provenAudit) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	if err := s.p.ProveEntry(&a); err != nil {
 		return err
 	}
-	return s.Store.Audit(ctx, a)
+	return s.Auditor.Audit(ctx, a)
 }

@@ -13,7 +13,7 @@ import (
 // Evidence shows what is stored, and whether it verifies.
 type Evidence struct {
 	records bridge.Records
-	raw     bridge.Store
+	raw     bridge.Records
 	prover  *proof.Prover
 	signer  *proof.Signer
 	log     *slog.Logger

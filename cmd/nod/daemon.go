@@ -96,12 +96,12 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	provenStore := engine.ProvenStore(d.store, k.signer, k.inRedis, d.log)
+	ports := engine.Proven(d.store, k.signer, k.inRedis, d.log)
 	rules, err := buildPolicy(c)
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := buildPlatforms(c, provenStore, d.log)
+	platforms, callbacks, err := buildPlatforms(c, ports.Notes, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, platforms, provenStore)
+	people := buildDirectory(c, platforms, ports.Links)
 	options := engine.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
