@@ -108,7 +108,10 @@ func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Gran
 		return bridge.Grant{}, err
 	}
 	g := all[n]
-	if err := gr.journal.write(ctx, bridge.AuditRevoke, bridge.Interaction{Agent: g.Agent, Session: g.Session}, bridge.Revocation{Grant: g, By: by}); err != nil {
+	if err := gr.journal.write(ctx, bridge.AuditRevoke, bridge.Interaction{
+		Agent: g.Agent,
+		Ask:   bridge.Ask{Session: g.Session},
+	}, bridge.Revocation{Grant: g, By: by}); err != nil {
 		gr.log.Error("revocation not in the audit log", "grant", id, "error", err)
 	}
 	gr.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)

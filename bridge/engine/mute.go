@@ -36,7 +36,9 @@ func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string
 		if n < 0 {
 			continue
 		}
-		_, why, err := ch.people.eligible(ctx, bridge.Interaction{Responders: route.Responders, Groups: route.Groups}, a)
+		_, why, err := ch.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+			Responders: route.Responders, Groups: route.Groups,
+		}}, a)
 		if err != nil {
 			return "", false, err
 		}

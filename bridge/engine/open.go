@@ -34,7 +34,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := proof.Sent(r, "")
+	digest, err := proof.Sent(r.Ask, "")
 	if err != nil {
 		return bridge.Record{}, err
 	}

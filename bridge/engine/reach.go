@@ -109,7 +109,10 @@ func (w *reach) frontEnds(ctx context.Context, session string) (bool, error) {
 // may be empty.
 func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
 	var out bridge.Availability
-	i, err := w.composer.interaction(agent, bridge.Request{Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}}}, nil)
+	i, err := w.composer.interaction(agent, bridge.Request{Ask: bridge.Ask{
+		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk,
+		Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
+	}}, nil)
 	if err != nil {
 		return out, err
 	}
