@@ -305,10 +305,6 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	return cl.settle(ctx, a, r)
 }
 
-func typedProblem(problem string) bridge.Verdict {
-	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: problem, Problems: map[int]string{bridge.TypedProblem: problem}}
-}
-
 func declined() bridge.Response {
 	return bridge.Response{State: bridge.StateCancelled, Reason: "declined"}
 }

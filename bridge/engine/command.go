@@ -18,10 +18,8 @@ mute, unmute: make this channel read-only for nod, and let it answer again
 who: who you are to nod, and what this place is called
 link CODE: link an account that I do not know`
 
-const (
-	maxShown  = 15
-	maxLooked = 200
-)
+// maxShown bounds how many requests a reply lists.
+const maxShown = 15
 
 // commands carries out what people type in a channel.
 type commands struct {

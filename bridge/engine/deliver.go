@@ -14,10 +14,6 @@ const (
 	jobRenew       = 1500 * time.Millisecond
 	jobTimeout     = 20 * time.Second // of the platform's calls
 	jobsAtOnce     = 16
-	postAttempts   = 6  // about 8 s of transient failure, then the destination is given up
-	editAttempts   = 40 // about half an hour, then a dead letter
-	firstBackoff   = 250 * time.Millisecond
-	maxBackoff     = time.Minute
 	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
 	sweepPoll      = 20 * time.Millisecond
 	sweepBatch     = 100                 // of a partition, in one script

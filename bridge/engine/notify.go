@@ -175,3 +175,7 @@ func cutBytes(s string, n int) string {
 	}
 	return s[:n] + "… (" + strconv.Itoa(len(s)-n) + " bytes more are on its card)"
 }
+
+func typedProblem(problem string) bridge.Verdict {
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: problem, Problems: map[int]string{bridge.TypedProblem: problem}}
+}

@@ -6,6 +6,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// maxLooked bounds how many pending requests are looked at.
+const maxLooked = 200
+
 // reader returns records that verify.
 type reader struct {
 	records  bridge.Records

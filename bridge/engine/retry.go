@@ -8,6 +8,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+const (
+	postAttempts = 6  // about 8 s of transient failure, then the destination is given up
+	editAttempts = 40 // about half an hour, then a dead letter
+	firstBackoff = 250 * time.Millisecond
+	maxBackoff   = time.Minute
+)
+
 // failed decides what becomes of a job whose work failed with cause.
 func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) error {
 	code := bridge.ErrorCode(cause)
