@@ -351,7 +351,7 @@ func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	look := s.engine.Get
 	if p.Agent == nil {
-		look = s.engine.Show // people see what is stored, and that it proves nothing
+		look = s.engine.Evidence.Show // people see what is stored, and that it proves nothing
 	}
 	rec, err := look(r.Context(), id)
 	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
