@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Reprompt asks again after an answer that the agent could not use, or instead

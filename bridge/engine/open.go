@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Open validates a request, finds out whether and where people are asked, and

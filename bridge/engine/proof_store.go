@@ -6,9 +6,8 @@ import (
 	"encoding/hex"
 	"log/slog"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // provenStore is a store of which nothing is believed that a daemon did not

@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // ballot makes the vote of an actor with a response.
