@@ -134,7 +134,7 @@ func (a Approval) EditText() string {
 
 // WithInput is the request for an approval with another input: what a person
 // approved who changed it.
-func (r Request) WithInput(input json.RawMessage) Request {
+func (r Ask) WithInput(input json.RawMessage) Ask {
 	a := *r.Approval
 	a.Input = input
 	r.Approval = &a

@@ -59,10 +59,18 @@ func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		ID: id, Kind: bridge.KindApproval, Prompt: "May I?", Agent: "tester", Session: "s", Route: "default", Created: now, Deadline: now.Add(time.Hour),
-		Approval:     &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"x"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
-		Digest: strings.Repeat("a", 64), Round: 1, MaxRounds: 3,
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", Route: "default",
+			Approval: &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"x"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}}, MaxRounds: 3,
+		},
+		Agent:    "tester",
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Hour)},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		},
+		Digest:  strings.Repeat("a", 64),
+		Lineage: bridge.Lineage{Round: 1},
 	}
 	return proof.NewProver(mustSigner(t), false), i
 }

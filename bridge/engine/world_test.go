@@ -219,9 +219,9 @@ func (w *world) answer(who string, id bridge.ID, r bridge.Reply) error {
 
 func shell(command string) bridge.Request {
 	raw, _ := json.Marshal(map[string]string{"command": command}) // a string always marshals
-	return bridge.Request{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
+	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
 		Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce,
-			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}
+			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}}
 }
 
 // commandOf is the command of an act that shell made.

@@ -58,7 +58,7 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 // state and the reason.
 func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
 	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Digest: end.Digest}
-	digest, err := Digest(req)
+	digest, err := Digest(req.Ask)
 	if err != nil {
 		return bare, err
 	}

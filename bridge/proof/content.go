@@ -27,7 +27,7 @@ func Stable(v any) []byte {
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
-	return Stable(i)
+	return Stable(i.Flat())
 }
 
 // amendable has the fields that delegation and escalation change.

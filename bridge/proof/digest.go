@@ -45,7 +45,7 @@ type action struct {
 // over the canonical form (RFC 8785) of its kind, prompt and questions, and of
 // the tool, input, key and where of an approval. The daemon makes the same of what it
 // was sent; an agent compares both before it acts.
-func Digest(r bridge.Request) (string, error) {
+func Digest(r bridge.Ask) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func Digest(r bridge.Request) (string, error) {
 }
 
 // NormalizedDigest is Digest of a request that is normalized.
-func NormalizedDigest(r bridge.Request) (string, error) {
+func NormalizedDigest(r bridge.Ask) (string, error) {
 	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
 	if a := r.Approval; a != nil {
 		p.Approval = &action{a.Tool, a.Input, a.Key, a.Where}
@@ -64,8 +64,7 @@ func NormalizedDigest(r bridge.Request) (string, error) {
 // ApprovedDigest is the digest of an approval with another input, as a person
 // changed it.
 func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error) {
-	asked := bridge.Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
-	return NormalizedDigest(asked.WithInput(input))
+	return NormalizedDigest(i.Ask.WithInput(input))
 }
 
 // GrantDigest identifies an approval as the agent sent it: two have the same
@@ -92,10 +91,10 @@ const sentVersion = "sent-1:"
 // same idempotency key from another request. Nothing that a config, a trace or
 // the time makes of a request is in it. Previous is the interaction that it
 // asks again.
-func Sent(r bridge.Request, previous bridge.ID) (string, error) {
+func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous bridge.ID
-		Request  bridge.Request
+		Request  bridge.Ask
 	}{previous, r})
 	if err != nil {
 		return "", bridge.Errorf(bridge.CodeInvalid, "the request cannot be encoded as JSON")

@@ -99,7 +99,13 @@ func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
 // sameDecision reports whether a response is the one that the receipt was made
 // for. The votes are in entries of their own.
 func (r Receipt) sameDecision(resp bridge.Response) bool {
-	i := bridge.Interaction{ID: r.ID, Kind: r.Kind, Agent: r.Agent, Session: r.Session, Route: r.Route, Digest: r.Digest, Rule: r.Rule, Risk: r.Risk, Quorum: r.Quorum}
+	i := bridge.Interaction{
+		ID:    r.ID,
+		Ask:   bridge.Ask{Kind: r.Kind, Session: r.Session, Route: r.Route},
+		Agent: r.Agent, Digest: r.Digest,
+		Governance: bridge.Governance{Rule: r.Rule, Risk: r.Risk},
+		Placement:  bridge.Placement{Quorum: r.Quorum},
+	}
 	want, err := receiptOf(i, nil, resp, r.Votes)
 	want.Content, want.Audit = r.Content, r.Audit
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))

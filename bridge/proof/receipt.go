@@ -90,7 +90,7 @@ func (set JWKS) VerifyReceipt(token string) (Receipt, error) { return set.receip
 // Covers reports, as an error, why the receipt is none for a request, or for
 // the input that was approved instead; nil: it is.
 func (r Receipt) Covers(req bridge.Request, approved json.RawMessage) error {
-	digest, err := Digest(req)
+	digest, err := Digest(req.Ask)
 	if err != nil {
 		return err
 	}

@@ -56,8 +56,7 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 	if i.Redacted > 0 {
 		return nil
 	}
-	req := bridge.Request{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}
-	now, err := NormalizedDigest(req)
+	now, err := NormalizedDigest(i.Ask)
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
-	if now, err = NormalizedDigest(req.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
+	if now, err = NormalizedDigest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
 		err = bridge.Errorf(bridge.CodeForbidden, "response.input: is not the one that was approved")
 	}
 	return err

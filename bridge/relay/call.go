@@ -174,11 +174,11 @@ func (c call) request(w *Wrap) bridge.Request {
 	if c.edit {
 		decisions = append(decisions, bridge.DecideEdit)
 	}
-	return bridge.Request{
+	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server `" + w.Name + "`",
 		Session: w.Session, Route: w.Route, Timeout: w.Timeout, Batch: w.Batch,
 		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
-	}
+	}}
 }
 
 func (w *Wrap) approve(ctx context.Context, m Message, c call) {

@@ -63,7 +63,7 @@ func deniedReceipt(t *testing.T, agent, input string) string {
 	if err != nil || len(tr.Exchanges) == 0 {
 		return "e30.e30.e30"
 	}
-	digest, err := proof.Digest(tr.Exchanges[0].Request)
+	digest, err := proof.Digest(tr.Exchanges[0].Request.Ask)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,7 @@ func (x intruder) forgedDraft(t *testing.T) {
 
 func (x intruder) earlierRound(t *testing.T) {
 	first := x.decided(approval(bridge.ScopeOnce), answerOnce)
-	next, err := x.agent.Reprompt(x.ctx, first.Interaction.ID, bridge.Request{Error: "again"}, "")
+	next, err := x.agent.Reprompt(x.ctx, first.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "again"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,8 +116,11 @@ func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 		}
 	}
 	rec := bridge.Record{
-		Interaction: bridge.Interaction{ID: receipt.ID, Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
-		State:       receipt.State,
+		Interaction: bridge.Interaction{
+			ID:  receipt.ID,
+			Ask: bridge.Ask{Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
+		},
+		State: receipt.State,
 		Response: &bridge.Response{
 			State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: receipt.Stop,
 		},

@@ -75,7 +75,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{claudeAsk, yes, allowEdited, false},
 	} {
 		c.receipt.At = time.Now()
-		if c.receipt.Digest, err = proof.Digest(c.asked.Exchanges[0].Request); err != nil {
+		if c.receipt.Digest, err = proof.Digest(c.asked.Exchanges[0].Request.Ask); err != nil {
 			t.Fatal(err)
 		}
 		unsigned := func(v any) string {
