@@ -25,10 +25,10 @@ func signerOf(t testing.TB, first byte) *Signer {
 
 // evidenceRequest is an approval whose input is not in the canonical form.
 func evidenceRequest() bridge.Request {
-	return bridge.Request{
-		Kind: bridge.KindApproval, Prompt: "May I?", Session: "s",
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", OnTimeout: bridge.OnTimeoutDeny,
 		Approval: &bridge.Approval{Tool: "bash", Where: "/srv", Key: "k", Input: json.RawMessage(`{ "b" : 1.50, "a" : "<&>\u2028", "c": [1e2, -0] }`)},
-	}
+	}}
 }
 
 // TestEvidenceOfEarlierVersions checks that digests, signatures and MACs are
@@ -44,13 +44,17 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 		return text
 	}
 	req := evidenceRequest()
-	digest := must(Digest(req))
+	digest := must(Digest(req.Ask))
 	approved := must(Digest(req.WithInput(json.RawMessage(`{"a":2}`))))
 	i := bridge.Interaction{
-		ID: evidenceID, Kind: req.Kind, Prompt: req.Prompt, Agent: "tester", Session: "s", Route: "default", Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour),
-		Approval: req.Approval, Digest: digest, Round: 1, MaxRounds: 3, Quorum: 2,
-		Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		ID: evidenceID, Ask: req.Ask, Agent: "tester", Digest: digest,
+		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		},
+		Lineage: bridge.Lineage{Round: 1},
 	}
+	i.Route, i.MaxRounds, i.Quorum = "default", 3, 2
 	p.ProveInteraction(&i)
 	v := bridge.Vote{Actor: bridge.Actor{Platform: "slack", User: "U1", Person: "ana"}, State: bridge.StateApproved, At: evidenceAt, Shown: ShownHash(i)}
 	p.ProveVote(i.ID, &v)
@@ -72,9 +76,9 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"digest":      {digest, "76f69113c55532b1acf6cbd4492e0fe5a996944541ec22ad5e6a2b003ff9b0d3"},
 		"approved":    {approved, "93459c67d7b7a491108bfac4c63834fdb5c922c4c85b4858843a77fe68191a38"},
-		"sent":        {must(Sent(req, "")), "sent-1:83f6f0756600a17d4b6051af4c3e542edf0733ad7b66e2aa45a95a69b959b8b6"},
+		"sent":        {must(Sent(req.Ask, "")), "sent-1:b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
 		"grant key":   {must(GrantDigest(bare)), "6da9db0a7eab872321f3e2c7e9693e03213e230d246d54769ccee546d74ebfdd"},
-		"interaction": {i.Proof, "p1GtIW0ce7GQQsVBhsFqXNfHFb9IOWOtRiGpoazzqpc"},
+		"interaction": {i.Proof, "MfQitvbKgXm9Kp95_SH4R0Cmz1B2-axhreL7Y0cT7io"},
 		"shown":       {v.Shown, "726a3e2f1fa49dc2eaaf6dba4df4e8db1280df8ba7bb5dbdb4bd3d7960e1be0b"},
 		"vote":        {v.Proof, "MfWoYKKkZgRUtWZMZRchkRmtvn-8rNLZ09CBarEgUmBQcJN5q5algx-4ANuchp98XYjT8S3XKxoDbiLx-SfdDw"},
 		"grant":       {g.Proof, "xqtNFGAf7F4GM8y5OS4KvIPPozOmOnrt9VVNY7tqUfU"},
@@ -103,9 +107,9 @@ const (
 		"jIwMjYtMDEtMDJUMDM6MDQ6MDUuMDA2WiIsInNob3duIjoiNzI2YTNlMmYxZmE0OWRjMmVhYWY2ZGJhNGRmNGU4ZGIxMjgwZGY4YmE3Y" +
 		"mI1ZGJkYjRiZDNkNzk2MGUxYmUwYiIsInByb29mIjoiTWZXb1lLS2taZ1JVdFdaTVpSY2hrUm10dm4tOHJOTFowOUNCYXJFZ1VtQlFjS" +
 		"k41cTVhbGd4LTRBTnVjaHA5OFhZalQ4UzNYS3hvRGJpTHgtU2ZkRHcifV0sImF0IjoiMjAyNi0wMS0wMlQwMzowNDowNS4wMDZaIiwiY" +
-		"29udGVudCI6ImUwYmU3NDU4ZjRmYTczMjM1M2EwZGZiMTI2MDdiYjZjNmZmNjliNTQ4ZWM1YjlkYWRlMDRiNTFlMDc3Y2E4ODMiLCJpb" +
+		"29udGVudCI6Ijk0NGY2MGMyYmQ0ZTliMWJiNTNlNjRmZjMwMzE1NGJmN2ViNDQyOGNjZDFjMDNkMmUwNDBjMjU5OWY2YjgzMmYiLCJpb" +
 		"nB1dCI6IjdlODA1OWY0OTU1ODlmY2Q5ODEyMzJjYzExZDAwYjAwZGEzODAyYzAxZDY4OGZhMWNmMWY2YmVkNmU1YmIzM2MiLCJxdW9yd" +
-		"W0iOjJ9.J0knSKCvU5UlisIWLxRqFrdILpuEw-6pnwTrh2gLs1-NMmsM8lf3xbm9vjuK84gYqJko-ZBDswX3944-ZLwxAw"
+		"W0iOjJ9.zcRyiF8lRxu1_BPnIx0qO7a6KH4ELduAUIKPVa8BkjHKj6yJIlT3kqVAeNupZRM32NsJWKHQiiOesbEcu9tGBg"
 	earlierSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
 		"c2VhbCtqd3MifQ.eyJwYXJ0aXRpb24iOjEsIm4iOjIsImxpbmsiOiJhYSIsImhhc2giOiJiYiIsImF0IjoiMjAyNi0wMS0wMlQwMzowN" +
 		"DowNS4wMDZaIiwicHJvdmVuIjp0cnVlfQ.N4mewTC6qbJlbt6O-3tm5SLN1lynL6Mlj-RhsY_W-C87XSql9d40waKR4YgQqG7ZVHpm1H" +

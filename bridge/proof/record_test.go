@@ -21,13 +21,13 @@ func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 	if err := stored.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := Digest(req)
+	digest, err := Digest(req.Ask)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := bridge.Interaction{
-		ID: evidenceID, Kind: req.Kind, Prompt: req.Prompt, Agent: "tester", Session: "s", Route: "default", Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour),
-		Approval: stored.Approval, Digest: digest, Round: 1, MaxRounds: 3,
+		ID: evidenceID, Ask: stored.Ask, Agent: "tester", Digest: digest,
+		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
 	}
 	p.ProveInteraction(&i)
 	resp := bridge.Response{
@@ -233,7 +233,7 @@ func TestAnswer(t *testing.T) {
 		"another request":  {ends[0], other, rec.Receipt},
 		"another decision": {denied, req, rec.Receipt},
 		"no receipt":       {ends[0], req, ""},
-		"a bad request":    {ends[0], bridge.Request{Kind: "else"}, rec.Receipt},
+		"a bad request":    {ends[0], bridge.Request{Ask: bridge.Ask{Kind: "else"}}, rec.Receipt},
 	} {
 		if _, err := keys.CoversEnd(c.end, c.req, c.receipt); err == nil {
 			t.Errorf("it covers %s", what)
