@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
 // Keys are the public keys of the daemon's receipts and seals.
-func (c *Client) Keys(ctx context.Context) (bridge.JWKS, error) {
-	var keys bridge.JWKS
+func (c *Client) Keys(ctx context.Context) (proof.JWKS, error) {
+	var keys proof.JWKS
 	err := c.do(ctx, http.MethodGet, "/v1/keys", nil, nil, &keys)
 	return keys, err
 }

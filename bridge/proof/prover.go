@@ -1,4 +1,4 @@
-package engine
+package proof
 
 import (
 	"time"
@@ -34,10 +34,10 @@ const (
 // which a response that was prepared for a deadline counts as applied too early.
 const earlyBy = 2 * time.Minute
 
-// prover makes the proofs of what a daemon stores, and checks those of what it
+// A Prover makes the proofs of what a daemon stores, and checks those of what it
 // reads. A nil prover makes and checks nothing. It is safe for concurrent use.
-type prover struct {
-	signer *bridge.Signer
+type Prover struct {
+	signer *Signer
 	// strict refuses what has no proof. Keys that are kept in Redis prove
 	// nothing against those who can read them there, so records of an earlier
 	// version are accepted with such keys.
@@ -45,30 +45,43 @@ type prover struct {
 	known  *receiptCache
 }
 
-func newProver(s *bridge.Signer, keysInRedis bool) *prover {
+// NewProver returns a prover that uses the keys of s. With keysInRedis it accepts
+// what has no proof. It returns nil if s is nil.
+func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
 	}
-	return &prover{signer: s, strict: !keysInRedis, known: newReceiptCache()}
+	return &Prover{signer: s, strict: !keysInRedis, known: newReceiptCache()}
 }
 
-// proveInteraction signs an interaction as it is going to be stored.
-func (p *prover) proveInteraction(i *bridge.Interaction) {
+// ProveInteraction signs an interaction as it is going to be stored.
+func (p *Prover) ProveInteraction(i *bridge.Interaction) {
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
-	_, rest := i.ProofParts()
-	i.Proof = p.signer.Mac(domainInteraction, rest)
+	_, rest := interactionParts(*i)
+	i.Proof = p.signer.mac(domainInteraction, rest)
+}
+
+// Strict reports whether what has no proof is refused. A nil Prover is not
+// strict.
+func (p *Prover) Strict() bool { return p != nil && p.strict }
+
+// InteractionProblem returns the reason why an interaction is not the one that
+// a daemon stored. It is empty if it is.
+func (p *Prover) InteractionProblem(i bridge.Interaction) string {
+	_, why := p.interactionProblem(i)
+	return why
 }
 
 // interactionProblem says why an interaction is not the one that a daemon
 // stored. It is empty if it is.
-func (p *prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
-	content, rest := i.ProofParts()
+func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
+	content, rest := interactionParts(i)
 	switch {
 	case i.Proof == "" && !p.strict:
 		return content, ""
 	case i.Proof == "":
 		return content, whyUnproven
-	case !p.signer.MacIs(i.Proof, domainInteraction, rest):
+	case !p.signer.macIs(i.Proof, domainInteraction, rest):
 		return content, bridge.WhyAltered
 	}
 	return content, ""

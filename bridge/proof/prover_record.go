@@ -1,4 +1,4 @@
-package engine
+package proof
 
 import (
 	"slices"
@@ -7,25 +7,25 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// proveResponse makes the receipt of a response that decides.
-func (p *prover) proveResponse(i bridge.Interaction, resp *bridge.Response, votes []bridge.Vote) error {
+// ProveResponse makes the receipt of a response that decides.
+func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, votes []bridge.Vote) error {
 	if !resp.Decided() {
 		return nil
 	}
-	r, err := bridge.ReceiptOf(i, i.Content(), *resp, votes)
+	r, err := receiptOf(i, Content(i), *resp, votes)
 	if err != nil {
 		return err
 	}
-	if resp.Proof, err = p.signer.Sign(bridge.TypeReceipt, r); err != nil {
+	if resp.Proof, err = p.signer.sign(typeReceipt, r); err != nil {
 		return err
 	}
-	p.known.add(resp.Proof, string(bridge.Stable(r)))
+	p.known.add(resp.Proof, string(Stable(r)))
 	return nil
 }
 
 // problem says why a record is not to be acted on. It is empty for one that is
 // as the daemons left it.
-func (p *prover) problem(r bridge.Record) string {
+func (p *Prover) problem(r bridge.Record) string {
 	content, why := p.interactionProblem(r.Interaction)
 	if why != "" {
 		return why
@@ -48,7 +48,7 @@ func (p *prover) problem(r bridge.Record) string {
 	return p.responseProblem(r, content)
 }
 
-func (p *prover) responseProblem(r bridge.Record, content []byte) string {
+func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
 	i, resp := r.Interaction, *r.Response
 	if !resp.Decided() {
 		return ""
@@ -65,11 +65,11 @@ func (p *prover) responseProblem(r bridge.Record, content []byte) string {
 		if err != nil {
 			return whyForged
 		}
-		claims = string(bridge.Stable(got))
+		claims = string(Stable(got))
 		p.known.add(resp.Proof, claims)
 	}
-	want, err := bridge.ReceiptOf(i, content, resp, r.Votes)
-	if err != nil || claims != string(bridge.Stable(want)) || resp.Digest != i.Digest {
+	want, err := receiptOf(i, content, resp, r.Votes)
+	if err != nil || claims != string(Stable(want)) || resp.Digest != i.Digest {
 		return whyForged
 	}
 	if resp.Prepared() && resp.At.After(time.Now().Add(earlyBy)) {
@@ -82,7 +82,7 @@ func (p *prover) responseProblem(r bridge.Record, content []byte) string {
 }
 
 // votesProblem says why the votes of a record do not count.
-func (p *prover) votesProblem(r bridge.Record) string {
+func (p *Prover) votesProblem(r bridge.Record) string {
 	for n, v := range r.Votes {
 		if slices.ContainsFunc(r.Votes[:n], func(w bridge.Vote) bool { return w.SameVoter(v) }) {
 			return whyVotes // one person counts once
@@ -90,16 +90,16 @@ func (p *prover) votesProblem(r bridge.Record) string {
 		if v.Proof == "" && !p.strict {
 			continue
 		}
-		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != r.Interaction.ShownHash() {
+		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
 			return whyVotes // it is forged, or was given under other terms
 		}
 	}
 	return ""
 }
 
-// marked is a record with what its proof is worth: its receipt, or why it has
+// Marked is a record with what its proof is worth: its receipt, or why it has
 // none that counts.
-func (p *prover) marked(r bridge.Record) bridge.Record {
+func (p *Prover) Marked(r bridge.Record) bridge.Record {
 	if p == nil {
 		return r
 	}
@@ -110,9 +110,9 @@ func (p *prover) marked(r bridge.Record) bridge.Record {
 	return r
 }
 
-// checked is a record as it may be acted on.
-func (p *prover) checked(r bridge.Record) bridge.Record {
-	if r = p.marked(r); r.Unverified != "" {
+// Checked is a record as it may be acted on.
+func (p *Prover) Checked(r bridge.Record) bridge.Record {
+	if r = p.Marked(r); r.Unverified != "" {
 		return r.Distrusted()
 	}
 	return r

@@ -1,4 +1,4 @@
-package engine
+package proof
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-func provable(t testing.TB, input string) (*prover, bridge.Interaction, bridge.Response) {
+func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.Response) {
 	t.Helper()
-	s, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	s, err := NewSigner(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,16 +22,25 @@ func provable(t testing.TB, input string) (*prover, bridge.Interaction, bridge.R
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		ID: id, Kind: bridge.KindApproval, Prompt: "May I?", Agent: "tester", Session: "s", Route: "default", Created: now, Deadline: now.Add(time.Hour),
-		Approval:     &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":` + input + `}`), Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
-		Digest: strings.Repeat("a", 64), Round: 1, MaxRounds: 3, Webhooks: []string{"audit"},
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", Route: "default",
+			Approval: &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":` + input + `}`), Scopes: []bridge.Scope{bridge.ScopeOnce}}, MaxRounds: 3,
+		},
+		Agent:    "tester",
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Hour)},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		},
+		Digest:   strings.Repeat("a", 64),
+		Lineage:  bridge.Lineage{Round: 1},
+		Webhooks: []string{"audit"},
 	}
 	resp := bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana", Name: "bad \xff name"}, At: now, Digest: i.Digest,
 		Annotations: map[string]bridge.Annotation{},
 	}
-	return newProver(s, false), i, resp
+	return NewProver(s, false), i, resp
 }
 
 // stored is a value after it was stored and read again.
@@ -55,8 +64,8 @@ func TestProofIsStable(t *testing.T) {
 	for _, text := range []string{`"make"`, `"<&>"`, `"a\u2028b"`, `"\ufffd"`, `"\\ufffd"`, `{ "b" : 1.50, "a" : [ 1e2 ] }`} {
 		p, i, resp := provable(t, text)
 		i.Prompt = "half \xc3 " + text
-		p.proveInteraction(&i)
-		if err := p.proveResponse(i, &resp, nil); err != nil {
+		p.ProveInteraction(&i)
+		if err := p.ProveResponse(i, &resp, nil); err != nil {
 			t.Fatal(err)
 		}
 		back := stored(t, i)
@@ -79,13 +88,40 @@ func TestProofIsStable(t *testing.T) {
 func TestPreparedResponse(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
-	p.proveInteraction(&i)
+	p.ProveInteraction(&i)
 	resp.Actor, resp.State, resp.Scope, resp.At = nil, bridge.StateDenied, "", i.Deadline
-	if err := p.proveResponse(i, &resp, nil); err != nil {
+	if err := p.ProveResponse(i, &resp, nil); err != nil {
 		t.Fatal(err)
 	}
 	if why := p.problem(bridge.Record{Interaction: i, State: bridge.StateDenied, Response: &resp}); why == "" {
 		t.Error("an hour early, it counts")
+	}
+}
+
+// TestVotesOfEarlierTerms checks that an approval that was given before the
+// requirements became stricter does not count after.
+func TestVotesOfEarlierTerms(t *testing.T) {
+	t.Parallel()
+	p, i, resp := provable(t, `"x"`)
+	i.Quorum = 2
+	vote := func(state bridge.State, terms int) bridge.Vote {
+		under := i
+		under.Terms = terms
+		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: ShownHash(under)}
+		p.ProveVote(i.ID, &v)
+		return v
+	}
+	i.Terms = 1
+	p.ProveInteraction(&i)
+	for _, c := range []struct {
+		state bridge.State
+		terms int
+		good  bool
+	}{{bridge.StateApproved, 0, false}, {bridge.StateApproved, 1, true}, {bridge.StateDenied, 0, true}} {
+		votes := []bridge.Vote{vote(c.state, c.terms)}
+		if why := p.problem(bridge.Record{Interaction: i, State: bridge.StatePending, Votes: votes}); (why == "") != c.good {
+			t.Errorf("%s under terms %d: %q", c.state, c.terms, why)
+		}
 	}
 }
 
@@ -95,12 +131,12 @@ func BenchmarkProof(b *testing.B) {
 		p, i, resp := provable(b, input)
 		b.Run("open/"+name, func(b *testing.B) {
 			for b.Loop() {
-				p.proveInteraction(&i)
+				p.ProveInteraction(&i)
 			}
 		})
 		b.Run("decide/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if err := p.proveResponse(i, &resp, nil); err != nil {
+				if err := p.ProveResponse(i, &resp, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,7 +1,6 @@
-package engine
+package proof
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -9,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// proveMark returns a mark with the proofs of what it says was shown, sent, or
+// ProveMark returns a mark with the proofs of what it says was shown, sent, or
 // kept open.
-func (p *prover) proveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
+func (p *Prover) ProveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 	if m.Posted != nil && m.Posted.Content != "" {
 		posted := *m.Posted
 		posted.Content += "." + p.shownProof(id, posted.Destination, posted.Content)
@@ -29,13 +28,13 @@ func (p *prover) proveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 	}
 	if m.Queued > 0 {
 		until := strconv.FormatInt(time.Now().Add(m.Queued).UnixMilli(), 10)
-		m.Held = until + "." + p.signer.Mac(domainHeld, []byte(id), []byte(until))
+		m.Held = until + "." + p.signer.mac(domainHeld, []byte(id), []byte(until))
 	}
 	return m
 }
 
-func (p *prover) shownProof(id bridge.ID, destination int, content string) string {
-	return p.signer.Mac(domainShown, shownParts(id, destination, content)...)
+func (p *Prover) shownProof(id bridge.ID, destination int, content string) string {
+	return p.signer.mac(domainShown, shownParts(id, destination, content)...)
 }
 
 func shownParts(id bridge.ID, destination int, content string) [][]byte {
@@ -43,22 +42,22 @@ func shownParts(id bridge.ID, destination int, content string) [][]byte {
 }
 
 func partParts(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) [][]byte {
-	return append(shownParts(id, destination, content), []byte(strconv.Itoa(n)), bridge.Stable(ref))
+	return append(shownParts(id, destination, content), []byte(strconv.Itoa(n)), Stable(ref))
 }
 
-func (p *prover) partProof(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) string {
-	return p.signer.Mac(domainPart, partParts(id, destination, content, n, ref)...)
+func (p *Prover) partProof(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) string {
+	return p.signer.mac(domainPart, partParts(id, destination, content, n, ref)...)
 }
 
 // delivered returns a record with those marks of delivery alone that a daemon
 // made. A card whose mark does not verify is drawn again.
-func (p *prover) delivered(r bridge.Record) bridge.Record {
+func (p *Prover) delivered(r bridge.Record) bridge.Record {
 	id := r.Interaction.ID
 	if r.Shown != nil {
 		shown := make(map[int]string, len(r.Shown))
 		for d, mark := range r.Shown {
 			content, proof, proven := strings.Cut(mark, ".")
-			if proven && p.signer.MacIs(proof, domainShown, shownParts(id, d, content)...) || !proven && !p.strict {
+			if proven && p.signer.macIs(proof, domainShown, shownParts(id, d, content)...) || !proven && !p.strict {
 				shown[d] = content
 			}
 		}
@@ -75,13 +74,13 @@ func (p *prover) delivered(r bridge.Record) bridge.Record {
 }
 
 // sent returns the parts up to the first that does not verify.
-func (p *prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Sending {
+func (p *Prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Sending {
 	for n, ref := range s.Parts {
 		proof := ""
 		if n < len(s.Proofs) {
 			proof = s.Proofs[n]
 		}
-		if proof == "" && !p.strict || p.signer.MacIs(proof, domainPart, partParts(id, destination, s.Content, n, ref)...) {
+		if proof == "" && !p.strict || p.signer.macIs(proof, domainPart, partParts(id, destination, s.Content, n, ref)...) {
 			continue
 		}
 		s.Parts, s.Proofs = s.Parts[:n], s.Proofs[:min(n, len(s.Proofs))]
@@ -93,7 +92,7 @@ func (p *prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Se
 // openUntil returns the time after which no person can decide, by what is
 // proven: the deadline, the hold of a request that was queued, and the time that
 // a daemon was asked to keep it open.
-func (p *prover) openUntil(r bridge.Record) time.Time {
+func (p *Prover) openUntil(r bridge.Record) time.Time {
 	i := r.Interaction
 	end := i.Stated.Deadline
 	if i.Stated == (bridge.Times{}) {
@@ -102,7 +101,7 @@ func (p *prover) openUntil(r bridge.Record) time.Time {
 	if i.OnTimeout == bridge.OnTimeoutPending || !r.Queued.IsZero() {
 		end = end.Add(time.Duration(i.Hold))
 	}
-	if until, proof, ok := strings.Cut(r.Held, "."); ok && p.signer.MacIs(proof, domainHeld, []byte(i.ID), []byte(until)) {
+	if until, proof, ok := strings.Cut(r.Held, "."); ok && p.signer.macIs(proof, domainHeld, []byte(i.ID), []byte(until)) {
 		if ms, err := strconv.ParseInt(until, 10, 64); err == nil && time.UnixMilli(ms).After(end) {
 			end = time.UnixMilli(ms)
 		}
@@ -111,7 +110,7 @@ func (p *prover) openUntil(r bridge.Record) time.Time {
 }
 
 // deadlineProblem says why a record was open for longer than is proven.
-func (p *prover) deadlineProblem(r bridge.Record) string {
+func (p *Prover) deadlineProblem(r bridge.Record) string {
 	if r.Interaction.Proof == "" {
 		return "" // of an earlier version
 	}
@@ -123,15 +122,4 @@ func (p *prover) deadlineProblem(r bridge.Record) string {
 		return whyMoved
 	}
 	return ""
-}
-
-// Mark implements Records. An amendment keeps the times that were proven when
-// the interaction was opened.
-func (s provenStore) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
-	if m.Amended != nil {
-		a := *m.Amended
-		s.proveAmendment(&a)
-		m.Amended = &a
-	}
-	return s.checked(s.Store.Mark(ctx, id, s.p.proveMark(id, m)))
 }

@@ -1,4 +1,4 @@
-package engine
+package proof
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
 	resp.Actor.Name = "Ana"
-	if err := p.proveResponse(i, &resp, nil); err != nil {
+	if err := p.ProveResponse(i, &resp, nil); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(resp)
@@ -23,7 +23,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	vote := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, At: resp.At}
-	p.proveVote(i.ID, &vote)
+	p.ProveVote(i.ID, &vote)
 	voted, err := json.Marshal(vote)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 	for kind, raw := range map[bridge.AuditType]string{bridge.AuditDecision: string(raw), bridge.AuditVote: string(voted)} {
 		entry := bridge.AuditEntry{Type: kind, ID: i.ID, Agent: i.Agent, Session: i.Session, State: bridge.StateApproved, Timestamp: time.Now().UnixMilli()}
 		entry.Data = json.RawMessage(raw)
-		if ev := p.signer.PublicKeys().Evidence(entry); !ev.Good {
+		if ev := p.signer.PublicKeys().evidence(entry); !ev.Good {
 			t.Fatalf("%s: the entry itself is not good", kind)
 		}
 		const forged = `{"actor":{"platform":"slack","user":"U9","person":"mal"},`
@@ -41,7 +41,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 			"unknown":          `{"approved_by":"mal",` + raw[1:],
 		} {
 			entry.Data = json.RawMessage(data)
-			if ev := p.signer.PublicKeys().Evidence(entry); ev.Good || !ev.Needed {
+			if ev := p.signer.PublicKeys().evidence(entry); ev.Good || !ev.Needed {
 				t.Errorf("%s, %s: it counts as proven", kind, what)
 			}
 		}
@@ -58,7 +58,7 @@ func TestAuditLineReadTwoWays(t *testing.T) {
 		"twice":            `{"partition":0,"n":1,"n":2}`,
 		"twice inside":     `{"partition":0,"n":1,"data":{"a":1,"a":2}}`,
 	} {
-		if _, err := bridge.VerifyAudit(strings.NewReader(line), bridge.JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		if _, err := VerifyAudit(strings.NewReader(line), JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package bridge
+package proof
 
 import (
 	"bufio"
@@ -9,11 +9,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // AuditLine is one line of an exported log: an entry, or a seal.
 type AuditLine struct {
-	AuditEntry
+	bridge.AuditEntry
 	// Seal is signed; its entry is N.
 	Seal string `json:"seal,omitempty"`
 }
@@ -40,7 +42,7 @@ func (r *AuditReport) problem(partition int, n int64, what string) {
 const maxAuditLine = 4 << 20
 
 type auditChain struct {
-	entries []AuditEntry
+	entries []bridge.AuditEntry
 	seals   []Seal
 }
 
@@ -58,7 +60,7 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 		}
 		var l AuditLine
 		if err := oneReading.DecodeKnown(bytes.TrimSpace(lines.Bytes()), &l); err != nil {
-			return report, Errorf(CodeInvalid, "line %d: %v", n, err)
+			return report, bridge.Errorf(bridge.CodeInvalid, "line %d: %v", n, err)
 		}
 		c := chains[l.Partition]
 		if c == nil {
@@ -71,13 +73,13 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 		}
 		s, err := keys.VerifySeal(l.Seal)
 		if err != nil || s.Partition != l.Partition {
-			report.problem(l.Partition, l.N, "a seal is not good: "+PublicError(errors.Join(err)).Message)
+			report.problem(l.Partition, l.N, "a seal is not good: "+bridge.PublicError(errors.Join(err)).Message)
 			continue
 		}
 		c.seals = append(c.seals, s)
 	}
 	if err := lines.Err(); err != nil {
-		return report, Wrap(CodeInvalid, err, "audit log")
+		return report, bridge.Wrap(bridge.CodeInvalid, err, "audit log")
 	}
 	seen := map[string]bool{}
 	for _, p := range slices.Sorted(maps.Keys(chains)) {
@@ -113,10 +115,10 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 		if a.N != last.N+1 {
 			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
 		}
-		if (k > 0 || known) && a.Link != a.LinkAfter(last.Link) {
+		if (k > 0 || known) && a.Link != LinkAfter(a, last.Link) {
 			report.problem(partition, a.N, "was changed, or the one before it")
 		}
-		last.N, last.Link, last.Hash = a.N, a.Link, a.HashAfter(last.Hash)
+		last.N, last.Link, last.Hash = a.N, a.Link, HashAfter(a, last.Hash)
 		for len(seals) > 0 && seals[0].N <= a.N {
 			s := seals[0]
 			seals = seals[1:]
@@ -159,7 +161,7 @@ func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool
 func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *AuditReport) {
 	if r.Audit == nil {
 		for _, a := range chains[r.ID.Partition()].decisions(r.ID) {
-			var resp Response
+			var resp bridge.Response
 			if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
 				continue
 			}
@@ -172,7 +174,7 @@ func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *Audi
 	}
 	c := chains[r.Audit.Partition]
 	if c != nil {
-		n := slices.IndexFunc(c.entries, func(a AuditEntry) bool { return a.N == r.Audit.N })
+		n := slices.IndexFunc(c.entries, func(a bridge.AuditEntry) bool { return a.N == r.Audit.N })
 		if n >= 0 && c.entries[n].Link == r.Audit.Link && c.entries[n].ID == r.ID && c.entries[n].State == r.State {
 			return
 		}
@@ -181,9 +183,9 @@ func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *Audi
 }
 
 // decisions are the entries that say how an interaction ended.
-func (c *auditChain) decisions(id ID) []AuditEntry {
+func (c *auditChain) decisions(id bridge.ID) []bridge.AuditEntry {
 	if c == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.entries), func(a AuditEntry) bool { return a.Type != AuditDecision || a.ID != id })
+	return slices.DeleteFunc(slices.Clone(c.entries), func(a bridge.AuditEntry) bool { return a.Type != bridge.AuditDecision || a.ID != id })
 }

@@ -2,40 +2,17 @@ package bridge
 
 import (
 	"slices"
+	"time"
 )
+
+// WhyAltered is the reason why a record that was changed is not acted on. People
+// read it on its card.
+const WhyAltered = "this request was changed outside nod, so nothing that is stored for it counts"
 
 // Decided reports whether a response says that someone, or a rule, decided:
 // such a response has a receipt. An end without a decision has none.
 func (r Response) Decided() bool {
 	return r.State.Decided() || r.Actor != nil || len(r.Answers) > 0
-}
-
-// ReceiptOf returns the claims about a response to an interaction, whose
-// content is given.
-func ReceiptOf(i Interaction, content []byte, resp Response, votes []Vote) (Receipt, error) {
-	out := Receipt{
-		ID: i.ID, Kind: i.Kind, Agent: i.Agent, Session: i.Session, Route: i.Route, Digest: i.Digest, State: resp.State, Scope: resp.Scope,
-		ApprovedDigest: resp.ApprovedDigest, Reason: resp.Reason, Actor: resp.Actor, At: resp.At, Rule: i.Rule, Risk: i.Risk,
-		Message: resp.Message, Content: contentHash(content), Permits: resp.Covers, Grant: resp.Grant, Stop: resp.Stop, Quorum: i.Quorum, Policy: resp.Rule,
-	}
-	if i.ByVotes(resp) {
-		out.Votes = votes
-	}
-	var err error
-	if len(resp.Answers) > 0 {
-		if out.Answers, err = looseDigest(resp.Answers); err != nil {
-			return out, err
-		}
-	}
-	if len(resp.Annotations) > 0 {
-		if out.Annotations, err = looseDigest(resp.Annotations); err != nil {
-			return out, err
-		}
-	}
-	if len(resp.Input) > 0 {
-		out.Input, err = looseDigest(resp.Input)
-	}
-	return out, err
 }
 
 // ByVotes reports whether a response is the result of votes. A rule or a grant
@@ -97,3 +74,16 @@ func (r Record) MemberOf(m Record) Record {
 	m.Unverified = WhyAltered
 	return m.Distrusted()
 }
+
+// SameVoter reports whether two votes are of one human or of one account, which
+// count once.
+func (v Vote) SameVoter(w Vote) bool {
+	a, b := v.Actor, w.Actor
+	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User
+}
+
+// Times holds the creation and the deadline of an interaction.
+type Times struct{ Created, Deadline time.Time }
+
+// provenTimes keeps the times of an interaction as it was just read.
+func (i *Interaction) provenTimes() { i.Stated = Times{i.Created, i.Deadline} }

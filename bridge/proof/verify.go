@@ -1,8 +1,10 @@
-package bridge
+package proof
 
 import (
 	"bytes"
 	"slices"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 // VerifyRecord checks a record as an outsider has it, with public keys alone:
@@ -12,61 +14,60 @@ import (
 // It does not cover the fields that are not part of the decision: messages and failures,
 // times of delivery and of waiting, who else was asked meanwhile
 // (destinations, responders, groups, called), completion, and counters.
-func (set *JWKS) VerifyRecord(r Record) (Receipt, error) {
+func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 	token := r.Receipt
 	if token == "" && r.Response != nil {
 		token = r.Response.Proof
 	}
 	if token == "" {
-		return Receipt{}, Errorf(CodeInvalid, "receipt: the record has none, as it did not end with a decision")
+		return Receipt{}, bridge.Errorf(bridge.CodeInvalid, "receipt: the record has none, as it did not end with a decision")
 	}
 	got, err := set.receipt(token)
 	if err != nil {
 		return got, err
 	}
 	if r.Response == nil {
-		return got, Errorf(CodeForbidden, "response: is missing, and the receipt has one")
+		return got, bridge.Errorf(bridge.CodeForbidden, "response: is missing, and the receipt has one")
 	}
 	if r.Response.Proof != "" && r.Receipt != "" && r.Response.Proof != r.Receipt {
-		return got, Errorf(CodeForbidden, "receipt: differs from the one in the response")
+		return got, bridge.Errorf(bridge.CodeForbidden, "receipt: differs from the one in the response")
 	}
 	if got.Content == "" {
 		return got, got.matchesEarlier(r)
 	}
 	i := r.Interaction
-	want, err := ReceiptOf(i, i.Content(), *r.Response, r.Votes)
+	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
 	if err != nil {
 		return got, err
 	}
 	if field := got.differs(want); field != "" {
-		return got, Errorf(CodeForbidden, "%s: the record differs from its receipt", field)
+		return got, bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
 	}
 	if r.State != got.State || r.Response.Digest != got.Digest {
-		return got, Errorf(CodeForbidden, "state: the record differs from its receipt")
+		return got, bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
 	}
-	return got, i.digestIs(got.Digest, r.Response)
+	return got, digestIs(i, got.Digest, r.Response)
 }
 
 // digestIs recomputes the digests from an interaction. One in which
 // credentials are hidden no longer has the text that the digest was made of;
 // its Content is compared instead.
-func (i Interaction) digestIs(digest string, resp *Response) error {
+func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error {
 	if i.Redacted > 0 {
 		return nil
 	}
-	req := Request{Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Approval: i.Approval}
-	now, err := req.NormalizedDigest()
+	now, err := NormalizedDigest(i.Ask)
 	if err != nil {
 		return err
 	}
 	if now != digest || i.Digest != digest {
-		return Errorf(CodeForbidden, "digest: the record's prompt, input or questions are not those of the receipt")
+		return bridge.Errorf(bridge.CodeForbidden, "digest: the record's prompt, input or questions are not those of the receipt")
 	}
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
-	if now, err = req.WithInput(resp.Input).NormalizedDigest(); err == nil && now != resp.ApprovedDigest {
-		err = Errorf(CodeForbidden, "response.input: is not the one that was approved")
+	if now, err = NormalizedDigest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
+		err = bridge.Errorf(bridge.CodeForbidden, "response.input: is not the one that was approved")
 	}
 	return err
 }
@@ -96,9 +97,9 @@ func (r Receipt) differs(want Receipt) string {
 
 // matchesEarlier compares a record with a receipt of an earlier version, which
 // says less: prompt and input are compared by their digest only.
-func (r Receipt) matchesEarlier(rec Record) error {
+func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	i, resp := rec.Interaction, *rec.Response
-	want, err := ReceiptOf(i, nil, resp, rec.Votes)
+	want, err := receiptOf(i, nil, resp, rec.Votes)
 	if err != nil {
 		return err
 	}
@@ -106,18 +107,18 @@ func (r Receipt) matchesEarlier(rec Record) error {
 	bare.Audit, want.Votes = nil, rec.Votes
 	want.Content, want.Annotations, want.Input, want.Quorum, want.Permits, want.Grant, want.Policy, want.Stop = "", "", "", 0, nil, "", "", false
 	if field := bare.differs(want); field != "" {
-		return Errorf(CodeForbidden, "%s: the record differs from its receipt", field)
+		return bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
 	}
 	if rec.State != r.State || resp.Digest != r.Digest {
-		return Errorf(CodeForbidden, "state: the record differs from its receipt")
+		return bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
 	}
-	return i.digestIs(r.Digest, rec.Response)
+	return digestIs(i, r.Digest, rec.Response)
 }
 
 // VerifyAnswer checks that a record that came back from a daemon is the answer
 // to a request: that its receipt is good, and that receipt and record say the
 // same about exactly that request. A nil set checks no signature.
-func (set *JWKS) VerifyAnswer(rec Record, req Request) error {
+func (set *JWKS) VerifyAnswer(rec bridge.Record, req bridge.Request) error {
 	receipt, err := set.VerifyRecord(rec)
 	if err != nil {
 		return err
