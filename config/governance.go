@@ -1,7 +1,9 @@
 package config
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -76,6 +78,20 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 
 // HashPrefix begins the hash of a token.
 const HashPrefix = "sha256:"
+
+// NewToken returns a random token.
+func NewToken() string {
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	return "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// NewKey returns n random bytes in hex.
+func NewKey(n int) string {
+	raw := make([]byte, n)
+	rand.Read(raw)
+	return hex.EncodeToString(raw)
+}
 
 // HashToken is what the config holds of a token instead of it. Tokens are
 // random, so that one round of SHA-256 is enough.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ func grace(r *rig, s string) {
 	if _, err := r.agent.Cancel(r.ctx, quick.Interaction.ID, "answered at the terminal"); err != nil {
 		r.t.Fatal(err)
 	}
-	req.Prompt, req.Session = "Nobody at the keyboard", "s-"+randomToken()[:8]
+	req.Prompt, req.Session = "Nobody at the keyboard", "s-"+rand.Text()[:8]
 	began := time.Now()
 	a := r.ask(req) // returns once the card is posted
 	if waited := time.Since(began); waited < time.Duration(req.Grace) {
@@ -85,7 +86,7 @@ func twins(r *rig, s string) {
 	}
 	r.eventually("the card counts them", func() bool { return strings.Contains(a.text(s), "4 identical requests") })
 	other := req
-	other.Session = "s-" + randomToken()[:8]
+	other.Session = "s-" + rand.Text()[:8]
 	if rec, err := r.agent.Open(r.ctx, other, ""); err != nil || rec.Interaction.ID == a.Interaction.ID {
 		r.t.Errorf("joined another session's: %v", err)
 	} else if _, err := r.agent.Cancel(r.ctx, rec.Interaction.ID, ""); err != nil {
@@ -103,7 +104,7 @@ func twins(r *rig, s string) {
 // their message is posted.
 func (r *rig) batch(s string, n int) []asked {
 	r.t.Helper()
-	session := "s-" + randomToken()[:8]
+	session := "s-" + rand.Text()[:8]
 	out := make([]asked, n)
 	var wg sync.WaitGroup
 	for k := range n {
@@ -219,7 +220,7 @@ func batchAll(r *rig, s string) {
 // batchFull is as long as a batch can be; the emulated services refuse what is
 // longer than their limits.
 func batchFull(r *rig, s string) {
-	session := "s-" + randomToken()[:8]
+	session := "s-" + rand.Text()[:8]
 	var first bridge.ID
 	for k := range bridge.MaxBatch + 1 {
 		req := approval(bridge.ScopeOnce, bridge.ScopeSession)

@@ -95,7 +95,7 @@ func (b *benching) play(ctx context.Context, prefix string, change func(*config.
 	c := sandboxConfig(chats.URL)
 	c.Redis.Prefix = prefix
 	c.Retention = config.Duration(time.Hour)
-	token, anas := randomToken(), randomToken()
+	token, anas := config.NewToken(), config.NewToken()
 	c.Agents["bench"] = config.Agent{Token: config.NewSecret(token)}
 	ana := c.People["ana"]
 	ana.Token = config.NewSecret(anas)

@@ -81,11 +81,11 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	}
 	st := &stage{
 		sandbox: sandbox.New(sandbox.Options{NoLimits: true, Log: log}),
-		page:    "http://" + l.Addr().String(), api: "http://" + api.Addr().String(), token: randomToken(),
+		page:    "http://" + l.Addr().String(), api: "http://" + api.Addr().String(), token: config.NewToken(),
 	}
 	c := sandboxConfig(st.page)
 	c.Agents[demoAgent] = config.Agent{Token: config.NewSecret(st.token)}
-	ana, personToken := c.People["ana"], randomToken()
+	ana, personToken := c.People["ana"], config.NewToken()
 	ana.Token = config.NewSecret(personToken)
 	c.People["ana"] = ana
 	st.agent, st.person = client.New(st.api, st.token, nil), client.New(st.api, personToken, nil)
@@ -116,10 +116,6 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	serr := <-served
 	closeSandbox()
 	return errors.Join(err, serr, <-sandboxed)
-}
-
-func randomToken() string {
-	return randomHex(24)
 }
 
 // connected waits until the daemon receives from all three services.

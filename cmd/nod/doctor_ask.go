@@ -29,7 +29,7 @@ const (
 // test sends an ask the whole way, by a daemon of its own, and waits for a
 // press: from the agent to Redis, to the platforms, to a person, and back.
 func (d *doctor) test(ctx context.Context, c config.Config, client redis.UniversalClient) {
-	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(randomToken())}}
+	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(config.NewToken())}}
 	c.Webhooks, c.Policy = nil, nil
 	own, err := newDaemon(ctx, c, client, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -109,7 +110,7 @@ func TestHookAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sub := *r
 			sub.t = t
-			session := "hook-" + randomToken()[:8]
+			session := "hook-" + rand.Text()[:8]
 			h := startHook(t, url, c.agent, fmt.Sprintf(c.input, session))
 			c.act(&sub, sub.card(session))
 			if got := strings.TrimSpace(h.exit(t, 0)); got != c.want {

@@ -162,7 +162,7 @@ func (s *setup) rest() error {
 		}
 		s.draft.set([]string{"redis", "url"}, url)
 		if s.envFile != "" && s.redis == "" && !s.now.Redis.Password.Set() {
-			if err := s.draft.secret([]string{"redis", "password"}, "redis_password", randomHex(32)); err != nil {
+			if err := s.draft.secret([]string{"redis", "password"}, "redis_password", config.NewKey(32)); err != nil {
 				return err
 			}
 			s.say("nod: %s has a new password for Redis, NOD_REDIS_PASSWORD; start Redis with it", s.envFile)
@@ -170,7 +170,7 @@ func (s *setup) rest() error {
 	}
 	if len(s.now.Agents) == 0 || s.agent != "" && !s.now.Agents[s.agent].Token.Set() {
 		s.agent = cmp.Or(s.agent, "agent")
-		if err := s.draft.secret([]string{"agents", s.agent, "token"}, "agent_"+s.agent, newToken()); err != nil {
+		if err := s.draft.secret([]string{"agents", s.agent, "token"}, "agent_"+s.agent, config.NewToken()); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (s *setup) rest() error {
 		if k.set {
 			continue
 		}
-		if err := s.draft.secret(k.path, strings.Join(k.path, "_"), randomHex(32)); err != nil {
+		if err := s.draft.secret(k.path, strings.Join(k.path, "_"), config.NewKey(32)); err != nil {
 			return err
 		}
 	}

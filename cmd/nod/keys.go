@@ -168,7 +168,7 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
 		}
 		return other(known)
 	}
-	f := keyFile{Token: randomHex(bridge.MinKey), Receipts: randomHex(ed25519.SeedSize)}
+	f := keyFile{Token: config.NewKey(bridge.MinKey), Receipts: config.NewKey(ed25519.SeedSize)}
 	before, err := store.FormerSigningKey(ctx)
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (k keys) health(others []string) bridge.Health {
 // memoryKeys gives a config that has no keys random ones that are kept nowhere,
 // for a Redis that is forgotten too.
 func memoryKeys() func(*config.Config) {
-	token, receipts := config.NewSecret(randomHex(bridge.MinKey)), config.NewSecret(randomHex(ed25519.SeedSize))
+	token, receipts := config.NewSecret(config.NewKey(bridge.MinKey)), config.NewSecret(config.NewKey(ed25519.SeedSize))
 	return func(c *config.Config) {
 		if !c.TokenKey.Set() {
 			c.TokenKey = token

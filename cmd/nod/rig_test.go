@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -451,7 +452,7 @@ func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
 }
 
 func approval(scopes ...bridge.Scope) bridge.Request {
-	return bridge.Request{Prompt: "May I?", Session: "s-" + randomToken()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes}}
+	return bridge.Request{Prompt: "May I?", Session: "s-" + rand.Text()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes}}
 }
 
 // postTo posts raw bytes to a path of the first daemon.

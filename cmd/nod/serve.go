@@ -123,7 +123,7 @@ func openRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient,
 // hand for keys to expire.
 func embeddedRedis() (redis.UniversalClient, func(), error) {
 	m := miniredis.NewMiniRedis()
-	password := randomHex(32) // other users of this machine reach it too
+	password := config.NewKey(32) // other users of this machine reach it too
 	m.RequireAuth(password)
 	if err := m.Start(); err != nil {
 		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -234,7 +235,7 @@ func (x intruder) earlierRound(t *testing.T) {
 // forgedBatch: what Redis says is shown in a message is decided by it only if
 // its agent asked for that.
 func (x intruder) forgedBatch(t *testing.T) {
-	session := "s-" + randomToken()[:8]
+	session := "s-" + rand.Text()[:8]
 	batched := func(command string) asked {
 		req := approval(bridge.ScopeOnce)
 		req.Session, req.Batch = session, bridge.Duration(time.Second)
