@@ -111,7 +111,7 @@ func (b *benching) play(ctx context.Context, prefix string, change func(*config.
 		own.Close()
 	}
 	var err error
-	if s.daemon, err = newDaemon(ctx, c, own, slog.New(slog.DiscardHandler)); err != nil {
+	if s.daemon, err = newDaemon(ctx, daemonOptions{Config: c, Redis: own, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		end()
 		return nil, err
 	}

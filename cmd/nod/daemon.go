@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/observe"
+	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/bridge/webhook"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
@@ -41,6 +42,7 @@ type daemon struct {
 	store       *broker.Broker
 	observer    *observe.Observer
 	log         *slog.Logger
+	version     string
 	connections int                // of the API, at a time; 0: any number
 	bodies      *slots             // of requests whose sender is not known yet
 	signIns     *attempts          // of people, that failed
@@ -51,8 +53,17 @@ type daemon struct {
 	announced   atomic.Pointer[[]string] // the fingerprints of all daemons' keys
 }
 
+// daemonOptions are what a daemon is made of.
+type daemonOptions struct {
+	Config  config.Config
+	Redis   redis.UniversalClient
+	Log     *slog.Logger
+	Version string // that it gives MCP clients
+}
+
 // newDaemon wires everything. It reaches Redis, and no platform yet.
-func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger) (*daemon, error) {
+func newDaemon(ctx context.Context, o daemonOptions) (*daemon, error) {
+	c := o.Config
 	sample := c.Traces.Sample
 	if sample == 0 {
 		sample = 1
@@ -61,19 +72,22 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	if err != nil {
 		return nil, err
 	}
-	client.AddHook(observer.Hook())
+	o.Redis.AddHook(observer.Hook())
 	store, err := broker.New(ctx, broker.Options{
-		Client: client, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention), WaitReplicas: c.Redis.WaitReplicas, Log: log,
+		Client: o.Redis, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention),
+		WaitReplicas: c.Redis.WaitReplicas, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{store: store, observer: observer, log: log, connections: c.MaxConnections, bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst), changed: make(chan config.Config)}
+	d := &daemon{
+		store: store, observer: observer, log: o.Log, version: o.Version, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
+	}
 	g, err := d.build(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	d.config = c
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
 	observer.WatchProof(func() int64 { return d.engine().AuditRefusals() }, d.keysHealth)
@@ -118,7 +132,11 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 		return nil, err
 	}
 	people := buildDirectory(c, platforms, provenStore)
-	options := engine.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
+	options := engine.Options{
+		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
+		Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention),
+		Observer: d.observer, Log: d.log,
+	}
 	if rules != nil {
 		options.Policy = rules
 	}
@@ -128,22 +146,31 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	}
 	g := &generation{engine: engine.New(options), keys: k, done: make(chan struct{})}
 	g.closing, g.close = context.WithCancel(context.Background())
+	g.handler = d.entry(c, g, callbacks, hide)
+	return g, nil
+}
+
+// entry serves the API, MCP, the console, metrics, and the callbacks of
+// platforms.
+func (d *daemon) entry(c config.Config, g *generation, callbacks map[string]func(bridge.Sink) http.Handler, hide *redact.Redactor) http.Handler {
 	mux := http.NewServeMux()
 	for path, h := range callbacks {
 		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
-	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
+	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.version, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
 	tokens := buildTokens(c)
-	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door}}
+	front := api.Options{
+		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
+		Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door},
+	}
 	if c.Console.Enabled {
-		page := buildConsole(c, g.engine, tokens, k.token[0], d.store, d.signIns, d.log)
+		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
 		front.Session = page.Principal
 	}
 	mux.Handle("/", d.observer.API(api.New(front)))
-	g.handler = hostsOf(c).guard("add it to hosts in the config, or to NOD_HOSTS", bounded(mux))
-	return g, nil
+	return hostsOf(c).guard("add it to hosts in the config, or to NOD_HOSTS", bounded(mux))
 }
 
 // guarded lets only who has the token read; empty: everybody.
@@ -168,7 +195,10 @@ func (d *daemon) serve(ctx context.Context, l net.Listener) error {
 	if d.connections > 0 {
 		l = &gate{Listener: l, max: d.connections}
 	}
-	server := &http.Server{Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnContext: connContext, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug)}
+	server := &http.Server{
+		Handler: d, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnContext: connContext,
+		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+	}
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	var wg sync.WaitGroup

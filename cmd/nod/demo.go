@@ -95,7 +95,7 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 		return err
 	}
 	defer stopRedis()
-	d, err := newDaemon(ctx, c, redis, log)
+	d, err := newDaemon(ctx, daemonOptions{Config: c, Redis: redis, Log: log})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ const (
 func (d *doctor) test(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(config.NewToken())}}
 	c.Webhooks, c.Policy = nil, nil
-	own, err := newDaemon(ctx, c, client, slog.New(slog.DiscardHandler))
+	own, err := newDaemon(ctx, daemonOptions{Config: c, Redis: client, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		d.fail("test.start", err)
 		return

@@ -21,10 +21,13 @@ import (
 
 // mcpDoor serves MCP to an agent over HTTP. What it asks without a session
 // belongs to the agent itself, across all its connections.
-func mcpDoor(e *engine.Engine, a bridge.Agent, log *slog.Logger) http.Handler {
+func mcpDoor(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger) http.Handler {
 	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
-		o := mcp.Options{Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true", Version: version, Log: log}
+		o := mcp.Options{
+			Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
+			Version: version, Log: log,
+		}
 		if o.Session == "" {
 			o.Session = "mcp"
 		}

@@ -155,7 +155,7 @@ func (r *rig) startRedis(embedded bool) {
 func (r *rig) start(l net.Listener) *running {
 	r.t.Helper()
 	log := slog.New(slog.NewTextHandler(testWriter{r.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, err := newDaemon(r.ctx, r.config, r.client, log)
+	d, err := newDaemon(r.ctx, daemonOptions{Config: r.config, Redis: r.client, Log: log})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ nothing.`,
 				keep = memoryKeys()
 			}
 			keep(&c)
-			return serve(cmd.Context(), c, client, log, func() (config.Config, error) {
+			o := daemonOptions{Config: c, Redis: client, Log: log, Version: version}
+			return runDaemon(cmd.Context(), o, func() (config.Config, error) {
 				c, err := config.Load(path, os.Environ())
 				keep(&c)
 				return c, err
@@ -64,11 +65,14 @@ nothing.`,
 	return cmd
 }
 
-func serve(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger, load func() (config.Config, error)) error {
-	d, err := newDaemon(ctx, c, client, log)
+// runDaemon serves on the address of the config until ctx ends. It calls load
+// for the config whenever it is told to read it again.
+func runDaemon(ctx context.Context, o daemonOptions, load func() (config.Config, error)) error {
+	d, err := newDaemon(ctx, o)
 	if err != nil {
 		return err
 	}
+	c, log := o.Config, o.Log
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
