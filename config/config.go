@@ -15,6 +15,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// DefaultPath is the config file where none is named.
+const DefaultPath = "nod.yaml"
+
 // Config is the whole configuration. Every key is also an environment
 // variable: NOD_ and its path in capitals, such as NOD_REDIS_URL; the tokens of
 // the platforms have the names that people use already.

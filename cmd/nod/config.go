@@ -13,20 +13,17 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-const (
-	defaultConfig = "nod.yaml"
-	configUsage   = "config file (default NOD_CONFIG, else nod.yaml where it is)"
-)
+const configUsage = "config file (default NOD_CONFIG, else nod.yaml where it is)"
 
 // configPath is the config that is meant where none is named; empty: none.
 func configPath() string {
 	if path := os.Getenv("NOD_CONFIG"); path != "" {
 		return path
 	}
-	if _, err := os.Stat(defaultConfig); err != nil {
+	if _, err := os.Stat(config.DefaultPath); err != nil {
 		return ""
 	}
-	return defaultConfig
+	return config.DefaultPath
 }
 
 func configCommand() *cobra.Command {

@@ -24,15 +24,16 @@ import (
 
 // doctor checks an installation, hop by hop.
 type doctor struct {
-	path, route, url       string
-	offline, noAsk, asJSON bool
-	timeout                time.Duration
-	talk                   io.Writer
-	findings               []bridge.Finding
+	path, route, url string
+	offline, noAsk   bool
+	timeout          time.Duration
+	talk             io.Writer
+	findings         []bridge.Finding
 }
 
 func doctorCommand() *cobra.Command {
 	var d doctor
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the setup and report how to fix it",
@@ -48,7 +49,13 @@ The exit code is 1 if a check failed; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.talk = cmd.ErrOrStderr()
 			d.examine(cmd.Context())
-			if err := d.print(cmd.OutOrStdout()); err != nil {
+			var err error
+			if asJSON {
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"ok": !d.failed(), "findings": d.findings})
+			} else {
+				err = d.print(cmd.OutOrStdout())
+			}
+			if err != nil {
 				return err
 			}
 			if d.failed() {
@@ -63,7 +70,7 @@ The exit code is 1 if a check failed; warnings do not count.`,
 	cmd.Flags().StringVar(&d.route, "route", bridge.DefaultRoute, "route of the test ask")
 	cmd.Flags().DurationVar(&d.timeout, "timeout", 2*time.Minute, "how long the test waits for your press")
 	cmd.Flags().StringVar(&d.url, "url", os.Getenv("NOD_URL"), "address of the running daemon (NOD_URL; default where the config listens)")
-	cmd.Flags().BoolVar(&d.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -76,6 +83,7 @@ func (d *doctor) fail(check string, err error) {
 	d.add(check, bridge.FindingFailed, e.Message, e.Hint)
 }
 
+// failed reports whether a check failed.
 func (d *doctor) failed() bool {
 	return slices.ContainsFunc(d.findings, func(f bridge.Finding) bool { return f.Status == bridge.FindingFailed })
 }
@@ -208,10 +216,8 @@ func (d *doctor) examineDaemon(ctx context.Context, c config.Config) {
 
 var findingMarks = map[bridge.FindingStatus]string{bridge.FindingOK: "ok", bridge.FindingWarning: "warning", bridge.FindingFailed: "FAILED", bridge.FindingSkipped: "skipped"}
 
+// print writes a line for each finding, and what to do about it.
 func (d *doctor) print(w io.Writer) error {
-	if d.asJSON {
-		return printJSON(w, map[string]any{"ok": !d.failed(), "findings": d.findings})
-	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, f := range d.findings {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", findingMarks[f.Status], f.Check, render.Line(f.Detail))

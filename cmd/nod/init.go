@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -35,8 +36,11 @@ only you can read, and never printed. With --yes nothing is asked, for scripts.`
 		Args:    cobra.NoArgs,
 	}
 	s := setup{channels: map[string]*string{}, users: map[string]*string{}}
-	s.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return s.run(cmd) }
+	setupFlags(cmd, &s)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s.stdin, s.talk = cmd.InOrStdin(), cmd.ErrOrStderr()
+		return s.run(cmd.Context())
+	}
 	cmd.AddCommand(initClaude(), initCodex(), initMCP())
 	return cmd
 }
@@ -45,9 +49,16 @@ only you can read, and never printed. With --yes nothing is asked, for scripts.`
 type settings struct {
 	path        string
 	undo, print bool
+	out, talk   io.Writer
 }
 
-func (s *settings) flags(cmd *cobra.Command, file string) {
+// hookOptions are what nod's hooks are called with.
+type hookOptions struct {
+	route, unanswered, fail string
+	timeout, grace, batch   time.Duration
+}
+
+func settingsFlags(cmd *cobra.Command, s *settings, file string) {
 	cmd.Flags().StringVar(&s.path, "file", file, "the file to change")
 	cmd.Flags().BoolVar(&s.undo, "undo", false, "take nod's entries out again")
 	cmd.Flags().BoolVar(&s.print, "print", false, "print what would be written, and write nothing")
@@ -74,7 +85,7 @@ type hookHandler struct {
 
 func initClaude() *cobra.Command {
 	var s settings
-	var f hookFlags
+	var f hookOptions
 	var user bool
 	cmd := &cobra.Command{
 		Use:   "claude",
@@ -94,28 +105,19 @@ NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its environment.`,
 				}
 				s.path = filepath.Join(home, ".claude", "settings.json")
 			}
-			ask, report := hookCommands("claude", f)
-			return s.applyHooks(cmd, "claude", map[string]hookEntry{
-				"PermissionRequest":  {"*", []hookHandler{{"command", ask, hookTime}}},
-				"PreToolUse":         {"AskUserQuestion|ExitPlanMode", []hookHandler{{"command", ask, hookTime}}},
-				"Elicitation":        {"", []hookHandler{{"command", ask, hookTime}}},
-				"PostToolUse":        {"*", []hookHandler{{"command", report, closingTime}}},
-				"PostToolUseFailure": {"*", []hookHandler{{"command", report, closingTime}}},
-				"Stop":               {"", []hookHandler{{"command", report, closingTime}}},
-				"SubagentStop":       {"", []hookHandler{{"command", report, closingTime}}},
-				"SessionEnd":         {"", []hookHandler{{"command", report, closingTime}}},
-			})
+			s.out, s.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.claude(f)
 		},
 	}
-	s.flags(cmd, filepath.Join(".claude", "settings.local.json"))
+	settingsFlags(cmd, &s, filepath.Join(".claude", "settings.local.json"))
 	cmd.Flags().BoolVar(&user, "user", false, "for all projects: ~/.claude/settings.json")
-	f.settingsFlags(cmd)
+	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
 func initCodex() *cobra.Command {
 	var s settings
-	var f hookFlags
+	var f hookOptions
 	cmd := &cobra.Command{
 		Use:   "codex",
 		Short: "Add the hooks of nod to the settings of Codex",
@@ -139,17 +141,13 @@ environment.`,
 				}
 				s.path = filepath.Join(home, "hooks.json")
 			}
-			ask, report := hookCommands("codex", f)
-			return s.applyHooks(cmd, "codex", map[string]hookEntry{
-				"PermissionRequest": {"*", []hookHandler{{"command", ask, hookTime}}},
-				"PostToolUse":       {"*", []hookHandler{{"command", report, closingTime}}},
-				"Stop":              {"", []hookHandler{{"command", report, closingTime}}},
-			})
+			s.out, s.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.codex(f)
 		},
 	}
-	s.flags(cmd, "")
+	settingsFlags(cmd, &s, "")
 	cmd.Flags().Lookup("file").Usage = "the file to change (default $CODEX_HOME/hooks.json, else ~/.codex/hooks.json)"
-	f.settingsFlags(cmd)
+	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
@@ -165,19 +163,15 @@ the daemon, with the header Authorization: Bearer and the token.`,
 		Example: "  nod init mcp\n  nod init mcp --file ~/.cursor/mcp.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.change(cmd, func(doc *hujson.Value) error {
-				if s.undo {
-					return prune(doc, "/mcpServers/nod", "/mcpServers")
-				}
-				return put(doc, []string{"mcpServers", "nod"}, map[string]any{"command": ownCommand(), "args": []string{"mcp"}})
-			})
+			s.out, s.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.mcp()
 		},
 	}
-	s.flags(cmd, ".mcp.json")
+	settingsFlags(cmd, &s, ".mcp.json")
 	return cmd
 }
 
-func (f *hookFlags) settingsFlags(cmd *cobra.Command) {
+func hookOptionFlags(cmd *cobra.Command, f *hookOptions) {
 	cmd.Flags().StringVar(&f.route, "route", "", "route of the daemon's config")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "how long people have to answer (default 1h)")
 	cmd.Flags().DurationVar(&f.grace, "grace", 0, "hold cards back so long, while you may answer at the keyboard")
@@ -200,7 +194,7 @@ func ownCommand() string {
 
 // hookCommands are the command lines of the hook that asks, and of the one
 // that only reports.
-func hookCommands(agent string, f hookFlags) (ask, report string) {
+func hookCommands(agent string, f hookOptions) (ask, report string) {
 	words := []string{render.ShellQuote(ownCommand()), "hook", agent}
 	report = strings.Join(append(slices.Clone(words), "--fail", "open"), " ")
 	for _, v := range []struct{ name, value string }{
@@ -221,9 +215,44 @@ func given(d time.Duration) string {
 	return d.String()
 }
 
+// claude adds nod's hooks to settings of Claude Code.
+func (s *settings) claude(f hookOptions) error {
+	ask, report := hookCommands("claude", f)
+	return s.applyHooks("claude", map[string]hookEntry{
+		"PermissionRequest":  {"*", []hookHandler{{"command", ask, hookTime}}},
+		"PreToolUse":         {"AskUserQuestion|ExitPlanMode", []hookHandler{{"command", ask, hookTime}}},
+		"Elicitation":        {"", []hookHandler{{"command", ask, hookTime}}},
+		"PostToolUse":        {"*", []hookHandler{{"command", report, closingTime}}},
+		"PostToolUseFailure": {"*", []hookHandler{{"command", report, closingTime}}},
+		"Stop":               {"", []hookHandler{{"command", report, closingTime}}},
+		"SubagentStop":       {"", []hookHandler{{"command", report, closingTime}}},
+		"SessionEnd":         {"", []hookHandler{{"command", report, closingTime}}},
+	})
+}
+
+// codex adds nod's hooks to those of Codex.
+func (s *settings) codex(f hookOptions) error {
+	ask, report := hookCommands("codex", f)
+	return s.applyHooks("codex", map[string]hookEntry{
+		"PermissionRequest": {"*", []hookHandler{{"command", ask, hookTime}}},
+		"PostToolUse":       {"*", []hookHandler{{"command", report, closingTime}}},
+		"Stop":              {"", []hookHandler{{"command", report, closingTime}}},
+	})
+}
+
+// mcp adds nod to the servers of an MCP client.
+func (s *settings) mcp() error {
+	return s.change(func(doc *hujson.Value) error {
+		if s.undo {
+			return prune(doc, "/mcpServers/nod", "/mcpServers")
+		}
+		return put(doc, []string{"mcpServers", "nod"}, map[string]any{"command": ownCommand(), "args": []string{"mcp"}})
+	})
+}
+
 // applyHooks puts entries among an agent's hooks, or takes them out.
-func (s *settings) applyHooks(cmd *cobra.Command, agent string, entries map[string]hookEntry) error {
-	return s.change(cmd, func(doc *hujson.Value) error {
+func (s *settings) applyHooks(agent string, entries map[string]hookEntry) error {
+	return s.change(func(doc *hujson.Value) error {
 		var was struct {
 			Hooks map[string][]json.RawMessage `json:"hooks"`
 		}
@@ -306,7 +335,7 @@ func prune(doc *hujson.Value, member, parent string) error {
 
 // change applies an edit to the file, which may not be there yet. What the
 // edit does not touch keeps its bytes.
-func (s *settings) change(cmd *cobra.Command, edit func(*hujson.Value) error) error {
+func (s *settings) change(edit func(*hujson.Value) error) error {
 	was, err := os.ReadFile(s.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing {
@@ -333,10 +362,10 @@ func (s *settings) change(cmd *cobra.Command, edit func(*hujson.Value) error) er
 	}
 	switch {
 	case s.print:
-		_, err := cmd.OutOrStdout().Write(now)
+		_, err := s.out.Write(now)
 		return err
 	case string(now) == string(was) || missing && s.undo:
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s is as it should be\n", s.path)
+		fmt.Fprintf(s.talk, "nod: %s is as it should be\n", s.path)
 		return nil
 	}
 	if err := writeWhole(s.path, now); err != nil {
@@ -346,7 +375,7 @@ func (s *settings) change(cmd *cobra.Command, edit func(*hujson.Value) error) er
 	if s.undo {
 		done = "has nod's entries no more"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s %s\n", s.path, done)
+	fmt.Fprintf(s.talk, "nod: %s %s\n", s.path, done)
 	return nil
 }
 

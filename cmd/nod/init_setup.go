@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +27,9 @@ type setup struct {
 	platforms                           []string
 	channels, users                     map[string]*string // by platform
 	yes, unchecked                      bool
+	stdin                               io.Reader
+	talk                                io.Writer
 
-	cmd   *cobra.Command
-	talk  io.Writer
 	in    *bufio.Reader
 	now   config.Config // as it is, and grows
 	draft *draft
@@ -36,9 +37,9 @@ type setup struct {
 
 var everyPlatform = []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram}
 
-func (s *setup) flags(cmd *cobra.Command) {
+func setupFlags(cmd *cobra.Command, s *setup) {
 	f := cmd.Flags()
-	f.StringVarP(&s.path, "config", "c", cmp.Or(configPath(), defaultConfig), configUsage)
+	f.StringVarP(&s.path, "config", "c", cmp.Or(configPath(), config.DefaultPath), configUsage)
 	f.StringVar(&s.envFile, "env-file", "", "keep the secrets as variables in this file, as compose and Kubernetes take them")
 	f.StringSliceVar(&s.platforms, "platforms", nil, "slack, discord, telegram")
 	f.StringVar(&s.person, "person", "", "your name, as nod shows it")
@@ -58,8 +59,9 @@ func (s *setup) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.unchecked, "no-check", false, "do not contact the services")
 }
 
-func (s *setup) run(cmd *cobra.Command) error {
-	s.cmd, s.talk, s.in = cmd, cmd.ErrOrStderr(), bufio.NewReader(cmd.InOrStdin())
+// run asks, checks and writes.
+func (s *setup) run(ctx context.Context) error {
+	s.in = bufio.NewReader(s.stdin)
 	var err error
 	if s.draft, err = openDraft(s.path, s.envFile); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (s *setup) run(cmd *cobra.Command) error {
 		return err
 	}
 	for _, p := range s.platforms {
-		if err := s.connect(cmd.Context(), p); err != nil {
+		if err := s.connect(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -111,7 +113,7 @@ func (s *setup) askSecret(label, variable string) (string, error) {
 		return "", bridge.Errorf(bridge.CodeInvalid, "%s is not set", variable).WithHint("with --yes tokens come from the environment")
 	}
 	fmt.Fprintf(s.talk, "%s (not shown): ", label)
-	if f, ok := s.cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		raw, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(s.talk)
 		return strings.TrimSpace(string(raw)), err
@@ -207,7 +209,7 @@ func (s *setup) finish() error {
 		s.say("  set -a; . %s; set +a    # in a shell; containers are given the file", render.ShellQuote(s.envFile))
 	}
 	with := ""
-	if s.path != defaultConfig {
+	if s.path != config.DefaultPath {
 		with = " --config " + render.ShellQuote(s.path)
 	}
 	s.say("  nod doctor%s    # checks everything, and sends you a test", with)
