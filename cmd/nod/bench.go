@@ -58,14 +58,19 @@ type benching struct {
 	client  redis.UniversalClient
 	store   *broker.Broker
 	addr    string // of the Redis server
+	peers   string // program
 	span    time.Duration
 	pending int // how many wait in the rows with many
 }
 
+// benchOptions say what is measured, and how.
 type benchOptions struct {
-	span             time.Duration
-	repeats, pending int
-	only             string
+	span     time.Duration // of each figure
+	repeats  int           // the medians count
+	pending  int           // requests that wait in the rows with many
+	only     string        // part of the names of the rows
+	peers    string        // program that measures the peers; none if it is empty
+	progress func(benchResult)
 }
 
 func benchCommand() *cobra.Command {
@@ -89,8 +94,8 @@ says what each row is.`,
 			if scale {
 				return benchScale(cmd.Context(), cmd.OutOrStdout(), o)
 			}
-			progress := func(r benchResult) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
-			results, err := bench(cmd.Context(), o, progress)
+			o.progress = func(r benchResult) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
+			results, err := bench(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -112,20 +117,24 @@ says what each row is.`,
 	f.IntVar(&o.repeats, "repeats", 3, "how often; the medians count")
 	f.IntVar(&o.pending, "pending", 100_000, "how many requests wait in the rows with many")
 	f.StringVar(&o.only, "only", "", "only the rows whose name has this in it, and those that are taken with them")
+	f.StringVar(&o.peers, "peers", "", "program that measures other libraries; make bench builds it")
 	f.BoolVar(&scale, "scale", false, "measure cycles with more and more pending, on a Cluster, and with several daemons instead")
 	return cmd
 }
 
-// measures are the rows.
-func measures() []measure {
+// measures returns the rows, with those of peers if there are any.
+func measures(peers bool) []measure {
+	queues := measure{run: cyclesAgainstQueues, rows: []row{
+		{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false},
+	}}
+	if peers {
+		queues.rows = append(queues.rows, row{"cycles, 64 callers", "1/s", "asynq, looking every 5 ms", 2, false})
+	}
 	pipe := "the same scripts through a pipe"
 	return []measure{
 		{rows: []row{{"cycles, 64 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(64)},
 		{rows: []row{{"cycles, 1024 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(1024)},
-		{rows: []row{
-			{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false},
-			{"cycles, 64 callers", "1/s", "asynq, looking every 5 ms", 2, false},
-		}, run: cyclesAgainstQueues},
+		queues,
 		{rows: []row{{"settle to caller unblocked, p50", "µs", "PING of the same client, p50", 2.5, true}}, run: latencyAgainstPing},
 		{rows: manyRows, once: true, run: many},
 		{rows: timeoutRows, once: true, run: timeouts},
@@ -139,9 +148,10 @@ func measures() []measure {
 	}
 }
 
-func bench(ctx context.Context, o benchOptions, progress func(benchResult)) ([]benchResult, error) {
+// bench measures, and returns a result for each row.
+func bench(ctx context.Context, o benchOptions) ([]benchResult, error) {
 	var out []benchResult
-	for _, m := range measures() {
+	for _, m := range measures(o.peers != "") {
 		if !slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, o.only) }) {
 			continue
 		}
@@ -163,7 +173,7 @@ func bench(ctx context.Context, o benchOptions, progress func(benchResult)) ([]b
 			r := benchResult{Name: w.name, Unit: w.unit, Against: w.against, Value: median(taken[n][0]), Other: median(taken[n][1]), Goal: w.goal, Most: w.most}
 			r.Ratio = r.Value / r.Other
 			r.OK = w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
-			progress(r)
+			o.progress(r)
 			out = append(out, r)
 		}
 	}
@@ -188,7 +198,7 @@ func benchOnce(ctx context.Context, o benchOptions, m measure) ([]figures, error
 		return nil, err
 	}
 	defer store.Close()
-	return m.run(ctx, &benching{client: client, store: store, addr: addr, span: o.span, pending: o.pending})
+	return m.run(ctx, &benching{client: client, store: store, addr: addr, peers: o.peers, span: o.span, pending: o.pending})
 }
 
 // median of figures; at least one.
@@ -200,6 +210,7 @@ func percentile(v []float64, p int) float64 {
 	return v[min(len(v)-1, len(v)*p/100)]
 }
 
+// printBench writes the results as a table.
 func printBench(w io.Writer, results []benchResult) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "what\tnod\tagainst\tthat\tratio\tgoal\t")

@@ -4,16 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -312,8 +313,12 @@ func cyclesAgainstQueues(ctx context.Context, b *benching) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := b.taskQueue(ctx)
-	return []figures{{value, lists}, {value, tasks}}, err
+	out := []figures{{value, lists}}
+	if b.peers == "" {
+		return out, nil
+	}
+	rates, err := b.peerRates(ctx)
+	return append(out, figures{value, rates["asynq"]}), err
 }
 
 // counted is how often something is done in a second while callers go on.
@@ -358,48 +363,18 @@ func (b *benching) replyQueue(ctx context.Context) (float64, error) {
 	return rate, ctx.Err()
 }
 
-// taskQueue is the nearest queue library: a task for each request, whose
-// worker tells the caller within the process.
-func (b *benching) taskQueue(ctx context.Context) (float64, error) {
-	o := asynq.RedisClientOpt{Addr: b.addr}
-	client := asynq.NewClient(o)
-	defer func() { _ = client.Close() }() // nothing is kept
-	server := asynq.NewServer(o, asynq.Config{Concurrency: queueCallers, TaskCheckInterval: 5 * time.Millisecond, LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second})
-	var waiting sync.Map
-	err := server.Start(asynq.HandlerFunc(func(_ context.Context, t *asynq.Task) error {
-		if ch, ok := waiting.LoadAndDelete(string(t.Payload())); ok {
-			close(ch.(chan struct{}))
-		}
-		return nil
-	}))
+// peerRates runs the program of the peers, and returns what it measured by the
+// name of the peer.
+func (b *benching) peerRates(ctx context.Context) (map[string]float64, error) {
+	raw, err := exec.CommandContext(ctx, b.peers, "-addr", b.addr, "-callers", strconv.Itoa(queueCallers), "-span", b.span.String()).Output()
 	if err != nil {
-		return 0, err
+		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "--peers: %s", b.peers).WithHint("build it with: make bench")
 	}
-	run, stop := context.WithCancel(ctx)
-	defer stop()
-	var done atomic.Int64
-	var wg sync.WaitGroup
-	for n := range queueCallers {
-		wg.Go(func() {
-			for k := 0; run.Err() == nil; k++ {
-				name, told := fmt.Sprint(n, "/", k), make(chan struct{})
-				waiting.Store(name, told)
-				if _, err := client.EnqueueContext(run, asynq.NewTask("ask", []byte(name))); err != nil {
-					continue
-				}
-				select {
-				case <-told:
-					done.Add(1)
-				case <-run.Done():
-				}
-			}
-		})
+	var rates map[string]float64
+	if err := json.Unmarshal(raw, &rates); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "--peers: %s", b.peers)
 	}
-	rate := b.counted(ctx, &done)
-	stop()
-	wg.Wait()
-	server.Shutdown()
-	return rate, ctx.Err()
+	return rates, nil
 }
 
 // latencyAgainstPing is how long a caller that waits takes to know, from the

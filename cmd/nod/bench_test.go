@@ -17,7 +17,12 @@ import (
 func TestBench(t *testing.T) {
 	t.Parallel()
 	redistest.Binary(t)
-	chart := filepath.Join(t.TempDir(), "chart.svg")
+	chart, peers := filepath.Join(t.TempDir(), "chart.svg"), filepath.Join(t.TempDir(), "peers")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", peers, ".")
+	build.Dir = "bench/peers"
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	nod := func(args ...string) []byte {
 		t.Helper()
 		var errs bytes.Buffer
@@ -30,10 +35,10 @@ func TestBench(t *testing.T) {
 		return out
 	}
 	rows := 0
-	for _, m := range measures() {
+	for _, m := range measures(true) {
 		rows += len(m.rows)
 	}
-	out := nod("--repeats", "1", "--json", "--svg", chart)
+	out := nod("--repeats", "1", "--json", "--svg", chart, "--peers", peers)
 	var got struct{ Results []benchResult }
 	if err := json.Unmarshal(out, &got); err != nil || len(got.Results) != rows {
 		t.Fatalf("%v: %s", err, out)

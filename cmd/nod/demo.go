@@ -38,18 +38,31 @@ code says whether every round trip came back right.`,
 			if verbose {
 				log = newLog(cmd.ErrOrStderr(), "info", false, plainRedactor())
 			}
-			return withStage(cmd.Context(), listen, log, func(ctx context.Context, st *stage) error {
-				if autoplay {
-					return st.autoplay(ctx, cmd.OutOrStdout())
-				}
-				return st.story(ctx, cmd.OutOrStdout())
-			})
+			return runDemo(cmd.Context(), demoOptions{Listen: listen, Autoplay: autoplay, Out: cmd.OutOrStdout(), Log: log})
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8788", "address of the page; the next free port if it is taken")
 	cmd.Flags().BoolVar(&autoplay, "autoplay", false, "let scripted people answer, check everything, exit")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what the daemon does")
 	return cmd
+}
+
+// demoOptions say how the demo runs.
+type demoOptions struct {
+	Listen   string // address of the page; another port if it is taken
+	Autoplay bool   // scripted people answer, and everything is checked
+	Out      io.Writer
+	Log      *slog.Logger
+}
+
+// runDemo runs the demo until its story is over, or ctx ends.
+func runDemo(ctx context.Context, o demoOptions) error {
+	return withStage(ctx, o.Listen, o.Log, func(ctx context.Context, st *stage) error {
+		if o.Autoplay {
+			return st.autoplay(ctx, o.Out)
+		}
+		return st.story(ctx, o.Out)
+	})
 }
 
 // stage is the demo: a sandbox, a daemon connected to it, and an agent.
