@@ -86,7 +86,7 @@ func (p *play) ask(ctx context.Context, r bridge.Request) (shown, error) {
 		}
 		s.done <- e
 	}()
-	for len(s.Messages) < len(rec.Interaction.Destinations) && !s.State.Final() {
+	for len(s.Messages) < len(rec.Interaction.Destinations) && !s.State.Final() && bridge.Pause(ctx, 2*time.Millisecond) {
 		if s.Record, err = p.agent.Get(ctx, rec.Interaction.ID); err != nil {
 			return s, err
 		}
