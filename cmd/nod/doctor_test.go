@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker/redistest"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -83,13 +82,7 @@ func (p patient) examine(args ...string) (map[string]bridge.Finding, int) {
 // newPatient is healthy: the sandbox, a Redis with persistence, no daemon.
 func newPatient(t *testing.T, args ...string) (patient, *rig) {
 	t.Helper()
-	s := sandbox.New(sandbox.Options{NoLimits: true})
-	l := listen(t)
-	server := &http.Server{Handler: s}
-	go func() { _ = server.Serve(l) }() // it ends with the test
-	t.Cleanup(func() { s.Close(); server.Close() })
-	r := &rig{t: t, ctx: t.Context(), sandbox: s, base: "http://" + l.Addr().String()}
-	r.redis = redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)
+	r := newOutside(t, args...)
 	return patient{t, sandboxConfig(r.base), "redis://" + r.redis.Addr}, r
 }
 

@@ -128,6 +128,16 @@ func newRig(t testing.TB, o rigOptions) *rig {
 	return r
 }
 
+// newOutside is a rig without a daemon: the sandbox, and a Redis server with
+// arguments.
+func newOutside(t testing.TB, args ...string) *rig {
+	t.Helper()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
+	return &rig{t: t, ctx: t.Context(), sandbox: s, base: server.URL, redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
+}
+
 func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

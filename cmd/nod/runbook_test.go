@@ -62,7 +62,7 @@ type book struct {
 
 func newBook(t *testing.T) *book {
 	t.Helper()
-	p, r := newPatient(t)
+	r := newOutside(t)
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -92,10 +92,10 @@ func newBook(t *testing.T) *book {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }) // a command may have ended it
-	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + p.redis + "\n"}
+	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + "redis://" + r.redis.Addr + "\n"}
 	b.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + nodBinary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
-		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + p.redis, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
+		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + "redis://" + r.redis.Addr, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
 		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.base + "/slack/api/",
 		"NOD_PEOPLE_ANA_TOKEN=" + anaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_AUDITOR_TOKEN=" + anaToken, "SANDBOX=" + r.base, "CI_JOB_ID=42",
 		"NOD_TOKEN_CI=token-of-ci-for-the-books", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-books",
@@ -105,8 +105,7 @@ func newBook(t *testing.T) *book {
 
 func second(t *testing.T) string {
 	t.Helper()
-	_, r := newPatient(t)
-	return r.redis.Addr
+	return newOutside(t).redis.Addr
 }
 
 // bare is nod init that asks.
