@@ -112,10 +112,10 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	if err != nil {
 		return err
 	}
-	sandboxed, served := make(chan error, 1), make(chan error, 1)
+	emulated, served := make(chan error, 1), make(chan error, 1)
 	go func() {
 		defer cancel()
-		sandboxed <- serveSandbox(outer, st.sandbox, l, log)
+		emulated <- serveSandbox(outer, st.sandbox, l, log)
 	}()
 	go func() {
 		defer cancel()
@@ -128,7 +128,7 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	cancel()
 	serr := <-served
 	closeSandbox()
-	return errors.Join(err, serr, <-sandboxed)
+	return errors.Join(err, serr, <-emulated)
 }
 
 // connected waits until the daemon receives from all three services.

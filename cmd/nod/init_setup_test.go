@@ -16,9 +16,9 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// sandboxed is a config that sends nod to a sandbox, as a user with a proxy
+// proxied is a config that sends nod to a sandbox, as a user with a proxy
 // would have it, with a comment.
-func sandboxed(t *testing.T, base string) string {
+func proxied(t *testing.T, base string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
 	text := fmt.Sprintf("# ours\nslack: {api_url: %s/slack/api/}  # by the proxy\ndiscord:\n  api_url: %s/discord\ntelegram:\n  api_url: %s/telegram\n", base, base, base)
@@ -45,7 +45,7 @@ func initialize(t *testing.T, stdin string, args ...string) (string, int) {
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
-	path := sandboxed(t, r.base)
+	path := proxied(t, r.base)
 	answers := strings.Join([]string{
 		"slack,discord,telegram", "ana",
 		"xoxb-mistyped", sandbox.SlackAppToken, sandbox.SlackBotToken, "", "C0WRONG", sandbox.SlackChannel, "U0ANA00001",
@@ -105,7 +105,7 @@ func TestInitAsks(t *testing.T) {
 func TestInitEnvFile(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
-	path := sandboxed(t, r.base)
+	path := proxied(t, r.base)
 	env := filepath.Join(t.TempDir(), "nod.env")
 	if err := os.WriteFile(env, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken+"\nOURS=1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestInitEnvFile(t *testing.T) {
 	}
 	// Without an address, Redis is started from this repository's examples: it
 	// gets a password.
-	args[1] = sandboxed(t, r.base)
+	args[1] = proxied(t, r.base)
 	said, code = initialize(t, "", slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "--redis" || s == p.redis })...)
 	if code != 0 || strings.Count(readFile(t, env), "NOD_REDIS_PASSWORD=") != 1 || !strings.Contains(said, "start Redis with it") {
 		t.Errorf("no password for Redis: %d, %s", code, said)
@@ -151,7 +151,7 @@ func TestInitRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := sandboxed(t, r.base)
+			path := proxied(t, r.base)
 			was := readFile(t, path)
 			if said, code := initialize(t, "", append([]string{"--config", path, "--yes"}, x.args...)...); code != 2 || !strings.Contains(said, x.want) {
 				t.Errorf("exit code %d: %s", code, said)

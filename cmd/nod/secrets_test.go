@@ -133,7 +133,7 @@ func TestNoSecretLeaves(t *testing.T) {
 func TestRedactedInputComesBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("slack")})
-	secret := secrets["github"]
+	secret := "ghp_" + strings.Repeat("a1B2", 9) // never valid
 	input := fmt.Sprintf(`{"command":"curl -H 'Authorization: Bearer %s' x"}`, secret)
 	body := `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":` + input + `}`
 	h := startHook(t, r.daemons[0].url, "claude", body)
