@@ -116,7 +116,7 @@ func (r *rig) batch(s string, n int) []asked {
 			if err != nil {
 				r.t.Error(err)
 			}
-			out[k] = asked{rec, r}
+			out[k] = asked{Record: rec, r: r}
 		})
 	}
 	wg.Wait()

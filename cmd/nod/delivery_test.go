@@ -154,7 +154,7 @@ func TestPartsOnce(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, rigOptions{config: only(s), daemons: 2})
 				rec := r.half(s, commandOf(100_000), func() { x.make(r, method) })
-				a := asked{rec, r}
+				a := asked{Record: rec, r: r}
 				if r.agent = newClient(r.daemons[1].url, testAgentToken); s == "slack" {
 					if n := r.once(a.on(s)); n < 10 {
 						t.Errorf("%d parts", n)
@@ -293,7 +293,7 @@ func TestIncompleteMessage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := asked{rec, r}.end()
+				got := asked{Record: rec, r: r}.end()
 				if got.State != bridge.StateUndeliverable || !strings.Contains(fmt.Sprint(got.Failures), "accepted, but") {
 					t.Errorf("state %s, failures %v", got.State, got.Failures)
 				}
@@ -352,7 +352,7 @@ func TestEscalationShowsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := asked{rec, r}
+	a := asked{Record: rec, r: r}
 	r.eventually("more people are asked", func() bool {
 		a.Record, err = r.daemons[0].engine().Get(r.ctx, rec.Interaction.ID)
 		return err == nil && len(a.Messages) == 2

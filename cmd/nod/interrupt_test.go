@@ -110,7 +110,7 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, after.State, err)
 		}
 		for _, s := range services {
-			a := asked{rec, r}
+			a := asked{Record: rec, r: r}
 			r.eventually("the card on "+s+" is closed", func() bool {
 				_, err := r.sandbox.Person("ana").Press(r.ctx, a.on(s), "Allow once")
 				return err != nil
@@ -127,7 +127,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%s, %v: %s", after.State, err, p.errs.String())
 	}
 	p = r.program(t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
-	r.press("ana", asked{rec, r}.on("slack"), "Allow once")
+	r.press("ana", asked{Record: rec, r: r}.on("slack"), "Allow once")
 	p.ends(0)
 }
 
@@ -170,7 +170,7 @@ func TestRunExitCodes(t *testing.T) {
 		n++
 		prompt := "Run " + strconv.Itoa(n) + "?"
 		p := r.program(t, url, append([]string{"run", "--prompt", prompt, "--"}, args...)...)
-		r.press("ana", asked{r.pendingPrompt(prompt), r}.on("slack"), "Allow once")
+		r.press("ana", asked{Record: r.pendingPrompt(prompt), r: r}.on("slack"), "Allow once")
 		return p
 	}
 	for _, code := range []int{0, 1, 2, 5, 7, 110, 119, 130, 255} {
@@ -188,7 +188,7 @@ func TestRunExitCodes(t *testing.T) {
 		}
 	}
 	p := r.program(t, url, "run", "--prompt", "Run denied?", "--", "touch", "ran")
-	r.press("ana", asked{r.pendingPrompt("Run denied?"), r}.on("slack"), "Deny")
+	r.press("ana", asked{Record: r.pendingPrompt("Run denied?"), r: r}.on("slack"), "Deny")
 	p.ends(111)
 	r.program(t, url, "run", "--no-such-flag", "--", "true").ends(112)
 	r.program(t, url, "run", "--", "no-such-command-anywhere").ends(112)

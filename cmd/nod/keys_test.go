@@ -185,7 +185,7 @@ func TestEarlierVersion(t *testing.T) {
 		c.Redis.Partitions = 1
 		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
 	}})
-	x := intruder{r, t}
+	x := intruder{rig: r, t: t}
 	decided, pending := x.decided(approval(bridge.ScopeOnce), answerOnce), x.ask(approval(bridge.ScopeOnce))
 	for _, id := range []bridge.ID{decided.Interaction.ID, pending.Interaction.ID} { // as it was without proofs
 		for _, field := range []string{"req", "res"} {

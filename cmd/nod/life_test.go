@@ -32,7 +32,7 @@ func (r *rig) over(id bridge.ID) bridge.Record {
 }
 
 // as is a later round of an asked request, in the same messages.
-func (a asked) as(rec bridge.Record) asked { return asked{rec, a.r} }
+func (a asked) as(rec bridge.Record) asked { return asked{Record: rec, r: a.r} }
 
 func TestReprompt(t *testing.T) {
 	t.Parallel()

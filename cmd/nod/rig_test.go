@@ -264,7 +264,7 @@ func (r *rig) ask(req bridge.Request) asked {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	a := asked{rec, r}
+	a := asked{Record: rec, r: r}
 	r.eventually("the cards are posted", func() bool {
 		a.Record, err = r.daemons[0].engine().Get(r.ctx, rec.Interaction.ID)
 		return err == nil && len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)

@@ -121,7 +121,7 @@ func (c *crashRig) pendingWith(text string) asked {
 		}
 		return false
 	})
-	return asked{found, c.rig}
+	return asked{Record: found, r: c.rig}
 }
 
 // The hub's agent asks and is answered from the chats; another front end on

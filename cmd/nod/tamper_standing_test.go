@@ -244,7 +244,7 @@ func (x intruder) forgedBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return asked{rec, x.rig}
+		return asked{Record: rec, r: x.rig}
 	}
 	a, b := batched("make a"), batched("make b")
 	unseen := x.ask(approval(bridge.ScopeOnce))

@@ -27,7 +27,7 @@ type intruder struct {
 // intruded starts a daemon on one partition, whose keys are not in Redis.
 func intruded(t *testing.T, change ...func(*config.Config)) intruder {
 	t.Helper()
-	return intruder{newRig(t, rigOptions{config: func(c *config.Config) {
+	return intruder{rig: newRig(t, rigOptions{config: func(c *config.Config) {
 		only("slack")(c)
 		auditor(c)
 		c.Redis.Partitions = 1
@@ -37,7 +37,7 @@ func intruded(t *testing.T, change ...func(*config.Config)) intruder {
 		for _, f := range change {
 			f(c)
 		}
-	}}), t}
+	}}), t: t}
 }
 
 func record(id bridge.ID) string { return "nod:{0}:i:" + string(id) }
