@@ -1,15 +1,8 @@
 package bridge
 
 import (
-	"context"
-	"crypto/sha1" //nolint:gosec // the links are made where nothing better is to be had; the seals use SHA-256
-	"crypto/sha256"
-	"encoding/hex"
+	"context" //nolint:gosec // the links are made where nothing better is to be had; the seals use SHA-256
 	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // AuditType names what an entry of the audit log reports.
@@ -45,46 +38,6 @@ type AuditEntry struct {
 	Cursor string `json:"-"`
 }
 
-// linked is what is hashed of an entry, after the hash before it.
-func (e AuditEntry) linked(before string) string {
-	var b strings.Builder
-	b.WriteString(before)
-	for _, f := range []string{
-		strconv.FormatInt(e.N, 10), strconv.FormatInt(e.Timestamp, 10), string(e.Type), string(e.ID), e.Agent, e.Session, string(e.State), string(e.Data),
-	} {
-		b.WriteString("\n" + strconv.Itoa(len(f)) + ":" + f)
-	}
-	return b.String()
-}
-
-// LinkAfter is the link that the entry has to have after another's.
-func (e AuditEntry) LinkAfter(before string) string {
-	sum := sha1.Sum([]byte(e.linked(before))) //nolint:gosec // see the import
-	return hex.EncodeToString(sum[:])
-}
-
-// HashAfter is the hash of the log up to this entry, given that up to the one
-// before.
-func (e AuditEntry) HashAfter(before string) string {
-	sum := sha256.Sum256([]byte(e.linked(before)))
-	return hex.EncodeToString(sum[:])
-}
-
-// Seal vouches for a partition's log up to an entry.
-type Seal struct {
-	Partition int       `json:"partition"`
-	N         int64     `json:"n"`
-	Link      string    `json:"link"` // of entry N
-	Hash      string    `json:"hash"` // hex SHA-256 over all entries up to N
-	At        time.Time `json:"at"`
-	// Trimmed means that what the seal vouches for was removed, as it had
-	// outlived its retention: the log begins after it.
-	Trimmed bool `json:"trimmed,omitempty"`
-	// Proven means that the log has entries with proofs: none without one may
-	// follow.
-	Proven bool `json:"proven,omitempty"`
-}
-
 // SealedAudit is how far a partition's log is, and is sealed.
 type SealedAudit struct {
 	N      int64  // entries
@@ -113,6 +66,13 @@ type Auditor interface {
 	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
 }
 
+// AuditRef names the entry of the audit log that was written with a decision.
+type AuditRef struct {
+	Partition int    `json:"partition"`
+	N         int64  `json:"n"`
+	Link      string `json:"link"`
+}
+
 // Refusal is the Data of AuditRefusal.
 type Refusal struct {
 	Actor Actor  `json:"actor"`
@@ -131,20 +91,4 @@ type ChannelMode struct {
 	Channel  string `json:"channel"`
 	ReadOnly bool   `json:"read_only"`
 	By       Actor  `json:"by"`
-}
-
-// How the audit log is sealed.
-const ()
-
-func (set JWKS) VerifySeal(token string) (Seal, error) {
-	var s Seal
-	set.Keys = append(slices.Clone(set.Keys), set.Former...)
-	payload, err := set.verify(TypeSeal, token)
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(payload, &s); err != nil {
-		return s, Wrap(CodeInvalid, err, "seal")
-	}
-	return s, nil
 }

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/mail"
@@ -23,25 +24,9 @@ func (q Question) Check(a Answer, other string) (Answer, string) {
 		}
 		return q.checkTyped(a.String())
 	}
-	values := slices.Clone(a.Values())
-	for _, v := range values {
-		if q.optionIndex(v) < 0 {
-			return Answer{}, "That is not one of the options."
-		}
-	}
-	slices.SortFunc(values, func(x, y string) int { return q.optionIndex(x) - q.optionIndex(y) })
-	values = slices.Compact(values)
-	if other = strings.TrimSpace(other); other != "" {
-		if !q.AllowOther {
-			return Answer{}, "Only the given options can be chosen."
-		}
-		if utf8.RuneCountInString(other) > DefaultMaxLength {
-			return Answer{}, "That is longer than " + strconv.Itoa(DefaultMaxLength) + " characters."
-		}
-		if !q.Multiple() {
-			values = nil // typed text stands instead of a choice
-		}
-		values = append(values, other)
+	values, problem := q.chosen(a, strings.TrimSpace(other))
+	if problem != "" {
+		return Answer{}, problem
 	}
 	if q.Multiple() {
 		return q.checkMany(values)
@@ -55,6 +40,30 @@ func (q Question) Check(a Answer, other string) (Answer, string) {
 		return Answer{}, ""
 	}
 	return TextAnswer(values[0]), ""
+}
+
+// chosen are the values of the chosen options in their order, and other; or a
+// sentence that says what is wrong with them.
+func (q Question) chosen(a Answer, other string) ([]string, string) {
+	values := slices.Clone(a.Values())
+	for _, v := range values {
+		if q.optionIndex(v) < 0 {
+			return nil, "That is not one of the options."
+		}
+	}
+	slices.SortFunc(values, func(x, y string) int { return q.optionIndex(x) - q.optionIndex(y) })
+	values = slices.Compact(values)
+	switch {
+	case other == "":
+		return values, ""
+	case !q.AllowOther:
+		return nil, "Only the given options can be chosen."
+	case utf8.RuneCountInString(other) > DefaultMaxLength:
+		return nil, "That is longer than " + strconv.Itoa(DefaultMaxLength) + " characters."
+	case !q.Multiple():
+		values = nil // typed text stands instead of a choice
+	}
+	return append(values, other), ""
 }
 
 func (q Question) checkMany(values []string) (Answer, string) {
@@ -85,11 +94,7 @@ func (q Question) checkTyped(s string) (Answer, string) {
 		}
 		return Answer{}, ""
 	}
-	n := utf8.RuneCountInString(s)
-	limit := q.MaxLength
-	if limit == 0 {
-		limit = DefaultMaxLength
-	}
+	n, limit := utf8.RuneCountInString(s), cmp.Or(q.MaxLength, DefaultMaxLength)
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return Answer{}, "That text can not be read."
@@ -101,16 +106,18 @@ func (q Question) checkTyped(s string) (Answer, string) {
 		return Answer{}, "Please write at most " + strconv.Itoa(limit) + " characters."
 	}
 	a, problem := q.convert(s)
-	if problem == "" && q.Pattern != "" {
-		if re, err := q.pattern(); err != nil || !re.MatchString(s) {
-			hint := q.PatternHint
-			if hint == "" {
-				hint = q.Pattern
-			}
-			return Answer{}, "That does not have the form asked for: " + hint
-		}
+	if problem == "" && !q.matches(s) {
+		return Answer{}, "That does not have the form asked for: " + cmp.Or(q.PatternHint, q.Pattern)
 	}
 	return a, problem
+}
+
+func (q Question) matches(s string) bool {
+	if q.Pattern == "" {
+		return true
+	}
+	re, err := q.pattern()
+	return err == nil && re.MatchString(s)
 }
 
 // timeOfDay takes an hour of one digit, which people type.
@@ -138,15 +145,25 @@ func (q Question) convert(s string) (Answer, string) {
 			return Answer{}, "Please write date, time and offset like 2026-11-21T14:30:00Z or 2026-11-21T14:30:00+01:00."
 		}
 	case WidgetEmail:
-		if a, err := mail.ParseAddress(s); err != nil || a.Address != s || !strings.Contains(s[strings.LastIndex(s, "@"):], ".") {
+		if !isEmail(s) {
 			return Answer{}, "Please write an e-mail address like name@example.com."
 		}
 	case WidgetURL:
-		if u, err := url.Parse(s); err != nil || !u.IsAbs() || u.Host == "" && u.Opaque == "" || strings.ContainsAny(s, " \"<>\\^`{|}") {
+		if !isURL(s) {
 			return Answer{}, "Please write a whole address like https://example.com/."
 		}
 	}
 	return TextAnswer(s), ""
+}
+
+func isEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && strings.Contains(s[strings.LastIndex(s, "@"):], ".")
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "") && !strings.ContainsAny(s, " \"<>\\^`{|}")
 }
 
 func (q Question) number(s string) (Answer, string) {

@@ -8,10 +8,6 @@ import (
 // CommandName is how people call nod in a chat.
 const CommandName = "nod"
 
-// maxShown bounds what a chat is told at a time, and maxLooked how much of what
-// is pending is looked at for that.
-const ()
-
 // Public reports whether the answer may be seen by everybody in the place: it
 // tells of a change that they see anyway. Other answers are for who asked.
 func (c Command) Public() bool {

@@ -79,7 +79,8 @@ type Given struct {
 }
 
 // Decide turns a decision into a response; a sentence for the human where
-// something is missing. CodeInvalid for a decision that is not on offer.
+// something is missing. CodeInvalid for a decision that is not on offer. The
+// caller sets the ApprovedDigest of a response that has an Input.
 func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(i.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
@@ -112,17 +113,12 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
 		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
 	}
-	if _, err := Canonical(text.Bytes()); err != nil {
+	if err := CheckJSON(text.Bytes()); err != nil {
 		return Response{}, "That can not be approved: " + PublicError(err).Message + ".", nil
 	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
 	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
 		r.Input = text.Bytes()
-		asked := Request{Kind: i.Kind, Prompt: i.Prompt, Approval: i.Approval}
-		var err error
-		if r.ApprovedDigest, err = asked.WithInput(r.Input).NormalizedDigest(); err != nil {
-			return Response{}, "", err
-		}
 	}
 	return r, "", nil
 }
@@ -134,6 +130,15 @@ func (a Approval) EditText() string {
 		return string(a.Input)
 	}
 	return b.String()
+}
+
+// WithInput is the request for an approval with another input: what a person
+// approved who changed it.
+func (r Ask) WithInput(input json.RawMessage) Ask {
+	a := *r.Approval
+	a.Input = input
+	r.Approval = &a
+	return r
 }
 
 // normalizeDecisions checks what is on offer, and takes the scopes from it.

@@ -7,9 +7,6 @@ import (
 	"slices"
 )
 
-// How long a click waits for the note that its card shows everything.
-const ()
-
 // Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {
 	// Content names what the parts carry; see [View.Content].

@@ -97,13 +97,13 @@ func ExampleRequestInteraction() {
 	asker, closeOffice := office(ctx, text("nowhere"), text("ana@example.com"))
 	defer closeOffice()
 
-	result, err := bridge.RequestInteraction(ctx, asker, bridge.Request{
+	result, err := bridge.RequestInteraction(ctx, asker, bridge.Request{Ask: bridge.Ask{
 		Prompt: "Enter your email", Questions: []bridge.Question{{ID: "email", Widget: bridge.WidgetText}},
-	}, bridge.Handlers{
+	}}, bridge.Handlers{
 		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 			email := r.Input["email"].Text
 			if !strings.Contains(email, "@") {
-				return bridge.Reprompt{Request: bridge.Request{Error: email + " is no address"}}, nil
+				return bridge.Reprompt{Request: bridge.Request{Ask: bridge.Ask{Error: email + " is no address"}}}, nil
 			}
 			return bridge.Complete{Result: email}, nil
 		},
@@ -118,9 +118,9 @@ func ExampleRequestInteraction_pending() {
 	asker, closeOffice := office(ctx)
 	defer closeOffice()
 
-	result, err := bridge.RequestInteraction(ctx, asker, bridge.Request{
+	result, err := bridge.RequestInteraction(ctx, asker, bridge.Request{Ask: bridge.Ask{
 		Prompt: "May I delete 3 files?", Session: "s", Timeout: bridge.Duration(bridge.MinTimeout), Approval: &bridge.Approval{Tool: "delete_files"},
-	}, bridge.Handlers{
+	}}, bridge.Handlers{
 		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 			return bridge.Complete{Result: r.Action}, nil
 		},
@@ -144,7 +144,9 @@ func ExampleToolApprovals() {
 		if scope, err := approvals.Get(ctx, key, session); err != nil || scope != "" {
 			return "deleted, as approved before: " + string(scope), err
 		}
-		return bridge.RequestInteraction(ctx, asker, bridge.Request{Prompt: "Delete 2 files?", Session: session, Approval: &bridge.Approval{Tool: "delete_files"}}, bridge.Handlers{
+		return bridge.RequestInteraction(ctx, asker, bridge.Request{Ask: bridge.Ask{
+			Prompt: "Delete 2 files?", Session: session, Approval: &bridge.Approval{Tool: "delete_files"},
+		}}, bridge.Handlers{
 			OnResponse: func(ctx context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 				if r.Action != "approve" {
 					return bridge.Complete{Result: "denied"}, nil

@@ -201,33 +201,9 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	of := func(part string) Answer { return given[q.ID+"/"+part] }
 	switch q.Widget {
 	case WidgetPlanReview:
-		decision, feedback := of(PartDecision).Text, of(PartFeedback).Text
-		switch {
-		case decision == "" && feedback != "":
-			decision = PlanRequestChanges
-		case decision == "" && q.IsRequired():
-			return Answer{}, PartDecision, "Choose one first."
-		case decision == "":
-			return Answer{}, "", ""
-		case decision == PlanRequestChanges && feedback == "":
-			return Answer{}, PartFeedback, "Say what has to change."
-		case decision == PlanApprove && feedback != "":
-			return Answer{}, PartDecision, "Approve takes no feedback. Choose Request changes, or empty the text."
-		}
-		if feedback == "" {
-			return object([]string{PartDecision}, map[string]Answer{PartDecision: TextAnswer(decision)}), "", ""
-		}
-		return object([]string{PartDecision, PartFeedback}, map[string]Answer{PartDecision: TextAnswer(decision), PartFeedback: TextAnswer(feedback)}), "", ""
+		return q.composeReview(of(PartDecision).Text, of(PartFeedback).Text)
 	case WidgetFeedback:
-		keys, values, some := []string{}, map[string]Answer{}, false
-		for _, f := range fields {
-			keys, values[f.Part] = append(keys, f.Part), of(f.Part)
-			some = some || !of(f.Part).Empty()
-		}
-		if !some && q.IsRequired() {
-			return Answer{}, fields[0].Part, "Write at least one comment."
-		}
-		return object(keys, values), "", ""
+		return q.composeFeedback(fields, of)
 	}
 	keys, values := []string{}, map[string]Answer{}
 	for _, f := range fields {
@@ -239,6 +215,40 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 			a = JSONAnswer(a.Text)
 		}
 		keys, values[f.Part] = append(keys, f.Part), a
+	}
+	return object(keys, values), "", ""
+}
+
+// composeReview is compose for a plan.
+func (q Question) composeReview(decision, feedback string) (Answer, string, string) {
+	switch {
+	case decision == "" && feedback != "":
+		decision = PlanRequestChanges
+	case decision == "" && q.IsRequired():
+		return Answer{}, PartDecision, "Choose one first."
+	case decision == "":
+		return Answer{}, "", ""
+	case decision == PlanRequestChanges && feedback == "":
+		return Answer{}, PartFeedback, "Say what has to change."
+	case decision == PlanApprove && feedback != "":
+		return Answer{}, PartDecision, "Approve takes no feedback. Choose Request changes, or empty the text."
+	}
+	keys, values := []string{PartDecision}, map[string]Answer{PartDecision: TextAnswer(decision)}
+	if feedback != "" {
+		keys, values[PartFeedback] = append(keys, PartFeedback), TextAnswer(feedback)
+	}
+	return object(keys, values), "", ""
+}
+
+// composeFeedback is compose for comments on items.
+func (q Question) composeFeedback(fields []Field, of func(part string) Answer) (Answer, string, string) {
+	keys, values, some := []string{}, map[string]Answer{}, false
+	for _, f := range fields {
+		keys, values[f.Part] = append(keys, f.Part), of(f.Part)
+		some = some || !of(f.Part).Empty()
+	}
+	if !some && q.IsRequired() {
+		return Answer{}, fields[0].Part, "Write at least one comment."
 	}
 	return object(keys, values), "", ""
 }

@@ -37,11 +37,13 @@ func TestPartsFitTogether(t *testing.T) {
 		{list, map[string]bridge.Answer{"q": bridge.ListAnswer("a", "b", "c")}, "Choose at most 2."},
 		{list, map[string]bridge.Answer{"q": bridge.ListAnswer("c", "a", "a")}, `a,c`},
 	} {
-		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{c.question}}
+		r := bridge.Request{Ask: bridge.Ask{Prompt: "?", Questions: []bridge.Question{c.question}}}
 		if err := r.Normalize(); err != nil {
 			t.Fatal(err)
 		}
-		resp, problems := bridge.Interaction{Questions: r.Questions}.Respond(&bridge.Draft{Answers: c.given})
+		resp, problems := bridge.Interaction{Ask: bridge.Ask{
+			Questions: r.Questions,
+		}}.Respond(&bridge.Draft{Answers: c.given})
 		got := resp.Answers["q"].String()
 		for _, p := range problems {
 			got = p

@@ -3,7 +3,6 @@ package bridge
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -14,27 +13,6 @@ const (
 	exactPrefix = "exact:"
 	rulePrefix  = "rule:"
 )
-
-// exactKey identifies the request as the agent sent it: two requests have the
-// same key only if everything in them that people see is the same. It is empty
-// if the interaction is not an approval.
-func (i Interaction) exactKey() (string, error) {
-	a := i.Approval
-	if a == nil {
-		return "", nil
-	}
-	d, err := digestOf(struct {
-		Agent    string          `json:"agent"`
-		Kind     Kind            `json:"kind"`
-		Tool     string          `json:"tool"`
-		ToolName string          `json:"tool_name"`
-		Input    json.RawMessage `json:"input,omitempty"`
-		Prompt   string          `json:"prompt"`
-		Error    string          `json:"error"`
-		Where    string          `json:"where"`
-	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
-	return exactPrefix + d, err
-}
 
 // RuleKey identifies a rule for the agent in the location of the interaction.
 func (i Interaction) RuleKey(r RuleGrant) string {
@@ -49,20 +27,16 @@ func (i Interaction) RuleKey(r RuleGrant) string {
 // Grantable sets what a session or always approval of the interaction covers,
 // and takes back the scopes whose coverage cannot be stated whole. The agent's
 // own words are replaced unless the agent itself remembers. Sent is the
-// interaction before masking: a grant is bound to what the agent sent, and
-// stated in what people see.
-func (i *Interaction) Grantable(r Ruling, sent Interaction) error {
+// interaction before masking, and digest the one that identifies it: a grant is
+// bound to what the agent sent, and stated in what people see.
+func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	if i.Approval == nil {
-		return nil
-	}
-	exact, err := sent.exactKey()
-	if err != nil {
-		return err
+		return
 	}
 	a := *i.Approval
 	i.Approval, i.GrantFor = &a, r.GrantFor
 	if !a.AgentRemembers {
-		i.GrantKey, i.GrantRoutes = exact, i.routesOf(r)
+		i.GrantKey, i.GrantRoutes = exactPrefix+digest, i.routesOf(r)
 		if i.Approval.Where == sent.Approval.Where { // two locations can be masked alike
 			i.RuleGrants = r.grantable()
 		}
@@ -75,7 +49,6 @@ func (i *Interaction) Grantable(r Ruling, sent Interaction) error {
 	}
 	a.Limit(keep)
 	i.noteScopes()
-	return nil
 }
 
 // noteScopes states in the scope notes what each scope covers, unless the agent

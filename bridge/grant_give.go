@@ -5,11 +5,16 @@ import (
 	"strings"
 )
 
+// grants reports whether an approval of a scope can give a grant.
+func (i Interaction) grants(s Scope) bool {
+	a := i.Approval
+	return a != nil && !a.AgentRemembers && strings.HasPrefix(i.GrantKey, exactPrefix) && slices.Contains(a.Scopes, s)
+}
+
 // Given are the grants that a record's approval gives.
 func (r Record) Given() []Grant {
 	i := r.Interaction
-	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || i.Approval == nil ||
-		i.Approval.AgentRemembers || !strings.HasPrefix(i.GrantKey, exactPrefix) || !slices.Contains(i.Approval.Scopes, r.Response.Scope) {
+	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || !i.grants(r.Response.Scope) {
 		return nil
 	}
 	at := r.Response.At.UTC()

@@ -15,11 +15,11 @@ func TestRoundsEnd(t *testing.T) {
 	asker, closeOffice := office(t.Context(), reply, reply, reply, reply)
 	defer closeOffice()
 	rounds := 0
-	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{
+	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{Ask: bridge.Ask{
 		Prompt: "?", MaxRounds: 3, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}},
-	}, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
+	}}, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
 		rounds++
-		return bridge.Reprompt{Request: bridge.Request{Error: "again"}}, nil
+		return bridge.Reprompt{Request: bridge.Request{Ask: bridge.Ask{Error: "again"}}}, nil
 	}})
 	if rounds != 3 || bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Errorf("%d rounds, %v", rounds, err)
@@ -31,7 +31,9 @@ func TestSilenceIsAnEnd(t *testing.T) {
 	t.Parallel()
 	asker, closeOffice := office(t.Context())
 	defer closeOffice()
-	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{Prompt: "?", Timeout: bridge.Duration(bridge.MinTimeout), Approval: &bridge.Approval{}},
+	_, err := bridge.RequestInteraction(t.Context(), asker, bridge.Request{Ask: bridge.Ask{
+		Prompt: "?", Timeout: bridge.Duration(bridge.MinTimeout), Approval: &bridge.Approval{},
+	}},
 		bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
 			t.Error("silence was handed over as a response")
 			return bridge.Complete{}, nil

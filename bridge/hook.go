@@ -13,6 +13,3 @@ type Webhook interface {
 	// CodeNotFound: the receiver wants no more.
 	Send(ctx context.Context, id string, body []byte) error
 }
-
-// How webhooks are delivered. They never hold up what people see.
-const ()

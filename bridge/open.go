@@ -9,10 +9,6 @@ func Missing[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(slices.Clone(b), func(v T) bool { return slices.Contains(a, v) })
 }
 
-// How long an opening that has to be alone holds the session, and how long
-// another waits for it.
-const ()
-
 // TimeoutResponse is what stands if nobody answers.
 func (i Interaction) TimeoutResponse() Response {
 	if i.Kind == KindNotice {

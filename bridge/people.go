@@ -37,8 +37,41 @@ type Mailer interface {
 // side.
 const GroupMark = "@"
 
-// Why somebody may not answer.
-const ()
-
 // PlatformAPI is the platform of people who answer with a token of their own.
 const PlatformAPI = "api"
+
+// Actor is who did something.
+type Actor struct {
+	Platform string `json:"platform"`
+	User     string `json:"user"`
+	Name     string `json:"name,omitempty"`   // display name, untrusted text
+	Person   string `json:"person,omitempty"` // set once recognised as a Responder
+}
+
+// Display is the name a human reads: the configured person, else the
+// platform's display name, else the id.
+func (a Actor) Display() string {
+	switch {
+	case a.Person != "":
+		return a.Person
+	case a.Name != "":
+		return a.Name
+	}
+	return a.User
+}
+
+// Voter names a human: each has one vote, from whatever account.
+func (a Actor) Voter() string {
+	if a.Person != "" {
+		return a.Person
+	}
+	return a.Platform + "/" + a.User
+}
+
+// Same reports whether both are one human.
+func (a Actor) Same(b Actor) bool {
+	if a.Person != "" && a.Person == b.Person {
+		return true
+	}
+	return a.Platform == b.Platform && a.User == b.User
+}

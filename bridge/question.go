@@ -10,7 +10,62 @@ import (
 	"unicode/utf8"
 )
 
-func (r *Request) normalizeAsk() error {
+// Question is one thing to be answered.
+type Question struct {
+	ID          string   `json:"id"`
+	Header      string   `json:"header,omitempty"` // a chip, at most MaxHeader characters
+	Text        string   `json:"text,omitempty"`   // empty: the prompt is the question
+	Description string   `json:"description,omitempty"`
+	Widget      Widget   `json:"widget"`
+	Options     []Option `json:"options,omitempty"`
+	Default     *Answer  `json:"default,omitempty"`  // preselected, and the answer under OnTimeoutDefault
+	Required    *bool    `json:"required,omitempty"` // nil means required
+	AllowOther  bool     `json:"allow_other,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+
+	// What a typed answer must be.
+	MinLength   int      `json:"min_length,omitempty"`   // characters; 0: none
+	MaxLength   int      `json:"max_length,omitempty"`   // characters; 0: DefaultMaxLength
+	Pattern     string   `json:"pattern,omitempty"`      // RE2, matched against the whole text
+	PatternHint string   `json:"pattern_hint,omitempty"` // what people read when it does not match; empty: the pattern
+	Min         *float64 `json:"min,omitempty"`          // of a number; nil: none
+	Max         *float64 `json:"max,omitempty"`
+	Integer     bool     `json:"integer,omitempty"` // of a number
+
+	// How many options of a list have to be chosen. 0: none, and any number.
+	MinChoices int `json:"min_choices,omitempty"`
+	MaxChoices int `json:"max_choices,omitempty"`
+
+	Plan   string          `json:"plan,omitempty"`   // of a plan_review; Markdown
+	Items  []Item          `json:"items,omitempty"`  // of a feedback
+	Schema json.RawMessage `json:"schema,omitempty"` // of a form; see ParseSchema
+}
+
+// Item is one thing to comment on.
+type Item struct {
+	ID      string `json:"id"`
+	Content string `json:"content"` // Markdown
+}
+
+// Option is one thing to choose.
+type Option struct {
+	Value       string `json:"value"`
+	Label       string `json:"label,omitempty"` // empty: the value is shown
+	Description string `json:"description,omitempty"`
+	// Preview shows what the option would give, in a fixed width; only where
+	// one option is chosen.
+	Preview string `json:"preview,omitempty"`
+}
+
+// Text is what a human reads on the option.
+func (o Option) Text() string {
+	if o.Label != "" {
+		return o.Label
+	}
+	return o.Value
+}
+
+func (r *Ask) normalizeAsk() error {
 	if r.Approval != nil {
 		return Errorf(CodeInvalid, "approval: not with kind ask")
 	}
@@ -99,6 +154,15 @@ func (q *Question) checkWidget(at string) error {
 	case !kind.typed && !kind.composite && len(q.Options) == 0:
 		return Errorf(CodeInvalid, "%s.options: %s needs some", at, q.Widget)
 	}
+	if err := q.checkOwned(at); err != nil {
+		return err
+	}
+	return q.checkParts(at)
+}
+
+// checkOwned checks that the question has what one widget alone has if it is of
+// that widget.
+func (q *Question) checkOwned(at string) error {
 	for _, only := range []struct {
 		name   string
 		set    bool
@@ -113,7 +177,7 @@ func (q *Question) checkWidget(at string) error {
 			return Errorf(CodeInvalid, "%s.%s: is missing, %s needs it", at, only.name, only.widget)
 		}
 	}
-	return q.checkParts(at)
+	return nil
 }
 
 // checkParts checks what a question with several fields is made of.
@@ -163,7 +227,7 @@ func (q *Question) checkParts(at string) error {
 
 // checkDefault says what is wrong with the default.
 func (q Question) checkDefault() string {
-	i := Interaction{Questions: []Question{q}}
+	i := Interaction{Ask: Ask{Questions: []Question{q}}}
 	given, problem := i.Split(map[string]Answer{q.ID: *q.Default})
 	if problem != "" {
 		return problem
@@ -222,15 +286,8 @@ func (q *Question) checkBounds(at string) error {
 	if q.MaxLength == 0 {
 		q.MaxLength = DefaultMaxLength
 	}
-	switch {
-	case q.Widget != WidgetNumber && (q.Min != nil || q.Max != nil || q.Integer):
-		return Errorf(CodeInvalid, "%s: min, max and integer belong to number, not to %s", at, q.Widget)
-	case q.Min != nil && q.Max != nil && *q.Min > *q.Max:
-		return Errorf(CodeInvalid, "%s.min: is more than max", at)
-	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
-	case q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices || !q.AllowOther && q.MinChoices > len(q.Options):
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
+	if err := q.checkRange(at); err != nil {
+		return err
 	}
 	if q.MinLength > q.MaxLength {
 		return Errorf(CodeInvalid, "%s.min_length: is more than max_length", at)
@@ -242,6 +299,29 @@ func (q *Question) checkBounds(at string) error {
 		return Errorf(CodeInvalid, "%s.pattern: is not a regular expression of RE2", at)
 	}
 	return nil
+}
+
+// checkRange checks the bounds of a number and of the number of choices.
+func (q *Question) checkRange(at string) error {
+	switch {
+	case q.Widget != WidgetNumber && (q.Min != nil || q.Max != nil || q.Integer):
+		return Errorf(CodeInvalid, "%s: min, max and integer belong to number, not to %s", at, q.Widget)
+	case q.Min != nil && q.Max != nil && *q.Min > *q.Max:
+		return Errorf(CodeInvalid, "%s.min: is more than max", at)
+	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
+	case !q.choosable():
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
+	}
+	return nil
+}
+
+// choosable reports whether as many options can be chosen as have to be.
+func (q *Question) choosable() bool {
+	if q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices {
+		return false
+	}
+	return q.AllowOther || q.MinChoices <= len(q.Options)
 }
 
 func (q Question) pattern() (*regexp.Regexp, error) {

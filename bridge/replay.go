@@ -72,53 +72,63 @@ func (r *Record) apply(e Event) error {
 			r.Response.At = e.Timestamp // a signed time stays as it was signed
 		}
 	case EventPosted, EventFailed:
-		var d Delivery
-		if err := json.Unmarshal(e.Data, &d); err != nil {
-			return err
-		}
-		if d.Message != nil {
-			if r.Messages == nil {
-				r.Messages = map[int]MessageRef{}
-			}
-			r.Messages[d.Destination] = *d.Message
-			return nil
-		}
-		if r.Failures == nil {
-			r.Failures = map[int]string{}
-		}
-		r.Failures[d.Destination] = d.Reason
+		return r.applyDelivery(e)
 	case EventDelivered:
 		r.Delivered = e.Timestamp
 	case EventQueued:
 		r.Queued = e.Timestamp
 	case EventJoined:
 		r.Joined++
-	case EventEscalated:
-		created := r.Interaction.Created
-		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
-			return err
-		}
-		r.Interaction.provenTimes()
-		r.Escalated, r.Interaction.Created = e.Timestamp, created
+	case EventEscalated, EventWidened:
+		return r.applyChange(e)
 	case EventVoted:
 		var v Vote
 		if err := json.Unmarshal(e.Data, &v); err != nil {
 			return err
 		}
 		r.Votes = append(slices.DeleteFunc(r.Votes, func(was Vote) bool { return was.Actor.Same(v.Actor) }), v)
-	case EventWidened:
-		created, deadline := r.Interaction.Created, r.Interaction.Deadline
-		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
-			return err
-		}
-		r.Interaction.provenTimes()
-		r.Interaction.Created, r.Interaction.Deadline = created, deadline
 	case EventReprompted:
 		return json.Unmarshal(e.Data, &r.Next)
 	case EventCompleted:
 		r.Completion = &Completion{}
 		return json.Unmarshal(e.Data, r.Completion)
 	}
+	return nil
+}
+
+// applyChange takes over the interaction as it was changed. Only an escalation
+// moves its deadline.
+func (r *Record) applyChange(e Event) error {
+	created, deadline := r.Interaction.Created, r.Interaction.Deadline
+	if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
+		return err
+	}
+	r.Interaction.provenTimes()
+	r.Interaction.Created = created
+	if e.Type == EventEscalated {
+		r.Escalated = e.Timestamp
+	} else {
+		r.Interaction.Deadline = deadline
+	}
+	return nil
+}
+
+func (r *Record) applyDelivery(e Event) error {
+	var d Delivery
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return err
+	}
+	if d.Message != nil {
+		if r.Messages == nil {
+			r.Messages = map[int]MessageRef{}
+		}
+		r.Messages[d.Destination] = *d.Message
+		return nil
+	}
+	if r.Failures == nil {
+		r.Failures = map[int]string{}
+	}
+	r.Failures[d.Destination] = d.Reason
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -36,91 +35,16 @@ const (
 	MaxBatchItem     = 1500 // bytes of prompt and input of one of them
 )
 
-// Request is what an agent sends to open an interaction.
+// Request is an ask with how it is sent.
 type Request struct {
-	Kind      Kind       `json:"kind,omitempty"` // empty: approval if Approval is set, else ask
-	Prompt    string     `json:"prompt"`
-	Questions []Question `json:"questions,omitempty"`
-	Approval  *Approval  `json:"approval,omitempty"`
-
-	Session string `json:"session,omitempty"`
-	// Correlation values of the agent, handed back untouched.
-	ToolCall   string `json:"tool_call,omitempty"`
-	Turn       string `json:"turn,omitempty"`
-	ResponseID string `json:"response_id,omitempty"`
-	// ToolName is the tool that asks; of an approval, empty means its tool.
-	ToolName string `json:"tool_name,omitempty"`
-
-	// Requester is the person of the config that the agent works for, who may
-	// not answer then unless the route says so; empty: not said.
-	Requester string `json:"requester,omitempty"`
-
-	Route     string    `json:"route,omitempty"`   // empty: the route named default
-	Timeout   Duration  `json:"timeout,omitempty"` // 0: DefaultTimeout
-	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
-	// Hold is how long a question stays open once its agent was told that it
-	// is queued; 0: DefaultHold.
-	Hold Duration `json:"hold,omitempty"`
-
-	// Grace holds the cards back for a while, in which the person at the
-	// keyboard may answer there: no card is posted for what ends before.
-	Grace Duration `json:"grace,omitempty"`
-	// Batch waits so long for more approvals of the session on the same route,
-	// and shows them in one message; 0: a message of its own. Each keeps its
-	// own answer.
-	Batch Duration `json:"batch,omitempty"`
-	// Join makes an identical request of the session that is pending the answer
-	// of this one too, instead of asking twice.
-	Join bool `json:"join,omitempty"`
-	// OneAtATime refuses the request while another of its session is pending.
-	OneAtATime bool `json:"one_at_a_time,omitempty"`
-	// CancelOnDisconnect withdraws the request when the connection of the
-	// caller that waits for it ends.
-	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
-	// Declinable lets people end an ask without an answer.
-	Declinable    bool           `json:"declinable,omitempty"`
-	Presentation  Presentation   `json:"presentation,omitempty"`
-	CompletedView *CompletedView `json:"completed_view,omitempty"`
-	// Initial values by question id: filled in, and no answer on their own.
-	Initial map[string]Answer `json:"initial,omitempty"`
-	// Error is shown above the questions: why they are asked again.
-	Error string `json:"error,omitempty"`
-	// MaxRounds bounds how often the answer may be rejected and asked for
-	// again, the first time included; 0: DefaultRounds.
-	MaxRounds int `json:"max_rounds,omitempty"`
-
+	Ask
 	// Awaited means that who opens it waits for it next; see Opening.Awaited.
 	Awaited bool `json:"-"`
 }
 
-// Duration is a time.Duration written like "5m" in JSON; a bare number counts
-// seconds.
-type Duration time.Duration
-
-// MarshalJSON implements json.Marshaler.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (d *Duration) UnmarshalJSON(b []byte) error {
-	if n, err := strconv.ParseFloat(string(b), 64); err == nil {
-		*d = Duration(n * float64(time.Second))
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return Errorf(CodeInvalid, "duration: want text like \"5m\" or seconds")
-	}
-	v, err := time.ParseDuration(s)
-	if err != nil {
-		return Errorf(CodeInvalid, "duration: %q is not like \"90s\", \"5m\" or \"1h30m\"", s)
-	}
-	*d = Duration(v)
-	return nil
-}
-
 // Normalize fills what may be left out and refuses what is wrong, naming the
 // field. It changes r only if it returns nil.
-func (r *Request) Normalize() error {
+func (r *Ask) Normalize() error {
 	c := *r
 	c.Questions = slices.Clone(r.Questions)
 	if strings.TrimSpace(c.Prompt) == "" {
@@ -162,7 +86,7 @@ func (r *Request) Normalize() error {
 	return err
 }
 
-func (r *Request) normalizeTimeout() error {
+func (r *Ask) normalizeTimeout() error {
 	if r.Timeout == 0 {
 		r.Timeout = Duration(DefaultTimeout)
 	}
@@ -186,18 +110,24 @@ func (r *Request) normalizeTimeout() error {
 		if r.Kind != KindAsk {
 			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
 		}
-		fields := fieldsOf(r.Questions)
-		_, problems := (Interaction{Questions: r.Questions}).Respond(nil)
-		for n, f := range fields {
-			if problems[n] != "" {
-				return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
-			}
-			if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
-				return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
-			}
-		}
+		return r.checkDefaults()
 	default:
 		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")
+	}
+	return nil
+}
+
+// checkDefaults checks that the defaults can stand for an answer.
+func (r *Ask) checkDefaults() error {
+	fields := fieldsOf(r.Questions)
+	_, problems := (Interaction{Ask: Ask{Questions: r.Questions}}).Respond(nil)
+	for n, f := range fields {
+		if problems[n] != "" {
+			return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
+		}
+		if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
+			return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
+		}
 	}
 	return nil
 }
@@ -211,13 +141,13 @@ func CheckHold(hold Duration) error {
 
 // Batches reports whether the request can be shown with others: its text is
 // short, and every decision is a press.
-func (r Request) Batches() bool {
+func (r Ask) Batches() bool {
 	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
 		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
 }
 
 // normalizeLife checks what decides how the interaction lives.
-func (r *Request) normalizeLife() error {
+func (r *Ask) normalizeLife() error {
 	if r.Hold == 0 {
 		r.Hold = Duration(DefaultHold)
 	}
@@ -233,11 +163,8 @@ func (r *Request) normalizeLife() error {
 	if r.Declinable && r.Kind == KindApproval {
 		return Errorf(CodeInvalid, "declinable: is for asks only; an approval can be denied")
 	}
-	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
-	}
-	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
+	if err := r.checkDelays(); err != nil {
+		return err
 	}
 	if r.Join && r.Session == "" {
 		return Errorf(CodeInvalid, "join: needs the request's session")
@@ -248,8 +175,19 @@ func (r *Request) normalizeLife() error {
 	return nil
 }
 
+// checkDelays checks what holds the cards back.
+func (r *Ask) checkDelays() error {
+	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
+	}
+	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
+		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
+	}
+	return nil
+}
+
 // normalizeView checks what decides how the interaction is shown.
-func (r *Request) normalizeView() error {
+func (r *Ask) normalizeView() error {
 	switch r.Presentation {
 	case "", PresentTool, PresentQuestionnaire:
 	default:
@@ -268,13 +206,13 @@ func (r *Request) normalizeView() error {
 			return Errorf(CodeInvalid, "initial: there is no question %q", id)
 		}
 	}
-	if _, problem := (Interaction{Questions: r.Questions}).Split(r.Initial); problem != "" {
+	if _, problem := (Interaction{Ask: Ask{Questions: r.Questions}}).Split(r.Initial); problem != "" {
 		return Errorf(CodeInvalid, "initial: %s", problem)
 	}
 	return nil
 }
 
-func (r *Request) normalizeNotice() error {
+func (r *Ask) normalizeNotice() error {
 	switch {
 	case r.Approval != nil || len(r.Questions) > 0:
 		return Errorf(CodeInvalid, "kind: a notice asks nothing").WithHint("leave approval and questions out, or send another kind")
@@ -287,7 +225,7 @@ func (r *Request) normalizeNotice() error {
 	return nil
 }
 
-func (r *Request) normalizeApproval() error {
+func (r *Ask) normalizeApproval() error {
 	if len(r.Questions) > 0 {
 		return Errorf(CodeInvalid, "questions: an approval has none").WithHint("send kind ask, or leave the questions out")
 	}
@@ -302,19 +240,8 @@ func (r *Request) normalizeApproval() error {
 	if err := CheckText("approval.key", a.Key, 500); err != nil {
 		return err
 	}
-	if len(a.Input) > MaxInput {
-		return Errorf(CodeInvalid, "approval.input: %d bytes are more than %d", len(a.Input), MaxInput)
-	}
-	if len(a.Input) > 0 {
-		var buf bytes.Buffer
-		if err := json.Compact(&buf, a.Input); err != nil || !utf8.Valid(a.Input) {
-			return Errorf(CodeInvalid, "approval.input: is not valid JSON")
-		}
-		a.Input = buf.Bytes()
-		if _, err := Canonical(a.Input); err != nil {
-			e := PublicError(err)
-			return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
-		}
+	if err := a.normalizeInput(); err != nil {
+		return err
 	}
 	if err := CheckText("approval.where", a.Where, MaxText); err != nil {
 		return err
@@ -322,9 +249,36 @@ func (r *Request) normalizeApproval() error {
 	if err := a.normalizeDecisions(r.Session); err != nil {
 		return err
 	}
+	if err := a.normalizeScopes(r.Session); err != nil {
+		return err
+	}
+	r.Approval = &a
+	return a.checkWords()
+}
+
+func (a *Approval) normalizeInput() error {
+	if len(a.Input) > MaxInput {
+		return Errorf(CodeInvalid, "approval.input: %d bytes are more than %d", len(a.Input), MaxInput)
+	}
+	if len(a.Input) == 0 {
+		return nil
+	}
+	var buf bytes.Buffer
+	if err := json.Compact(&buf, a.Input); err != nil || !utf8.Valid(a.Input) {
+		return Errorf(CodeInvalid, "approval.input: is not valid JSON")
+	}
+	a.Input = buf.Bytes()
+	if err := CheckJSON(a.Input); err != nil {
+		e := PublicError(err)
+		return Errorf(CodeInvalid, "approval.input: %s", e.Message).WithHint("%s", e.Hint)
+	}
+	return nil
+}
+
+func (a *Approval) normalizeScopes(session string) error {
 	if len(a.Scopes) == 0 && len(a.Decisions) == 0 {
 		a.Scopes = []Scope{ScopeOnce}
-		if r.Session != "" {
+		if session != "" {
 			a.Scopes = append(a.Scopes, ScopeSession)
 		}
 	}
@@ -334,13 +288,12 @@ func (r *Request) normalizeApproval() error {
 			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown %q", i, s).WithHint("use once, session, always")
 		case slices.Contains(a.Scopes[:i], s):
 			return Errorf(CodeInvalid, "approval.scopes[%d]: %q is there twice", i, s)
-		case s == ScopeSession && r.Session == "":
+		case s == ScopeSession && session == "":
 			return Errorf(CodeInvalid, "approval.scopes[%d]: session needs the request's session", i)
 		}
 	}
 	slices.SortFunc(a.Scopes, func(x, y Scope) int { return ScopeOrder(x) - ScopeOrder(y) })
-	r.Approval = &a
-	return a.checkWords()
+	return nil
 }
 
 func ScopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }

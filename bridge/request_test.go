@@ -52,7 +52,7 @@ func TestNormalizeRefuses(t *testing.T) {
 
 func TestNormalizeFills(t *testing.T) {
 	t.Parallel()
-	r := bridge.Request{Prompt: "x"}
+	r := bridge.Request{Ask: bridge.Ask{Prompt: "x"}}
 	if err := r.Normalize(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,9 @@ func TestNormalizeFills(t *testing.T) {
 	if r.Kind != bridge.KindAsk || q.Widget != bridge.WidgetConfirm || q.Options[0].Text() != "Yes" || time.Duration(r.Timeout) != 5*time.Minute || r.OnTimeout != bridge.OnTimeoutExpire {
 		t.Errorf("%+v", r)
 	}
-	a := bridge.Request{Prompt: "x", Session: "s", Approval: &bridge.Approval{Input: []byte("{ \"b\" : 1 }")}}
+	a := bridge.Request{Ask: bridge.Ask{
+		Prompt: "x", Session: "s", Approval: &bridge.Approval{Input: []byte("{ \"b\" : 1 }")},
+	}}
 	if err := a.Normalize(); err != nil {
 		t.Fatal(err)
 	}

@@ -63,3 +63,7 @@ type Annotation struct {
 	// Preview of the chosen option, where it had one.
 	Preview string `json:"preview,omitempty"`
 }
+
+// Decided reports whether someone, or a rule, decided: any other end of a
+// request is not an answer.
+func (s State) Decided() bool { return s == StateAnswered || s == StateApproved || s == StateDenied }

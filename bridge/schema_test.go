@@ -112,64 +112,78 @@ func TestFormAnswersAreValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: raw}}}
+		r := bridge.Request{Ask: bridge.Ask{
+			Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: raw}},
+		}}
 		if err := r.Normalize(); err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
-		d := &bridge.Draft{Answers: map[string]bridge.Answer{}}
-		for _, f := range i.Fields() {
-			switch {
-			case f.FreeText():
-				d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(typedSamples).Draw(t, f.ID))
-			case f.Multiple():
-				var chosen []string
-				for _, o := range f.Options {
-					if rapid.Bool().Draw(t, "chosen") {
-						chosen = append(chosen, o.Value)
-					}
-				}
-				d.Answers[f.ID] = bridge.ListAnswer(chosen...)
-			case rapid.Bool().Draw(t, "given"):
-				d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(f.Options).Draw(t, "option").Value)
-			}
-		}
-		resp, problems := i.Respond(d)
+		i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindAsk, Questions: r.Questions}}
+		resp, problems := i.Respond(anyDraft(t, i))
 		if len(problems) > 0 {
 			return
 		}
-		c := jsonschema.NewCompiler()
-		c.AssertFormat()
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.AddResource("form.json", doc); err != nil {
-			t.Fatal(err)
-		}
-		compiled, err := c.Compile("form.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := jsonschema.UnmarshalJSON(strings.NewReader(resp.Answers["q"].String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiled.Validate(answer); err != nil {
+		if err := validate(t, raw, resp.Answers["q"].String()); err != nil {
 			t.Errorf("%s under %s: %v", resp.Answers["q"], raw, err)
 		}
 	})
+}
+
+// anyDraft fills in the fields of an interaction, not always well.
+func anyDraft(t *rapid.T, i bridge.Interaction) *bridge.Draft {
+	d := &bridge.Draft{Answers: map[string]bridge.Answer{}}
+	for _, f := range i.Fields() {
+		switch {
+		case f.FreeText():
+			d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(typedSamples).Draw(t, f.ID))
+		case f.Multiple():
+			var chosen []string
+			for _, o := range f.Options {
+				if rapid.Bool().Draw(t, "chosen") {
+					chosen = append(chosen, o.Value)
+				}
+			}
+			d.Answers[f.ID] = bridge.ListAnswer(chosen...)
+		case rapid.Bool().Draw(t, "given"):
+			d.Answers[f.ID] = bridge.TextAnswer(rapid.SampledFrom(f.Options).Draw(t, "option").Value)
+		}
+	}
+	return d
+}
+
+// validate reports why a JSON value is not valid under a schema.
+func validate(t *rapid.T, schema []byte, value string) error {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(schema)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddResource("form.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("form.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled.Validate(v)
 }
 
 func FuzzParseSchema(f *testing.F) {
 	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"type":"string","format":"email"},"b":{"type":"array","items":{"enum":["x"]},"maxItems":1},"c":{"type":"integer","minimum":1},"d":{"type":"boolean","default":true}}}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+$","oneOf":[{"const":"x","title":"X"}]}}}`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		r := bridge.Request{Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(raw)}}}
+		r := bridge.Request{Ask: bridge.Ask{
+			Prompt: "?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: json.RawMessage(raw)}},
+		}}
 		if r.Normalize() != nil {
 			return
 		}
-		i := bridge.Interaction{Kind: bridge.KindAsk, Questions: r.Questions}
+		i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindAsk, Questions: r.Questions}}
 		if len(i.Fields()) == 0 {
 			t.Error("a form without fields was taken")
 		}

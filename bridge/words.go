@@ -23,16 +23,7 @@ func (r Record) Outcome() string {
 	}
 	switch r.State {
 	case StateApproved:
-		switch r.Response.Scope {
-		case ScopeSession:
-			return "approved for this session"
-		case ScopeAlways:
-			return "always approved"
-		}
-		if len(r.Response.Input) > 0 {
-			return "approved with changes"
-		}
-		return "approved once"
+		return r.Response.approvedAs()
 	case StateDenied:
 		switch {
 		case r.Response.Scope == ScopeAlways:
@@ -60,12 +51,25 @@ func (r Record) Outcome() string {
 	return string(r.State)
 }
 
+// approvedAs is an approval in words, with its scope.
+func (r Response) approvedAs() string {
+	switch {
+	case r.Scope == ScopeSession:
+		return "approved for this session"
+	case r.Scope == ScopeAlways:
+		return "always approved"
+	case len(r.Input) > 0:
+		return "approved with changes"
+	}
+	return "approved once"
+}
+
 // Labels is an answer as people read it: the labels of chosen options, typed
 // text as it is, the parts of an object by their names.
 func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {
-		i := Interaction{Questions: []Question{q}}
+		i := Interaction{Ask: Ask{Questions: []Question{q}}}
 		if q.Widget == WidgetPlanReview {
 			for _, f := range i.Fields() { // the decision, and the feedback if there is some
 				if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {

@@ -21,7 +21,7 @@ func (b *Broker) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	case a.Session != "":
 		p = b.partition(a.Session, "")
 	}
-	nothing := b.keys.in(p, "-") // the script's keys have the places that transitions give them
+	nothing := b.keys.unused(p) // the script's keys have the places that transitions give them
 	keys := []string{nothing, nothing, nothing, nothing, nothing, nothing, nothing, b.keys.audit(p), b.keys.auditHead(p)}
 	return unavailable(b.run(ctx, p, b.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
 }

@@ -49,7 +49,7 @@ func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (
 	n := 0
 	var mu sync.Mutex
 	count := func(ctx context.Context, c *redis.Client) error {
-		got, err := c.PubSubChannels(ctx, globEscape(keys{prefix: prefix}.wake(""))+"*").Result()
+		got, err := c.PubSubChannels(ctx, keys{prefix: prefix}.wakes()).Result()
 		mu.Lock()
 		n += len(got)
 		mu.Unlock()
@@ -62,10 +62,6 @@ func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (
 		err = count(ctx, c)
 	}
 	return n, unavailable(err)
-}
-
-func globEscape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(s)
 }
 
 // Backup writes everything that is stored under a prefix, and returns how many
@@ -82,7 +78,7 @@ func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to
 	var mu sync.Mutex // the masters of a Cluster are read beside each other
 	scan := func(ctx context.Context, c *redis.Client) error {
 		for cursor := uint64(0); ; {
-			names, next, err := c.Scan(ctx, cursor, globEscape(prefix)+":*", backupBatch).Result()
+			names, next, err := c.Scan(ctx, cursor, keys{prefix: prefix}.every(), backupBatch).Result()
 			if err != nil {
 				return err
 			}
@@ -114,7 +110,7 @@ func dump(ctx context.Context, c *redis.Client, prefix string, names []string, o
 	now := time.Now()
 	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, name := range names {
-			if strings.HasPrefix(name, prefix+":l:") {
+			if strings.HasPrefix(name, keys{prefix: prefix}.lease("")) {
 				continue
 			}
 			all = append(all, read{strings.TrimPrefix(name, prefix), p.Dump(ctx, name), p.PTTL(ctx, name)})

@@ -62,10 +62,15 @@ func eachRedis(t *testing.T, f func(t *testing.T, c redis.UniversalClient)) {
 func opening(t *testing.T, b *broker.Broker, key string, change func(*bridge.Interaction)) bridge.Opening {
 	t.Helper()
 	i := bridge.Interaction{
-		Kind: bridge.KindApproval, Prompt: "Deploy?", Agent: "ci", Digest: "d", OnTimeout: bridge.OnTimeoutExpire,
-		Approval:     &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}, {Platform: "telegram", Channel: "-1"}},
-		Created:      time.Now().UTC(),
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "Deploy?", OnTimeout: bridge.OnTimeoutExpire,
+			Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}},
+		},
+		Agent: "ci", Digest: "d",
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}, {Platform: "telegram", Channel: "-1"}},
+		},
+		Schedule: bridge.Schedule{Created: time.Now().UTC()},
 	}
 	i.Deadline = i.Created.Add(time.Minute)
 	if change != nil {
@@ -92,94 +97,6 @@ func yes(id bridge.ID, who string) bridge.Settlement {
 	return bridge.Settlement{ID: id, Nonce: who, Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: who}, Annotations: map[string]bridge.Annotation{},
 	}}
-}
-
-func TestOpenAwaitSettle(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		b1, b2 := newBroker(t, c, "n1"), newBroker(t, c, "n2")
-		r := open(t, b1, nil)
-		results := make(chan bridge.Record, 6)
-		for n := range 6 {
-			b := []*broker.Broker{b1, b2}[n%2]
-			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				got, err := b.Await(ctx, r.Interaction.ID)
-				if err != nil {
-					t.Error(err)
-				}
-				results <- got
-			}()
-		}
-		asleep(t, c, r.Interaction.ID, "n1", "n2")
-		got, won, err := b2.Settle(t.Context(), yes(r.Interaction.ID, "U1"))
-		if err != nil || !won || got.State != bridge.StateApproved {
-			t.Fatalf("settle: %v %v %v", got.State, won, err)
-		}
-		for range 6 {
-			if w := <-results; w.State != bridge.StateApproved || w.Response.Actor.User != "U1" {
-				t.Errorf("a waiter saw %+v", w)
-			}
-		}
-		again, won, err := b1.Settle(t.Context(), yes(r.Interaction.ID, "U1"))
-		if err != nil || !won {
-			t.Errorf("the winner's repeat: won %v, %v", won, err)
-		}
-		if d := cmp.Diff(got, again); d != "" {
-			t.Errorf("the repeat changed the record: %s", d)
-		}
-		if late, won, _ := b1.Settle(t.Context(), yes(r.Interaction.ID, "U2")); won || late.Response.Actor.User != "U1" {
-			t.Errorf("a second answer won: %+v", late.Response)
-		}
-	})
-}
-
-// asleep waits until the daemons have registered as waiting.
-func asleep(t *testing.T, c redis.UniversalClient, id bridge.ID, nodes ...string) {
-	t.Helper()
-	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		w := c.HGet(t.Context(), key, "w").Val()
-		all := true
-		for _, n := range nodes {
-			all = all && strings.Contains(w, n)
-		}
-		if all {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waiting are %q", w)
-		}
-	}
-}
-
-// A wake-up that gets lost on its way is made good by the event stream.
-func TestLostWakeUp(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		b := newBroker(t, c, "n1")
-		r := open(t, b, nil)
-		id := r.Interaction.ID
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		woken := make(chan error, 1)
-		go func() {
-			_, err := b.Await(ctx, id)
-			woken <- err
-		}()
-		asleep(t, c, id, "n1")
-		// Nobody is told about the end any more.
-		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := b.Settle(t.Context(), yes(id, "U1")); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-woken; err != nil {
-			t.Errorf("never woken: %v", err)
-		}
-	})
 }
 
 func TestRaceHasOneWinner(t *testing.T) {
@@ -232,189 +149,6 @@ func TestIdempotentOpen(t *testing.T) {
 		}
 		if jobs, _ := b.Claim(t.Context(), 10, time.Minute); len(jobs) != 2 {
 			t.Errorf("%d posting jobs, want 2", len(jobs))
-		}
-	})
-}
-
-func TestDeadlineBeatsLateAnswer(t *testing.T) {
-	t.Parallel()
-	c := redistest.Start(t).Client(t)
-	b := newBroker(t, c, "n")
-	early := open(t, b, nil).Interaction.ID
-	id := open(t, b, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(30 * time.Millisecond) }).Interaction.ID
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if over, _, err := b.Expire(ctx, 10); err != nil || len(over) != 0 {
-		t.Errorf("%v expired before their time, %v", over, err)
-	}
-	if !bridge.Pause(ctx, 40*time.Millisecond) {
-		t.Fatal("interrupted")
-	}
-	got, won, err := b.Settle(t.Context(), yes(id, "U1"))
-	if err != nil || won || got.State != bridge.StateExpired {
-		t.Errorf("an answer after the deadline: won %v, state %s, %v", won, got.State, err)
-	}
-	if !got.Response.At.Equal(got.Interaction.Deadline) {
-		t.Errorf("expired at %v, deadline was %v", got.Response.At, got.Interaction.Deadline)
-	}
-	if over, more, err := b.Expire(t.Context(), 10); len(over) != 0 || more || err != nil {
-		t.Errorf("expired again: %v, %v, %v", over, more, err)
-	}
-	if got, err := b.Load(t.Context(), early); err != nil || got.State != bridge.StatePending {
-		t.Errorf("one that is not due: %s, %v", got.State, err)
-	}
-}
-
-func TestExpiryOnceOverNodes(t *testing.T) {
-	t.Parallel()
-	c := redistest.Start(t).Client(t)
-	nodes := []*broker.Broker{newBroker(t, c, "a"), newBroker(t, c, "b")}
-	const n = 50
-	for range n {
-		open(t, nodes[0], func(i *bridge.Interaction) { i.Deadline = i.Created.Add(20 * time.Millisecond) })
-	}
-	done := make(map[bridge.ID]int)
-	var mu sync.Mutex
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for _, b := range nodes {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				ids, _, _ := b.Expire(ctx, 10)
-				mu.Lock()
-				for _, id := range ids {
-					done[id]++
-				}
-				if len(done) == n {
-					cancel()
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	if len(done) != n {
-		t.Fatalf("%d of %d expired", len(done), n)
-	}
-	events, _, err := nodes[0].Events(t.Context(), "", bridge.EventFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	responses := map[bridge.ID]int{}
-	for _, e := range events {
-		if e.Type == bridge.EventResponse {
-			responses[e.InteractionID]++
-		}
-	}
-	for id, k := range responses {
-		if k != 1 || done[id] != 1 {
-			t.Errorf("%s ended %d times, reported %d times", id, k, done[id])
-		}
-	}
-	if len(responses) != n {
-		t.Errorf("%d ends, want %d", len(responses), n)
-	}
-}
-
-func TestOutboxLeaseAndCoalescing(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		ctx := t.Context()
-		b := newBroker(t, c, "n")
-		r := open(t, b, nil)
-		id := r.Interaction.ID
-		jobs, err := b.Claim(ctx, 10, time.Minute)
-		if err != nil || len(jobs) != 2 {
-			t.Fatalf("%d jobs, %v", len(jobs), err)
-		}
-		if again, _ := b.Claim(ctx, 10, time.Minute); len(again) != 0 {
-			t.Errorf("leased jobs were handed out again: %v", again)
-		}
-		// Both are posted; the second one only after the answer.
-		mark := func(d int) bridge.Record {
-			got, err := b.Mark(ctx, id, bridge.Mark{Posted: &bridge.Posted{Destination: d, Ref: bridge.MessageRef{Channel: "C", Message: fmt.Sprint(d)}, Revision: r.Revision}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return got
-		}
-		mark(0)
-		if _, _, err := b.Settle(ctx, yes(id, "U1")); err != nil {
-			t.Fatal(err)
-		}
-		if got := mark(1); got.State != bridge.StateApproved {
-			t.Errorf("the poster was told %s", got.State)
-		}
-		if _, err := b.Mark(ctx, id, bridge.Mark{Delivered: true}); err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range jobs {
-			if err := b.Finish(ctx, j); err != nil {
-				t.Fatal(err)
-			}
-		}
-		edits := claimAll(t, b, 2)
-		// Asked for again while it is worked on: is repeated, but only after that.
-		if err := b.Retry(ctx, edits[0], 0, "test"); err != nil {
-			t.Fatal(err)
-		}
-		second := claimAll(t, b, 1)
-		if second[0].Attempt != 2 || second[0].Fence == edits[0].Fence {
-			t.Errorf("the retry is %+v", second[0])
-		}
-		if err := b.Finish(ctx, edits[0]); err != nil { // a stale worker
-			t.Fatal(err)
-		}
-		if err := b.Bury(ctx, second[0], "no"); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Finish(ctx, edits[1]); err != nil {
-			t.Fatal(err)
-		}
-		if left, _ := b.Claim(ctx, 10, time.Minute); len(left) != 0 {
-			t.Errorf("jobs left: %v", left)
-		}
-	})
-}
-
-func claimAll(t *testing.T, b *broker.Broker, n int) []bridge.Job {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	var all []bridge.Job
-	for len(all) < n && ctx.Err() == nil {
-		jobs, err := b.Claim(ctx, n-len(all), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, jobs...)
-		if len(jobs) == 0 {
-			b.Wait(ctx, 50*time.Millisecond)
-		}
-	}
-	if len(all) != n {
-		t.Fatalf("%d jobs, want %d", len(all), n)
-	}
-	return all
-}
-
-func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
-	t.Parallel()
-	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
-		b := newBroker(t, c, "n")
-		r := open(t, b, nil)
-		id := r.Interaction.ID
-		got, err := b.Mark(t.Context(), id, bridge.Mark{Failed: &bridge.Failed{Destination: 0, Reason: "channel is gone"}})
-		if err != nil || got.State != bridge.StatePending {
-			t.Fatalf("%s, %v", got.State, err)
-		}
-		got, err = b.Mark(t.Context(), id, bridge.Mark{Failed: &bridge.Failed{Destination: 1, Reason: "token revoked"}})
-		if err != nil || got.State != bridge.StateUndeliverable || got.Response.Reason != "token revoked" {
-			t.Fatalf("%s %+v, %v", got.State, got.Response, err)
-		}
-		if _, err := b.Await(t.Context(), id); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -485,34 +219,6 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestWaiterSurvivesRedisRestart(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
-	b := newBroker(t, s.Client(t), "n")
-	r := open(t, b, nil)
-	done := make(chan bridge.Record)
-	go func() {
-		got, err := b.Await(t.Context(), r.Interaction.ID)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- got
-	}()
-	s.Kill()
-	s.Restart()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	settle(t, ctx, b, r.Interaction.ID)
-	select {
-	case got := <-done:
-		if got.State != bridge.StateApproved {
-			t.Errorf("woke with %s", got.State)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the waiter was never woken")
-	}
 }
 
 func TestGrants(t *testing.T) {

@@ -1,31 +1,21 @@
 // Package broker keeps interactions in Redis. It implements bridge.Store.
 //
+// The package has the format of what is stored, and the transitions that must
+// happen in one step. Their meaning belongs in bridge/engine, which makes the
+// values; the scripts read as little of them as possible. No other package names
+// a key or a field.
+//
+//	keys.go      every key: what it holds, its type, and how long it lives
+//	record.go    every field of a record
+//	lua          a script for each transition, with its keys and arguments
+//	open.go, settle.go, mark.go, vote.go    who calls the scripts
+//	hub.go, await.go                        callers that wait
+//	outbox.go                               jobs and deadlines
+//
 // # Keys
 //
 // Everything of one partition p carries the hash tag {p}, so that one script
 // on one slot makes each transition; on a Cluster the partitions spread.
-//
-//	nod:{p}:i:<id>        hash    the record
-//	nod:{p}:k:<a>/<key>   string  idempotency key → id|digest
-//	nod:{p}:dl            zset    deadlines of pending interactions, ms
-//	nod:{p}:out           zset    due times of jobs, ms
-//	nod:{p}:jobs          hash    the jobs that were worked on
-//	nod:{p}:dead          list    jobs given up, newest first, at most 1000
-//	nod:{p}:ev            stream  events
-//	nod:{p}:open          hash    pending requests of agents that are limited
-//	nod:r:<agent>:<min>   string  requests of an agent in a minute
-//	nod:{p}:au, :aus      stream  audit log, and its signed seals
-//	nod:{p}:auh           hash    how far both are
-//	nod:{p}:all           zset    ids by creation, ms
-//	nod:{p}:s:<a>/<s>     zset    ids of a session
-//	nod:{p}:d:<id>        hash    drafts
-//	nod:{p}:g:<a>/<s>     hash    grants
-//	nod:n:<key>           string  notes
-//	nod:l:<name>          string  leases
-//	nod:links             hash    accounts that people linked
-//	nod:conf              string  number of partitions
-//	nod:key, nod:sign     string  token key, signing key
-//	nod:wake:<node>       channel of a daemon
 //
 // # Waking
 //

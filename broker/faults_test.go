@@ -30,75 +30,80 @@ func impatient(t *testing.T, addr string) *redis.Client {
 	return c
 }
 
+// fault is what breaks while callers are served.
+type fault struct {
+	redis []string // arguments of the server
+	do    func(ctx context.Context, s *storm, r *redistest.Server, p *redistest.Proxy)
+}
+
+// crashes kills Redis again and again.
+func crashes(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
+	each(ctx, 400*time.Millisecond, func() {
+		r.Kill()
+		bridge.Pause(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
+		r.Restart()
+	})
+}
+
+var faults = map[string]fault{
+	"none": {do: func(context.Context, *storm, *redistest.Server, *redistest.Proxy) {}},
+	"daemons crash": {do: func(ctx context.Context, s *storm, _ *redistest.Server, _ *redistest.Proxy) {
+		each(ctx, 200*time.Millisecond, func() { s.crash(rand.IntN(stormNodes)) })
+	}},
+	"redis killed, always":   {[]string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
+	"redis killed, everysec": {[]string{"--appendonly", "yes", "--appendfsync", "everysec"}, crashes},
+	"connections cut": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
+		each(ctx, 150*time.Millisecond, p.Cut)
+	}},
+	"network away": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
+		each(ctx, 500*time.Millisecond, func() {
+			p.Refuse(true)
+			p.Cut()
+			bridge.Pause(ctx, 300*time.Millisecond)
+			p.Refuse(false)
+		})
+	}},
+	"half-open connections": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
+		each(ctx, 600*time.Millisecond, func() {
+			p.Deafen(true)
+			bridge.Pause(ctx, 400*time.Millisecond)
+			p.Deafen(false)
+		})
+		p.Deafen(false)
+	}},
+	"slow network": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
+		p.Slow(20 * time.Millisecond)
+		<-ctx.Done()
+		p.Slow(0)
+	}},
+	"publications lost": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) { p.Silence(true) }},
+	"subscriptions cut": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
+		c := r.Client(s.t)
+		each(ctx, 50*time.Millisecond, func() { _ = c.ClientKillByFilter(ctx, "TYPE", "pubsub").Err() })
+	}},
+	"redis stalls": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
+		c := r.Client(s.t)
+		each(ctx, 500*time.Millisecond, func() { _ = c.Do(ctx, "DEBUG", "SLEEP", "0.3").Err() })
+	}, redis: []string{"--enable-debug-command", "local"}},
+	"scripts flushed": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
+		c := r.Client(s.t)
+		each(ctx, 10*time.Millisecond, func() { _ = c.ScriptFlush(ctx).Err() })
+	}},
+	"out of memory": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
+		c := r.Client(s.t)
+		each(ctx, 300*time.Millisecond, func() {
+			_ = c.ConfigSet(ctx, "maxmemory", "1mb").Err()
+			bridge.Pause(ctx, 200*time.Millisecond)
+			_ = c.ConfigSet(context.WithoutCancel(ctx), "maxmemory", "0").Err()
+		})
+	}},
+}
+
 // TestFaults runs callers on several daemons while one thing after another
 // breaks, and checks what they were told against the model.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	type fault struct {
-		redis []string // arguments of the server
-		do    func(ctx context.Context, s *storm, r *redistest.Server, p *redistest.Proxy)
-	}
-	admin := func(t *testing.T, r *redistest.Server) *redis.Client { return r.Client(t) }
-	crashes := func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
-		each(ctx, 400*time.Millisecond, func() {
-			r.Kill()
-			bridge.Pause(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
-			r.Restart()
-		})
-	}
-	for name, f := range map[string]fault{
-		"none": {do: func(context.Context, *storm, *redistest.Server, *redistest.Proxy) {}},
-		"daemons crash": {do: func(ctx context.Context, s *storm, _ *redistest.Server, _ *redistest.Proxy) {
-			each(ctx, 200*time.Millisecond, func() { s.crash(rand.IntN(stormNodes)) })
-		}},
-		"redis killed, always":   {[]string{"--appendonly", "yes", "--appendfsync", "always"}, crashes},
-		"redis killed, everysec": {[]string{"--appendonly", "yes", "--appendfsync", "everysec"}, crashes},
-		"connections cut": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
-			each(ctx, 150*time.Millisecond, p.Cut)
-		}},
-		"network away": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
-			each(ctx, 500*time.Millisecond, func() {
-				p.Refuse(true)
-				p.Cut()
-				bridge.Pause(ctx, 300*time.Millisecond)
-				p.Refuse(false)
-			})
-		}},
-		"half-open connections": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
-			each(ctx, 600*time.Millisecond, func() {
-				p.Deafen(true)
-				bridge.Pause(ctx, 400*time.Millisecond)
-				p.Deafen(false)
-			})
-			p.Deafen(false)
-		}},
-		"slow network": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
-			p.Slow(20 * time.Millisecond)
-			<-ctx.Done()
-			p.Slow(0)
-		}},
-		"publications lost": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) { p.Silence(true) }},
-		"subscriptions cut": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
-			c := admin(s.t, r)
-			each(ctx, 50*time.Millisecond, func() { _ = c.ClientKillByFilter(ctx, "TYPE", "pubsub").Err() })
-		}},
-		"redis stalls": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
-			c := admin(s.t, r)
-			each(ctx, 500*time.Millisecond, func() { _ = c.Do(ctx, "DEBUG", "SLEEP", "0.3").Err() })
-		}, redis: []string{"--enable-debug-command", "local"}},
-		"scripts flushed": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
-			c := admin(s.t, r)
-			each(ctx, 10*time.Millisecond, func() { _ = c.ScriptFlush(ctx).Err() })
-		}},
-		"out of memory": {do: func(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
-			c := admin(s.t, r)
-			each(ctx, 300*time.Millisecond, func() {
-				_ = c.ConfigSet(ctx, "maxmemory", "1mb").Err()
-				bridge.Pause(ctx, 200*time.Millisecond)
-				_ = c.ConfigSet(context.WithoutCancel(ctx), "maxmemory", "0").Err()
-			})
-		}},
-	} {
+	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := f.redis

@@ -4,67 +4,203 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// keys builds every key name; see the package comment for what they hold.
+// keys builds every key name. Nothing else does: scripts get their keys.
+//
+// Everything of one partition p carries the hash tag {p}, so that it is in one
+// slot of a Cluster. A key without a TTL stays until it is deleted.
 type keys struct{ prefix string }
 
 func (k keys) in(partition int, rest string) string {
 	return k.prefix + ":{" + strconv.Itoa(partition) + "}:" + rest
 }
 
-func (k keys) record(id bridge.ID) string { return k.in(id.Partition(), "i:"+string(id)) }
-func (k keys) draft(id bridge.ID) string  { return k.in(id.Partition(), "d:"+string(id)) }
+// Interactions.
 
-// idem is named by a hash: an idempotency key may hold a credential.
+// record is a hash with the fields of recordFields. It lives for the retention
+// after the deadline.
+func (k keys) record(id bridge.ID) string { return k.recordIn(id.Partition(), id) }
+
+// recordIn is the record of an interaction that is known to be in a partition,
+// and names nothing if the ID is empty.
+func (k keys) recordIn(p int, id bridge.ID) string { return k.in(p, "i:"+string(id)) }
+
+// draft is a hash with the draft of each account, as JSON, and the account
+// whose draft the card of each destination shows. It lives for draftKeep after
+// the last change.
+func (k keys) draft(id bridge.ID) string { return k.in(id.Partition(), "d:"+string(id)) }
+
+// idem is a string, id|digest: what was opened under an idempotency key. It is
+// named by a hash, because an idempotency key may hold a credential. It lives
+// as long as the record.
 func (k keys) idem(p int, agent, key string) string {
 	return k.in(p, "kh:"+agent+"/"+hashed(key))
 }
 
-// plainIdem is where older versions kept it. It is only read.
+// plainIdem is the same string under the idempotency key itself. Older versions
+// wrote it; it is only read.
 func (k keys) plainIdem(p int, agent, key string) string {
 	return k.in(p, "k:"+agent+"/"+key)
 }
+
+// duplicate is a string, the ID of the pending request that duplicates in its
+// session join, by a hash of what is asked. It lives until the deadline.
+func (k keys) duplicate(p int, agent, session, route, hash string) string {
+	return k.in(p, "tw:"+agent+"/"+session+"/"+route+"/"+hash)
+}
+
+// batch is a list of IDs: the approvals that one message will show, first to
+// last. It lives for the window in which more can be added.
+func (k keys) batch(p int, agent, session, route string) string {
+	return k.in(p, "b:"+agent+"/"+session+"/"+route)
+}
+
+// all is a sorted set of every ID by creation, in ms. Tidy removes what has
+// outlived its retention.
+func (k keys) all(p int) string { return k.in(p, "all") }
+
+// session is a sorted set of the IDs of a session by creation, in ms. It lives
+// as long as the longest record that it can name.
 func (k keys) session(p int, agent, session string) string {
 	return k.in(p, "s:"+agent+"/"+session)
 }
+
+// deadlines is a sorted set of the IDs that are pending by deadline, in ms.
+func (k keys) deadlines(p int) string { return k.in(p, "dl") }
+
+// open is a hash with the number of pending requests of each agent that is
+// limited.
+func (k keys) open(p int) string { return k.in(p, "open") }
+
+// Delivery.
+
+// outbox is a sorted set of jobs, kind:interaction:destination, by the time
+// when each is due, in ms.
+func (k keys) outbox(p int) string { return k.in(p, "out") }
+
+// jobs is a hash with the state of each job that was worked on:
+// attempt|fence|generation|created|leased_until.
+func (k keys) jobs(p int) string { return k.in(p, "jobs") }
+
+// dead is a list of the dead letters, as JSON, newest first, at most 1000.
+func (k keys) dead(p int) string { return k.in(p, "dead") }
+
+// events is a stream of what happened. Tidy trims it.
+func (k keys) events(p int) string { return k.in(p, "ev") }
+
+// nodes is a sorted set of the channels of the daemons that have callers, by
+// the time when each counts as gone, in ms.
+func (k keys) nodes(p int) string { return k.in(p, "nodes") }
+
+// late is a stream of the late answers that were not acknowledged. Tidy trims
+// it.
+func (k keys) late(p int) string { return k.in(p, "late") }
+
+// clients is a sorted set of the front ends of a session by the time when each
+// counts as gone, in ms. It lives for twice bridge.PresenceTTL.
+func (k keys) clients(p int, session string) string { return k.in(p, "c:"+session+":all") }
+
+// ableClients is the same of the front ends that can answer.
+func (k keys) ableClients(p int, session string) string { return k.in(p, "c:"+session+":able") }
+
+// wake is a channel on which a daemon hears the IDs that its callers wait for.
+func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
+
+// Audit log.
+
+// audit is a stream of the entries. It is trimmed by TrimAudit only.
+func (k keys) audit(p int) string { return k.in(p, "au") }
+
+// auditHead is a hash with the number and the link of the last entry (n, l),
+// the last seal and the place that it covers (seal, cur), and the seal up to
+// which the log was trimmed (trim).
+func (k keys) auditHead(p int) string { return k.in(p, "auh") }
+
+// seals is a stream of the signed seals (s), each with the place that it covers
+// (c) and the number of its entry as ID.
+func (k keys) seals(p int) string { return k.in(p, "aus") }
+
+// unused stands where a script takes a key that the call does not need.
+func (k keys) unused(p int) string { return k.in(p, "-") }
+
+// Grants.
+
+// grants is a hash of grants, as JSON, by what they cover. It lives for
+// bridge.AlwaysGrantTTL after the last grant.
 func (k keys) grants(p int, agent, session string) string {
 	return k.in(p, "g:"+agent+"/"+session)
 }
 
-// grantOwners are the agents and sessions that have grants in a partition, by
-// when the last of them ends.
+// grantOwners is a sorted set of the agents and sessions that have grants in a
+// partition, by the time when the last of them ends, in ms.
 func (k keys) grantOwners(p int) string { return k.in(p, "go") }
 
-func (k keys) deadlines(p int) string { return k.in(p, "dl") }
-func (k keys) outbox(p int) string    { return k.in(p, "out") }
-func (k keys) jobs(p int) string      { return k.in(p, "jobs") }
-func (k keys) dead(p int) string      { return k.in(p, "dead") }
-func (k keys) events(p int) string    { return k.in(p, "ev") }
-func (k keys) nodes(p int) string     { return k.in(p, "nodes") }
-func (k keys) late(p int) string      { return k.in(p, "late") }
-func (k keys) audit(p int) string     { return k.in(p, "au") }
-func (k keys) auditHead(p int) string { return k.in(p, "auh") }
-func (k keys) seals(p int) string     { return k.in(p, "aus") }
-func (k keys) open(p int) string      { return k.in(p, "open") }
-func (k keys) clients(p int, session string) string {
-	return k.in(p, "c:"+session)
+// given is a string, a mark that a request has given a grant. It lives for
+// bridge.AlwaysGrantTTL, so that the grant cannot be given twice.
+func (k keys) given(p int, origin bridge.ID, grant string) string {
+	return k.in(p, "gx:"+string(origin)+"/"+grant)
 }
-func (k keys) all(p int) string        { return k.in(p, "all") }
-func (k keys) note(key string) string  { return k.prefix + ":n:" + key }
-func (k keys) lease(key string) string { return k.prefix + ":l:" + key }
-func (k keys) wake(node string) string { return k.prefix + ":wake:" + node }
-func (k keys) conf() string            { return k.prefix + ":conf" }
+
+// remembered is a hash of scopes that a tool remembers, by the hash of a key of
+// its own. It lives for bridge.SessionGrantTTL or AlwaysGrantTTL.
+func (k keys) remembered(p int, agent, session string) string {
+	return k.in(p, "t:"+agent+"/"+session)
+}
+
+// Of no partition.
+
+// note is a string with a TTL of its own.
+func (k keys) note(key string) string { return k.prefix + ":n:" + key }
+
+// lease is a string, the holder, with a TTL of its own.
+func (k keys) lease(name string) string { return k.prefix + ":l:" + name }
+
+// rate is a string, the number of requests of an agent in a minute. It lives
+// for two minutes.
 func (k keys) rate(agent string, minute int64) string {
 	return k.prefix + ":r:" + agent + ":" + strconv.FormatInt(minute, 10)
 }
-func (k keys) keysID() string     { return k.prefix + ":keyid" }
-func (k keys) daemons() string    { return k.prefix + ":daemons" }
-func (k keys) links() string      { return k.prefix + ":links" }
+
+// links is a hash of the accounts that people linked, as JSON, by platform/user.
+func (k keys) links() string { return k.prefix + ":links" }
+
+// conf is a string, the number of partitions.
+func (k keys) conf() string { return k.prefix + ":conf" }
+
+// daemons is a hash of the daemons that run: the fingerprint of their keys, and
+// the time of the last Announce in ms. It lives for announcedFor.
+func (k keys) daemons() string { return k.prefix + ":daemons" }
+
+// keysID is a string, the fingerprint of the keys that the deployment signs
+// with.
+func (k keys) keysID() string { return k.prefix + ":keyid" }
+
+// signingKey is a string, the seed of the key that signs receipts, in hex, if the
+// deployment keeps it in Redis.
 func (k keys) signingKey() string { return k.prefix + ":sign" }
-func (k keys) tokenKey() string   { return k.prefix + ":key" }
+
+// tokenKey is a string, the key that signs controls, in hex.
+func (k keys) tokenKey() string { return k.prefix + ":key" }
+
+// every matches all keys, as SCAN takes it.
+func (k keys) every() string { return globEscape(k.prefix) + ":*" }
+
+// wakes matches the channels of all daemons.
+func (k keys) wakes() string { return globEscape(k.wake("")) + "*" }
+
+// OutboxPattern matches the outboxes of all partitions under a prefix, as KEYS
+// takes it.
+func OutboxPattern(prefix string) string {
+	return globEscape(prefix) + ":{*}:out"
+}
+
+func globEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(s)
+}
 
 // hashed stands for a key of a caller, which may hold a credential.
 func hashed(key string) string {

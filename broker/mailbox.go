@@ -189,6 +189,6 @@ func (b *Broker) Present(ctx context.Context, session string) (clients, enabled 
 }
 
 func (b *Broker) presence(session string) (all, able string) {
-	k := b.keys.clients(b.partition(session, ""), session)
-	return k + ":all", k + ":able"
+	p := b.partition(session, "")
+	return b.keys.clients(p, session), b.keys.ableClients(p, session)
 }

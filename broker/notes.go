@@ -132,7 +132,7 @@ func (b *Broker) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
 	}
 	p := b.partition(g.Session, g.Agent)
-	given, err := b.run(ctx, p, b.scripts.grant, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.in(p, "gx:"+string(g.Origin)+"/"+g.ID())},
+	given, err := b.run(ctx, p, b.scripts.grant, []string{b.grantsKey(g.Agent, g.Session), b.keys.grantOwners(p), b.keys.given(p, g.Origin, g.ID())},
 		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
 	return given == 1, unavailable(err)
 }
@@ -191,7 +191,7 @@ func (b *Broker) ClearSession(ctx context.Context, agent, session string) error 
 
 // rememberedKey holds what tools remember; in the partition of the grants.
 func (b *Broker) rememberedKey(agent, session string) string {
-	return b.keys.in(b.partition(session, agent), "t:"+agent+"/"+session)
+	return b.keys.remembered(b.partition(session, agent), agent, session)
 }
 
 // Recall implements bridge.Grants.

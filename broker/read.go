@@ -253,7 +253,7 @@ func (b *Broker) Events(ctx context.Context, cursor string, f bridge.EventFilter
 // fillIn adds the data of openings and ends, which is in the records: it does
 // not change there. Events that outlived their record have none.
 func (b *Broker) fillIn(ctx context.Context, events []bridge.Event) error {
-	fields := map[bridge.EventType]string{bridge.EventRequest: "req", bridge.EventResponse: "res"}
+	fields := map[bridge.EventType]string{bridge.EventRequest: fieldOpened, bridge.EventResponse: fieldResponse}
 	cmds := make([]*redis.StringCmd, len(events))
 	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for k, e := range events {

@@ -66,7 +66,7 @@ func (v *verifier) look(ctx context.Context, due []settled) {
 	// Errors of single commands show in their results.
 	_, _ = v.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, s := range due {
-			states[n] = p.HMGet(ctx, v.b.keys.record(s.ID), "st", "c")
+			states[n] = p.HMGet(ctx, v.b.keys.record(s.ID), fieldState, fieldPacked)
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func TestHistoryIsWhole(t *testing.T) {
 	c := client.New(s.URL, "agent", nil)
 	var want, got []bridge.ID
 	for range 3 {
-		rec, err := c.Open(t.Context(), bridge.Request{Prompt: "?", Session: "s"}, "")
+		rec, err := c.Open(t.Context(), bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,8 +56,10 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newOffice(t)
 	agent := client.New(s.URL, "agent", nil)
-	rec, err := agent.Open(t.Context(), bridge.Request{Prompt: "Delete everything?", Session: "s",
-		Approval: &bridge.Approval{Tool: "sh"}}, "")
+	rec, err := agent.Open(t.Context(), bridge.Request{Ask: bridge.Ask{
+		Prompt: "Delete everything?", Session: "s",
+		Approval: &bridge.Approval{Tool: "sh"},
+	}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -55,12 +56,11 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 
 // sameJSON compares two values except for how they are written.
 func sameJSON(a, b json.RawMessage) bool {
-	p, err := bridge.Canonical(a)
-	if err != nil {
+	if bridge.CheckJSON(a) != nil || bridge.CheckJSON(b) != nil {
 		return string(a) == string(b)
 	}
-	q, err := bridge.Canonical(b)
-	return err == nil && string(p) == string(q)
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // One is the translation of a message that asks one thing.

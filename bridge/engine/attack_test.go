@@ -132,8 +132,10 @@ func TestSilenceApprovesNoPlan(t *testing.T) {
 		if decision == bridge.PlanRequestChanges {
 			a = bridge.JSONAnswer(`{"decision":"` + decision + `","feedback":"nobody read it"}`)
 		}
-		return bridge.Request{Prompt: "?", OnTimeout: bridge.OnTimeoutDefault, Questions: []bridge.Question{
-			{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "rm -rf /", Default: &a},
+		return bridge.Request{Ask: bridge.Ask{
+			Prompt: "?", OnTimeout: bridge.OnTimeoutDefault, Questions: []bridge.Question{
+				{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "rm -rf /", Default: &a},
+			},
 		}}
 	}
 	r := plan(bridge.PlanApprove)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -44,7 +46,7 @@ const (
 
 // sealer remembers what was sealed last, by partition.
 type sealer struct {
-	last map[int]bridge.Seal
+	last map[int]proof.Seal
 	kept map[int]time.Time // when the last seal was made that stays
 	// base is how many entries a log had that an earlier version wrote, when it
 	// was first seen: those have no proofs, and no others may.
@@ -56,7 +58,7 @@ func (e *Engine) seal(ctx context.Context) {
 	if e.signer == nil {
 		return
 	}
-	known := sealer{map[int]bridge.Seal{}, map[int]time.Time{}, map[int]int64{}}
+	known := sealer{map[int]proof.Seal{}, map[int]time.Time{}, map[int]int64{}}
 	for bridge.Pause(ctx, sealEvery) {
 		held, err := e.store.Hold(ctx, "seal", e.node, sealLease)
 		if err == nil && held {
@@ -74,14 +76,14 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 		return err
 	}
 	for p, l := range logs {
-		var last bridge.Seal
+		var last proof.Seal
 		if l.Sealed != "" {
 			if last, err = e.PublicKeys().VerifySeal(l.Sealed); err != nil {
 				e.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
 				continue
 			}
 		} else {
-			last.Proven = e.prover.strict // nothing is there that was written before
+			last.Proven = e.prover.Strict() // nothing is there that was written before
 		}
 		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
 			e.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
@@ -101,7 +103,7 @@ func (e *Engine) sealAll(ctx context.Context, known sealer) error {
 }
 
 // sealOne seals what follows the last seal of a partition.
-func (e *Engine) sealOne(ctx context.Context, partition int, last bridge.Seal, cursor string, known sealer) error {
+func (e *Engine) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
 	for {
 		instead := last.N
 		if last.At.Sub(known.kept[partition]) >= sealKeep {
@@ -118,13 +120,13 @@ func (e *Engine) sealOne(ctx context.Context, partition int, last bridge.Seal, c
 				break
 			}
 			good++
-			last.N, last.Link, last.Hash, cursor = a.N, a.Link, a.HashAfter(last.Hash), a.Cursor
+			last.N, last.Link, last.Hash, cursor = a.N, a.Link, proof.HashAfter(a, last.Hash), a.Cursor
 		}
 		if good == 0 {
 			return nil
 		}
 		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
-		signed, err := e.signer.Sign(bridge.TypeSeal, last)
+		signed, err := e.signer.Seal(last)
 		if err == nil {
 			err = e.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
 		}
@@ -151,7 +153,7 @@ func (e *Engine) TrimAudit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var last bridge.Seal
+		var last proof.Seal
 		for _, token := range seals {
 			s, err := e.PublicKeys().VerifySeal(token)
 			if err != nil {
@@ -166,7 +168,7 @@ func (e *Engine) TrimAudit(ctx context.Context) error {
 			continue
 		}
 		last.Trimmed = true
-		signed, err := e.signer.Sign(bridge.TypeSeal, last)
+		signed, err := e.signer.Seal(last)
 		if err == nil {
 			err = e.store.TrimAudit(ctx, p, last.N, signed)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -34,7 +36,7 @@ func (e *Engine) ExportAudit(ctx context.Context, w io.Writer) error {
 			}
 			for _, a := range entries {
 				cursor = a.Cursor
-				if err := enc.Encode(bridge.AuditLine{AuditEntry: a}); err != nil {
+				if err := enc.Encode(proof.AuditLine{AuditEntry: a}); err != nil {
 					return err
 				}
 			}
@@ -44,7 +46,7 @@ func (e *Engine) ExportAudit(ctx context.Context, w io.Writer) error {
 		}
 		for _, s := range seals {
 			seal, err := e.PublicKeys().VerifySeal(s)
-			line := bridge.AuditLine{AuditEntry: bridge.AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
+			line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
 			if err != nil {
 				line.N, line.Timestamp = 0, 0 // by a key that is gone; whoever has it can still check
 			}

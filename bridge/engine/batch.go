@@ -101,7 +101,7 @@ func (e *Engine) decideAll(ctx context.Context, a admitted) (bridge.Verdict, err
 		if rec.State.Final() || why != "" && (d.Approves() || !mayDeny(i, why)) {
 			continue
 		}
-		r, problem, err := i.Decide(d, bridge.Given{})
+		r, problem, err := decide(i, d, bridge.Given{})
 		if err != nil || problem != "" {
 			continue // this one does not offer it
 		}

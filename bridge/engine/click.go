@@ -322,7 +322,7 @@ func (e *Engine) clickApproval(ctx context.Context, a admitted) (bridge.Verdict,
 	case c.Option == bridge.OptionConfirm && c.Question < len(decisions):
 		d, given.Confirm = decisions[c.Question], a.Typed
 	}
-	r, problem, err := i.Decide(d, given)
+	r, problem, err := decide(i, d, given)
 	switch {
 	case err != nil: // a control that this interaction never had
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil

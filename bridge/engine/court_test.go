@@ -100,10 +100,10 @@ func newCourt(t testing.TB) *court {
 
 // ask is a request for an approval in session s with every scope on offer.
 func ask(prompt, tool, input string) bridge.Request {
-	r := bridge.Request{
+	r := bridge.Request{Ask: bridge.Ask{
 		Prompt: prompt, Session: "s",
 		Approval: &bridge.Approval{Tool: tool, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
-	}
+	}}
 	if input != "" {
 		r.Approval.Input = json.RawMessage(input)
 	}

@@ -187,7 +187,11 @@ func TestAgentsThatRemember(t *testing.T) {
 // character that cards do, and heaps of marks.
 func TestCoverageIsVisible(t *testing.T) {
 	t.Parallel()
-	i := bridge.Interaction{Agent: "ci", GrantKey: "exact:x", Approval: &bridge.Approval{Tool: "t"}}
+	i := bridge.Interaction{
+		Agent:      "ci",
+		Governance: bridge.Governance{GrantKey: "exact:x"},
+		Ask:        bridge.Ask{Approval: &bridge.Approval{Tool: "t"}},
+	}
 	check := func(s string) {
 		i.Prompt = s
 		for _, got := range i.Coverage(bridge.ScopeAlways) {

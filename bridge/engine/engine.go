@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -35,7 +37,7 @@ type Options struct {
 	Agents map[string]bridge.Agent
 	// Signer proves what is stored, signs receipts and seals the audit log. If
 	// it is nil, none of this is done.
-	Signer *bridge.Signer
+	Signer *proof.Signer
 	// KeysInRedis means that the signer's keys are kept in Redis. Then records
 	// without a proof are accepted too: an upgrade finds such records, and
 	// proofs protect against no one who can read the keys.
@@ -65,8 +67,8 @@ type Engine struct {
 	policy    bridge.Policy
 	rules     string // PolicyVersion
 	agents    map[string]bridge.Agent
-	signer    *bridge.Signer
-	prover    *prover
+	signer    *proof.Signer
+	prover    *proof.Prover
 	raw       bridge.Store // as Redis has it, for a look at what does not verify
 	sealing   sealHealth
 	auditFor  time.Duration
@@ -90,7 +92,7 @@ func New(o Options) *Engine {
 	if e.node == "" {
 		e.node = uuid.NewString()
 	}
-	e.raw, e.prover = o.Store, newProver(o.Signer, o.KeysInRedis)
+	e.raw, e.prover = o.Store, proof.NewProver(o.Signer, o.KeysInRedis)
 	if e.prover != nil {
 		e.store = provenStore{o.Store, e.prover, e.log}
 	}
@@ -111,7 +113,7 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 // not verify says so in Unverified.
 func (e *Engine) Show(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := e.raw.Load(ctx, id)
-	return e.prover.marked(r), err
+	return e.prover.Marked(r), err
 }
 
 // Await returns once the interaction is final. Any number of callers in any

@@ -97,7 +97,10 @@ func (e *Engine) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant
 		return bridge.Grant{}, err
 	}
 	g := all[n]
-	if err := e.audit(ctx, bridge.AuditRevoke, bridge.Interaction{Agent: g.Agent, Session: g.Session}, bridge.Revocation{Grant: g, By: by}); err != nil {
+	if err := e.audit(ctx, bridge.AuditRevoke, bridge.Interaction{
+		Agent: g.Agent,
+		Ask:   bridge.Ask{Session: g.Session},
+	}, bridge.Revocation{Grant: g, By: by}); err != nil {
 		e.log.Error("revocation not in the audit log", "grant", id, "error", err)
 	}
 	e.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)

@@ -48,8 +48,10 @@ type modelRequest struct {
 }
 
 func (q modelRequest) request() bridge.Request {
-	return bridge.Request{Prompt: q.prompt, Session: q.session, Requester: q.requester, Approval: &bridge.Approval{
-		Tool: q.tool, Input: json.RawMessage(line(q.command)), Where: q.where, Key: q.key, Scopes: q.scopes, AgentRemembers: q.remembers,
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: q.prompt, Session: q.session, Requester: q.requester, Approval: &bridge.Approval{
+			Tool: q.tool, Input: json.RawMessage(line(q.command)), Where: q.where, Key: q.key, Scopes: q.scopes, AgentRemembers: q.remembers,
+		},
 	}}
 }
 

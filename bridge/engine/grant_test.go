@@ -106,7 +106,9 @@ func TestMaskedRounds(t *testing.T) {
 	c := newCourt(t)
 	round := func(secret string) bridge.Record {
 		rec := c.open(ask("Log in?", "http", `{"password":"`+secret+`","host":"db"}`))
-		next, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, bridge.Request{Error: "Again."}, "")
+		next, err := c.engine.Reprompt(t.Context(), c.agent, rec.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+			Error: "Again.",
+		}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -20,7 +22,7 @@ func (e *Engine) Reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID,
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := r.Sent(id)
+	digest, err := proof.Sent(r.Ask, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -32,37 +34,40 @@ func (e *Engine) Reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID,
 	return e.again(ctx, agent, before, r, followUp{key: key, digest: digest})
 }
 
-// inherit fills what a request to ask again leaves out.
-func inherit(before bridge.Record, r bridge.Request) bridge.Request {
+// inherit returns the request for another round: the ask before, with what the
+// agent now sends in its place.
+func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	i := before.Interaction
-	if r.Prompt == "" {
-		r.Prompt = i.Prompt
+	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
+	// These belong to one round.
+	r.Kind, r.Error, r.Initial, r.CompletedView = sent.Kind, sent.Error, sent.Initial, sent.CompletedView
+	r.Grace, r.Batch, r.Join = sent.Grace, sent.Batch, sent.Join
+	if sent.Prompt != "" {
+		r.Prompt = sent.Prompt
 	}
-	same := r.Approval == nil && len(r.Questions) == 0
-	if same {
-		r.Questions, r.Approval = i.Questions, i.Approval
-		if i.Redacted > 0 && i.Approval != nil { // what was masked is not here to grant
-			a := *i.Approval
-			a.Limit([]bridge.Scope{bridge.ScopeOnce})
-			r.Approval = &a
-		}
+	same := sent.Approval == nil && len(sent.Questions) == 0
+	switch {
+	case !same:
+		r.Questions, r.Approval = sent.Questions, sent.Approval
+	case i.Redacted > 0 && i.Approval != nil: // what was masked is not here to grant
+		a := *i.Approval
+		a.Limit([]bridge.Scope{bridge.ScopeOnce})
+		r.Approval = &a
 	}
-	if r.Timeout == 0 {
-		r.Timeout = bridge.Duration(i.Deadline.Sub(i.Created))
-		if !before.Queued.IsZero() || !before.Escalated.IsZero() {
-			r.Timeout = 0 // the deadline was moved; the default is a better guess
-		}
+	switch {
+	case sent.Timeout != 0:
+		r.Timeout = sent.Timeout
+	case !before.Queued.IsZero() || !before.Escalated.IsZero():
+		r.Timeout = 0 // the deadline was moved; the default is a better guess
 	}
-	if r.OnTimeout == "" && (same || i.OnTimeout != bridge.OnTimeoutDeny && i.OnTimeout != bridge.OnTimeoutDefault) {
-		r.OnTimeout = i.OnTimeout // those two depend on what is asked
+	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to what is asked
+	if sent.OnTimeout != "" || bound && !same {
+		r.OnTimeout = sent.OnTimeout
 	}
-	r.Session, r.ToolCall, r.Turn, r.ResponseID, r.ToolName = i.Session, i.ToolCall, i.Turn, i.ResponseID, i.ToolName
-	if i.Requester != "" {
-		r.Requester = i.Requester
+	if i.Requester == "" {
+		r.Requester = sent.Requester
 	}
-	r.Route, r.Hold, r.CancelOnDisconnect, r.Presentation, r.MaxRounds = i.Own(), i.Hold, i.CancelOnDisconnect, i.Presentation, i.MaxRounds
 	r.Declinable = i.Declinable && r.Approval == nil
-	r.OneAtATime = false // it takes the place of the one before
 	return r
 }
 
@@ -80,7 +85,9 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 		if !ok {
 			continue
 		}
-		if _, problem := (bridge.Interaction{Questions: []bridge.Question{q}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
+		if _, problem := (bridge.Interaction{Ask: bridge.Ask{
+			Questions: []bridge.Question{q},
+		}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
 			continue // the question has another form now
 		}
 		if r.Initial == nil {
@@ -197,7 +204,7 @@ func (e *Engine) Queue(ctx context.Context, agent bridge.Agent, id bridge.ID, ho
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, rec.State)
 	}
-	r := inherit(rec, bridge.Request{Hold: hold, Error: message})
+	r := inherit(rec, bridge.Request{Ask: bridge.Ask{Hold: hold, Error: message}})
 	r.Hold = hold
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
@@ -253,7 +260,9 @@ func (e *Engine) Acknowledge(ctx context.Context, agent, session, through string
 // may be empty.
 func (e *Engine) Availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
 	var out bridge.Availability
-	i, err := e.interaction(agent, bridge.Request{Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}}}, nil)
+	i, err := e.interaction(agent, bridge.Request{Ask: bridge.Ask{
+		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
+	}}, nil)
 	if err != nil {
 		return out, err
 	}

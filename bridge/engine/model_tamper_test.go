@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -18,9 +20,9 @@ import (
 // This file changes what Redis holds by hand, as someone does who can write
 // there and has no key. They may also put back what was stored before.
 
-func newSigner(t testing.TB) *bridge.Signer {
+func newSigner(t testing.TB) *proof.Signer {
 	t.Helper()
-	s, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	s, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

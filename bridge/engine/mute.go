@@ -25,7 +25,9 @@ func (e *Engine) mayMute(ctx context.Context, a bridge.Actor, platform string, c
 		if n < 0 {
 			continue
 		}
-		_, why, err := e.eligible(ctx, bridge.Interaction{Responders: route.Responders, Groups: route.Groups}, a)
+		_, why, err := e.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+			Responders: route.Responders, Groups: route.Groups,
+		}}, a)
 		if err != nil {
 			return "", false, err
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -21,7 +23,7 @@ func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request,
 	if err := bridge.CheckText("Idempotency-Key", key, 200); err != nil {
 		return bridge.Record{}, err
 	}
-	digest, err := r.Sent("")
+	digest, err := proof.Sent(r.Ask, "")
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -83,7 +85,7 @@ func (e *Engine) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.
 	sent := i
 	err = e.veil(&i, ruling.Redact)
 	if err == nil {
-		err = i.Grantable(ruling, sent)
+		err = grantable(&i, ruling, sent)
 	}
 	return i, ruling, err
 }
@@ -189,12 +191,11 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	i := bridge.Interaction{
-		Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
-		Agent: agent.Name, Session: r.Session, ToolCall: r.ToolCall, Turn: r.Turn, ResponseID: r.ResponseID, ToolName: r.ToolName,
-		Requester: r.Requester,
-		Created:   now, Deadline: now.Add(time.Duration(r.Timeout)), OnTimeout: r.OnTimeout, Hold: r.Hold,
-		CancelOnDisconnect: r.CancelOnDisconnect, Declinable: r.Declinable, Presentation: r.Presentation, CompletedView: r.CompletedView,
-		Initial: r.Initial, Error: r.Error, Round: 1, MaxRounds: r.MaxRounds, Grace: r.Grace, Join: r.Join, Webhooks: e.webhooksFor(agent.Name),
+		Ask:      r.Opened(),
+		Agent:    agent.Name,
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
+		Lineage:  bridge.Lineage{Round: 1},
+		Webhooks: e.webhooksFor(agent.Name),
 	}
 	if err = e.addressed(&i, agent, r.OnTimeout, names); err != nil {
 		return bridge.Interaction{}, err
@@ -203,9 +204,11 @@ func (e *Engine) interaction(agent bridge.Agent, r bridge.Request, named []strin
 		i.OwnRoute = own
 	}
 	if r.Batches() && len(i.Steps) == 0 {
-		i.Batch, i.MaxRounds = r.Batch, 1 // another round could not take its message over
+		i.MaxRounds = 1 // another round could not take its message over
+	} else {
+		i.Batch = 0
 	}
-	if i.Digest, err = r.NormalizedDigest(); err != nil {
+	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
 		return bridge.Interaction{}, err
 	}
 	return i, nil

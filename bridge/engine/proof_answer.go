@@ -1,23 +1,8 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/nodbridge/nod/bridge"
 )
-
-func answerOf(records []bridge.Record, body []byte) bridge.AnswerClaims {
-	sum := sha256.Sum256(body)
-	c := bridge.AnswerClaims{Ends: make([]bridge.End, len(records)), Body: hex.EncodeToString(sum[:])}
-	for n, r := range records {
-		c.Ends[n] = bridge.End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
-		if r.Response != nil {
-			c.Ends[n].Reason = r.Response.Reason
-		}
-	}
-	return c
-}
 
 // StateAnswer signs an answer in another format that was made of verified
 // records. It is empty without a signer.
@@ -30,5 +15,5 @@ func (e *Engine) StateAnswer(records []bridge.Record, body []byte) (string, erro
 			return "", err
 		}
 	}
-	return e.signer.Sign(bridge.TypeAnswer, answerOf(records, body))
+	return e.signer.Answer(records, body)
 }

@@ -1,38 +1,35 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
+
+	"github.com/nodbridge/nod/bridge/proof"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
 // Audit implements Auditor.
 func (s provenStore) Audit(ctx context.Context, a bridge.AuditEntry) error {
-	if len(a.Data) < 3 || a.Data[0] != '{' {
-		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s is not an object", a.Type)
+	if err := s.p.ProveEntry(&a); err != nil {
+		return err
 	}
-	at := time.Now().UnixMilli()
-	proof := bridge.EntryProof{At: at, Proof: s.p.signer.Detached(bridge.DomainEntry, a.ProofBytes(a.Data, at)...)}
-	a.Data = append(append(append(bytes.Clone(a.Data[:len(a.Data)-1]), bridge.EntryMark...), bridge.Stable(proof)...), '}')
 	return s.Store.Audit(ctx, a)
 }
 
 // unsealable says why an entry cannot be sealed after what the last seal
 // vouches for. It is empty if the entry can. Entries up to base may be those of
 // an earlier version.
-func (e *Engine) unsealable(a bridge.AuditEntry, last *bridge.Seal, base int64) string {
-	if a.N != last.N+1 || a.Link != a.LinkAfter(last.Link) {
+func (e *Engine) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
+	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
 		return "was changed, removed or reordered before it was sealed"
 	}
-	proven := last.Proven || e.prover.strict && a.N > base
+	proven := last.Proven || e.prover.Strict() && a.N > base
 	ev, why := e.PublicKeys().EntryProblem(a, proven)
-	if why != "" && e.prover.strict {
+	if why != "" && e.prover.Strict() {
 		return why
 	}
 	last.Proven = proven || ev.Good

@@ -8,17 +8,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// link is a stored link that verifies, for the account that it was asked for.
-func (p *prover) link(l bridge.Link, platform, user string) (bridge.Link, bool) {
-	if l.Person == "" || l.Platform != platform || l.User != user {
-		return bridge.Link{}, false
-	}
-	if l.Proof == "" && !p.strict {
-		return l, true
-	}
-	return l, p.signer.MacIs(l.Proof, domainLink, l.ProofBytes())
-}
-
 // Linked implements Linker. It ignores a link that does not verify, so that
 // the account has to be linked again.
 func (s provenStore) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
@@ -26,12 +15,11 @@ func (s provenStore) Linked(ctx context.Context, platform, user string) (bridge.
 	if err != nil || l.Person == "" {
 		return bridge.Link{}, err
 	}
-	good, ok := s.p.link(l, platform, user)
-	if !ok {
+	if !s.p.AcceptsLink(l, platform, user) {
 		s.log.Warn("linked account not verified", "platform", platform, "user", user)
 		return bridge.Link{}, nil
 	}
-	return good, nil
+	return l, nil
 }
 
 // Links implements Linker.
@@ -39,8 +27,8 @@ func (s provenStore) Links(ctx context.Context) ([]bridge.Link, error) {
 	all, err := s.Store.Links(ctx)
 	out := make([]bridge.Link, 0, len(all))
 	for _, l := range all {
-		if good, ok := s.p.link(l, l.Platform, l.User); ok {
-			out = append(out, good)
+		if s.p.AcceptsLink(l, l.Platform, l.User) {
+			out = append(out, l)
 		}
 	}
 	return out, err
@@ -48,7 +36,7 @@ func (s provenStore) Links(ctx context.Context) ([]bridge.Link, error) {
 
 // PutLink implements Linker.
 func (s provenStore) PutLink(ctx context.Context, l bridge.Link) error {
-	l.Proof = s.p.signer.Mac(domainLink, l.ProofBytes())
+	s.p.ProveLink(&l)
 	return s.Store.PutLink(ctx, l)
 }
 
@@ -70,8 +58,8 @@ func (s provenStore) PutNote(ctx context.Context, key, value string, ttl time.Du
 	if !sealedNote(key) {
 		return s.Store.PutNote(ctx, key, value, ttl)
 	}
-	got, err := s.Store.PutNote(ctx, key, s.p.signer.Mac(domainNote, []byte(key), []byte(value))+" "+value, ttl)
-	return s.p.note(key, got), err
+	got, err := s.Store.PutNote(ctx, key, s.p.ProveNote(key, value), ttl)
+	return s.p.Note(key, got), err
 }
 
 // Note implements Notes.
@@ -80,14 +68,5 @@ func (s provenStore) Note(ctx context.Context, key string) (string, error) {
 	if !sealedNote(key) {
 		return got, err
 	}
-	return s.p.note(key, got), err
-}
-
-// note is the value of a note that verifies; empty for any other.
-func (p *prover) note(key, stored string) string {
-	proof, value, ok := strings.Cut(stored, " ")
-	if !ok || !p.signer.MacIs(proof, domainNote, []byte(key), []byte(value)) {
-		return ""
-	}
-	return value
+	return s.p.Note(key, got), err
 }

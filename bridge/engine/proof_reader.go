@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -12,7 +14,7 @@ import (
 // decision.
 func (e *Engine) CheckList(l bridge.List, asStored bool) bridge.List {
 	for n, r := range l.Items {
-		if r = e.prover.marked(r); r.Unverified != "" && !asStored {
+		if r = e.prover.Marked(r); r.Unverified != "" && !asStored {
 			r = r.Distrusted()
 		}
 		l.Items[n] = r
@@ -51,8 +53,8 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 		if json.Unmarshal(ev.Data, &v) != nil {
 			return false, nil
 		}
-		ev.Data = bridge.Stable(v)
-		return v.Proof == "" && !e.prover.strict || e.prover.knownVote(ev.InteractionID, v), nil
+		ev.Data = proof.Stable(v)
+		return e.prover.AcceptsVote(ev.InteractionID, v), nil
 	}
 	if ev.Type != bridge.EventResponse && !ev.State.Final() {
 		return true, nil
@@ -74,7 +76,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 	if r.Response == nil {
 		return false, nil
 	}
-	ev.Data = bridge.Stable(r.Response)
+	ev.Data = proof.Stable(r.Response)
 	return true, nil
 }
 
@@ -88,7 +90,6 @@ func (e *Engine) checkShown(ev *bridge.Event) bool {
 	if json.Unmarshal(ev.Data, &i) != nil || i.ID != ev.InteractionID || i.Agent != ev.Agent || i.Session != ev.SessionID {
 		return false
 	}
-	ev.Data = bridge.Stable(i)
-	_, why := e.prover.interactionProblem(i)
-	return why == ""
+	ev.Data = proof.Stable(i)
+	return e.prover.InteractionProblem(i) == ""
 }

@@ -1,10 +1,15 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/bridge/proof"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -37,13 +42,47 @@ func (s *shelf) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.R
 	return s.Load(ctx, id)
 }
 
-// shelved is a proven store of one pending record.
-func shelved(t *testing.T) (*shelf, bridge.Store, *prover) {
+func mustSigner(t *testing.T) *proof.Signer {
 	t.Helper()
-	p, i, _ := provable(t, `"x"`)
-	p.proveInteraction(&i)
+	s, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// provable returns a prover with a pending approval that it can prove.
+func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
+	t.Helper()
+	id, err := bridge.NewID(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	i := bridge.Interaction{
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", Route: "default",
+			Approval: &bridge.Approval{Tool: "bash", Input: json.RawMessage(`{"command":"x"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}}, MaxRounds: 3,
+		},
+		Agent:    "tester",
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Hour)},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		},
+		Digest:  strings.Repeat("a", 64),
+		Lineage: bridge.Lineage{Round: 1},
+	}
+	return proof.NewProver(mustSigner(t), false), i
+}
+
+// shelved is a proven store of one pending record.
+func shelved(t *testing.T) (*shelf, bridge.Store, *proof.Prover) {
+	t.Helper()
+	p, i := provable(t)
+	p.ProveInteraction(&i)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	return s, ProvenStore(s, p.signer, false, nil), p
+	return s, ProvenStore(s, mustSigner(t), false, nil), p
 }
 
 // TestForgedMarks checks that a card counts as shown only by the mark that a
@@ -82,12 +121,6 @@ func TestForgedMarks(t *testing.T) {
 	}
 }
 
-func mustSigner(t *testing.T) *bridge.Signer {
-	t.Helper()
-	p, _, _ := provable(t, `"x"`)
-	return p.signer
-}
-
 // TestForgedParts checks that a part of a long text counts as sent only where
 // a daemon noted that it was.
 func TestForgedParts(t *testing.T) {
@@ -120,27 +153,27 @@ func TestForgedParts(t *testing.T) {
 // nothing open, and that nothing decided after the signed one counts.
 func TestMovedDeadline(t *testing.T) {
 	t.Parallel()
-	past := func(change func(*bridge.Interaction)) (*prover, bridge.Interaction) {
-		p, i, _ := provable(t, `"x"`)
+	past := func(change func(*bridge.Interaction)) (*proof.Prover, bridge.Interaction) {
+		p, i := provable(t)
 		i.Created, i.Deadline = i.Created.Add(-3*time.Hour), i.Created.Add(-2*time.Hour)
 		if change != nil {
 			change(&i)
 		}
-		p.proveInteraction(&i)
+		p.ProveInteraction(&i)
 		i.Deadline = time.Now().Add(time.Hour) // as Redis says
 		return p, i
 	}
 	p, i := past(nil)
-	if why := p.problem(bridge.Record{Interaction: i, State: bridge.StatePending}); why == "" {
+	if why := p.Marked(bridge.Record{Interaction: i, State: bridge.StatePending}).Unverified; why == "" {
 		t.Error("it can still be decided")
 	}
 	resp := bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana"}, Digest: i.Digest, Annotations: map[string]bridge.Annotation{}}
 	for after, counts := range map[time.Duration]bool{-3 * time.Minute: true, 3 * time.Minute: false} {
 		resp.At = i.Stated.Deadline.Add(after)
-		if err := p.proveResponse(i, &resp, nil); err != nil {
+		if err := p.ProveResponse(i, &resp, nil); err != nil {
 			t.Fatal(err)
 		}
-		if why := p.problem(bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &resp}); (why == "") != counts {
+		if why := p.Marked(bridge.Record{Interaction: i, State: bridge.StateApproved, Response: &resp}).Unverified; (why == "") != counts {
 			t.Errorf("decided %s after the deadline: %q", after, why)
 		}
 	}
@@ -148,50 +181,23 @@ func TestMovedDeadline(t *testing.T) {
 	p, i = past(func(i *bridge.Interaction) {
 		i.OnTimeout, i.Hold = bridge.OnTimeoutPending, bridge.Duration(24*time.Hour)
 	})
-	if why := p.problem(bridge.Record{Interaction: i, State: bridge.StatePending, Queued: time.Now()}); why != "" {
+	if why := p.Marked(bridge.Record{Interaction: i, State: bridge.StatePending, Queued: time.Now()}).Unverified; why != "" {
 		t.Errorf("a queued one: %s", why)
 	}
 	// One that a daemon was asked to keep open longer than that.
 	p, i = past(nil)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	store := ProvenStore(s, p.signer, false, nil)
+	store := ProvenStore(s, mustSigner(t), false, nil)
 	if rec, err := store.Mark(t.Context(), i.ID, bridge.Mark{Queued: time.Hour}); err != nil || rec.State != bridge.StatePending {
 		t.Errorf("one that was queued: %s, %v", rec.State, err)
 	}
 	other := &s.rec.Interaction
 	other.ID, _ = bridge.NewID(0)
 	other.Deadline = other.Stated.Deadline
-	p.proveInteraction(other)
+	p.ProveInteraction(other)
 	other.Deadline = time.Now().Add(time.Hour)
 	if rec, err := store.Load(t.Context(), i.ID); err != nil || rec.Unverified == "" {
 		t.Errorf("another one by the same proof: %s, %v", rec.State, err)
-	}
-}
-
-// TestVotesOfEarlierTerms checks that an approval that was given before the
-// requirements became stricter does not count after.
-func TestVotesOfEarlierTerms(t *testing.T) {
-	t.Parallel()
-	p, i, resp := provable(t, `"x"`)
-	i.Quorum = 2
-	vote := func(state bridge.State, terms int) bridge.Vote {
-		under := i
-		under.Terms = terms
-		v := bridge.Vote{Actor: *resp.Actor, State: state, At: resp.At, Shown: under.ShownHash()}
-		p.proveVote(i.ID, &v)
-		return v
-	}
-	i.Terms = 1
-	p.proveInteraction(&i)
-	for _, c := range []struct {
-		state bridge.State
-		terms int
-		good  bool
-	}{{bridge.StateApproved, 0, false}, {bridge.StateApproved, 1, true}, {bridge.StateDenied, 0, true}} {
-		votes := []bridge.Vote{vote(c.state, c.terms)}
-		if why := p.problem(bridge.Record{Interaction: i, State: bridge.StatePending, Votes: votes}); (why == "") != c.good {
-			t.Errorf("%s under terms %d: %q", c.state, c.terms, why)
-		}
 	}
 }
 
@@ -199,19 +205,19 @@ func TestVotesOfEarlierTerms(t *testing.T) {
 // gets the record of an earlier one.
 func TestRepeatsOfAnother(t *testing.T) {
 	t.Parallel()
-	p, i, _ := provable(t, `"x"`)
-	p.proveInteraction(&i)
+	p, i := provable(t)
+	p.ProveInteraction(&i)
 	now := i
 	now.ID, _ = bridge.NewID(0)
-	p.proveInteraction(&now)
-	if err := p.repeats(i, now); err == nil {
+	p.ProveInteraction(&now)
+	if err := repeats(i, now); err == nil {
 		t.Error("it gets an earlier request of the same content")
 	}
-	if err := p.repeats(i, i); err != nil {
+	if err := repeats(i, i); err != nil {
 		t.Error(err)
 	}
 	i.Join, now.Join = true, true
-	if err := p.repeats(i, now); err != nil {
+	if err := repeats(i, now); err != nil {
 		t.Error(err)
 	}
 }

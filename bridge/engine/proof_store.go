@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
-	"strings"
-	"time"
+
+	"github.com/nodbridge/nod/bridge/proof"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -17,21 +17,21 @@ import (
 // so that no reader can take it for a yes.
 type provenStore struct {
 	bridge.Store
-	p   *prover
+	p   *proof.Prover
 	log *slog.Logger
 }
 
 // ProvenStore returns a store whose records, links, drafts, notes and audit
 // entries are proven with a signer's keys. With keysInRedis, what has no proof
 // is accepted, as such keys prove nothing to those who can read Redis.
-func ProvenStore(s bridge.Store, signer *bridge.Signer, keysInRedis bool, log *slog.Logger) bridge.Store {
+func ProvenStore(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) bridge.Store {
 	if signer == nil {
 		return s
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return provenStore{s, newProver(signer, keysInRedis), log}
+	return provenStore{s, proof.NewProver(signer, keysInRedis), log}
 }
 
 // checked checks what the store returned, and reports what was changed.
@@ -39,7 +39,7 @@ func (s provenStore) checked(r bridge.Record, err error) (bridge.Record, error) 
 	if err != nil && r.Interaction.ID == "" {
 		return r, err
 	}
-	if r = s.p.checked(r); r.Unverified != "" {
+	if r = s.p.Checked(r); r.Unverified != "" {
 		s.log.Warn("record not verified", "id", r.Interaction.ID, "why", r.Unverified)
 	}
 	return r, err
@@ -68,26 +68,26 @@ func requestKey(agent, key string) string {
 // Open implements Records.
 func (s provenStore) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	o.Interaction.RequestKey = requestKey(o.Interaction.Agent, o.IdempotencyKey)
-	s.p.proveInteraction(&o.Interaction)
+	s.p.ProveInteraction(&o.Interaction)
 	if o.Escalated != nil {
 		next := *o.Escalated
 		next.RequestKey = o.Interaction.RequestKey
-		s.p.proveInteraction(&next)
+		s.p.ProveInteraction(&next)
 		o.Escalated = &next
 	}
 	if o.Response != nil {
 		resp := *o.Response
-		if err := s.p.proveResponse(o.Interaction, &resp, nil); err != nil {
+		if err := s.p.ProveResponse(o.Interaction, &resp, nil); err != nil {
 			return bridge.Record{}, false, err
 		}
 		o.Response = &resp
 	}
-	if err := s.p.proveResponse(o.Interaction, &o.Timeout, nil); err != nil {
+	if err := s.p.ProveResponse(o.Interaction, &o.Timeout, nil); err != nil {
 		return bridge.Record{}, false, err
 	}
 	rec, created, err := s.Store.Open(ctx, o)
 	if err == nil && !created {
-		err = s.p.repeats(rec.Interaction, o.Interaction)
+		err = repeats(rec.Interaction, o.Interaction)
 	}
 	if err != nil {
 		return bridge.Record{}, false, err
@@ -99,7 +99,7 @@ func (s provenStore) Open(ctx context.Context, o bridge.Opening) (bridge.Record,
 // repeats refuses an earlier interaction that is not the one that was asked
 // for: a mapping in Redis says which it is, and anyone who can write there can
 // change it.
-func (p *prover) repeats(first, now bridge.Interaction) error {
+func repeats(first, now bridge.Interaction) error {
 	same := first.Agent == now.Agent && first.Session == now.Session && first.Digest == now.Digest
 	joined := first.Join && now.Join
 	if now.RequestKey == "" && first.ID != now.ID && !joined {
@@ -120,14 +120,14 @@ func (p *prover) repeats(first, now bridge.Interaction) error {
 func (s provenStore) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 	if t.Response.Decided() && t.Response.Proof == "" {
 		i := t.Interaction
-		if _, why := s.p.interactionProblem(i); i.ID != t.ID || why != "" {
+		if i.ID != t.ID || s.p.InteractionProblem(i) != "" {
 			rec, err := s.Load(ctx, t.ID)
 			if err != nil || rec.Unverified != "" {
 				return rec, false, err
 			}
 			i = rec.Interaction
 		}
-		if err := s.p.proveResponse(i, &t.Response, nil); err != nil {
+		if err := s.p.ProveResponse(i, &t.Response, nil); err != nil {
 			return bridge.Record{}, false, err
 		}
 	}
@@ -142,11 +142,11 @@ func (s provenStore) proveAmendment(a *bridge.Amendment) {
 	if times := i.Stated; times != (bridge.Times{}) {
 		i.Created, i.Deadline = times.Created, times.Deadline
 	}
-	s.p.proveInteraction(&i)
+	s.p.ProveInteraction(&i)
 	if a.Escalated != nil {
 		next := *a.Escalated
 		next.Created, next.Deadline = i.Created, i.Deadline.Add(i.Deadline.Sub(i.Created))
-		s.p.proveInteraction(&next)
+		s.p.ProveInteraction(&next)
 		a.Escalated = &next
 	}
 	a.Interaction = i
@@ -162,7 +162,7 @@ func (s provenStore) Messages(ctx context.Context, agent, session string, limit 
 			s.log.Error("a late answer leads to another session's record", "id", i.ID, "agent", agent)
 			continue
 		}
-		if r := s.p.checked(m.Record); r.Unverified != "" {
+		if r := s.p.Checked(m.Record); r.Unverified != "" {
 			m = bridge.NewMessage(m.ID, r)
 		} else {
 			m.Record = r
@@ -175,16 +175,11 @@ func (s provenStore) Messages(ctx context.Context, agent, session string, limit 
 // Draft implements Drafts. It ignores a draft that does not verify.
 func (s provenStore) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
 	mine, shown, err = s.Store.Draft(ctx, id, destination, actor)
-	return s.p.draft(id, mine), s.p.draft(id, shown), err
+	return s.draft(id, mine), s.draft(id, shown), err
 }
 
-func (p *prover) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
-	if d == nil || d.Proof == "" && !p.strict {
-		return d
-	}
-	bare := *d
-	bare.Proof = ""
-	if !p.signer.MacIs(d.Proof, domainDraft, []byte(id), bridge.Stable(bare)) {
+func (s provenStore) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
+	if d == nil || !s.p.AcceptsDraft(id, *d) {
 		return nil
 	}
 	return d
@@ -192,25 +187,14 @@ func (p *prover) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
 
 // SaveDraft implements Drafts.
 func (s provenStore) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
-	d.Proof = ""
-	d.Proof = s.p.signer.Mac(domainDraft, []byte(id), bridge.Stable(d))
+	s.p.ProveDraft(id, &d)
 	return s.Store.SaveDraft(ctx, id, destination, d)
 }
 
 // Remember implements Grants: what a tool remembers is proven too, as the tool
 // acts on it.
 func (s provenStore) Remember(ctx context.Context, agent, session, key string, sc bridge.Scope) error {
-	kept := session
-	if sc == bridge.ScopeAlways {
-		kept = ""
-	}
-	ends := time.Now().Add(bridge.SessionGrantTTL)
-	if sc == bridge.ScopeAlways {
-		ends = time.Now().Add(bridge.AlwaysGrantTTL)
-	}
-	until := ends.UTC().Format(time.RFC3339)
-	proof := s.p.signer.Mac(domainMemory, []byte(agent), []byte(kept), []byte(key), []byte(sc), []byte(until))
-	return s.Store.Remember(ctx, agent, session, key, bridge.Scope(string(sc)+" "+until+" "+proof))
+	return s.Store.Remember(ctx, agent, session, key, s.p.ProveMemory(agent, session, key, sc))
 }
 
 // Recall implements Grants.
@@ -219,20 +203,16 @@ func (s provenStore) Recall(ctx context.Context, agent, session, key string) (br
 	if err != nil || got == "" {
 		return "", err
 	}
-	f := strings.Split(string(got), " ")
-	if len(f) == 1 && !s.p.strict {
-		return got, nil // of an earlier version
+	return s.p.Memory(agent, session, key, got), nil
+}
+
+// Mark implements Records. An amendment keeps the times that were proven when
+// the interaction was opened.
+func (s provenStore) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	if m.Amended != nil {
+		a := *m.Amended
+		s.proveAmendment(&a)
+		m.Amended = &a
 	}
-	if len(f) != 3 {
-		return "", nil
-	}
-	kept := session
-	if bridge.Scope(f[0]) == bridge.ScopeAlways {
-		kept = ""
-	}
-	until, err := time.Parse(time.RFC3339, f[1])
-	if err != nil || time.Now().After(until) || !s.p.signer.MacIs(f[2], domainMemory, []byte(agent), []byte(kept), []byte(key), []byte(f[0]), []byte(f[1])) {
-		return "", nil
-	}
-	return bridge.Scope(f[0]), nil
+	return s.checked(s.Store.Mark(ctx, id, s.p.ProveMark(id, m)))
 }

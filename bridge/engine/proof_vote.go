@@ -11,30 +11,12 @@ import (
 // first. Each try that fails means that another vote was counted.
 const voteTries = 256
 
-func (p *prover) proveVote(id bridge.ID, v *bridge.Vote) {
-	v.Proof = p.signer.Detached(bridge.DomainVote, []byte(id), v.ProofBytes())
-	p.known.add(v.Proof, string(id)+string(v.ProofBytes()))
-}
-
-// knownVote reports whether a vote on an interaction was signed by a daemon.
-func (p *prover) knownVote(id bridge.ID, v bridge.Vote) bool {
-	text := v.ProofBytes()
-	if known, ok := p.known.get(v.Proof); ok {
-		return known == string(id)+string(text)
-	}
-	if !p.signer.PublicKeys().DetachedIs(v.Proof, bridge.DomainVote, []byte(id), text) {
-		return false
-	}
-	p.known.add(v.Proof, string(id)+string(text))
-	return true
-}
-
 // Vote implements Records. It counts the votes that are proven, signs the
 // decision only if this vote decides, and has the store take it only if no
 // other vote came first: what is signed is what is stored.
 func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	b.Vote.Covers = b.Covers
-	s.p.proveVote(b.ID, &b.Vote)
+	s.p.ProveVote(b.ID, &b.Vote)
 	for range voteTries {
 		rec, err := s.Load(ctx, b.ID)
 		if err != nil || rec.Unverified != "" {
@@ -53,7 +35,7 @@ func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, 
 		if err == nil && result == bridge.BallotChanged {
 			continue
 		}
-		return s.p.checked(got), result, err
+		return s.p.Checked(got), result, err
 	}
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("click again")
 }
@@ -71,5 +53,5 @@ func (s provenStore) proveCount(after bridge.Record, resp *bridge.Response) erro
 			}
 		}
 	}
-	return s.p.proveResponse(after.Interaction, resp, after.Votes)
+	return s.p.ProveResponse(after.Interaction, resp, after.Votes)
 }

@@ -1,12 +1,14 @@
 package engine
 
-import "github.com/nodbridge/nod/bridge"
+import (
+	"github.com/nodbridge/nod/bridge/proof"
+)
 
 // PublicKeys are the keys that verify receipts and seals; none without a
 // signer.
-func (e *Engine) PublicKeys() bridge.JWKS {
+func (e *Engine) PublicKeys() proof.JWKS {
 	if e.signer == nil {
-		return bridge.JWKS{Keys: []bridge.JWK{}}
+		return proof.JWKS{Keys: []proof.JWK{}}
 	}
 	return e.signer.PublicKeys()
 }

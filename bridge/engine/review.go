@@ -65,12 +65,8 @@ func (e *Engine) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.
 // again.
 func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	i := rec.Interaction
-	r := bridge.Request{
-		Kind: i.Kind, Prompt: i.Prompt, Questions: i.Questions, Initial: i.Initial,
-		Session: i.Session, ToolCall: i.ToolCall, Turn: i.Turn, ResponseID: i.ResponseID, ToolName: i.ToolName,
-		Requester: i.Requester, Route: i.Own(), MaxRounds: i.MaxRounds, Error: i.Error,
-		Timeout: bridge.Duration(i.Deadline.Sub(i.Created)), OnTimeout: bridge.OnTimeoutExpire, Hold: i.Hold,
-	}
+	r := bridge.Request{Ask: i.Again()}
+	r.OnTimeout = bridge.OnTimeoutExpire
 	if i.Approval != nil {
 		a := *i.Approval
 		a.Input = input
@@ -139,18 +135,16 @@ func (e *Engine) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 // amended is a request with the requirements of a review.
 func (v review) amended(was bridge.Interaction) bridge.Interaction {
 	next, now := was, v.now
-	next.Route, next.OwnRoute, next.Requirements, next.Must = now.Route, now.OwnRoute, now.Requirements, now.Must
-	next.Responders, next.Groups, next.Added = now.Responders, now.Groups, now.Added
+	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
+	next.Placement, next.Snooze, next.Governance = now.Placement, now.Snooze, now.Governance
 	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
-	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts
 	next.Requesters = append(slices.Clone(was.Requesters), bridge.Missing(was.Requesters, now.Requesters)...)
-	next.HandOver, next.Snooze = now.HandOver, now.Snooze
-	next.Rule, next.PolicyVersion, next.Prompt = now.Rule, now.PolicyVersion, now.Prompt
-	if now.Risk != "" {
-		next.Risk = now.Risk
+	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts
+	next.Terms = was.Terms + 1
+	if now.Risk == "" {
+		next.Risk = was.Risk
 	}
-	next.Approval, next.Redacted = now.Approval, max(was.Redacted, now.Redacted)
-	next.GrantKey, next.RuleGrants, next.GrantFor, next.GrantRoutes = now.GrantKey, now.RuleGrants, now.GrantFor, now.GrantRoutes
+	next.Redacted = max(was.Redacted, now.Redacted)
 	for n := range next.Requirements {
 		for _, q := range was.RouteRequirements() {
 			if q.Route == next.Requirements[n].Route {
@@ -158,7 +152,6 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 			}
 		}
 	}
-	next.Terms++
 	return next
 }
 

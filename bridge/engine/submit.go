@@ -218,7 +218,7 @@ func (e *Engine) applyReply(ctx context.Context, a admitted, reply bridge.Reply)
 	i := a.record.Interaction
 	switch {
 	case i.Kind == bridge.KindApproval:
-		r, problem, err := i.Decide(reply.Decision, bridge.Given{Reason: reply.Reason, Input: reply.Input, Confirm: reply.Confirm})
+		r, problem, err := decide(i, reply.Decision, bridge.Given{Reason: reply.Reason, Input: reply.Input, Confirm: reply.Confirm})
 		if err != nil {
 			return bridge.Verdict{}, err
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
@@ -43,7 +45,7 @@ type setup struct {
 	policy  ruleFunc
 	version string
 	hide    bridge.Redactor
-	signer  *bridge.Signer // nil if nothing is proven
+	signer  *proof.Signer // nil if nothing is proven
 }
 
 // ruleFunc is a policy that is a function.
@@ -218,9 +220,9 @@ func (w *world) answer(who string, id bridge.ID, r bridge.Reply) error {
 
 func shell(command string) bridge.Request {
 	raw, _ := json.Marshal(map[string]string{"command": command}) // a string always marshals
-	return bridge.Request{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
+	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Approval: &bridge.Approval{Tool: "Bash", Input: raw,
 		Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce,
-			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}
+			bridge.DecideEdit}}, Timeout: bridge.Duration(10 * time.Minute)}}
 }
 
 // commandOf is the command of an act that shell made.

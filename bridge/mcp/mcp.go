@@ -89,7 +89,7 @@ func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
 		if call, ok := req.(*mcp.CallToolRequest); ok && len(call.Params.Arguments) > 0 {
 			err := dialect.Decode("arguments", call.Params.Arguments, &json.RawMessage{})
 			if err == nil {
-				_, err = bridge.Canonical(call.Params.Arguments)
+				err = bridge.CheckJSON(call.Params.Arguments)
 			}
 			if err != nil {
 				res, _, err := failed(err)

@@ -81,7 +81,7 @@ func (s *server) addTools(m *mcp.Server) {
 		Description: "Tell the people of the team something in their chat. It asks nothing, and returns once the message is shown. Use it sparingly.",
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
-		return s.call(ctx, req, bridge.Request{Kind: bridge.KindNotice, Prompt: in.Message}, nil)
+		return s.call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "check", Title: "Look for an answer",
@@ -123,7 +123,9 @@ func (in askInput) request() (bridge.Request, error) {
 	default:
 		q.Widget = bridge.WidgetRadio
 	}
-	return bridge.Request{Kind: bridge.KindAsk, Prompt: in.Question, ToolName: "ask_human", Timeout: timeout, Questions: []bridge.Question{q}}, err
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, Prompt: in.Question, ToolName: "ask_human", Timeout: timeout, Questions: []bridge.Question{q},
+	}}, err
 }
 
 func (in approvalInput) request(scoped bool) (bridge.Request, error) {
@@ -149,7 +151,9 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 			a.Decisions = append(a.Decisions, bridge.DecideSession)
 		}
 	}
-	return bridge.Request{Kind: bridge.KindApproval, Prompt: in.Action, Timeout: timeout, Approval: a}, err
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: in.Action, Timeout: timeout, Approval: a,
+	}}, err
 }
 
 // openings bounds how many answered requests of the same content are looked

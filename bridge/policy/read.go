@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 )
 
@@ -31,7 +33,7 @@ func read(a bridge.Act) *input {
 	if len(a.Input) == 0 {
 		return in
 	}
-	canonical, err := bridge.Canonical(a.Input)
+	canonical, err := proof.Canonical(a.Input)
 	if err == nil {
 		in.tree, err = decode(canonical)
 	}

@@ -153,7 +153,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.keep(request{message: *m, ctx: ctx})
 		return false
 	}
-	if _, err := bridge.Canonical(c.input); err != nil { // people would see another value
+	if err := bridge.CheckJSON(c.input); err != nil { // people would see another value
 		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
 		return true
 	}
@@ -174,11 +174,11 @@ func (c call) request(w *Wrap) bridge.Request {
 	if c.edit {
 		decisions = append(decisions, bridge.DecideEdit)
 	}
-	return bridge.Request{
+	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: c.prompt + " of the MCP server `" + w.Name + "`",
 		Session: w.Session, Route: w.Route, Timeout: w.Timeout, Batch: w.Batch,
 		Approval: &bridge.Approval{Tool: w.Name + "/" + c.name, Input: c.input, Decisions: decisions},
-	}
+	}}
 }
 
 func (w *Wrap) approve(ctx context.Context, m Message, c call) {

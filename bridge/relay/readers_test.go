@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
@@ -23,7 +24,7 @@ func (s seen) String() string {
 	if len(s.Arguments) == 0 || string(s.Arguments) == "null" {
 		s.Arguments = json.RawMessage("{}")
 	}
-	c, err := bridge.Canonical(s.Arguments)
+	c, err := proof.Canonical(s.Arguments)
 	if err != nil {
 		return s.Name + " unreadable " + string(s.Arguments)
 	}

@@ -31,7 +31,8 @@ type Error struct {
 	Path string
 	// Reason completes the sentence "The value …", such as "is not valid JSON".
 	Reason string
-	// Cause is the error of an UnmarshalJSON method. It may be nil.
+	// Cause is ErrInexact, or the error of an UnmarshalJSON method. It may be
+	// nil.
 	Cause error
 }
 
@@ -49,6 +50,9 @@ func (e *Error) Error() string {
 // Limits bounds a value. A zero field means the default.
 type Limits struct {
 	Depth, Bytes int
+	// Exact refuses numbers that a double does not hold exactly, as readers
+	// round them in different ways.
+	Exact bool
 }
 
 // Check returns an error if raw is not exactly one value that every reader
@@ -82,11 +86,15 @@ func (l Limits) Check(raw []byte) error {
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false))
 	for {
-		if _, err := dec.ReadToken(); err != nil {
+		token, err := dec.ReadToken()
+		if err != nil {
 			if errors.Is(err, io.EOF) && dec.InputOffset() == 0 {
 				return &Error{Reason: "is empty"}
 			}
 			return refused(err)
+		}
+		if l.Exact && token.Kind() == '0' && !isDouble(token.String()) {
+			return &Error{Path: pathOf(dec.StackPointer()), Reason: fmt.Sprintf("the number %s cannot be kept exactly", clipped(token.String())), Cause: ErrInexact}
 		}
 		if dec.StackDepth() > maxDepth {
 			return &Error{Reason: fmt.Sprintf("is nested more than %d levels deep", maxDepth)}
@@ -187,7 +195,7 @@ func refused(err error) error {
 	return &Error{Reason: "is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
 }
 
-// maxPath bounds what an error repeats of a path.
+// maxPath bounds what an error repeats of the value or of a path in it.
 const maxPath = 100
 
 func pathOf(p jsontext.Pointer) string {
@@ -196,6 +204,11 @@ func pathOf(p jsontext.Pointer) string {
 		parts = append(parts, t)
 	}
 	s := strings.Join(parts, ".")
+	return clipped(s)
+}
+
+// clipped shortens what an error repeats of the value.
+func clipped(s string) string {
 	if len(s) > maxPath {
 		s = strings.ToValidUTF8(s[:maxPath], "") + "…"
 	}

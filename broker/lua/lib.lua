@@ -5,6 +5,47 @@
 --      of agents that are limited
 -- Each call costs about 5 µs, most of it before the command runs: what is not
 -- needed is not called.
+-- A record is a hash. Its fields are those of recordFields of record.go:
+--   req  JSON    the interaction as it was opened
+--   cur  JSON    the interaction as it was changed since
+--   c    packed  what scripts read of every record; see pack
+--   st   text    the final state; none while it is pending
+--   at   ms      when it was resolved
+--   res  JSON    the response
+--   n    text    the nonce of the settlement that won
+--   nw   flag    no one waited for the response when it came
+--   to   JSON    the response at the deadline
+--   tq   JSON    the response at the end of the hold
+--   esc  JSON    the interaction once escalated; none if it does not, or was
+--   en   number  the number of its destinations then
+--   et   number  its timeout then, in ms
+--   es   ms      when it was escalated
+--   se   text    the session
+--   x    JSON    the correlation ids of its events
+--   w    list    the channels of the daemons whose callers wait
+--   q    ms      when its agent was told that it is queued
+--   hq   text    the proof of how long it is held
+--   dv   ms      when the response was delivered to the agent
+--   co   JSON    what the agent made of the response
+--   rev  number  changes that its messages show
+--   jn   number  identical requests that joined it
+--   av   number  amendments
+--   sp   number  the next step of its escalation
+--   rn   number  reminders
+--   vs   votes   the votes so far; see vote.lua
+--   an   number  the number of its entry in the audit log
+--   al   text    the link of that entry
+--   b    id      the first of its batch, whose messages show it
+--   bm   list    all of its batch, on the first
+--   rt   id      the first round, whose messages show it
+--   nx   id      the next round
+--   hd   id      the last round, on the first
+--   m#   JSON    the message at a destination
+--   f#   text    why a destination could not be reached
+--   l#   ms      when the turn of a destination is expected to come
+--   s#   text    the content that a destination shows whole
+--   p#   lines   the content that is being sent, and each part that was
+--   r#   JSON    a reminder
 local call, format = redis.call, string.format -- looked up once: that is dear
 local T = call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
@@ -71,11 +112,11 @@ end
 -- An event of an opening or an end has no data of its own: that is in the
 -- record, where it does not change.
 local function event(r, kind, state, data)
-  local e = {KEYS[5], '*', 't', kind, 'i', r.id, 'a', r.ag, 'st', state}
+  local e = {'t', kind, 'i', r.id, 'a', r.ag, 'st', state}
   if r.se ~= '' then e[#e + 1] = 's' e[#e + 1] = r.se end
   if r.x then e[#e + 1] = 'x' e[#e + 1] = r.x end
   if data ~= '' then e[#e + 1] = 'd' e[#e + 1] = data end
-  call('XADD', unpack(e))
+  call('XADD', KEYS[5], '*', unpack(e))
 end
 
 -- Appends to the audit log. Each entry is linked to the one before it; what is

@@ -1,7 +1,7 @@
 -- Stores a new interaction with its deadline, posting jobs and event. One that
 -- asks again takes over the messages of the interaction before it.
 -- KEYS 1-10 as in lib.lua  11 idempotency key  12 index of all  13 index of the
---      session; only with more than 20 arguments:  14 record of the interaction
+--      session; only with argument 21:  14 record of the interaction
 --      before  15 record of the first  16 the identical request that is pending
 --      17 batch that is open  18 record of that batch's first interaction
 --      last, with an idempotency key: where older versions kept it
@@ -14,21 +14,27 @@
 --      17 has idempotency key (0|1)
 --      18 channel of this daemon if it waits from the start ('')
 --      19 longest hold there can be in ms  20 its agent is limited (0|1)
---      What few need; all of it or, as arguments are dear, none:
---      21 state now  22 response now ('' while pending)
---      23 interaction once escalated ('' if it is not)  24 its destinations  25 its timeout in ms
---      26 id of the interaction before ('' for none)  27 its response if it is still pending
---      28 id of the first ('' for this one)  29 queued from the start (0|1)
---      30 joins an identical one: 0 | 1 | id of one that is over by now |
---         join: and the id of one that is pending  31 batch window in ms (0: none)
---      32 id of that batch's first interaction ('' for not known)
---      33 how many share a batch
---      34 ms until the first step of its escalation ('' for none)
---      35 takes over the messages of the interaction before it (0|1)
---      36.. pairs of destination index and reason: who cannot be reached
+--      21 what few openings need, as one JSON object; not there if there is none
+--      of it. It is openMore in open.go; a member that is left out means no:
+--      state         state now, if it ends at once
+--      response      response now
+--      escalated     interaction once escalated
+--      destinations  number of its destinations
+--      again         its timeout in ms
+--      previous      id of the interaction before
+--      superseded    response of that one if it is still pending
+--      root          id of the first, whose messages it takes over
+--      queued        it is queued from the start
+--      join          it joins an identical one: 1 | id of one that is over by now |
+--                    join: and the id of one that is pending
+--      window        batch window in ms
+--      batch         id of that batch's first interaction, if known
+--      share         how many share a batch
+--      step          ms until the first step of its escalation
+--      failures      reasons by destination index: who cannot be reached
 -- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', id, now in ms}, {'twin', id} for an
 --      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
-local function rare(n, otherwise) return ARGV[n] or otherwise end
+local more = ARGV[21] and cjson.decode(ARGV[21]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
 local life = ms(timeout + keep)
@@ -41,16 +47,16 @@ if ARGV[17] == '1' then
     return {'old', first}
   end
 end
-local before, join = rare(26, ''), rare(30, '0')
+local before, join = more.previous, more.join
 local prev = nil
-if before ~= '' then
+if before then
   prev = read(KEYS[14], before)
   if not prev then return {'missing', before} end
   at_deadline(prev)
   local next = call('HGET', KEYS[14], 'nx')
   if next then return {next == id and 'old' or 'taken', next} end
 end
-if join ~= '0' then
+if join then
   local twin = call('GET', KEYS[16])
   if twin == id then return {'old', id} end
   if twin and twin ~= join then
@@ -59,11 +65,11 @@ if join ~= '0' then
     return {'joined', twin}
   end
 end
-local window, first = tonumber(rare(31, '0')), nil
+local window, first = more.window or 0, nil
 if window > 0 then
   local open = call('LRANGE', KEYS[17], 0, -1)
-  if open[1] and #open < tonumber(ARGV[33]) then
-    if open[1] ~= ARGV[32] then return {'batch', open[1]} end
+  if open[1] and #open < more.share then
+    if open[1] ~= more.batch then return {'batch', open[1]} end
     first = open[1]
   end
 end
@@ -77,23 +83,22 @@ local function put(name, value)
   if value ~= '' then set[#set + 1] = name set[#set + 1] = value end
 end
 if ARGV[15] ~= '' then r.x = ARGV[15] end
-local root, escalated = rare(28, ''), rare(23, '')
-if root ~= '' then r.rt = root end
+if more.root then r.rt = more.root end
 if ARGV[18] ~= '' then r.w = ARGV[18] end
 put('se', r.se)
 put('x', ARGV[15])
 put('tq', ARGV[16])
-put('rt', root)
+put('rt', more.root or '')
 put('w', ARGV[18])
-if escalated ~= '' then
-  put('esc', escalated)
-  put('en', ARGV[24])
-  put('et', ARGV[25])
+if more.escalated then
+  put('esc', more.escalated)
+  put('en', ms(more.destinations))
+  put('et', ms(more.again))
 end
 local failed = {}
-for n = 36, #ARGV, 2 do
-  failed[ARGV[n]] = true
-  put('f' .. ARGV[n], ARGV[n + 1])
+for d, reason in pairs(more.failures or {}) do
+  failed[d] = true
+  put('f' .. d, reason)
 end
 call('HSET', KEYS[1], unpack(set))
 call('PEXPIRE', KEYS[1], life)
@@ -105,7 +110,7 @@ end
 local m = {}
 if prev then
   call('HSET', KEYS[14], 'nx', id)
-  if rare(35, '0') == '1' then
+  if more.root then
     call('HSET', KEYS[15], 'hd', id)
     call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to whatever round its messages show
     m = messages(KEYS[14], nd)
@@ -120,19 +125,18 @@ if prev then
       call('HDEL', KEYS[1], 'f' .. d)
     end
   end
-  if prev.st == 'pending' then finish(prev, 'superseded', ARGV[27], now, 'reprompt') end
+  if prev.st == 'pending' then finish(prev, 'superseded', more.superseded, now, 'reprompt') end
   event(prev, 'reprompted', prev.st, '"' .. id .. '"')
 end
 event(r, 'interaction_request', 'pending', '')
 if r.lim == '1' then call('HINCRBY', KEYS[10], r.ag, 1) end
-if rare(21, 'pending') ~= 'pending' then
-  finish(r, ARGV[21], ARGV[22], now, 'open')
+if more.state then
+  finish(r, more.state, more.response, now, 'open')
   return {'new', id, r.created}
 end
 call('ZADD', KEYS[2], ms(r.deadline), id)
-local step = rare(34, '')
-if step ~= '' then add_job('step', id, 0, now + tonumber(step)) end
-if join ~= '0' then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
+if more.step then add_job('step', id, 0, now + more.step) end
+if join then call('SET', KEYS[16], id, 'PX', ARGV[4]) end
 local due = now + tonumber(ARGV[11])
 if first then
   call('RPUSH', KEYS[17], id)
@@ -148,7 +152,7 @@ if window > 0 then
   due = due + window + 50 -- the list of the batch is closed by then
   call('DEL', KEYS[17])
   call('RPUSH', KEYS[17], id)
-  call('PEXPIRE', KEYS[17], ARGV[31])
+  call('PEXPIRE', KEYS[17], ms(window))
   call('HSET', KEYS[1], 'bm', id)
 end
 for d = 0, nd - 1 do
@@ -158,5 +162,5 @@ for d = 0, nd - 1 do
     add_job('post', id, d, due)
   end
 end
-if rare(29, '0') == '1' then queue(r, now, tonumber(r.hold)) end
+if more.queued then queue(r, now, tonumber(r.hold)) end
 return {'new', id, r.created}

@@ -76,8 +76,10 @@ func (a *asking) waitFlags(cmd *cobra.Command) {
 }
 
 func (a *asking) request(prompt string) bridge.Request {
-	return bridge.Request{Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
-		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: prompt, Route: a.route, Session: a.session, Requester: a.requester, Timeout: bridge.Duration(a.timeout), OnTimeout: bridge.OnTimeout(a.onTimeout),
+		Grace: bridge.Duration(a.grace), Batch: bridge.Duration(a.batch), Join: a.join,
+	}}
 }
 
 // ask sends a request and waits for its end. A signal cancels the request.

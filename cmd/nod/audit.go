@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -77,7 +79,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		var l bridge.AuditLine
+		var l proof.AuditLine
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return bridge.Wrap(bridge.CodeInternal, err, "audit log")
 		}
@@ -133,7 +135,7 @@ tampered with.`,
 			if err != nil {
 				return err
 			}
-			var have []bridge.Receipt
+			var have []proof.Receipt
 			for _, path := range receipts {
 				r, err := checkedReceipt(cmd.InOrStdin(), []string{path}, keys)
 				if err != nil {
@@ -141,7 +143,7 @@ tampered with.`,
 				}
 				have = append(have, r)
 			}
-			report, err := bridge.VerifyAudit(bytes.NewReader(log), keys, have...)
+			report, err := proof.VerifyAudit(bytes.NewReader(log), keys, have...)
 			if err != nil {
 				return err
 			}
@@ -155,7 +157,7 @@ tampered with.`,
 }
 
 // auditInput is the log to check, and the keys to check it with.
-func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath string) (log []byte, keys bridge.JWKS, err error) {
+func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath string) (log []byte, keys proof.JWKS, err error) {
 	var fetched bytes.Buffer
 	if len(args) > 0 {
 		log, err = argumentFile(cmd.InOrStdin(), args)
@@ -184,7 +186,7 @@ func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath strin
 	return log, keys, err
 }
 
-func printReport(cmd *cobra.Command, asJSON bool, r bridge.AuditReport) error {
+func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 	if asJSON {
 		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
 			return err

@@ -251,8 +251,10 @@ func (p *play) race(ctx context.Context) error {
 
 // grant answers for the whole session, and the agent asks again.
 func (p *play) grant(ctx context.Context) error {
-	r := bridge.Request{Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
-		Tool: "bash", Input: []byte(`{"command":"git push origin release-42"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}}
+	r := bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
+			Tool: "bash", Input: []byte(`{"command":"git push origin release-42"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
+	}}
 	s, err := p.ask(ctx, r)
 	if err != nil {
 		return err
@@ -276,8 +278,10 @@ func (p *play) grant(ctx context.Context) error {
 }
 
 func (p *play) denyWithReason(ctx context.Context) error {
-	s, err := p.ask(ctx, bridge.Request{Session: "release-42", Prompt: "May I announce the release on the blog?", Approval: &bridge.Approval{
-		Tool: "publish", Input: []byte(`{"title":"Release 42","audience":"everybody"}`)}})
+	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "May I announce the release on the blog?", Approval: &bridge.Approval{
+			Tool: "publish", Input: []byte(`{"title":"Release 42","audience":"everybody"}`)},
+	}})
 	if err != nil {
 		return err
 	}
@@ -301,7 +305,9 @@ func (p *play) denyWithReason(ctx context.Context) error {
 
 // silence lets a request expire, and then somebody comes late.
 func (p *play) silence(ctx context.Context) error {
-	s, err := p.ask(ctx, bridge.Request{Session: "release-42", Prompt: "Anybody still awake?", Timeout: bridge.Duration(1500 * time.Millisecond)})
+	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "Anybody still awake?", Timeout: bridge.Duration(1500 * time.Millisecond),
+	}})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,9 @@ func (p *play) plan(ctx context.Context) error {
 	p.say("   ✓ the agent was told %s, and asks again with a better plan", e.rec.Response.Answers["plan"])
 	better := e.rec.Interaction.Questions
 	better[0].Plan += "\n4. drop the old index tomorrow"
-	next, err := p.agent.Reprompt(ctx, e.rec.Interaction.ID, bridge.Request{Prompt: "Is it better now?", Questions: better}, "")
+	next, err := p.agent.Reprompt(ctx, e.rec.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Is it better now?", Questions: better,
+	}}, "")
 	if err != nil {
 		return err
 	}

@@ -30,10 +30,18 @@ func (b *benching) opening() (bridge.Opening, error) {
 	}
 	now := time.Now().UTC()
 	i := bridge.Interaction{
-		ID: id, Kind: bridge.KindApproval, Prompt: "Deploy version 2 to production?", Agent: "bench", Route: "default", Round: 1, MaxRounds: 1,
-		Approval:     &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply -f v2.yaml"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}},
-		Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "chat", User: "U"}},
-		Created: now, Deadline: now.Add(10 * time.Minute), OnTimeout: bridge.OnTimeoutExpire, Hold: bridge.Duration(time.Hour), Digest: strings.Repeat("0", 64),
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "Deploy version 2 to production?", Route: "default", MaxRounds: 1,
+			Approval: &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply -f v2.yaml"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}}, OnTimeout: bridge.OnTimeoutExpire, Hold: bridge.Duration(time.Hour),
+		},
+		Agent:   "bench",
+		Lineage: bridge.Lineage{Round: 1},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "chat", User: "U"}},
+		},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(10 * time.Minute)},
+		Digest:   strings.Repeat("0", 64),
 	}
 	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence, Awaited: true}, nil

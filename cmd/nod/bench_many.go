@@ -209,7 +209,7 @@ func (b *benching) settleBeside(ctx context.Context, c *crowd) (figures, error) 
 
 // forgetJobs takes posting jobs away: there is no chat to post to.
 func (b *benching) forgetJobs(ctx context.Context) error {
-	keys, err := b.client.Keys(ctx, broker.DefaultPrefix+":{*}:out").Result()
+	keys, err := b.client.Keys(ctx, broker.OutboxPattern(broker.DefaultPrefix)).Result()
 	if err != nil || len(keys) == 0 {
 		return err
 	}

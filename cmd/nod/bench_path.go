@@ -223,7 +223,9 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 
 // shown opens a request and returns it once its cards are there.
 func (s *playing) shown(ctx context.Context) (bridge.Record, error) {
-	rec, err := s.agent.Open(ctx, bridge.Request{Prompt: "Deploy version 2?", Approval: &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply"}`)}}, "")
+	rec, err := s.agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Deploy version 2?", Approval: &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply"}`)},
+	}}, "")
 	for err == nil && len(rec.Messages) < len(rec.Interaction.Destinations) {
 		if !bridge.Pause(ctx, time.Millisecond) {
 			return rec, ctx.Err()

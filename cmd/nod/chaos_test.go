@@ -64,7 +64,9 @@ func TestPlatformFaults(t *testing.T) {
 	for n := range 4 {
 		wg.Go(func() {
 			for bridge.Pause(ctx, 120*time.Millisecond) {
-				rec, err := r.agent.Open(r.ctx, bridge.Request{Prompt: fmt.Sprintf("Chaos of %d", n), Approval: &bridge.Approval{Tool: "chaos"}}, "")
+				rec, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{
+					Prompt: fmt.Sprintf("Chaos of %d", n), Approval: &bridge.Approval{Tool: "chaos"},
+				}}, "")
 				if err != nil {
 					t.Error(err)
 					return

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -125,7 +127,7 @@ func TestClockJump(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.eventually("the log is sealed and whole", func() bool {
-		report, err := bridge.VerifyAudit(bytes.NewReader(exported(r)), keys)
+		report, err := proof.VerifyAudit(bytes.NewReader(exported(r)), keys)
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("%+v, %v", report, err)
 		}

@@ -103,7 +103,7 @@ func TestSlackHome(t *testing.T) {
 			req.Prompt = "Deploy <!channel> v2?"
 			a := r.ask(req)
 			for range 30 {
-				r.ask(bridge.Request{Kind: bridge.KindApproval, Prompt: strings.Repeat("long ", 500)})
+				r.ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: strings.Repeat("long ", 500)}})
 			}
 			if said := home("bo"); !strings.Contains(said, "20 and more waiting for you") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
 				t.Errorf("bo reads %q", said)

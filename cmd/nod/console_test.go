@@ -92,12 +92,12 @@ func TestConsole(t *testing.T) {
 	}
 	a.closed("bo", "api")
 
-	form := r.ask(bridge.Request{Prompt: "New **service**", Questions: []bridge.Question{
+	form := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "New **service**", Questions: []bridge.Question{
 		{ID: "name", Widget: bridge.WidgetText, Text: "Its name"},
 		{ID: "size", Widget: bridge.WidgetRadio, Text: "Size", Options: []bridge.Option{{Value: "s"}, {Value: "l", Label: "Large"}}},
 		{ID: "regions", Widget: bridge.WidgetCheckbox, Text: "Regions", Options: []bridge.Option{{Value: "eu"}, {Value: "us"}}},
 		{ID: "replicas", Widget: bridge.WidgetNumber, Text: "Replicas"},
-	}})
+	}}})
 	drive(t, ctx, "open the form", chromedp.Navigate(r.daemons[0].url+"/console/#/i/"+string(form.Interaction.ID)), shows("What happened"))
 	axe(t, ctx, "a form")
 	screenshot(t, ctx, "console-form")

@@ -234,11 +234,11 @@ var contract = []struct {
 		}
 	}},
 	{"foreign text is harmless", func(r *rig, s string) {
-		a := r.ask(bridge.Request{
+		a := r.ask(bridge.Request{Ask: bridge.Ask{
 			Prompt: "@everyone @here <!channel> <@U0ANA00001> <@300000000000000001> @ana_tg [bank](https://evil.example) [x](javascript:1) **b** `c` ```\n@everyone\n``` <b>x</b> \u202egnp",
 			Questions: []bridge.Question{{ID: "q", Text: "@here <!here> _x_", Widget: bridge.WidgetButtons, Options: []bridge.Option{
 				{Value: "<!channel>", Label: "<!channel> @everyone :smile:", Description: "@everyone <@U0BO000002> *x*"}, {Value: "b"}}}},
-		})
+		}})
 		harmless(a, s)
 		if !strings.Contains(a.text(s), "evil.example") {
 			r.t.Errorf("the link does not show where it leads: %s", a.text(s))
@@ -309,12 +309,12 @@ func choiceNeedsChoice(r *rig, s string, w bridge.Widget, submit string) {
 
 func severalQuestions(r *rig, s string) {
 	no := false
-	a := r.ask(bridge.Request{Prompt: "Before I start:", Questions: []bridge.Question{
+	a := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
 		{ID: "region", Header: "Region", Text: "Where?", Widget: bridge.WidgetRadio, Options: options("eu", "us")},
 		{ID: "what", Header: "What", Text: "Which services?", Widget: bridge.WidgetCheckbox, Options: options("api", "cron", "web"), AllowOther: true},
 		{ID: "why", Text: "Why?", Widget: bridge.WidgetText},
 		{ID: "note", Text: "Anything else?", Widget: bridge.WidgetTextarea, Required: &no},
-	}})
+	}}})
 	at, cy := a.on(s), r.sandbox.Person("cy")
 	if s == "telegram" {
 		r.press("cy", at, "Us")

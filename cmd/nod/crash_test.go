@@ -359,7 +359,9 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	})
 	ctx, cancel := context.WithTimeout(c.ctx, 40*time.Second)
 	defer cancel()
-	rec, err := c.agent.Open(ctx, bridge.Request{Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"}}, "the-key")
+	rec, err := c.agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"},
+	}}, "the-key")
 	if err != nil {
 		t.Fatalf("open: %v\n%s", err, c.log)
 	}
@@ -368,7 +370,9 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 		final, err := c.agent.Wait(ctx, rec.Interaction.ID)
 		for round := 1; round < rounds && err == nil; round++ {
 			var next bridge.Record
-			if next, err = c.agent.Reprompt(ctx, final.Interaction.ID, bridge.Request{Error: "once more"}, "the-next-key"); err == nil {
+			if next, err = c.agent.Reprompt(ctx, final.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+				Error: "once more",
+			}}, "the-next-key"); err == nil {
 				final, err = c.agent.Wait(ctx, next.Interaction.ID)
 			}
 		}
@@ -418,7 +422,9 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	if n := len(c.cards(s)); n < 1 || n > 2 {
 		t.Errorf("%d cards", n)
 	}
-	again, err := c.agent.Open(ctx, bridge.Request{Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"}}, "the-key")
+	again, err := c.agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"},
+	}}, "the-key")
 	if err != nil || again.Interaction.ID != rec.Interaction.ID {
 		t.Errorf("the key names %s, not %s: %v", again.Interaction.ID, rec.Interaction.ID, err)
 	}

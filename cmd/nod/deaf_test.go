@@ -59,7 +59,11 @@ func TestDeafGatewayIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := bridge.Interaction{Kind: bridge.KindApproval, Prompt: "x", Agent: "a", Approval: &bridge.Approval{}, Deadline: time.Now().Add(time.Minute)}
+	i := bridge.Interaction{
+		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "x", Approval: &bridge.Approval{}},
+		Agent:    "a",
+		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Minute)},
+	}
 	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.DiscordChannel}, bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, key.Sign), nil)
 	if err != nil {
 		t.Fatal(err)

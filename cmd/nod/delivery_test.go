@@ -36,7 +36,9 @@ func commandOf(n int) bridge.Request {
 }
 
 func planned(text string) bridge.Request {
-	return bridge.Request{Prompt: "Is this plan right?", Session: "s", MaxRounds: 3, Questions: []bridge.Question{{ID: "p", Widget: bridge.WidgetPlanReview, Plan: text}}}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Is this plan right?", Session: "s", MaxRounds: 3, Questions: []bridge.Question{{ID: "p", Widget: bridge.WidgetPlanReview, Plan: text}},
+	}}
 }
 
 // approving are the controls of a message that may approve.
@@ -426,8 +428,10 @@ func TestKilledBetweenParts(t *testing.T) {
 func TestDraftMakesTextLong(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("telegram")})
-	a := r.ask(bridge.Request{Prompt: strings.Repeat("word ", 804) + tail, Questions: []bridge.Question{
-		{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: options("yes", "no")},
+	a := r.ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: strings.Repeat("word ", 804) + tail, Questions: []bridge.Question{
+			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: options("yes", "no")},
+		},
 	}})
 	at := a.on("telegram")
 	if strings.Contains(a.text("telegram"), "Shortened") {

@@ -155,38 +155,38 @@ type scene struct {
 func storyScenes() []scene {
 	session := "release-42"
 	return []scene{
-		{"The agent has a question.", bridge.Request{
+		{"The agent has a question.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Release **42** is built and tested. Which region goes first?",
 			Questions: []bridge.Question{{ID: "region", Header: "Region", Widget: bridge.WidgetButtons, Options: []bridge.Option{
 				{Value: "eu", Label: "Europe"}, {Value: "us", Label: "United States"}, {Value: "ap", Label: "Asia Pacific"}}}},
-		}},
-		{"It wants several things at once.", bridge.Request{
+		}}},
+		{"It wants several things at once.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Which services should I restart after the migration?",
 			Questions: []bridge.Question{{ID: "services", Header: "Services", Widget: bridge.WidgetCheckbox, Options: []bridge.Option{
 				{Value: "api", Label: "API", Description: "public, 40 req/s now"}, {Value: "worker", Label: "Worker", Description: "queue is empty"},
 				{Value: "cron", Label: "Cron", Description: "next run in 12 min"}, {Value: "search", Label: "Search", Description: "warm-up takes 3 min"}}}},
-		}},
-		{"It needs words.", bridge.Request{
+		}}},
+		{"It needs words.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "What should the status page say while I work?",
 			Questions: []bridge.Question{{ID: "status", Header: "Status", Widget: bridge.WidgetTextarea, Placeholder: "We are upgrading…"}},
-		}},
-		{"And it wants to do something dangerous.", bridge.Request{
+		}}},
+		{"And it wants to do something dangerous.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
 			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
 				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
-		}},
-		{"It has a plan, and wants to know what you think.", bridge.Request{
+		}}},
+		{"It has a plan, and wants to know what you think.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Before I touch the search index, please review:",
 			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
-		}},
-		{"Last, it needs a form filled in.", bridge.Request{
+		}}},
+		{"Last, it needs a form filled in.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "I will write the announcement. What do I need to know?",
 			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
 				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
 				`"contact":{"type":"string","format":"email","title":"Questions go to"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
 				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everybody"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
 				`"pinned":{"type":"boolean","title":"Pin it?","default":true}}}`)}},
-		}},
+		}}},
 	}
 }
 

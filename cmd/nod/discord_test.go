@@ -33,7 +33,7 @@ func TestDiscordRounds(t *testing.T) {
 	again := func(word string) {
 		r.typed("ana", a.on("discord"), "Answer", "no")
 		a.end()
-		next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Prompt: plan(word)}, "")
+		next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Prompt: plan(word)}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,10 +80,10 @@ func (d *doctor) connects(ctx context.Context, own *daemon, c config.Config) boo
 func (d *doctor) press(ctx context.Context, own *daemon) {
 	e := own.engine()
 	began := time.Now()
-	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{
+	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "**nod doctor** asks whether this reaches you. Press the button, please.", Route: d.route, Timeout: bridge.Duration(d.timeout),
 		Questions: []bridge.Question{{ID: "reached", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "yes", Label: "It reaches me"}}}},
-	}, "")
+	}}, "")
 	if err != nil {
 		d.fail("test.open", err)
 		return

@@ -92,7 +92,9 @@ func TestSlowClients(t *testing.T) {
 		slow(t, address, everyPath[n%len(everyPath)])
 	}
 	began = time.Now()
-	if _, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "Still there?"}, ""); err != nil || time.Since(began) > 5*time.Second {
+	if _, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Still there?",
+	}}, ""); err != nil || time.Since(began) > 5*time.Second {
 		t.Errorf("among slow clients: %v after %s", err, time.Since(began))
 	}
 	r.press("ana", a.on("slack"), "Allow once")
@@ -220,7 +222,7 @@ func TestConsoleSessions(t *testing.T) {
 	if limited < guessBurst {
 		t.Errorf("%d of %d tokens were refused", limited, 3*guessBurst)
 	}
-	if _, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "Still there?"}, ""); err != nil {
+	if _, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Still there?"}}, ""); err != nil {
 		t.Errorf("a valid token from the same address: %v", err)
 	}
 	if s := call("GET", "/console/waiting", "", other, "").StatusCode; s != http.StatusOK {

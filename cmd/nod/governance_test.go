@@ -476,10 +476,14 @@ func TestAgentLimits(t *testing.T) {
 	open := func(req bridge.Request) (bridge.Record, error) {
 		return r.daemons[0].engine().Open(r.ctx, agent, req, "")
 	}
-	if _, err := open(bridge.Request{Prompt: "x"}); bridge.ErrorCode(err) != bridge.CodeForbidden || !strings.Contains(err.Error(), "kind") {
+	if _, err := open(bridge.Request{Ask: bridge.Ask{
+		Prompt: "x",
+	}}); bridge.ErrorCode(err) != bridge.CodeForbidden || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("an ask: %v", err)
 	}
-	if _, err := open(bridge.Request{Prompt: strings.Repeat("x", 2000), Approval: &bridge.Approval{Tool: "t"}}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+	if _, err := open(bridge.Request{Ask: bridge.Ask{
+		Prompt: strings.Repeat("x", 2000), Approval: &bridge.Approval{Tool: "t"},
+	}}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Errorf("a large one: %v", err)
 	}
 	var pending []bridge.Record

@@ -35,7 +35,9 @@ func TestHiddenCommand(t *testing.T) {
 		"secret's field": {input: `{"command":"deploy","password":"hunter22"}`},
 		"pair":           {input: `{"command":"deploy","env":[{"name":"DB_PASSWORD","value":"hunter22"}]}`},
 	} {
-		req := bridge.Request{Prompt: "May I?", Session: "s-" + name, Approval: &bridge.Approval{Tool: c.tool, Where: c.where, Scopes: all}}
+		req := bridge.Request{Ask: bridge.Ask{
+			Prompt: "May I?", Session: "s-" + name, Approval: &bridge.Approval{Tool: c.tool, Where: c.where, Scopes: all},
+		}}
 		if c.input != "" {
 			req.Approval.Input = json.RawMessage(c.input)
 		} else {
@@ -92,11 +94,11 @@ func TestKeysHideSecrets(t *testing.T) {
 		if name == "pattern" {
 			continue
 		}
-		one, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "Again?"}, "deploy "+secret)
+		one, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Again?"}}, "deploy "+secret)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "Again?"}, "deploy "+secret)
+		two, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Again?"}}, "deploy "+secret)
 		if err != nil || one.Interaction.ID != two.Interaction.ID {
 			t.Errorf("%s: %s and %s, %v", name, one.Interaction.ID, two.Interaction.ID, err)
 		}

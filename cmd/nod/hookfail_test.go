@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
@@ -62,11 +64,11 @@ func deniedReceipt(t *testing.T, agent, input string) string {
 	if err != nil || len(tr.Exchanges) == 0 {
 		return "e30.e30.e30"
 	}
-	digest, err := tr.Exchanges[0].Request.Digest()
+	digest, err := proof.Digest(tr.Exchanges[0].Request.Ask)
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, err := json.Marshal(bridge.Receipt{ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Digest: digest, State: bridge.StateDenied, At: time.Now()})
+	payload, err := json.Marshal(proof.Receipt{ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Digest: digest, State: bridge.StateDenied, At: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
@@ -29,7 +31,7 @@ const keysInRedis = "keys are kept in Redis: whoever can read and write it can f
 // keys holds the keys with which a daemon signs controls and decisions.
 type keys struct {
 	token  [][]byte
-	signer *bridge.Signer
+	signer *proof.Signer
 	// inRedis means that a key is kept in Redis, and proves nothing to those
 	// who can read there. Why is the reason, if there was one.
 	inRedis bool
@@ -95,7 +97,7 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 		}
 		seeds = [][]byte{seed}
 	}
-	if k.signer, err = bridge.NewSigner(seeds...); err != nil {
+	if k.signer, err = proof.NewSigner(seeds...); err != nil {
 		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
 	}
 	for _, former := range f.Former {
@@ -103,7 +105,7 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 		if err != nil || len(raw) != ed25519.PublicKeySize {
 			return k, bridge.Errorf(bridge.CodeInvalid, "%s: former: is not a public key in hex", c.KeysFile)
 		}
-		k.signer.Formerly(bridge.NewJWK(raw))
+		k.signer.Formerly(proof.NewJWK(raw))
 	}
 	return k, nil
 }
@@ -216,7 +218,7 @@ func fingerprintOf(f keyFile) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := bridge.NewSigner(seed)
+	s, err := proof.NewSigner(seed)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,9 @@ func TestReprompt(t *testing.T) {
 			old := holding(r, a, s, "Answer", "bo")
 			r.typed("ana", a.on(s), "Answer", "v0")
 			first := a.end()
-			next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Error: "v0 does not exist"}, "")
+			next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+				Error: "v0 does not exist",
+			}}, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +92,9 @@ func TestRepromptOfPending(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
 	a := r.ask(one(bridge.WidgetButtons, options("a", "b")...))
-	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Prompt: "Or rather:", Questions: one(bridge.WidgetButtons, options("c", "d")...).Questions}, "")
+	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Or rather:", Questions: one(bridge.WidgetButtons, options("c", "d")...).Questions,
+	}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +116,9 @@ func TestRepromptOfAnotherForm(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{config: only("slack")})
 	form := func(schema string) bridge.Request {
-		return bridge.Request{Prompt: "A form", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: []byte(schema)}}}
+		return bridge.Request{Ask: bridge.Ask{
+			Prompt: "A form", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: []byte(schema)}},
+		}}
 	}
 	req := form(`{"type":"object","properties":{"old":{"type":"string","default":"x"}}}`)
 	req.OnTimeout, req.Declinable = bridge.OnTimeoutDefault, true
@@ -551,7 +557,7 @@ func TestReplay(t *testing.T) {
 	a := r.ask(req)
 	r.typed("ana", a.on("slack"), "Answer", "v0")
 	a.end()
-	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Error: "no"}, "")
+	next, err := r.agent.Reprompt(r.ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "no"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

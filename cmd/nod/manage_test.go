@@ -16,9 +16,9 @@ func TestShowIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown strings.Builder
-	printRecord(&shown, bridge.Record{State: bridge.StatePending, Interaction: bridge.Interaction{
+	printRecord(&shown, bridge.Record{State: bridge.StatePending, Interaction: bridge.Interaction{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: "May I?", Approval: &bridge.Approval{Tool: "bash", Input: raw},
-	}})
+	}}})
 	if n := strings.Count(shown.String(), "echo step;"); n != 15_000 || !strings.Contains(shown.String(), "the end") {
 		t.Errorf("it prints %d steps", n)
 	}

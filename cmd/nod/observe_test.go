@@ -99,7 +99,9 @@ func TestMetrics(t *testing.T) {
 	if status, _ := scrape(t, url, ""); status != http.StatusUnauthorized {
 		t.Errorf("without its token the metrics answer %d", status)
 	}
-	a := r.ask(bridge.Request{Kind: bridge.KindApproval, Prompt: "Deploy PROMPT-OF-AN-AGENT?", Session: "SESSION-OF-AN-AGENT"})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: "Deploy PROMPT-OF-AN-AGENT?", Session: "SESSION-OF-AN-AGENT",
+	}})
 	r.counts(url, token, map[string]float64{
 		`nod_opened_total{kind="approval"}`: 1, `nod_pending{age="1m"}`: 1, `nod_pending{age="older"}`: 0, "nod_redis_up": 1,
 		`nod_platform_state{platform="discord",state="up"}`: 1, `nod_platform_state{platform="discord",state="down"}`: 0,
@@ -135,7 +137,7 @@ func TestMetricsOfFailures(t *testing.T) {
 	r := newRig(t, rigOptions{config: only("slack")})
 	s := r.sandbox
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
-	a := r.ask(bridge.Request{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)}})
 	a.end()
 	r.eventually("the time-out is counted", func() bool {
 		_, m := scrape(t, r.daemons[0].url, "")
@@ -183,7 +185,7 @@ func TestTrace(t *testing.T) {
 	r := newRig(t, rigOptions{config: func(c *config.Config) { only("slack", "telegram")(c); c.Traces.Endpoint = server.URL + "/v1/traces" }})
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r.agent.Trace = "00-" + id + "-00f067aa0ba902b7-01"
-	a := r.ask(bridge.Request{Kind: bridge.KindApproval})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval}})
 	reaction, err := r.sandbox.Person("bo").Press(r.ctx, a.on("telegram"), "Allow once")
 	must(t, reaction, err)
 	a.end()
@@ -209,7 +211,7 @@ func TestTrace(t *testing.T) {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	a := r.ask(bridge.Request{Kind: bridge.KindApproval, Prompt: "asked before"})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: "asked before"}})
 	c := r.config
 	c.Agents = map[string]config.Agent{"tester": c.Agents["tester"], "new": {Token: config.NewSecret("token-of-a-new-agent")}}
 	c.Listen = "127.0.0.1:1"

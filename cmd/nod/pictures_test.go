@@ -14,10 +14,12 @@ func pictured() map[string]bridge.Request {
 	few := []bridge.Option{{Value: "eu", Label: "Europe", Description: "Frankfurt"}, {Value: "us", Label: "United States", Description: "Ohio"}, {Value: "ap", Label: "Asia", Description: "Tokyo"}}
 	ask := func(prompt string, q bridge.Question) bridge.Request {
 		q.ID = "q"
-		return bridge.Request{Prompt: prompt, Questions: []bridge.Question{q}}
+		return bridge.Request{Ask: bridge.Ask{Prompt: prompt, Questions: []bridge.Question{q}}}
 	}
 	return map[string]bridge.Request{
-		"approval":    {Session: "release-42", Prompt: "The old table has **2.1 million rows** and nothing reads it any more.", Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1'"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}},
+		"approval": {Ask: bridge.Ask{
+			Session: "release-42", Prompt: "The old table has **2.1 million rows** and nothing reads it any more.", Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1'"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
+		}},
 		"buttons":     ask("Which region?", bridge.Question{Widget: bridge.WidgetButtons, Options: few}),
 		"confirm":     ask("Deploy now?", bridge.Question{Widget: bridge.WidgetConfirm}),
 		"select":      ask("Which region?", bridge.Question{Widget: bridge.WidgetSelect, Options: few}),
@@ -29,7 +31,7 @@ func pictured() map[string]bridge.Request {
 		"plan_review": ask("Please review", bridge.Question{Widget: bridge.WidgetPlanReview, Plan: "1. Add the column\n2. Backfill it\n3. Switch the readers"}),
 		"feedback":    ask("Two findings", bridge.Question{Widget: bridge.WidgetFeedback, Items: []bridge.Item{{ID: "a", Content: "A **race** in `Close`"}, {ID: "b", Content: "No test for time-outs"}}}),
 		"form":        ask("A new service", bridge.Question{Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["name"],"properties":{"name":{"type":"string","title":"Name"},"replicas":{"type":"integer","title":"Replicas","minimum":1},"public":{"type":"boolean","title":"Public?"}}}`)}),
-		"notice":      {Kind: bridge.KindNotice, Prompt: "Version 2.3 is **live** in Europe."},
+		"notice":      {Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "Version 2.3 is **live** in Europe."}},
 	}
 }
 

@@ -100,7 +100,7 @@ func actInput(command, input string) (json.RawMessage, error) {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input cannot be used together")
 	}
 	if input != "" {
-		if _, err := bridge.Canonical([]byte(input)); err != nil {
+		if err := bridge.CheckJSON([]byte(input)); err != nil {
 			return nil, bridge.Wrap(bridge.CodeInvalid, err, "--input")
 		}
 		return json.RawMessage(input), nil

@@ -37,7 +37,7 @@ func texts(least, most int) *rapid.Generator[string] {
 
 func requests() *rapid.Generator[bridge.Request] {
 	return rapid.Custom(func(t *rapid.T) bridge.Request {
-		r := bridge.Request{Prompt: "x" + texts(0, 9000).Draw(t, "prompt")}
+		r := bridge.Request{Ask: bridge.Ask{Prompt: "x" + texts(0, 9000).Draw(t, "prompt")}}
 		if rapid.Bool().Draw(t, "approval") {
 			input, err := json.Marshal(map[string]string{"command": texts(0, 9000).Draw(t, "command")})
 			if err != nil {
@@ -188,9 +188,16 @@ func interactionOf(t *rapid.T, r bridge.Request, d []bridge.Destination) bridge.
 	}
 	now := time.Now().UTC()
 	return bridge.Interaction{
-		ID: id, Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Agent: "agent", Session: r.Session,
-		Declinable: r.Declinable, Error: r.Error, Round: 2,
-		Destinations: d, Created: now, Deadline: now.Add(time.Minute), Digest: strings.Repeat("0", 64),
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Session: r.Session,
+			Declinable: r.Declinable, Error: r.Error,
+		},
+		Agent:     "agent",
+		Lineage:   bridge.Lineage{Round: 2},
+		Placement: bridge.Placement{Destinations: d},
+		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
+		Digest:    strings.Repeat("0", 64),
 	}
 }
 

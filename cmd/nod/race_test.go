@@ -39,7 +39,9 @@ func TestTwoHundredRaces(t *testing.T) {
 
 // raceOnce returns the platform that won.
 func raceOnce(t *testing.T, r *rig, n int) string {
-	a := r.ask(bridge.Request{Prompt: fmt.Sprintf("Race %d", n), Approval: &bridge.Approval{Tool: "race"}})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: fmt.Sprintf("Race %d", n), Approval: &bridge.Approval{Tool: "race"},
+	}})
 	people := map[string]string{"slack": "ana", "discord": "bo", "telegram": "cy"}
 	acts := map[string]sandbox.Action{}
 	for _, s := range services {
@@ -82,7 +84,9 @@ func TestEveryLoserIsTold(t *testing.T) {
 	r := newRig(t, rigOptions{daemons: 2})
 	lost := map[string]int{}
 	for n := range 20 {
-		a := r.ask(bridge.Request{Prompt: fmt.Sprintf("Race %d", n), Approval: &bridge.Approval{Tool: "race"}})
+		a := r.ask(bridge.Request{Ask: bridge.Ask{
+			Prompt: fmt.Sprintf("Race %d", n), Approval: &bridge.Approval{Tool: "race"},
+		}})
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		pressed := map[string]bool{}

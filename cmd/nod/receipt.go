@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -71,7 +73,7 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 // another way, or duplicate, are not what those read.
 var exactly = strictjson.Limits{Depth: 1000}
 
-func printReceipt(w io.Writer, r bridge.Receipt, asJSON bool) error {
+func printReceipt(w io.Writer, r proof.Receipt, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, r)
 	}
@@ -80,20 +82,20 @@ func printReceipt(w io.Writer, r bridge.Receipt, asJSON bool) error {
 }
 
 // checkedReceipt reads a receipt, or the one of a record that it proves.
-func checkedReceipt(stdin io.Reader, args []string, keys bridge.JWKS) (bridge.Receipt, error) {
+func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Receipt, error) {
 	raw, err := argumentFile(stdin, args)
 	if err != nil {
-		return bridge.Receipt{}, err
+		return proof.Receipt{}, err
 	}
 	var rec bridge.Record
 	if text := bytes.TrimSpace(raw); !bytes.HasPrefix(text, []byte("{")) {
 		return keys.VerifyReceipt(string(text))
 	}
 	if err := exactly.Decode(raw, &rec); err != nil {
-		return bridge.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "the record could be read in two ways")
+		return proof.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "the record could be read in two ways")
 	}
 	if !rec.State.Final() {
-		return bridge.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
+		return proof.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
 	}
 	return keys.VerifyRecord(rec)
 }
@@ -110,7 +112,7 @@ func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	return raw, nil
 }
 
-func coversFiles(r bridge.Receipt, requestPath, approvedPath string) error {
+func coversFiles(r proof.Receipt, requestPath, approvedPath string) error {
 	raw, err := os.ReadFile(requestPath)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "--request")

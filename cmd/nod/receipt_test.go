@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/config"
@@ -69,7 +71,7 @@ func TestReceipt(t *testing.T) {
 	if err := verified(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the command would run: %v", err)
 	}
-	stranger, err := bridge.NewSigner(bytes.Repeat([]byte{7}, 32))
+	stranger, err := proof.NewSigner(bytes.Repeat([]byte{7}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +115,11 @@ func TestAudit(t *testing.T) {
 	}
 	keys, receipt := r.receipt(last)
 	var err error
-	var report bridge.AuditReport
+	var report proof.AuditReport
 	var log []byte
 	r.eventually("the log is sealed", func() bool {
 		log = exported(r)
-		if report, err = bridge.VerifyAudit(bytes.NewReader(log), keys, receipt); err != nil {
+		if report, err = proof.VerifyAudit(bytes.NewReader(log), keys, receipt); err != nil {
 			t.Fatal(err)
 		}
 		return report.Unsealed == 0 && report.Seals > 0
@@ -130,7 +132,7 @@ func TestAudit(t *testing.T) {
 	}
 	ways := tampered(log)
 	for what, text := range ways {
-		got, err := bridge.VerifyAudit(strings.NewReader(text), keys, receipt)
+		got, err := proof.VerifyAudit(strings.NewReader(text), keys, receipt)
 		if err == nil && len(got.Problems) == 0 {
 			t.Errorf("not found: %s", what)
 		}
@@ -147,7 +149,7 @@ func TestAudit(t *testing.T) {
 	if err := r.client.XDel(r.ctx, "nod:{0}:au", ids[3].ID).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if report, err = bridge.VerifyAudit(bytes.NewReader(exported(r)), keys); err != nil || len(report.Problems) == 0 {
+	if report, err = proof.VerifyAudit(bytes.NewReader(exported(r)), keys); err != nil || len(report.Problems) == 0 {
 		t.Errorf("an entry removed from Redis is not missed: %+v, %v", report, err)
 	}
 	for token, code := range map[string]bridge.Code{testAgentToken: bridge.CodeForbidden, "": bridge.CodeUnauthenticated} {
@@ -180,8 +182,8 @@ func TestAuditRetention(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	verify := func(log []byte) bridge.AuditReport {
-		report, err := bridge.VerifyAudit(bytes.NewReader(log), keys)
+	verify := func(log []byte) proof.AuditReport {
+		report, err := proof.VerifyAudit(bytes.NewReader(log), keys)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +217,7 @@ func TestAuditRetention(t *testing.T) {
 }
 
 // receipt is the one of a record, and the keys that it was checked with.
-func (r *rig) receipt(rec bridge.Record) (bridge.JWKS, bridge.Receipt) {
+func (r *rig) receipt(rec bridge.Record) (proof.JWKS, proof.Receipt) {
 	r.t.Helper()
 	keys, err := r.agent.Keys(r.ctx)
 	if err != nil {
@@ -285,7 +287,7 @@ func TestKeyRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := bridge.VerifyAudit(bytes.NewReader(exported(r)), keys)
+		report, err := proof.VerifyAudit(bytes.NewReader(exported(r)), keys)
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("%+v, %v", report, err)
 		}
@@ -307,7 +309,7 @@ func TestKeyRotation(t *testing.T) {
 			t.Errorf("the %s receipt: %v", name, err)
 		}
 	}
-	if _, err := (bridge.JWKS{Keys: keys.Keys[1:]}).VerifyReceipt(fresh.Receipt); err == nil {
+	if _, err := (proof.JWKS{Keys: keys.Keys[1:]}).VerifyReceipt(fresh.Receipt); err == nil {
 		t.Error("the old key signed the new receipt")
 	}
 	r.eventually("the log is sealed again", sealed)
@@ -316,7 +318,7 @@ func TestKeyRotation(t *testing.T) {
 // The commands say the same, from files, with no daemon.
 func TestReceiptCommands(t *testing.T) {
 	t.Parallel()
-	signer, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	signer, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -458,11 +458,15 @@ func options(values ...string) []bridge.Option {
 }
 
 func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
-	return bridge.Request{Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}}}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
+	}}
 }
 
 func approval(scopes ...bridge.Scope) bridge.Request {
-	return bridge.Request{Prompt: "May I?", Session: "s-" + rand.Text()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes}}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "May I?", Session: "s-" + rand.Text()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes},
+	}}
 }
 
 // postTo posts raw bytes to a path of the first daemon.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
 )
@@ -63,16 +65,24 @@ func TestNoSecretLeaves(t *testing.T) {
 	}})
 	for name, secret := range secrets {
 		asks := map[string]bridge.Request{
-			"prompt":  {Prompt: "Use " + secret + "?"},
+			"prompt":  {Ask: bridge.Ask{Prompt: "Use " + secret + "?"}},
 			"command": command("export KEY="+secret+" && make", "s-"+name, bridge.ScopeOnce, bridge.ScopeSession),
-			"key":     {Prompt: "May I?", Session: "k-" + name, Approval: &bridge.Approval{Tool: "t", Key: "run " + secret, Input: []byte(`{"a":1}`), Scopes: []bridge.Scope{bridge.ScopeSession}}},
-			"field":   {Prompt: "May I?", Approval: &bridge.Approval{Tool: "t", Input: []byte(fmt.Sprintf(`{"deep":[{"x %s":"y","z":%q}]}`, secret, secret))}},
-			"options": {Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "a", Label: secret, Description: "is " + secret, Preview: secret}, {Value: "b"}}}}},
-			"plan":    {Prompt: "Plan", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "1. export " + secret}}},
+			"key": {Ask: bridge.Ask{
+				Prompt: "May I?", Session: "k-" + name, Approval: &bridge.Approval{Tool: "t", Key: "run " + secret, Input: []byte(`{"a":1}`), Scopes: []bridge.Scope{bridge.ScopeSession}},
+			}},
+			"field": {Ask: bridge.Ask{
+				Prompt: "May I?", Approval: &bridge.Approval{Tool: "t", Input: []byte(fmt.Sprintf(`{"deep":[{"x %s":"y","z":%q}]}`, secret, secret))},
+			}},
+			"options": {Ask: bridge.Ask{
+				Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "a", Label: secret, Description: "is " + secret, Preview: secret}, {Value: "b"}}}},
+			}},
+			"plan": {Ask: bridge.Ask{
+				Prompt: "Plan", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "1. export " + secret}},
+			}},
 		}
 		for where, req := range asks {
 			a := r.ask(req)
-			digest, err := req.Digest()
+			digest, err := proof.Digest(req.Ask)
 			if err != nil || a.Interaction.Digest != digest {
 				t.Errorf("%s in %s: the digest is another: %v", name, where, err)
 			}
@@ -98,18 +108,28 @@ func TestNoSecretLeaves(t *testing.T) {
 		}
 		// What has to come back byte for byte is refused, without being repeated.
 		for field, req := range map[string]bridge.Request{
-			"session": {Prompt: "x", Session: secret}, "options.value": {Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: options(secret)}}},
-			"initial": {Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)}},
+			"session": {Ask: bridge.Ask{
+				Prompt: "x", Session: secret,
+			}}, "options.value": {Ask: bridge.Ask{
+				Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: options(secret)}},
+			}},
+			"initial": {Ask: bridge.Ask{
+				Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)},
+			}},
 		} {
 			if _, err := r.agent.Open(r.ctx, req, ""); bridge.ErrorCode(err) != bridge.CodeInvalid || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), field) {
 				t.Errorf("%s in %s: %v", name, field, err)
 			}
 		}
-		if _, err := r.agent.Open(r.ctx, bridge.Request{Prompt: "x", Route: secret}, ""); err == nil || strings.Contains(err.Error(), secret) {
+		if _, err := r.agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{
+			Prompt: "x", Route: secret,
+		}}, ""); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("an error repeats %s: %v", name, err)
 		}
 	}
-	hidden := r.ask(bridge.Request{Prompt: "x", Approval: &bridge.Approval{Tool: "hide", Input: []byte(`{"user":{"phone":"555-0100","name":"Zoe"}}`)}})
+	hidden := r.ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: "x", Approval: &bridge.Approval{Tool: "hide", Input: []byte(`{"user":{"phone":"555-0100","name":"Zoe"}}`)},
+	}})
 	if text := hidden.text("slack"); strings.Contains(text, "555-0100") || !strings.Contains(text, "Zoe") {
 		t.Errorf("the rule's field is not hidden: %s", text)
 	}

@@ -482,10 +482,14 @@ func TestToolContext(t *testing.T) {
 		return ch
 	}
 	rounds := 0
-	done := start(bridge.Request{Prompt: "Which version?", Questions: []bridge.Question{{ID: "v", Widget: bridge.WidgetText}}}, bridge.Handlers{
+	done := start(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Which version?", Questions: []bridge.Question{{ID: "v", Widget: bridge.WidgetText}},
+	}}, bridge.Handlers{
 		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 			if rounds++; rounds == 1 {
-				return bridge.Reprompt{Request: bridge.Request{Error: "no such version: " + r.Input["v"].Text}}, nil
+				return bridge.Reprompt{Request: bridge.Request{Ask: bridge.Ask{
+					Error: "no such version: " + r.Input["v"].Text,
+				}}}, nil
 			}
 			return bridge.Complete{Result: r.Input["v"].Text, Shown: "installed"}, nil
 		},
@@ -501,7 +505,9 @@ func TestToolContext(t *testing.T) {
 	}
 	a.closed("v1", "installed", "round 2", "tool collect")
 
-	done = start(bridge.Request{Prompt: "Store it?", Approval: &bridge.Approval{Tool: "store"}}, bridge.Handlers{
+	done = start(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Store it?", Approval: &bridge.Approval{Tool: "store"},
+	}}, bridge.Handlers{
 		OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
 			return nil, errors.New("the disk is full")
 		},
@@ -515,7 +521,9 @@ func TestToolContext(t *testing.T) {
 
 	cancelled := make(chan bool, 1)
 	never := func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }
-	done = start(bridge.Request{Prompt: "Still needed?"}, bridge.Handlers{OnResponse: never, OnCancel: func() { cancelled <- true }})
+	done = start(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Still needed?",
+	}}, bridge.Handlers{OnResponse: never, OnCancel: func() { cancelled <- true }})
 	d := c.pendingWith("Still needed?")
 	if _, err := c.agent.CancelSession(t.Context(), "run-1", "the run was aborted"); err != nil {
 		t.Fatal(err)
@@ -532,14 +540,18 @@ func TestToolContext(t *testing.T) {
 	if ok, err := tool.Available(t.Context()); ok || err != nil {
 		t.Errorf("available: %v, %v", ok, err)
 	}
-	if _, err := tool.RequestInteraction(t.Context(), bridge.Request{Prompt: "Anybody?"}, bridge.Handlers{OnResponse: never}); !errors.Is(err, bridge.ErrInteractionUnavailable) {
+	if _, err := tool.RequestInteraction(t.Context(), bridge.Request{Ask: bridge.Ask{
+		Prompt: "Anybody?",
+	}}, bridge.Handlers{OnResponse: never}); !errors.Is(err, bridge.ErrInteractionUnavailable) {
 		t.Errorf("with nobody there: %v", err)
 	}
 	// An enabled front end is somebody.
 	front := dialSocket(t, c.url, anaToken)
 	front.send(`{"type":"hello","sessionId":"run-1","after":"now","interaction":{"supported":true,"enabled":true}}`)
 	c.eventually("it is counted", func() bool { ok, err := tool.Available(t.Context()); return ok && err == nil })
-	done = start(bridge.Request{Prompt: "Anybody now?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetConfirm}}}, bridge.Handlers{
+	done = start(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Anybody now?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetConfirm}},
+	}}, bridge.Handlers{
 		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 			return bridge.Complete{Result: r.Input["q"].Text}, nil
 		},

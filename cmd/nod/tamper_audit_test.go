@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -26,13 +28,13 @@ func TestForgedAudit(t *testing.T) {
 			t.Parallel()
 			x := intruded(t)
 			rec := x.decided(approval(bridge.ScopeOnce, bridge.ScopeSession), bridge.Reply{Decision: bridge.DecideSession})
-			verify := func() bridge.AuditReport {
+			verify := func() proof.AuditReport {
 				keys, err := x.agent.Keys(x.ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
 				_, receipt := x.receipt(rec)
-				report, err := bridge.VerifyAudit(bytes.NewReader(exported(x.rig)), keys, receipt)
+				report, err := proof.VerifyAudit(bytes.NewReader(exported(x.rig)), keys, receipt)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
@@ -184,7 +186,7 @@ func (x intruder) forgedLate(t *testing.T) {
 }
 
 func (x intruder) forgedDraft(t *testing.T) {
-	signer, err := bridge.NewSigner(bytes.Repeat([]byte{1}, 32))
+	signer, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +225,7 @@ func (x intruder) forgedDraft(t *testing.T) {
 
 func (x intruder) earlierRound(t *testing.T) {
 	first := x.decided(approval(bridge.ScopeOnce), answerOnce)
-	next, err := x.agent.Reprompt(x.ctx, first.Interaction.ID, bridge.Request{Error: "again"}, "")
+	next, err := x.agent.Reprompt(x.ctx, first.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "again"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ func TestNothingUnseen(t *testing.T) {
 	edit.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession, bridge.DecideEdit}
 	confirm := approval()
 	confirm.Approval.Confirm = "prod"
-	form := bridge.Request{Prompt: "Fill it in", Questions: []bridge.Question{
+	form := bridge.Request{Ask: bridge.Ask{Prompt: "Fill it in", Questions: []bridge.Question{
 		{ID: "a", Text: "Where?", Widget: bridge.WidgetRadio, Options: options("eu", "us")}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
-	}}
+	}}}
 	declinable := one(bridge.WidgetCheckbox, options("a", "b")...)
 	declinable.Declinable = true
 	kinds := map[string]bridge.Request{

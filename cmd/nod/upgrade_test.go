@@ -64,7 +64,9 @@ func (b *balancer) forward(in net.Conn) {
 // handedOver tells when a caller that waits at a daemon is let go.
 func (r *rig) handedOver(d *running) <-chan time.Time {
 	r.t.Helper()
-	rec, err := newClient(d.url, testAgentToken).Open(r.ctx, bridge.Request{Prompt: "Waits on", Approval: &bridge.Approval{Tool: "upgrade"}}, "")
+	rec, err := newClient(d.url, testAgentToken).Open(r.ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Waits on", Approval: &bridge.Approval{Tool: "upgrade"},
+	}}, "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -106,7 +108,9 @@ func TestUpgrade(t *testing.T) {
 	for n := range 6 {
 		wg.Go(func() {
 			for k := 0; ctx.Err() == nil; k++ {
-				rec, err := agent.Open(r.ctx, bridge.Request{Prompt: fmt.Sprintf("Upgrade %d.%d", n, k), Approval: &bridge.Approval{Tool: "upgrade"}}, fmt.Sprintf("key-%d-%d", n, k))
+				rec, err := agent.Open(r.ctx, bridge.Request{Ask: bridge.Ask{
+					Prompt: fmt.Sprintf("Upgrade %d.%d", n, k), Approval: &bridge.Approval{Tool: "upgrade"},
+				}}, fmt.Sprintf("key-%d-%d", n, k))
 				if err != nil {
 					t.Errorf("open: %v", err)
 					return

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -14,8 +16,8 @@ import (
 const keysEnv = "NOD_RECEIPT_KEYS"
 
 // readKeys reads a set of public keys.
-func readKeys(path string) (bridge.JWKS, error) {
-	var keys bridge.JWKS
+func readKeys(path string) (proof.JWKS, error) {
+	var keys proof.JWKS
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return keys, bridge.Wrap(bridge.CodeInvalid, err, "public keys")
@@ -28,7 +30,7 @@ func readKeys(path string) (bridge.JWKS, error) {
 
 // trustedKeys are the public keys of the file that NOD_RECEIPT_KEYS names; nil
 // if it is not set.
-func trustedKeys() (*bridge.JWKS, error) {
+func trustedKeys() (*proof.JWKS, error) {
 	path, set := os.LookupEnv(keysEnv)
 	if !set {
 		return nil, nil //nolint:nilnil // as the comment says
@@ -67,7 +69,7 @@ func covered(t dialect.Translation, a client.Answered) error {
 	if len(a.Receipts) != len(t.Exchanges) {
 		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(a.Receipts), len(t.Exchanges)))
 	}
-	got, err := bridge.Canonical(a.Body)
+	got, err := proof.Canonical(a.Body)
 	switch {
 	case err != nil:
 		return mistrust(err)
@@ -86,17 +88,17 @@ func covered(t dialect.Translation, a client.Answered) error {
 
 // signedEnd returns how the request of an answer ended, as the daemon signed
 // it.
-func signedEnd(req bridge.Request, a client.Answered) (bridge.Receipt, error) {
+func signedEnd(req bridge.Request, a client.Answered) (proof.Receipt, error) {
 	keys, err := trustedKeys()
 	if err != nil {
-		return bridge.Receipt{}, err
+		return proof.Receipt{}, err
 	}
 	ends, err := keys.VerifyEnds(a.Statement, a.Body)
 	switch {
 	case err != nil:
-		return bridge.Receipt{}, err
+		return proof.Receipt{}, err
 	case len(ends) != 1:
-		return bridge.Receipt{}, bridge.Errorf(bridge.CodeForbidden, "%d ends for one request", len(ends))
+		return proof.Receipt{}, bridge.Errorf(bridge.CodeForbidden, "%d ends for one request", len(ends))
 	}
 	return keys.CoversEnd(ends[0], req, a.Receipts[0])
 }
@@ -104,7 +106,7 @@ func signedEnd(req bridge.Request, a client.Answered) (bridge.Receipt, error) {
 // agrees reports whether an answer is the one that a dialect writes for a
 // receipt. Of an answered question, the receipt proves only that a person
 // answered.
-func agrees(x dialect.Exchange, receipt bridge.Receipt, answer []byte) bool {
+func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 	if receipt.State == bridge.StateAnswered {
 		return x.Request.Kind == bridge.KindAsk
 	}
@@ -115,8 +117,11 @@ func agrees(x dialect.Exchange, receipt bridge.Receipt, answer []byte) bool {
 		}
 	}
 	rec := bridge.Record{
-		Interaction: bridge.Interaction{ID: receipt.ID, Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
-		State:       receipt.State,
+		Interaction: bridge.Interaction{
+			ID:  receipt.ID,
+			Ask: bridge.Ask{Kind: receipt.Kind, Approval: x.Request.Approval, Questions: x.Request.Questions},
+		},
+		State: receipt.State,
 		Response: &bridge.Response{
 			State: receipt.State, Scope: receipt.Scope, Reason: receipt.Reason, Actor: receipt.Actor, Rule: receipt.Rule, Input: input, Stop: receipt.Stop,
 		},
@@ -150,7 +155,7 @@ func isAnswer(want any, answer []byte) bool {
 	if err != nil {
 		return false
 	}
-	canonical, err := bridge.Canonical(raw)
+	canonical, err := proof.Canonical(raw)
 	return err == nil && bytes.Equal(canonical, answer)
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge/proof"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
@@ -34,13 +36,13 @@ func TestAnswerAndReceipt(t *testing.T) {
 	}
 	ana := &bridge.Actor{Person: "ana"}
 	edited := json.RawMessage(`{"command":"git push --dry-run"}`)
-	changed, err := claudeAsk.Exchanges[0].Request.WithInput(edited).Digest()
+	changed, err := proof.Digest(claudeAsk.Exchanges[0].Request.WithInput(edited))
 	if err != nil {
 		t.Fatal(err)
 	}
-	yes := bridge.Receipt{State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: ana}
-	no := bridge.Receipt{State: bridge.StateDenied, Actor: ana, Reason: "not now"}
-	late := bridge.Receipt{State: bridge.StateExpired}
+	yes := proof.Receipt{State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: ana}
+	no := proof.Receipt{State: bridge.StateDenied, Actor: ana, Reason: "not now"}
+	late := proof.Receipt{State: bridge.StateExpired}
 	other := yes
 	other.ApprovedDigest = changed
 	const allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
@@ -48,7 +50,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 	const allowOther = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"rm -rf /"}}}`
 	for n, c := range []struct {
 		asked   dialect.Translation
-		receipt bridge.Receipt
+		receipt proof.Receipt
 		answer  string
 		passes  bool
 	}{
@@ -74,7 +76,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{claudeAsk, yes, allowEdited, false},
 	} {
 		c.receipt.At = time.Now()
-		if c.receipt.Digest, err = c.asked.Exchanges[0].Request.Digest(); err != nil {
+		if c.receipt.Digest, err = proof.Digest(c.asked.Exchanges[0].Request.Ask); err != nil {
 			t.Fatal(err)
 		}
 		unsigned := func(v any) string {
@@ -85,9 +87,9 @@ func TestAnswerAndReceipt(t *testing.T) {
 			return "e30." + base64.RawURLEncoding.EncodeToString(payload) + ".e30"
 		}
 		sum := sha256.Sum256([]byte(c.answer))
-		end := bridge.End{ID: c.receipt.ID, Digest: c.receipt.Digest, State: c.receipt.State, Reason: c.receipt.Reason}
+		end := proof.End{ID: c.receipt.ID, Digest: c.receipt.Digest, State: c.receipt.State, Reason: c.receipt.Reason}
 		a := client.Answered{Body: []byte(c.answer), Receipts: []string{unsigned(c.receipt)}, Statement: unsigned(map[string]any{
-			"ends": []bridge.End{end}, "body": hex.EncodeToString(sum[:]),
+			"ends": []proof.End{end}, "body": hex.EncodeToString(sum[:]),
 		})}
 		if err := covered(c.asked, a); (err == nil) != c.passes {
 			t.Errorf("%d: %s with %s: %v", n, c.answer, c.receipt.State, err)

@@ -67,7 +67,7 @@ func pointer[T any](v T) *T { return &v }
 // typedWidget is refused once, and then answered.
 func typedWidget(r *rig, s string, c typedCase) {
 	c.question.ID = "q"
-	a := r.ask(bridge.Request{Prompt: "When, what, where?", Questions: []bridge.Question{c.question}})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "When, what, where?", Questions: []bridge.Question{c.question}}})
 	opened := r.press("ana", a.on(s), "Answer")
 	p := r.sandbox.Person("ana")
 	if s == "telegram" {
@@ -134,7 +134,9 @@ func pressPrivate(r *rig, who, s, label string) sandbox.Reaction {
 }
 
 func planRequest() bridge.Request {
-	return bridge.Request{Prompt: "Please review", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"}}}
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Please review", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"}},
+	}}
 }
 
 func planApproved(r *rig, s string) {
@@ -155,8 +157,10 @@ func planChanges(r *rig, s string) {
 }
 
 func feedback(r *rig, s string) {
-	a := r.ask(bridge.Request{Prompt: "Comments?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
-		{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}}}})
+	a := r.ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Comments?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
+			{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}}},
+	}})
 	switch s {
 	case "telegram":
 		r.press("ana", a.on(s), "Skip")
@@ -214,7 +218,7 @@ func declined(r *rig, s string) {
 
 // everyField is a form with every type of field, from the schema and beside it.
 func everyField() bridge.Request {
-	return bridge.Request{Prompt: "A new service", Questions: []bridge.Question{
+	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object","required":["name","replicas","mail","public"],"properties":{
 			"name":{"type":"string","title":"Name","minLength":3,"maxLength":20,"pattern":"^[a-z]+$"},
 			"replicas":{"type":"integer","title":"Replicas","minimum":1,"maximum":9},
@@ -228,7 +232,7 @@ func everyField() bridge.Request {
 		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: options("eu", "us")},
 		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
 		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
-	}}
+	}}}
 }
 
 var everyValue = [][]string{

@@ -64,8 +64,14 @@ func (d *discordDesk) RoundTrip(r *http.Request) (*http.Response, error) {
 // round is a view of a plan of about 60 kB that ends in a text.
 func round(n int, last string, s bridge.State) bridge.View {
 	i := bridge.Interaction{
-		ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Agent: "tester", Prompt: "May I?", Round: n,
-		Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}}, Created: time.Now(), Deadline: time.Now().Add(time.Hour),
+		ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)),
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?",
+			Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce}},
+		},
+		Agent:    "tester",
+		Lineage:  bridge.Lineage{Round: n},
+		Schedule: bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
 	}
 	script := last
 	if n > 0 {
@@ -153,8 +159,13 @@ func TestDiscordFullBatch(t *testing.T) {
 		var batch []bridge.Record
 		for n := range bridge.MaxBatch {
 			r.Interaction = bridge.Interaction{
-				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Agent: "tester", Prompt: "May I?",
-				Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}}, Deadline: time.Now().Add(time.Hour),
+				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)),
+				Ask: bridge.Ask{
+					Kind: bridge.KindApproval, Prompt: "May I?",
+					Approval: &bridge.Approval{Tool: "bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
+				},
+				Agent:    "tester",
+				Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
 			}
 			r.Interaction.Approval.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("*", size) + fmt.Sprintf("end%d", n)})
 			batch = append(batch, r)

@@ -181,9 +181,14 @@ func question(id string, w bridge.Widget) bridge.Question {
 
 func base() bridge.Interaction {
 	return bridge.Interaction{
-		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "deploy-bot", Session: "release-42", Created: created, Deadline: created.Add(5 * time.Minute),
-		Destinations: []bridge.Destination{{Platform: "chat", Channel: "C1"}}, Digest: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-		Prompt: "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```",
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "deploy-bot",
+		Ask: bridge.Ask{
+			Session: "release-42",
+			Prompt:  "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```",
+		},
+		Schedule:  bridge.Schedule{Created: created, Deadline: created.Add(5 * time.Minute)},
+		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C1"}}},
+		Digest:    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 	}
 }
 

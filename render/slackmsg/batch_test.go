@@ -18,10 +18,14 @@ func TestFullBatchFits(t *testing.T) {
 		var batch []bridge.Record
 		for n := range bridge.MaxBatch {
 			i := bridge.Interaction{
-				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)), Kind: bridge.KindApproval, Prompt: prompt, Agent: "a", Session: "s", Digest: strings.Repeat("d", 64),
-				Approval: &bridge.Approval{Tool: "t", Input: []byte(`{"command":"ls"}`), Decisions: []bridge.Decision{
-					bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit,
-				}, Scopes: []bridge.Scope{bridge.ScopeAlways}, ScopeNotes: map[bridge.Scope]string{bridge.ScopeAlways: strings.Repeat("n", bridge.MaxText)}},
+				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)),
+				Ask: bridge.Ask{
+					Kind: bridge.KindApproval, Prompt: prompt, Session: "s",
+					Approval: &bridge.Approval{Tool: "t", Input: []byte(`{"command":"ls"}`), Decisions: []bridge.Decision{
+						bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit,
+					}, Scopes: []bridge.Scope{bridge.ScopeAlways}, ScopeNotes: map[bridge.Scope]string{bridge.ScopeAlways: strings.Repeat("n", bridge.MaxText)}},
+				},
+				Agent: "a", Digest: strings.Repeat("d", 64),
 			}
 			batch = append(batch, bridge.Record{Interaction: i, State: bridge.StatePending})
 		}

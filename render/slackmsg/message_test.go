@@ -12,7 +12,9 @@ import (
 // whole without its mark-up, in every state.
 func TestManyTinyParagraphsFit(t *testing.T) {
 	t.Parallel()
-	req := bridge.Request{Prompt: "x" + strings.Repeat("\n \t\nZ\n", 140), Questions: []bridge.Question{{Text: "?", Widget: bridge.WidgetText}}}
+	req := bridge.Request{Ask: bridge.Ask{
+		Prompt: "x" + strings.Repeat("\n \t\nZ\n", 140), Questions: []bridge.Question{{Text: "?", Widget: bridge.WidgetText}},
+	}}
 	if err := req.Normalize(); err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +22,12 @@ func TestManyTinyParagraphsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := bridge.Interaction{ID: id, Kind: req.Kind, Prompt: req.Prompt, Questions: req.Questions, Agent: "agent", Created: time.Now(), Deadline: time.Now().Add(time.Minute)}
+	i := bridge.Interaction{
+		ID:       id,
+		Ask:      bridge.Ask{Kind: req.Kind, Prompt: req.Prompt, Questions: req.Questions},
+		Agent:    "agent",
+		Schedule: bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Minute)},
+	}
 	for _, state := range []bridge.State{bridge.StatePending, bridge.StateExpired} {
 		v := bridge.NewView(bridge.Record{Interaction: i, State: state, Revision: 1}, 0, nil, func(bridge.Control) string {
 			return strings.Repeat("0", bridge.TokenLength)

@@ -214,7 +214,9 @@ func (c Call) permission() (dialect.Translation, error) {
 	if !slices.ContainsFunc(a.Decisions, bridge.Decision.Approves) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: none of them allows").WithHint("kinds are allow_once, allow_always, reject_once, reject_always")
 	}
-	r := bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Session: p.Session, ToolCall: t.ID, ToolName: tool, Approval: a}
+	r := bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: prompt, Session: p.Session, ToolCall: t.ID, ToolName: tool, Approval: a,
+	}}
 	key := ""
 	if t.ID != "" {
 		key = "acp:" + p.Session + ":" + t.ID + ":" + string(c.ID)

@@ -60,10 +60,10 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		if p.ID == "" || p.ToolCall.Name == "" {
 			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId or toolCall.toolName is empty", at)
 		}
-		r := bridge.Request{
+		r := bridge.Request{Ask: bridge.Ask{
 			Kind: bridge.KindApproval, Prompt: "The agent wants to use **" + p.ToolCall.Name + "**", ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
 			Approval: &bridge.Approval{Tool: p.ToolCall.Name, Input: p.ToolCall.Input, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}},
-		}
+		}}
 		t.Exchanges = append(t.Exchanges, dialect.Exchange{Request: r, Key: "aisdk:" + p.ID, Answer: func(rec bridge.Record) (any, error) {
 			out := response{Type: "tool-approval-response", ID: p.ID, Approved: rec.State == bridge.StateApproved}
 			if !out.Approved {

@@ -88,7 +88,9 @@ func Request(input []byte) (bridge.Request, error) {
 // Ask is a request for answers to questions. Free text is always allowed beside
 // the options.
 func Ask(questions []Question) (bridge.Request, error) {
-	r := bridge.Request{Kind: bridge.KindAsk, ToolName: Tool, Prompt: strconv.Itoa(len(questions)) + " questions"}
+	r := bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, ToolName: Tool, Prompt: strconv.Itoa(len(questions)) + " questions",
+	}}
 	if len(questions) == 0 {
 		return r, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
 	}

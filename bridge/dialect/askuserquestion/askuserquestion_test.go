@@ -104,7 +104,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil || r.Normalize() != nil {
 			return
 		}
-		i := bridge.Interaction{Prompt: r.Prompt, Questions: r.Questions}
+		i := bridge.Interaction{Ask: bridge.Ask{Prompt: r.Prompt, Questions: r.Questions}}
 		answers, resp := map[string]string{}, bridge.Response{State: bridge.StateAnswered, Answers: map[string]bridge.Answer{}}
 		for _, q := range r.Questions {
 			answers[q.Text] = answer

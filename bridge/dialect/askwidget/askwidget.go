@@ -82,7 +82,7 @@ func DecodeAsk(raw []byte) (bridge.Request, error) {
 
 // Request is the ask as a bridge request.
 func (a Ask) Request() (bridge.Request, error) {
-	r := bridge.Request{Kind: bridge.KindAsk, Prompt: a.Prompt}
+	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, Prompt: a.Prompt}}
 	if strings.TrimSpace(a.Prompt) == "" {
 		return r, bridge.Errorf(bridge.CodeInvalid, "%s", ErrNoPrompt)
 	}
@@ -153,10 +153,10 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 	if strings.TrimSpace(a.Tool) == "" {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: is empty")
 	}
-	return bridge.Request{
+	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
 		Approval: &bridge.Approval{Tool: a.Tool, Input: a.Input, Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}, AgentRemembers: true},
-	}, nil
+	}}, nil
 }
 
 // plain takes the marks out of a name, which would end the bold text.

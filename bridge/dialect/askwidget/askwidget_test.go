@@ -117,7 +117,9 @@ func TestRefuses(t *testing.T) {
 	if _, err := askwidget.DecodeCall([]byte(`{"resource":"file","action":"ask","prompt":"x"}`)); bridge.ErrorCode(err) != bridge.CodeInvalid {
 		t.Error(err)
 	}
-	expired := dialecttest.Record(t, bridge.Request{Prompt: "x"}, bridge.Response{State: bridge.StateExpired})
+	expired := dialecttest.Record(t, bridge.Request{Ask: bridge.Ask{
+		Prompt: "x",
+	}}, bridge.Response{State: bridge.StateExpired})
 	if _, err := askwidget.EncodeAnswer("x", expired); err == nil {
 		t.Error("silence was encoded as an answer")
 	}
@@ -135,7 +137,9 @@ func FuzzDecode(f *testing.F) {
 			if err != nil || r.Normalize() != nil {
 				continue
 			}
-			i := bridge.Interaction{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval}
+			i := bridge.Interaction{Ask: bridge.Ask{
+				Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval,
+			}}
 			raw, ok, err := askwidget.EncodeRequest(bridge.Record{Interaction: i})
 			if err != nil || ok && !json.Valid(raw) {
 				t.Errorf("shown as %s, %v", raw, err)

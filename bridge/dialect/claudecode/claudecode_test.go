@@ -119,7 +119,9 @@ func TestElsewhere(t *testing.T) {
 		t.Fatalf("%+v, %v", tr, err)
 	}
 	covered := func(tool, input string) bool {
-		return tr.Elsewhere.Covers(bridge.Interaction{Session: "s", Approval: &bridge.Approval{Tool: tool, Input: json.RawMessage(input)}})
+		return tr.Elsewhere.Covers(bridge.Interaction{Ask: bridge.Ask{
+			Session: "s", Approval: &bridge.Approval{Tool: tool, Input: json.RawMessage(input)},
+		}})
 	}
 	if !covered("Bash", `{"a":2, "b":1}`) || covered("Bash", `{"a":2}`) || covered("Write", `{"a":2,"b":1}`) {
 		t.Error("it covers the wrong ones")
@@ -132,7 +134,9 @@ func TestElsewhere(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", event, tr, err)
 		}
 		for n, turn := range []string{"", "a1"} {
-			if got := tr.Elsewhere.Covers(bridge.Interaction{Session: "s", Turn: turn}); got != want[n] {
+			if got := tr.Elsewhere.Covers(bridge.Interaction{Ask: bridge.Ask{
+				Session: "s", Turn: turn,
+			}}); got != want[n] {
 				t.Errorf("%s of turn %q: %v", event, turn, got)
 			}
 		}

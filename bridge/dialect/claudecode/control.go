@@ -158,10 +158,10 @@ func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 	if !json.Valid([]byte(q.Preview)) || strings.Contains(q.Preview, elided) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: was shortened, and nobody approves what they can not see whole").WithHint("answer at the terminal, or use the hooks, which get all of it")
 	}
-	r := bridge.Request{
+	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,
 		Approval: &bridge.Approval{Tool: q.Tool, Input: json.RawMessage(q.Preview), Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}},
-	}
+	}}
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) {
 		switch rec.State {
 		case bridge.StateApproved:

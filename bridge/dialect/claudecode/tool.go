@@ -58,10 +58,10 @@ func (c call) planRequest() (bridge.Request, error) {
 	if strings.TrimSpace(in.Plan) == "" {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "tool_input.plan: is empty")
 	}
-	return bridge.Request{
+	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where(),
 		Questions: []bridge.Question{{ID: plan, Widget: bridge.WidgetPlanReview, Plan: in.Plan}},
-	}, nil
+	}}, nil
 }
 
 func (c call) where() string {
@@ -98,7 +98,7 @@ func (c call) approval() bridge.Request {
 	default: // Claude Code takes no permission updates here, so nod remembers
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 	}
-	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}
+	return bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}}
 }
 
 // Suggestion is a change of permissions that Claude Code proposes. Echoing it

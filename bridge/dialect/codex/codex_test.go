@@ -101,7 +101,7 @@ func TestOffer(t *testing.T) {
 	if err := r.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	i := bridge.Interaction{Kind: r.Kind, Approval: r.Approval}
+	i := bridge.Interaction{Ask: bridge.Ask{Kind: r.Kind, Approval: r.Approval}}
 	if got := i.Decisions(); len(got) != 2 || got[0] != bridge.DecideDenyStop || got[1] != bridge.DecideOnce {
 		t.Errorf("offered are %v", got)
 	}

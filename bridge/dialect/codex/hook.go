@@ -117,5 +117,7 @@ func approval(tool string, input json.RawMessage, prompt string, more ...string)
 			prompt += "\n\n" + m
 		}
 	}
-	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, ToolName: tool, Approval: &bridge.Approval{Tool: tool, Input: input}}
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: prompt, ToolName: tool, Approval: &bridge.Approval{Tool: tool, Input: input},
+	}}
 }

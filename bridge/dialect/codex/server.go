@@ -308,7 +308,7 @@ func Gone(method string) any {
 }
 
 func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), error) {
-	r := bridge.Request{Kind: bridge.KindAsk, ToolName: "requestUserInput", Prompt: "Codex asks"}
+	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, ToolName: "requestUserInput", Prompt: "Codex asks"}}
 	if len(p.Questions) == 0 {
 		return r, nil, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
 	}

@@ -28,9 +28,9 @@ func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record 
 	}
 	resp.At = at.Add(9 * time.Second)
 	return bridge.Record{State: resp.State, Response: &resp, Interaction: bridge.Interaction{
-		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Session: r.Session,
-		ToolCall: r.ToolCall, ToolName: r.ToolName, Turn: r.Turn, ResponseID: r.ResponseID, Created: at, Deadline: at.Add(time.Duration(r.Timeout)),
-		Initial: r.Initial, Error: r.Error, CompletedView: r.CompletedView, Presentation: r.Presentation,
+		ID:       "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03",
+		Ask:      r.Opened(),
+		Schedule: bridge.Schedule{Created: at, Deadline: at.Add(time.Duration(r.Timeout))},
 	}}
 }
 

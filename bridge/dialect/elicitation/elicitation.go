@@ -59,7 +59,7 @@ var secret = regexp.MustCompile(`(?i)(^|[_\-. ])(password|passwd|passphrase|secr
 // Request is an elicitation as an ask. From names the server, which people
 // have to see; it may be empty. What asks for a secret is CodeUnsupported.
 func Request(p Params, from string) (bridge.Request, error) {
-	r := bridge.Request{Kind: bridge.KindAsk, Declinable: true, Prompt: p.Message}
+	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, Declinable: true, Prompt: p.Message}}
 	if strings.TrimSpace(r.Prompt) == "" {
 		r.Prompt = "Some values are wanted"
 	}

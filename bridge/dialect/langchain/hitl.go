@@ -126,7 +126,9 @@ func (a action) request(at string, allowed []string) (bridge.Request, error) {
 	if a.Name == "" {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "%s.name: is empty", at)
 	}
-	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, ToolName: a.Name, Approval: p}, nil
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: prompt, ToolName: a.Name, Approval: p,
+	}}, nil
 }
 
 // decision writes how a record ended. The middleware knows no "nobody decided":

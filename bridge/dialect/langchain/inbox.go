@@ -83,10 +83,10 @@ func (in humanInterrupt) request() (bridge.Request, error) {
 		if len(in.Action.Args) > 0 {
 			prompt += "\n\n```json\n" + string(in.Action.Args) + "\n```"
 		}
-		return bridge.Request{
+		return bridge.Request{Ask: bridge.Ask{
 			Kind: bridge.KindAsk, Prompt: prompt, ToolName: name, Declinable: c.Ignore,
 			Questions: []bridge.Question{{ID: reply, Widget: bridge.WidgetTextarea}},
-		}, nil
+		}}, nil
 	}
 	a := &bridge.Approval{Tool: name, Input: in.Action.Args}
 	for _, d := range []struct {
@@ -97,7 +97,7 @@ func (in humanInterrupt) request() (bridge.Request, error) {
 			a.Decisions = append(a.Decisions, d.Decision)
 		}
 	}
-	return bridge.Request{Kind: bridge.KindApproval, Prompt: prompt, ToolName: name, Approval: a}, nil
+	return bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: prompt, ToolName: name, Approval: a}}, nil
 }
 
 func (in humanInterrupt) response(r bridge.Record) (humanResponse, error) {

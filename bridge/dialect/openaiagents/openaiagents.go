@@ -104,9 +104,9 @@ func (it item) request(at string) (bridge.Request, string, error) {
 	if who == "" {
 		who = "The agent"
 	}
-	return bridge.Request{
+	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: who + " wants to use **" + name + "**", ToolName: name, ToolCall: call,
 		Approval: &bridge.Approval{Tool: name, Input: input, AgentRemembers: true, ScopeNotes: map[bridge.Scope]string{bridge.ScopeSession: "every use of " + name + " in this run"},
 			Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideOnce, bridge.DecideSession}},
-	}, call, nil
+	}}, call, nil
 }

@@ -171,10 +171,10 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 
 // Bridge is the request as a bridge request.
 func (in Request) Bridge() (bridge.Request, error) {
-	r := bridge.Request{
+	r := bridge.Request{Ask: bridge.Ask{
 		Prompt: in.Prompt, Error: in.Error, Timeout: bridge.Duration(time.Duration(in.TimeoutMs) * time.Millisecond),
 		Presentation: bridge.Presentation(in.Presentation),
-	}
+	}}
 	if in.CompletedView != nil {
 		r.CompletedView = &bridge.CompletedView{ShowInputs: in.CompletedView.ShowInputs, SummaryTemplate: in.CompletedView.SummaryTemplate}
 	}

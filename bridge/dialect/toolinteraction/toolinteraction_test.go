@@ -87,10 +87,10 @@ func TestGolden(t *testing.T) {
 // by them.
 func TestComposites(t *testing.T) {
 	t.Parallel()
-	r := bridge.Request{Prompt: "?", Questions: []bridge.Question{
+	r := bridge.Request{Ask: bridge.Ask{Prompt: "?", Questions: []bridge.Question{
 		{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "x"},
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"b":{"type":"boolean"}}}`)},
-	}}
+	}}}
 	rec := dialecttest.Record(t, r, bridge.Response{})
 	var ids []string
 	for _, f := range toolinteraction.EncodeRequest(rec.Interaction, rec.Interaction.Created).InputSchema.Fields {
@@ -144,7 +144,9 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || r.Normalize() != nil {
 			return
 		}
-		i := bridge.Interaction{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Initial: r.Initial}
+		i := bridge.Interaction{Ask: bridge.Ask{
+			Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions, Approval: r.Approval, Initial: r.Initial,
+		}}
 		if _, err := dialect.Encode(toolinteraction.EncodeRequest(i, i.Created)); err != nil {
 			t.Error(err)
 		}

@@ -83,7 +83,9 @@ const known = "form, selection, confirmation, plan_review, feedback, action_sele
 
 // Request is the widget as a bridge request.
 func (p Payload) Request() (bridge.Request, error) {
-	r := bridge.Request{Kind: bridge.KindAsk, Prompt: p.Message, ToolName: Tool, ToolCall: p.WidgetID}
+	r := bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, Prompt: p.Message, ToolName: Tool, ToolCall: p.WidgetID,
+	}}
 	if strings.TrimSpace(p.WidgetID) == "" {
 		return r, bridge.Errorf(bridge.CodeInvalid, "widgetId: is empty")
 	}

@@ -130,7 +130,9 @@ func FuzzBlocks(f *testing.F) {
 				t.Errorf("a block that was taken can not be asked: %v", err)
 				continue
 			}
-			i := bridge.Interaction{Questions: r.Questions, ToolName: r.ToolName, ToolCall: r.ToolCall, Prompt: r.Prompt}
+			i := bridge.Interaction{Ask: bridge.Ask{
+				Questions: r.Questions, ToolName: r.ToolName, ToolCall: r.ToolCall, Prompt: r.Prompt,
+			}}
 			_, _ = widgetblock.DecodeSubmission(i, widgetblock.Submission{WidgetID: p.WidgetID, Value: []byte(value)}) // must not panic
 		}
 	})

@@ -1,0 +1,32 @@
+package bridge
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// Duration is a time.Duration written like "5m" in JSON; a bare number counts
+// seconds.
+type Duration time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	if n, err := strconv.ParseFloat(string(b), 64); err == nil {
+		*d = Duration(n * float64(time.Second))
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return Errorf(CodeInvalid, "duration: want text like \"5m\" or seconds")
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return Errorf(CodeInvalid, "duration: %q is not like \"90s\", \"5m\" or \"1h30m\"", s)
+	}
+	*d = Duration(v)
+	return nil
+}

@@ -1,0 +1,79 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+)
+
+// memberOrder is the order of an interaction's members. Proofs and receipts
+// cover these bytes, so the order never changes. A member that is not listed
+// follows the others, in the order of the declarations.
+const memberOrder = `
+	id kind prompt questions approval agent session tool_call turn response_id
+	tool_name trace route destinations responders groups must requesters
+	requester deny_counts created deadline on_timeout hold escalation steps quiet
+	called snooze hand_over grace batch join webhooks cancel_on_disconnect
+	declinable presentation completed_view initial error round max_rounds
+	previous root quorum rule risk grant_key rule_grants grant_routes grant_for
+	redacted redacted_command digest requirements own_route added terms
+	policy_version request_key proof`
+
+// MarshalJSON implements json.Marshaler. It writes one flat object.
+func (i Interaction) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the caller's encoder decides
+	if err := enc.Encode(i.Flat()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Flat returns a value that has the same JSON as the interaction, and encodes
+// faster: what MarshalJSON returns is parsed again by its caller.
+func (i *Interaction) Flat() any {
+	from, to := reflect.ValueOf(i).Elem(), reflect.New(flat.of)
+	for n, index := range flat.fields {
+		to.Elem().Field(n).Set(from.FieldByIndex(index))
+	}
+	return to.Interface()
+}
+
+// flat is a struct with the fields of an interaction in the order of its
+// members, and where the interaction has each of them.
+var flat = flatten(reflect.TypeFor[Interaction]())
+
+type flattened struct {
+	of     reflect.Type
+	fields [][]int
+}
+
+func flatten(t reflect.Type) flattened {
+	byName := map[string]reflect.StructField{}
+	names := strings.Fields(memberOrder)
+	listed := map[string]bool{}
+	for _, name := range names {
+		listed[name] = true
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "-" {
+			continue
+		}
+		byName[name] = f
+		if !listed[name] {
+			names = append(names, name)
+		}
+	}
+	var out flattened
+	var fields []reflect.StructField
+	for _, name := range names {
+		f := byName[name]
+		out.fields = append(out.fields, f.Index)
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+	}
+	out.of = reflect.StructOf(fields)
+	return out
+}

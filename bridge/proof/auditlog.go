@@ -1,0 +1,191 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// AuditLine is one line of an exported log: an entry, or a seal.
+type AuditLine struct {
+	bridge.AuditEntry
+	// Seal is signed; its entry is N.
+	Seal string `json:"seal,omitempty"`
+}
+
+// AuditReport is what a check of an exported log found.
+type AuditReport struct {
+	Entries int64 `json:"entries"`
+	Seals   int   `json:"seals"`
+	// Unsealed are entries after the last seal of their partition: they are
+	// linked, and nobody has vouched for them yet.
+	Unsealed int64 `json:"unsealed"`
+	// Unproven counts entries that an earlier version wrote, before entries had
+	// proofs.
+	Unproven int64 `json:"unproven,omitempty"`
+	// Problems say what was removed, changed, reordered or forged.
+	Problems []string `json:"problems"`
+}
+
+func (r *AuditReport) problem(partition int, n int64, what string) {
+	r.Problems = append(r.Problems, "partition "+strconv.Itoa(partition)+", entry "+strconv.FormatInt(n, 10)+": "+what)
+}
+
+// maxAuditLine is what one line may have, in bytes.
+const maxAuditLine = 4 << 20
+
+type auditChain struct {
+	entries []bridge.AuditEntry
+	seals   []Seal
+}
+
+// VerifyAudit checks an exported log against the public keys, and receipts of
+// decisions that have to be in it. Its error is for input that cannot be read
+// at all.
+func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
+	report := AuditReport{Problems: []string{}}
+	chains := map[int]*auditChain{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxAuditLine)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var l AuditLine
+		if err := oneReading.DecodeKnown(bytes.TrimSpace(lines.Bytes()), &l); err != nil {
+			return report, bridge.Errorf(bridge.CodeInvalid, "line %d: %v", n, err)
+		}
+		c := chains[l.Partition]
+		if c == nil {
+			c = &auditChain{}
+			chains[l.Partition] = c
+		}
+		if l.Seal == "" {
+			c.entries = append(c.entries, l.AuditEntry)
+			continue
+		}
+		s, err := keys.VerifySeal(l.Seal)
+		if err != nil || s.Partition != l.Partition {
+			report.problem(l.Partition, l.N, "a seal is not good: "+bridge.PublicError(errors.Join(err)).Message)
+			continue
+		}
+		c.seals = append(c.seals, s)
+	}
+	if err := lines.Err(); err != nil {
+		return report, bridge.Wrap(bridge.CodeInvalid, err, "audit log")
+	}
+	seen := map[string]bool{}
+	for _, p := range slices.Sorted(maps.Keys(chains)) {
+		chains[p].verify(p, &report)
+		chains[p].verifyProofs(p, keys, seen, &report)
+	}
+	for _, r := range receipts {
+		checkReceipt(chains, keys, r, &report)
+	}
+	return report, nil
+}
+
+// verify checks numbers, links and seals of one partition.
+func (c *auditChain) verify(partition int, report *AuditReport) {
+	report.Entries += int64(len(c.entries))
+	report.Seals += len(c.seals)
+	slices.SortStableFunc(c.seals, func(a, b Seal) int { return int(a.N - b.N) })
+	var last Seal // as far as it is checked
+	sealed, known := int64(0), false
+	seals := c.seals
+	if len(c.entries) > 0 && c.entries[0].N > 1 { // the older ones outlived their retention
+		n := slices.IndexFunc(seals, func(s Seal) bool { return s.Trimmed && s.N == c.entries[0].N-1 })
+		if n < 0 {
+			report.problem(partition, c.entries[0].N, "is not the first: what was before it was removed")
+			last = Seal{N: c.entries[0].N - 1}
+		} else {
+			last, known, seals = seals[n], true, seals[n+1:]
+		}
+	} else {
+		known = true
+	}
+	for k, a := range c.entries {
+		if a.N != last.N+1 {
+			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
+		}
+		if (k > 0 || known) && a.Link != LinkAfter(a, last.Link) {
+			report.problem(partition, a.N, "was changed, or the one before it")
+		}
+		last.N, last.Link, last.Hash = a.N, a.Link, HashAfter(a, last.Hash)
+		for len(seals) > 0 && seals[0].N <= a.N {
+			s := seals[0]
+			seals = seals[1:]
+			if s.N == a.N && known && (s.Hash != last.Hash || s.Link != last.Link) {
+				report.problem(partition, a.N, "is not what was sealed: something up to it was changed")
+			}
+			sealed = max(sealed, s.N)
+		}
+	}
+	for _, s := range seals {
+		report.problem(partition, s.N, "was sealed, and is gone: the end of the log was removed")
+	}
+	if n := int64(len(c.entries)); n > 0 {
+		report.Unsealed += min(n, last.N-sealed)
+	}
+}
+
+// verifyProofs checks that daemons wrote the entries that say that someone did
+// something, each once. Entries of an earlier version have no proof; they come
+// before all that have one.
+func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
+	proven := len(c.seals) > 0 && c.seals[0].Proven && (len(c.entries) == 0 || c.seals[0].N < c.entries[0].N)
+	for _, a := range c.entries {
+		ev, why := keys.EntryProblem(a, proven)
+		switch {
+		case why != "":
+			report.problem(partition, a.N, why)
+		case ev.Needed && !ev.Good:
+			report.Unproven++
+		}
+		proven = proven || ev.Good
+		if ev.unique != "" && seen[ev.unique] {
+			report.problem(partition, a.N, "repeats an earlier entry")
+		}
+		seen[ev.unique] = true
+	}
+}
+
+// checkReceipt looks for the entry that a receipt speaks of.
+func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *AuditReport) {
+	if r.Audit == nil {
+		for _, a := range chains[r.ID.Partition()].decisions(r.ID) {
+			var resp bridge.Response
+			if json.Unmarshal(a.Data, &resp) != nil || a.State != r.State {
+				continue
+			}
+			if got, err := keys.VerifyReceipt(resp.Proof); err == nil && bytes.Equal(Stable(got), Stable(r)) {
+				return
+			}
+		}
+		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": no entry holds it")
+		return
+	}
+	c := chains[r.Audit.Partition]
+	if c != nil {
+		n := slices.IndexFunc(c.entries, func(a bridge.AuditEntry) bool { return a.N == r.Audit.N })
+		if n >= 0 && c.entries[n].Link == r.Audit.Link && c.entries[n].ID == r.ID && c.entries[n].State == r.State {
+			return
+		}
+	}
+	report.problem(r.Audit.Partition, r.Audit.N, "is not the one that the receipt of "+string(r.ID)+" names")
+}
+
+// decisions are the entries that say how an interaction ended.
+func (c *auditChain) decisions(id bridge.ID) []bridge.AuditEntry {
+	if c == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.entries), func(a bridge.AuditEntry) bool { return a.Type != bridge.AuditDecision || a.ID != id })
+}

@@ -1,0 +1,92 @@
+package proof
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Stable is v as JSON that stays the same when it is stored and read again:
+// Marshal escapes the replacement of invalid UTF-8, and writes the character
+// itself once it was read.
+func Stable(v any) []byte {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil // v is one of our own plain structs, which always marshal
+	}
+	return bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
+}
+
+// Content returns the part of an interaction that cannot change while it is
+// open, as JSON: all but who is asked and for how long. A field that amendments
+// change must be left out here, and be added to amendable.
+func Content(i bridge.Interaction) []byte {
+	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
+	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
+	return Stable(i.Flat())
+}
+
+// amendable has the fields that delegation and escalation change.
+type amendable struct {
+	Created, Deadline time.Time
+	Destinations      []bridge.Destination
+	Responders        []bridge.Responder
+	Groups, Called    []string
+}
+
+// contentHash returns the hash of the content that a receipt states.
+func contentHash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// interactionParts returns the content, and the text that an interaction's proof
+// covers: all of the interaction.
+func interactionParts(i bridge.Interaction) (content, rest []byte) {
+	times := i.Stated
+	if times == (bridge.Times{}) {
+		times = bridge.Times{Created: i.Created, Deadline: i.Deadline}
+	}
+	content = Content(i)
+	sum := sha256.Sum256(content)
+	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
+}
+
+// ShownHash identifies what people are shown of an interaction, and under which
+// terms. It does not depend on the people who are asked.
+func ShownHash(i bridge.Interaction) string {
+	return contentHash(Stable(struct {
+		Terms               int
+		Prompt, Error, Risk string
+		Approval            *bridge.Approval
+	}{i.Terms, i.Prompt, i.Error, i.Risk, i.Approval}))
+}
+
+// voteBytes returns the bytes that the proof of a vote is made over.
+func voteBytes(v bridge.Vote) []byte {
+	v.Proof = ""
+	return Stable(v)
+}
+
+// linkBytes returns the bytes that the proof of a link is made over.
+func linkBytes(l bridge.Link) []byte {
+	l.Proof = ""
+	return Stable(l)
+}
+
+// grantBytes returns the bytes that a grant's Proof is made over: every field of
+// the grant except the proof.
+func grantBytes(g bridge.Grant) []byte {
+	g.Proof = ""
+	g.At, g.Expires = g.At.UTC(), g.Expires.UTC()
+	return Stable(g)
+}
+
+func draftBytes(d bridge.Draft) []byte {
+	d.Proof = ""
+	return Stable(d)
+}

@@ -1,0 +1,78 @@
+package proof
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Domains keep a proof of one kind from passing for one of another.
+const (
+	domainVote  = "nod vote v1"
+	domainEntry = "nod audit entry v1"
+)
+
+// framed joins a domain and parts so that no two lists of parts look alike.
+func framed(domain string, parts ...[]byte) []byte {
+	n := len(domain) + 1
+	for _, p := range parts {
+		n += 8 + len(p)
+	}
+	out := append(make([]byte, 0, n), domain...)
+	out = append(out, 0)
+	for _, p := range parts {
+		out = binary.BigEndian.AppendUint64(out, uint64(len(p)))
+		out = append(out, p...)
+	}
+	return out
+}
+
+// mac proves something to the daemons that have the key, and to no one else.
+func (s *Signer) mac(domain string, parts ...[]byte) string {
+	return base64.RawURLEncoding.EncodeToString(macWith(s.macs[0], framed(domain, parts...)))
+}
+
+func macWith(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// macIs reports whether a proof is the MAC of parts, by any of the keys.
+func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
+	sum, err := bridge.DecodeBase64(proof)
+	if err != nil || len(sum) != sha256.Size {
+		return false
+	}
+	text := framed(domain, parts...)
+	good := false
+	for _, key := range s.macs {
+		good = hmac.Equal(sum, macWith(key, text)) || good
+	}
+	return good
+}
+
+// detached proves something to everyone who has the public key.
+func (s *Signer) detached(domain string, parts ...[]byte) string {
+	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(s.keys[0], framed(domain, parts...)))
+}
+
+// detachedIs reports whether a proof is a signature of parts, by any of the
+// keys.
+func (set JWKS) detachedIs(proof, domain string, parts ...[]byte) bool {
+	sig, err := bridge.DecodeBase64(proof)
+	if err != nil || len(sig) != ed25519.SignatureSize {
+		return false
+	}
+	text := framed(domain, parts...)
+	for _, k := range set.Keys {
+		if key, err := k.public(); err == nil && ed25519.Verify(key, text, sig) {
+			return true
+		}
+	}
+	return false
+}

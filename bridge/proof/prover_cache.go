@@ -1,0 +1,41 @@
+package proof
+
+import "sync"
+
+// receiptsKnown is the size of a generation of the cache.
+const receiptsKnown = 2048
+
+// receiptCache remembers receipts whose signature this process has made or
+// checked, by their whole text: a text that is known needs no second check of
+// its signature. It has two generations, so that it stays small.
+type receiptCache struct {
+	mu       sync.Mutex
+	now, old map[string]string // the payload as it compares
+}
+
+func newReceiptCache() *receiptCache { return &receiptCache{now: map[string]string{}} }
+
+func (c *receiptCache) get(token string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	claims, ok := c.now[token]
+	if !ok {
+		if claims, ok = c.old[token]; ok {
+			c.put(token, claims)
+		}
+	}
+	return claims, ok
+}
+
+func (c *receiptCache) add(token, claims string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(token, claims)
+}
+
+func (c *receiptCache) put(token, claims string) {
+	if len(c.now) >= receiptsKnown {
+		c.old, c.now = c.now, make(map[string]string, receiptsKnown)
+	}
+	c.now[token] = claims
+}

@@ -1,0 +1,119 @@
+package proof
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ProveResponse makes the receipt of a response that decides.
+func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, votes []bridge.Vote) error {
+	if !resp.Decided() {
+		return nil
+	}
+	r, err := receiptOf(i, Content(i), *resp, votes)
+	if err != nil {
+		return err
+	}
+	if resp.Proof, err = p.signer.sign(typeReceipt, r); err != nil {
+		return err
+	}
+	p.known.add(resp.Proof, string(Stable(r)))
+	return nil
+}
+
+// problem says why a record is not to be acted on. It is empty for one that is
+// as the daemons left it.
+func (p *Prover) problem(r bridge.Record) string {
+	content, why := p.interactionProblem(r.Interaction)
+	if why != "" {
+		return why
+	}
+	if why := p.votesProblem(r); why != "" {
+		return why
+	}
+	if why := p.deadlineProblem(r); why != "" {
+		return why
+	}
+	if !r.State.Final() {
+		if r.Response != nil || r.State != bridge.StatePending {
+			return whyForged
+		}
+		return ""
+	}
+	if r.Response == nil || r.Response.State != r.State {
+		return whyForged
+	}
+	return p.responseProblem(r, content)
+}
+
+func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
+	i, resp := r.Interaction, *r.Response
+	if !resp.Decided() {
+		return ""
+	}
+	if resp.Proof == "" {
+		if p.strict {
+			return whyNoProof
+		}
+		return ""
+	}
+	claims, known := p.known.get(resp.Proof)
+	if !known {
+		got, err := p.signer.PublicKeys().VerifyReceipt(resp.Proof)
+		if err != nil {
+			return whyForged
+		}
+		claims = string(Stable(got))
+		p.known.add(resp.Proof, claims)
+	}
+	want, err := receiptOf(i, content, resp, r.Votes)
+	if err != nil || claims != string(Stable(want)) || resp.Digest != i.Digest {
+		return whyForged
+	}
+	if resp.Prepared() && resp.At.After(time.Now().Add(earlyBy)) {
+		return whyForged // it is for the deadline, which has not passed
+	}
+	if i.ByVotes(resp) && !r.Carried() {
+		return whyVotes
+	}
+	return ""
+}
+
+// votesProblem says why the votes of a record do not count.
+func (p *Prover) votesProblem(r bridge.Record) string {
+	for n, v := range r.Votes {
+		if slices.ContainsFunc(r.Votes[:n], func(w bridge.Vote) bool { return w.SameVoter(v) }) {
+			return whyVotes // one person counts once
+		}
+		if v.Proof == "" && !p.strict {
+			continue
+		}
+		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
+			return whyVotes // it is forged, or was given under other terms
+		}
+	}
+	return ""
+}
+
+// Marked is a record with what its proof is worth: its receipt, or why it has
+// none that counts.
+func (p *Prover) Marked(r bridge.Record) bridge.Record {
+	if p == nil {
+		return r
+	}
+	r = p.delivered(r)
+	if r.Unverified = p.problem(r); r.Unverified == "" && r.Response != nil {
+		r.Receipt = r.Response.Proof
+	}
+	return r
+}
+
+// Checked is a record as it may be acted on.
+func (p *Prover) Checked(r bridge.Record) bridge.Record {
+	if r = p.Marked(r); r.Unverified != "" {
+		return r.Distrusted()
+	}
+	return r
+}

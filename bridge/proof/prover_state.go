@@ -1,0 +1,104 @@
+package proof
+
+import (
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ProveGrant adds the proof to a grant that is about to be stored. It must be
+// called last, because the proof covers every field.
+func (p *Prover) ProveGrant(g *bridge.Grant) {
+	if p != nil {
+		g.Proof = p.signer.mac(domainGrant, grantBytes(*g))
+	}
+}
+
+// CheckGrant returns CodeForbidden if a stored grant is not as a daemon stored
+// it.
+func (p *Prover) CheckGrant(g bridge.Grant) error {
+	switch {
+	case p == nil, g.Proof == "" && !p.strict:
+		return nil
+	case p.signer.macIs(g.Proof, domainGrant, grantBytes(g)):
+		return nil
+	}
+	return bridge.Errorf(bridge.CodeForbidden, "grant %s: was changed outside nod", g.ID()).WithHint("revoke it")
+}
+
+// ProveLink adds the proof to a link that is about to be stored.
+func (p *Prover) ProveLink(l *bridge.Link) {
+	l.Proof = p.signer.mac(domainLink, linkBytes(*l))
+}
+
+// AcceptsLink reports whether a stored link is as a daemon stored it, for the
+// account that it was looked up for.
+func (p *Prover) AcceptsLink(l bridge.Link, platform, user string) bool {
+	if l.Person == "" || l.Platform != platform || l.User != user {
+		return false
+	}
+	return l.Proof == "" && !p.strict || p.signer.macIs(l.Proof, domainLink, linkBytes(l))
+}
+
+// ProveNote returns the text to store for the value of a note.
+func (p *Prover) ProveNote(key, value string) string {
+	return p.signer.mac(domainNote, []byte(key), []byte(value)) + " " + value
+}
+
+// Note returns the value of a stored note. It is empty if the note does not
+// verify.
+func (p *Prover) Note(key, stored string) string {
+	proof, value, ok := strings.Cut(stored, " ")
+	if !ok || !p.signer.macIs(proof, domainNote, []byte(key), []byte(value)) {
+		return ""
+	}
+	return value
+}
+
+// ProveDraft adds the proof to a draft that is about to be stored.
+func (p *Prover) ProveDraft(id bridge.ID, d *bridge.Draft) {
+	d.Proof = p.signer.mac(domainDraft, []byte(id), draftBytes(*d))
+}
+
+// AcceptsDraft reports whether a stored draft of an answer to an interaction is
+// as a daemon stored it.
+func (p *Prover) AcceptsDraft(id bridge.ID, d bridge.Draft) bool {
+	return d.Proof == "" && !p.strict || p.signer.macIs(d.Proof, domainDraft, []byte(id), draftBytes(d))
+}
+
+// ProveMemory returns the text to store for an approval that a tool remembers.
+func (p *Prover) ProveMemory(agent, session, key string, sc bridge.Scope) bridge.Scope {
+	ends := time.Now().Add(bridge.SessionGrantTTL)
+	if sc == bridge.ScopeAlways {
+		ends = time.Now().Add(bridge.AlwaysGrantTTL)
+	}
+	until := ends.UTC().Format(time.RFC3339)
+	return bridge.Scope(string(sc) + " " + until + " " + p.signer.mac(domainMemory, memoryParts(agent, session, key, string(sc), until)...))
+}
+
+// Memory returns the scope of an approval that a tool remembers. It is empty if
+// the stored text does not verify or has expired.
+func (p *Prover) Memory(agent, session, key string, stored bridge.Scope) bridge.Scope {
+	f := strings.Split(string(stored), " ")
+	if len(f) == 1 && !p.strict {
+		return stored // of an earlier version
+	}
+	if len(f) != 3 {
+		return ""
+	}
+	until, err := time.Parse(time.RFC3339, f[1])
+	if err != nil || time.Now().After(until) || !p.signer.macIs(f[2], domainMemory, memoryParts(agent, session, key, f[0], f[1])...) {
+		return ""
+	}
+	return bridge.Scope(f[0])
+}
+
+// memoryParts returns the parts that the proof of a remembered approval is made
+// over. One for always holds in every session.
+func memoryParts(agent, session, key, scope, until string) [][]byte {
+	if bridge.Scope(scope) == bridge.ScopeAlways {
+		session = ""
+	}
+	return [][]byte{[]byte(agent), []byte(session), []byte(key), []byte(scope), []byte(until)}
+}

@@ -1,0 +1,30 @@
+package proof
+
+import (
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ProveVote signs a vote on an interaction.
+func (p *Prover) ProveVote(id bridge.ID, v *bridge.Vote) {
+	v.Proof = p.signer.detached(domainVote, []byte(id), voteBytes(*v))
+	p.known.add(v.Proof, string(id)+string(voteBytes(*v)))
+}
+
+// AcceptsVote reports whether a vote on an interaction counts as made through a
+// daemon.
+func (p *Prover) AcceptsVote(id bridge.ID, v bridge.Vote) bool {
+	return v.Proof == "" && !p.strict || p.knownVote(id, v)
+}
+
+// knownVote reports whether a vote on an interaction was signed by a daemon.
+func (p *Prover) knownVote(id bridge.ID, v bridge.Vote) bool {
+	text := voteBytes(v)
+	if known, ok := p.known.get(v.Proof); ok {
+		return known == string(id)+string(text)
+	}
+	if !p.signer.PublicKeys().detachedIs(v.Proof, domainVote, []byte(id), text) {
+		return false
+	}
+	p.known.add(v.Proof, string(id)+string(text))
+	return true
+}

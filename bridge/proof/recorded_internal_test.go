@@ -1,0 +1,108 @@
+package proof
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// readFixture decodes a file in testdata that has a value in every field.
+func readFixture(t *testing.T, name string, v any) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(raw)
+}
+
+func sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// TestRecordedDigests checks that requests have the digests that earlier
+// versions made of them. They are stored with idempotency keys, records and
+// receipts, so they can never change.
+func TestRecordedDigests(t *testing.T) {
+	t.Parallel()
+	var r bridge.Request
+	readFixture(t, "request.json", &r)
+	for _, c := range []struct {
+		what string
+		make func() (string, error)
+		want string
+	}{
+		{
+			"a request as it was sent",
+			func() (string, error) { return Sent(r.Ask, "") },
+			"sent-1:5ec217f2d0e7a12b351315a19ba1d23a082320b35b1d28c86b74f7a0bd84449f",
+		},
+		{
+			"a follow-up as it was sent",
+			func() (string, error) { return Sent(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
+			"sent-1:52bac25e294ae85eebcee1321840a2fa18b39fd13c405b60e03b07d05e20a24b",
+		},
+		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "3f695f7143d5fb671d6303945d2f18f822414591a4d707f365adfe392acb552e"},
+		{
+			"a payload with another input",
+			func() (string, error) { return NormalizedDigest(r.WithInput(json.RawMessage(`{"a":2}`))) },
+			"7cf95da07a6f25868ff84d0779739dc0f01b489f555ad8d70bbd681df43c318e",
+		},
+	} {
+		if got, err := c.make(); err != nil || got != c.want {
+			t.Errorf("the digest of %s is %s (%v), want %s", c.what, got, err, c.want)
+		}
+	}
+}
+
+// TestRecordedInteraction checks that an interaction is stored as earlier
+// versions stored it, byte for byte: its proof and its receipt cover the bytes.
+func TestRecordedInteraction(t *testing.T) {
+	t.Parallel()
+	var i bridge.Interaction
+	raw := readFixture(t, "interaction.json", &i)
+	got, err := json.Marshal(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, raw) {
+		t.Errorf("got\n%s\nwant\n%s", got, raw)
+	}
+	content, rest := interactionParts(i)
+	for _, c := range []struct{ what, got, want string }{
+		{"content", sum(content), "d861253a074affb981e376ec9bc31856fc75c9664e96e7f9497b5300eac8d348"},
+		{"proof", sum(rest), "79541cca9b0fa15f70b8596e59bd8134b3ee893bca308bd11ae6e797179dde86"},
+		{"vote", ShownHash(i), "aa2bbd17ee25cb72104bc8c65bc792a32545ae6326235cf230f11381d791c413"},
+	} {
+		if c.got != c.want {
+			t.Errorf("the bytes that a %s covers hash to %s, want %s", c.what, c.got, c.want)
+		}
+	}
+}
+
+// TestAgain checks that another round asks for everything that its interaction
+// kept, with a timeout in place of the deadline.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	var r bridge.Request
+	readFixture(t, "request.json", &r)
+	i := bridge.Interaction{Ask: r.Opened()}
+	i.Route = "of the policy"
+	i.OwnRoute, i.Deadline = r.Route, i.Created.Add(time.Duration(r.Timeout))
+	want := r.Ask
+	want.OneAtATime = false
+	if got := i.Again(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}

@@ -1,0 +1,65 @@
+package proof
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestEntryReadTwoWays checks that an audit entry whose data says one thing to
+// nod and another to a case-sensitive reader has no proof.
+func TestEntryReadTwoWays(t *testing.T) {
+	t.Parallel()
+	p, i, resp := provable(t, `"x"`)
+	resp.Actor.Name = "Ana"
+	if err := p.ProveResponse(i, &resp, nil); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(resp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vote := bridge.Vote{Actor: *resp.Actor, State: bridge.StateApproved, At: resp.At}
+	p.ProveVote(i.ID, &vote)
+	voted, err := json.Marshal(vote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, raw := range map[bridge.AuditType]string{bridge.AuditDecision: string(raw), bridge.AuditVote: string(voted)} {
+		entry := bridge.AuditEntry{Type: kind, ID: i.ID, Agent: i.Agent, Session: i.Session, State: bridge.StateApproved, Timestamp: time.Now().UnixMilli()}
+		entry.Data = json.RawMessage(raw)
+		if ev := p.signer.PublicKeys().evidence(entry); !ev.Good {
+			t.Fatalf("%s: the entry itself is not good", kind)
+		}
+		const forged = `{"actor":{"platform":"slack","user":"U9","person":"mal"},`
+		for what, data := range map[string]string{
+			"another spelling": forged + strings.Replace(raw, `"actor"`, `"Actor"`, 1)[1:],
+			"twice":            forged + raw[1:],
+			"unknown":          `{"approved_by":"mal",` + raw[1:],
+		} {
+			entry.Data = json.RawMessage(data)
+			if ev := p.signer.PublicKeys().evidence(entry); ev.Good || !ev.Needed {
+				t.Errorf("%s, %s: it counts as proven", kind, what)
+			}
+		}
+	}
+}
+
+// TestAuditLineReadTwoWays checks that a line of an exported log is exactly one
+// value, which every reader reads in the same way.
+func TestAuditLineReadTwoWays(t *testing.T) {
+	t.Parallel()
+	for what, line := range map[string]string{
+		"more data":        `{"partition":0,"n":1}{"partition":0,"n":2}`,
+		"another spelling": `{"partition":0,"n":1,"N":2}`,
+		"twice":            `{"partition":0,"n":1,"n":2}`,
+		"twice inside":     `{"partition":0,"n":1,"data":{"a":1,"a":2}}`,
+	} {
+		if _, err := VerifyAudit(strings.NewReader(line), JWKS{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package proof
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// VerifyRecord checks a record as an outsider has it, with public keys alone:
+// the receipt has to be good, and to say the same as the record about what was
+// asked and what was decided. The error says which of them differs.
+//
+// It does not cover the fields that are not part of the decision: messages and failures,
+// times of delivery and of waiting, who else was asked meanwhile
+// (destinations, responders, groups, called), completion, and counters.
+func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
+	token := r.Receipt
+	if token == "" && r.Response != nil {
+		token = r.Response.Proof
+	}
+	if token == "" {
+		return Receipt{}, bridge.Errorf(bridge.CodeInvalid, "receipt: the record has none, as it did not end with a decision")
+	}
+	got, err := set.receipt(token)
+	if err != nil {
+		return got, err
+	}
+	if r.Response == nil {
+		return got, bridge.Errorf(bridge.CodeForbidden, "response: is missing, and the receipt has one")
+	}
+	if r.Response.Proof != "" && r.Receipt != "" && r.Response.Proof != r.Receipt {
+		return got, bridge.Errorf(bridge.CodeForbidden, "receipt: differs from the one in the response")
+	}
+	if got.Content == "" {
+		return got, got.matchesEarlier(r)
+	}
+	i := r.Interaction
+	want, err := receiptOf(i, Content(i), *r.Response, r.Votes)
+	if err != nil {
+		return got, err
+	}
+	if field := got.differs(want); field != "" {
+		return got, bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
+	}
+	if r.State != got.State || r.Response.Digest != got.Digest {
+		return got, bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
+	}
+	return got, digestIs(i, got.Digest, r.Response)
+}
+
+// digestIs recomputes the digests from an interaction. One in which
+// credentials are hidden no longer has the text that the digest was made of;
+// its Content is compared instead.
+func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error {
+	if i.Redacted > 0 {
+		return nil
+	}
+	now, err := NormalizedDigest(i.Ask)
+	if err != nil {
+		return err
+	}
+	if now != digest || i.Digest != digest {
+		return bridge.Errorf(bridge.CodeForbidden, "digest: the record's prompt, input or questions are not those of the receipt")
+	}
+	if len(resp.Input) == 0 || i.Approval == nil {
+		return nil
+	}
+	if now, err = NormalizedDigest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
+		err = bridge.Errorf(bridge.CodeForbidden, "response.input: is not the one that was approved")
+	}
+	return err
+}
+
+// differs names the first claim in which two receipts differ; empty if none
+// does.
+func (r Receipt) differs(want Receipt) string {
+	r.Audit, want.Audit = nil, nil
+	if bytes.Equal(Stable(r), Stable(want)) {
+		return ""
+	}
+	for _, c := range []struct {
+		name string
+		a, b any
+	}{
+		{"id", r.ID, want.ID}, {"agent", r.Agent, want.Agent}, {"state", r.State, want.State}, {"scope", r.Scope, want.Scope},
+		{"actor", r.Actor, want.Actor}, {"at", r.At, want.At}, {"reason", r.Reason, want.Reason}, {"answers", r.Answers, want.Answers},
+		{"input", r.Input, want.Input}, {"votes", r.Votes, want.Votes}, {"message", r.Message, want.Message}, {"covers", r.Permits, want.Permits},
+		{"interaction", r.Content, want.Content},
+	} {
+		if !bytes.Equal(Stable(c.a), Stable(c.b)) {
+			return c.name
+		}
+	}
+	return "response"
+}
+
+// matchesEarlier compares a record with a receipt of an earlier version, which
+// says less: prompt and input are compared by their digest only.
+func (r Receipt) matchesEarlier(rec bridge.Record) error {
+	i, resp := rec.Interaction, *rec.Response
+	want, err := receiptOf(i, nil, resp, rec.Votes)
+	if err != nil {
+		return err
+	}
+	bare := r
+	bare.Audit, want.Votes = nil, rec.Votes
+	want.Content, want.Annotations, want.Input, want.Quorum, want.Permits, want.Grant, want.Policy, want.Stop = "", "", "", 0, nil, "", "", false
+	if field := bare.differs(want); field != "" {
+		return bridge.Errorf(bridge.CodeForbidden, "%s: the record differs from its receipt", field)
+	}
+	if rec.State != r.State || resp.Digest != r.Digest {
+		return bridge.Errorf(bridge.CodeForbidden, "state: the record differs from its receipt")
+	}
+	return digestIs(i, r.Digest, rec.Response)
+}
+
+// VerifyAnswer checks that a record that came back from a daemon is the answer
+// to a request: that its receipt is good, and that receipt and record say the
+// same about exactly that request. A nil set checks no signature.
+func (set *JWKS) VerifyAnswer(rec bridge.Record, req bridge.Request) error {
+	receipt, err := set.VerifyRecord(rec)
+	if err != nil {
+		return err
+	}
+	var input []byte
+	if rec.Response != nil {
+		input = rec.Response.Input
+	}
+	return receipt.Covers(req, slices.Clone(input))
+}

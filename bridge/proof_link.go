@@ -1,6 +1,0 @@
-package bridge
-
-func (l Link) ProofBytes() []byte {
-	l.Proof = ""
-	return Stable(l)
-}

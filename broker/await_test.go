@@ -1,0 +1,132 @@
+package broker_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
+)
+
+func TestOpenAwaitSettle(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b1, b2 := newBroker(t, c, "n1"), newBroker(t, c, "n2")
+		r := open(t, b1, nil)
+		results := make(chan bridge.Record, 6)
+		for n := range 6 {
+			b := []*broker.Broker{b1, b2}[n%2]
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				got, err := b.Await(ctx, r.Interaction.ID)
+				if err != nil {
+					t.Error(err)
+				}
+				results <- got
+			}()
+		}
+		asleep(t, c, r.Interaction.ID, "n1", "n2")
+		got, won, err := b2.Settle(t.Context(), yes(r.Interaction.ID, "U1"))
+		if err != nil || !won || got.State != bridge.StateApproved {
+			t.Fatalf("settle: %v %v %v", got.State, won, err)
+		}
+		for range 6 {
+			if w := <-results; w.State != bridge.StateApproved || w.Response.Actor.User != "U1" {
+				t.Errorf("a waiter saw %+v", w)
+			}
+		}
+		again, won, err := b1.Settle(t.Context(), yes(r.Interaction.ID, "U1"))
+		if err != nil || !won {
+			t.Errorf("the winner's repeat: won %v, %v", won, err)
+		}
+		if d := cmp.Diff(got, again); d != "" {
+			t.Errorf("the repeat changed the record: %s", d)
+		}
+		if late, won, _ := b1.Settle(t.Context(), yes(r.Interaction.ID, "U2")); won || late.Response.Actor.User != "U1" {
+			t.Errorf("a second answer won: %+v", late.Response)
+		}
+	})
+}
+
+// asleep waits until the daemons have registered as waiting.
+func asleep(t *testing.T, c redis.UniversalClient, id bridge.ID, nodes ...string) {
+	t.Helper()
+	key := fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id)
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		w := c.HGet(t.Context(), key, "w").Val()
+		all := true
+		for _, n := range nodes {
+			all = all && strings.Contains(w, n)
+		}
+		if all {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting are %q", w)
+		}
+	}
+}
+
+// A wake-up that gets lost on its way is made good by the event stream.
+func TestLostWakeUp(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b := newBroker(t, c, "n1")
+		r := open(t, b, nil)
+		id := r.Interaction.ID
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		woken := make(chan error, 1)
+		go func() {
+			_, err := b.Await(ctx, id)
+			woken <- err
+		}()
+		asleep(t, c, id, "n1")
+		// Nobody is told about the end any more.
+		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := b.Settle(t.Context(), yes(id, "U1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-woken; err != nil {
+			t.Errorf("never woken: %v", err)
+		}
+	})
+}
+
+func TestWaiterSurvivesRedisRestart(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	b := newBroker(t, s.Client(t), "n")
+	r := open(t, b, nil)
+	done := make(chan bridge.Record)
+	go func() {
+		got, err := b.Await(t.Context(), r.Interaction.ID)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- got
+	}()
+	s.Kill()
+	s.Restart()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	settle(t, ctx, b, r.Interaction.ID)
+	select {
+	case got := <-done:
+		if got.State != bridge.StateApproved {
+			t.Errorf("woke with %s", got.State)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the waiter was never woken")
+	}
+}

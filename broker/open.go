@@ -1,0 +1,235 @@
+package broker
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// openTries bounds how often an opening is repeated because what it would join
+// has changed in the meantime.
+const openTries = 10
+
+// Open implements bridge.Records.
+func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+	i := o.Interaction
+	if o.Awaited {
+		b.hub.reserve(i.ID)
+	}
+	rec, created, err := b.open(ctx, o)
+	if o.Awaited && (err != nil || !created || rec.Over()) {
+		b.hub.drop(i.ID)
+	}
+	return rec, created, err
+}
+
+func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+	i := o.Interaction
+	p := i.ID.Partition()
+	join, first := "", bridge.ID("")
+	if i.Join {
+		join = "1"
+	}
+	for range openTries {
+		args := b.openArgs(o, join, first)
+		keys := append(b.transitionKeys(i.ID),
+			b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
+		if rare(o) {
+			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
+				b.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
+				b.keys.recordIn(p, first))
+		}
+		if o.IdempotencyKey != "" {
+			keys = append(keys, b.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
+		}
+		reply, err := b.run(ctx, p, b.scripts.open, keys, args...).StringSlice()
+		if err != nil {
+			return bridge.Record{}, false, unavailable(err)
+		}
+		id := bridge.ID(reply[1])
+		switch reply[0] {
+		case "conflict":
+			return bridge.Record{}, false, reused(id)
+		case "unversioned":
+			return b.unversioned(ctx, id, i)
+		case "taken":
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).
+				WithHint("the newer one is %s", id)
+		case "missing":
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		case "batch":
+			first = id
+		case "twin":
+			if join, err = b.twin(ctx, id); err != nil {
+				return bridge.Record{}, false, err
+			}
+		case "joined":
+			rec, err := b.Mark(ctx, id, bridge.Mark{Joined: true})
+			return rec, false, err
+		case "old":
+			rec, err := b.Load(ctx, id)
+			return rec, false, err
+		default:
+			return b.opened(ctx, o, reply[2])
+		}
+	}
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").
+		WithHint("try again")
+}
+
+// unversioned is the answer to a repeat whose first request was stored by a
+// version that digested the record instead of the request. It is a repeat if
+// both ask for the same.
+func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
+	rec, err := b.Load(ctx, id)
+	if err == nil && rec.Interaction.Digest != i.Digest {
+		return bridge.Record{}, false, reused(id)
+	}
+	return rec, false, err
+}
+
+func reused(id bridge.ID) error {
+	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").
+		WithHint("the first one is %s", id)
+}
+
+// opened is the record of what was opened now, in ms. It is read only where
+// the opening did more than store what it was given.
+func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+	b.poke()
+	i := o.Interaction
+	if o.Awaited {
+		b.hub.follow(i.ID.Partition(), now)
+	}
+	if o.Response != nil || o.Queued || i.Previous != "" || i.Batch > 0 {
+		rec, err := b.Load(ctx, i.ID)
+		return rec, true, err
+	}
+	at := millis(now)
+	rec := bridge.Record{Interaction: i, State: bridge.StatePending, Revision: 1}
+	rec.Interaction.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
+	rec.Interaction.Created, rec.Interaction.Deadline = at, at.Add(i.Deadline.Sub(i.Created))
+	if len(o.Failures) > 0 {
+		rec.Failures = maps.Clone(o.Failures)
+	}
+	return rec, true, nil
+}
+
+// twin says how an opening goes on that found an identical request.
+func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
+	rec, err := b.Load(ctx, id)
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (rec.Over() || rec.Next != ""):
+		return string(id), nil
+	case err != nil:
+		return "", err
+	}
+	return "join:" + string(id), nil
+}
+
+// openArgs are the arguments of open.lua; its header says what they are.
+func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+	i := o.Interaction
+	afterHold, channel := []byte{}, ""
+	if i.Session != "" || o.Timeout.State == bridge.StatePending {
+		afterHold = data(o.AfterHold) // others cannot be held
+	}
+	if o.Awaited {
+		channel = b.keys.wake(b.node)
+	}
+	args := []any{
+		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
+		string(o.Timeout.State), data(o.Timeout),
+		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
+	}
+	if rare(o) {
+		args = append(args, data(moreOf(o, join, first)))
+	}
+	return args
+}
+
+// openMore is what few openings need. Arguments of scripts are dear, so it is
+// one of them, and most openings do without.
+type openMore struct {
+	State        bridge.State   `json:"state,omitempty"`
+	Response     string         `json:"response,omitempty"` // JSON, like those below
+	Escalated    string         `json:"escalated,omitempty"`
+	Destinations int            `json:"destinations,omitempty"`
+	Again        int64          `json:"again,omitempty"` // ms, like those below
+	Previous     bridge.ID      `json:"previous,omitempty"`
+	Superseded   string         `json:"superseded,omitempty"`
+	Root         bridge.ID      `json:"root,omitempty"`
+	Queued       bool           `json:"queued,omitempty"`
+	Join         string         `json:"join,omitempty"`
+	Window       int64          `json:"window,omitempty"`
+	Batch        bridge.ID      `json:"batch,omitempty"`
+	Share        int            `json:"share,omitempty"`
+	Step         *int64         `json:"step,omitempty"`
+	Failures     map[int]string `json:"failures,omitempty"`
+}
+
+func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
+	i := o.Interaction
+	m := openMore{
+		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join,
+		Window: time.Duration(i.Batch).Milliseconds(), Batch: first, Share: bridge.MaxBatch, Failures: o.Failures,
+	}
+	if o.Response != nil {
+		m.State, m.Response = o.Response.State, string(data(o.Response))
+	}
+	if o.Escalated != nil {
+		m.Escalated, m.Destinations = string(data(o.Escalated.Flat())), len(o.Escalated.Destinations)
+		m.Again = o.Escalated.Deadline.Sub(i.Deadline).Milliseconds()
+	}
+	if i.Previous != "" {
+		m.Superseded = string(data(o.Superseded))
+	}
+	if len(i.Steps) > 0 {
+		after := time.Duration(i.Steps[0].After).Milliseconds()
+		m.Step = &after
+	}
+	return m
+}
+
+// rare reports whether an opening needs what few do.
+func rare(o bridge.Opening) bool {
+	i := o.Interaction
+	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
+		len(i.Steps) > 0 || len(o.Failures) > 0
+}
+
+// correlation are the ids that an agent's events carry; empty where there are
+// none.
+func correlation(i bridge.Interaction) string {
+	c := correlationIDs{i.ToolCall, i.Turn, i.ResponseID}
+	if c == (correlationIDs{}) {
+		return ""
+	}
+	return string(data(c))
+}
+
+type correlationIDs struct {
+	ToolCall   string `json:"tc,omitempty"`
+	Turn       string `json:"tu,omitempty"`
+	ResponseID string `json:"ri,omitempty"`
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// asked is a hash of what identical requests have in common: what is asked, and
+// what can be answered.
+func asked(i bridge.Interaction) string {
+	if !i.Join {
+		return "" // the key is not used
+	}
+	return hashed(string(data(i.Approval)) + i.Digest)
+}
