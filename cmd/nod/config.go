@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -41,10 +42,10 @@ func configCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
 			if err == nil {
-				_, err = buildPolicy(c)
+				_, err = daemon.Policy(c)
 			}
 			if err == nil {
-				_, err = buildRedactor(c)
+				_, err = daemon.Redactor(c)
 			}
 			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
