@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/nodbridge/nod/bridge"
@@ -152,7 +152,7 @@ type spans struct {
 }
 
 func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req collector.ExportTraceServiceRequest
+	var req tracepb.TracesData
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = proto.Unmarshal(body, &req)
