@@ -58,16 +58,11 @@ type keyFile struct {
 // loadKeys takes the keys from the config. Keys that are not there are in the
 // file of keys, which it creates; if it cannot, they are in Redis.
 func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys, error) {
-	var f keyFile
-	var why error
-	if !c.TokenKey.Set() || !c.Receipts.Key.Set() {
-		f, why = readKeyFile(ctx, c.KeysFile, store)
-		if bridge.ErrorCode(why) == bridge.CodeConflict || bridge.ErrorCode(why) == bridge.CodeInvalid {
-			return keys{}, why
-		}
+	f, why, err := filedKeys(ctx, c, store)
+	if err != nil {
+		return keys{}, err
 	}
 	var k keys
-	var err error
 	if f.Token != "" {
 		k.open = openKeyFile(c.KeysFile)
 	}
@@ -82,19 +77,8 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 	if k.inRedis && why != nil {
 		k.why = why.Error()
 	}
-	if len(k.token) == 0 {
-		key, err := store.TokenKey(ctx)
-		if err != nil {
-			return k, err
-		}
-		k.token = [][]byte{key}
-	}
-	if len(seeds) == 0 {
-		seed, err := store.SigningKey(ctx)
-		if err != nil {
-			return k, err
-		}
-		seeds = [][]byte{seed}
+	if seeds, err = k.fill(ctx, store, seeds); err != nil {
+		return k, err
 	}
 	if k.signer, err = proof.NewSigner(seeds...); err != nil {
 		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
@@ -107,6 +91,35 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 		k.signer.Formerly(proof.NewJWK(raw))
 	}
 	return k, nil
+}
+
+// filedKeys reads the file of keys if the config lacks one. Why is the reason
+// that there can be no such file.
+func filedKeys(ctx context.Context, c config.Config, store *broker.Broker) (f keyFile, why, err error) {
+	if c.TokenKey.Set() && c.Receipts.Key.Set() {
+		return f, nil, nil
+	}
+	f, why = readKeyFile(ctx, c.KeysFile, store)
+	if bridge.ErrorCode(why) == bridge.CodeConflict || bridge.ErrorCode(why) == bridge.CodeInvalid {
+		return f, nil, why
+	}
+	return f, why, nil
+}
+
+// fill takes the keys that are neither in the config nor in a file from Redis.
+func (k *keys) fill(ctx context.Context, store *broker.Broker, seeds [][]byte) ([][]byte, error) {
+	if len(k.token) == 0 {
+		key, err := store.TokenKey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k.token = [][]byte{key}
+	}
+	if len(seeds) > 0 {
+		return seeds, nil
+	}
+	seed, err := store.SigningKey(ctx)
+	return [][]byte{seed}, err
 }
 
 // secretKeys returns the keys of the config, or if it has none, those of the

@@ -21,67 +21,78 @@ var discordMarkup = regexp.MustCompile("(?s)```.*?```|`[^`]*`" + `|\\.|\|\|.+?\|
 // and neither do embeds: a permission or a setting can hide them. Menus count
 // as open. Files are read with download, if it is not nil.
 func discordShown(v any, download func(string) string) string {
-	var b strings.Builder
-	write := func(o map[string]any, keys ...string) {
-		for _, k := range keys {
-			if s, _ := o[k].(string); s != "" {
-				b.WriteString(discordMarkup.ReplaceAllStringFunc(s, func(s string) string {
-					switch {
-					case strings.HasPrefix(s, "||"):
-						return ""
-					case strings.HasPrefix(s, "]("):
-						return "]"
-					}
-					return s
-				}) + "\n")
-			}
-		}
-	}
-	open := func(o map[string]any) {
-		if url, _ := o["url"].(string); strings.HasPrefix(url, "/") && download != nil {
-			b.WriteString(download(url) + "\n")
-		}
-	}
-	var read func(v any)
-	read = func(v any) {
-		o, _ := v.(map[string]any)
-		if o == nil || o["spoiler"] == true {
-			return
-		}
-		switch o["type"] {
-		case float64(discordText):
-			write(o, "content")
-		case float64(discordFile):
-			file, _ := o["file"].(map[string]any)
-			write(o, "name")
-			open(file)
-		default:
-			write(o, "label", "description", "placeholder")
-		}
-		read(o["accessory"])
-		read(o["component"])
-		for _, key := range []string{"components", "options"} {
-			list, _ := o[key].([]any)
-			for _, e := range list {
-				read(e)
-			}
-		}
-	}
+	d := &discordReader{download: download}
 	m, _ := v.(map[string]any)
 	if data, ok := m["data"].(map[string]any); ok { // the answer to an interaction
 		m = data
 	}
 	if flags, _ := m["flags"].(float64); int(flags)&discordComponents == 0 {
-		write(m, "content", "title")
+		d.write(m, "content", "title")
 		attached, _ := m["attachments"].([]any)
 		for _, a := range attached {
 			file, _ := a.(map[string]any)
 			if name, _ := file["filename"].(string); !strings.HasPrefix(name, "SPOILER_") {
-				write(file, "filename")
-				open(file)
+				d.write(file, "filename")
+				d.open(file)
 			}
 		}
 	}
-	read(map[string]any{"components": m["components"]})
-	return b.String()
+	d.read(map[string]any{"components": m["components"]})
+	return d.text.String()
+}
+
+// discordReader collects what a member reads.
+type discordReader struct {
+	text     strings.Builder
+	download func(string) string // may be nil
+}
+
+// write adds what members see of texts.
+func (d *discordReader) write(o map[string]any, keys ...string) {
+	for _, k := range keys {
+		if s, _ := o[k].(string); s != "" {
+			d.text.WriteString(discordMarkup.ReplaceAllStringFunc(s, func(s string) string {
+				switch {
+				case strings.HasPrefix(s, "||"):
+					return ""
+				case strings.HasPrefix(s, "]("):
+					return "]"
+				}
+				return s
+			}) + "\n")
+		}
+	}
+}
+
+// open adds the content of a file.
+func (d *discordReader) open(o map[string]any) {
+	if url, _ := o["url"].(string); strings.HasPrefix(url, "/") && d.download != nil {
+		d.text.WriteString(d.download(url) + "\n")
+	}
+}
+
+// read adds a component and what is in it.
+func (d *discordReader) read(v any) {
+	o, _ := v.(map[string]any)
+	if o == nil || o["spoiler"] == true {
+		return
+	}
+	switch o["type"] {
+	case float64(discordText):
+		d.write(o, "content")
+	case float64(discordFile):
+		file, _ := o["file"].(map[string]any)
+		d.write(o, "name")
+		d.open(file)
+	default:
+		d.write(o, "label", "description", "placeholder")
+	}
+	d.read(o["accessory"])
+	d.read(o["component"])
+	for _, key := range []string{"components", "options"} {
+		list, _ := o[key].([]any)
+		for _, e := range list {
+			d.read(e)
+		}
+	}
 }

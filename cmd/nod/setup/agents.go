@@ -210,6 +210,20 @@ func prune(doc *hujson.Value, member, parent string) error {
 	return nil
 }
 
+// parse reads the file as a JSON object, with comments.
+func (s *Settings) parse(raw []byte) (hujson.Value, error) {
+	doc, err := hujson.Parse(raw)
+	if err == nil {
+		if _, ok := doc.Value.(*hujson.Object); !ok {
+			err = errors.New("is no JSON object")
+		}
+	}
+	if err != nil {
+		return doc, bridge.Wrap(bridge.CodeInvalid, err, "%s", s.Path).WithHint("mend it first; nothing was changed")
+	}
+	return doc, nil
+}
+
 // change applies an edit to the file, which may not be there yet. What the
 // edit does not touch keeps its bytes.
 func (s *Settings) change(edit func(*hujson.Value) error) error {
@@ -221,14 +235,9 @@ func (s *Settings) change(edit func(*hujson.Value) error) error {
 	if err != nil {
 		return err
 	}
-	doc, err := hujson.Parse(was)
-	if err == nil {
-		if _, ok := doc.Value.(*hujson.Object); !ok {
-			err = errors.New("is no JSON object")
-		}
-	}
+	doc, err := s.parse(was)
 	if err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "%s", s.Path).WithHint("mend it first; nothing was changed")
+		return err
 	}
 	if err := edit(&doc); err != nil {
 		return err

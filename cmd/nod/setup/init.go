@@ -136,23 +136,32 @@ func (s *Init) choose() error {
 	return err
 }
 
+// chooseRedis asks for the address of Redis where the config has none.
+func (s *Init) chooseRedis() error {
+	if s.now.Redis.URL.Set() || len(s.now.Redis.Addrs) > 0 {
+		return nil
+	}
+	url, err := s.ask("Address of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
+	if err != nil {
+		return err
+	}
+	s.draft.set([]string{"redis", "url"}, url)
+	if s.EnvFile != "" && s.Redis == "" && !s.now.Redis.Password.Set() {
+		if err := s.draft.secret([]string{"redis", "password"}, "redis_password", config.NewKey(32)); err != nil {
+			return err
+		}
+		s.say("nod: %s has a new password for Redis, NOD_REDIS_PASSWORD; start Redis with it", s.EnvFile)
+	}
+	return nil
+}
+
 // rest is what every installation needs: who may ask, keys, and Redis.
 func (s *Init) rest() error {
 	if !slices.Contains(s.now.Routes[bridge.DefaultRoute].Responders, s.Person) {
 		s.draft.appendTo([]string{"routes", bridge.DefaultRoute, "responders"}, s.Person)
 	}
-	if !s.now.Redis.URL.Set() && len(s.now.Redis.Addrs) == 0 {
-		url, err := s.ask("Address of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
-		if err != nil {
-			return err
-		}
-		s.draft.set([]string{"redis", "url"}, url)
-		if s.EnvFile != "" && s.Redis == "" && !s.now.Redis.Password.Set() {
-			if err := s.draft.secret([]string{"redis", "password"}, "redis_password", config.NewKey(32)); err != nil {
-				return err
-			}
-			s.say("nod: %s has a new password for Redis, NOD_REDIS_PASSWORD; start Redis with it", s.EnvFile)
-		}
+	if err := s.chooseRedis(); err != nil {
+		return err
 	}
 	if len(s.now.Agents) == 0 || s.Agent != "" && !s.now.Agents[s.Agent].Token.Set() {
 		s.Agent = cmp.Or(s.Agent, "agent")

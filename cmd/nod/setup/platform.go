@@ -66,28 +66,8 @@ func idsOf(platform string) string {
 
 // connect takes the tokens, the place and the person's account of a platform.
 func (s *Init) connect(ctx context.Context, platform string) error {
-	told := false
-	for _, w := range wanted[platform] {
-		field := w.field(&s.now)
-		if platform == config.PlatformSlack && w.key == "app_token" && s.now.Slack.SigningSecret.Set() {
-			continue // HTTP mode
-		}
-		if !field.Set() {
-			if saved := s.draft.savedSecret(platform + "_" + w.key); saved != "" {
-				*field = config.NewSecret(saved)
-			}
-		}
-		for !field.Set() {
-			if !told {
-				s.say("%s", steps(platform))
-				told = true
-			}
-			value, err := s.askSecret("     "+w.label, w.variable)
-			if err != nil {
-				return err
-			}
-			*field = config.NewSecret(value)
-		}
+	if err := s.tokens(platform); err != nil {
+		return err
 	}
 	for !s.checks(ctx, platform, "") {
 		if s.Yes {
@@ -111,6 +91,33 @@ func (s *Init) connect(ctx context.Context, platform string) error {
 		}
 	}
 	return s.place(ctx, platform)
+}
+
+// tokens takes the tokens of a platform from the config, from an earlier run, or
+// from the person.
+func (s *Init) tokens(platform string) error {
+	told := false
+	for _, w := range wanted[platform] {
+		field := w.field(&s.now)
+		if platform == config.PlatformSlack && w.key == "app_token" && s.now.Slack.SigningSecret.Set() {
+			continue // HTTP mode
+		}
+		if saved := s.draft.savedSecret(platform + "_" + w.key); !field.Set() && saved != "" {
+			*field = config.NewSecret(saved)
+		}
+		for !field.Set() {
+			if !told {
+				s.say("%s", steps(platform))
+				told = true
+			}
+			value, err := s.askSecret("     "+w.label, w.variable)
+			if err != nil {
+				return err
+			}
+			*field = config.NewSecret(value)
+		}
+	}
+	return nil
 }
 
 // checks has the platform look at itself, and prints what it finds.
@@ -177,31 +184,10 @@ func (s *Init) place(ctx context.Context, platform string) error {
 		return err
 	}
 	if (channel == "" || user == "") && !s.Yes {
-		if d, ok := p.(*discord.Platform); ok && !s.Unchecked {
-			if invite, err := d.Invite(ctx); err == nil {
-				s.say("  3. Let the bot into your server: %s", invite)
-			}
-		}
-		if t, ok := p.(*telegram.Platform); ok && !s.Unchecked {
-			channel, user = s.introduce(ctx, t, channel, user)
-		} else {
-			s.say("%s", idsOf(platform))
-		}
+		channel, user = s.explain(ctx, p, channel, user)
 	}
-	for {
-		if channel, err = s.ask("     Id of the channel", channel); err != nil {
-			return err
-		}
-		if channel == "" {
-			return bridge.Errorf(bridge.CodeInvalid, "%s: the id of a channel is wanted", platform).WithHint("give --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
-		}
-		if s.checks(ctx, platform, channel) {
-			break
-		}
-		if s.Yes {
-			return bridge.Errorf(bridge.CodeInvalid, "%s: nod can not post to %s", platform, channel).WithHint("the findings above say what to do; the config was not changed")
-		}
-		s.say("     Mend that and press Enter, or give another id.")
+	if channel, err = s.channel(ctx, platform, channel); err != nil {
+		return err
 	}
 	if user, err = s.ask("     Id of your account", user); err != nil {
 		return err
@@ -212,6 +198,41 @@ func (s *Init) place(ctx context.Context, platform string) error {
 	s.draft.destination(platform + ":" + channel)
 	s.draft.set([]string{"people", s.Person, platform}, user)
 	return nil
+}
+
+// explain says how the bot gets in and where ids are found, or learns them from
+// a message to the bot.
+func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user string) (string, string) {
+	if d, ok := p.(*discord.Platform); ok && !s.Unchecked {
+		if invite, err := d.Invite(ctx); err == nil {
+			s.say("  3. Let the bot into your server: %s", invite)
+		}
+	}
+	if t, ok := p.(*telegram.Platform); ok && !s.Unchecked {
+		return s.introduce(ctx, t, channel, user)
+	}
+	s.say("%s", idsOf(p.Name()))
+	return channel, user
+}
+
+// channel asks for a channel until nod can post there.
+func (s *Init) channel(ctx context.Context, platform, channel string) (string, error) {
+	for {
+		var err error
+		if channel, err = s.ask("     Id of the channel", channel); err != nil {
+			return "", err
+		}
+		if channel == "" {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the id of a channel is wanted", platform).WithHint("give --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
+		}
+		if s.checks(ctx, platform, channel) {
+			return channel, nil
+		}
+		if s.Yes {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod can not post to %s", platform, channel).WithHint("the findings above say what to do; the config was not changed")
+		}
+		s.say("     Mend that and press Enter, or give another id.")
+	}
 }
 
 // introduce learns both ids from a message to the bot.
