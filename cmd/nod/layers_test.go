@@ -16,7 +16,7 @@ var layers = []string{
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console", // serves people by the rules of the API
+	"bridge/console",                     // serves people by the rules of the API
 	"broker/redistest render/rendertest", // help tests
 	"cmd bridge/dialect/dialecttest platforms/platformtest",
 }

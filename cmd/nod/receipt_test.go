@@ -188,7 +188,7 @@ func TestAuditRetention(t *testing.T) {
 	r.Eventually("the log is sealed", sealed)
 	before := rig.Exported(r)
 	r.Eventually("what is old goes", func() bool {
-		if err := r.Daemons[0].Engine().TrimAudit(r.Ctx); err != nil {
+		if err := r.Daemons[0].Engine().Audit.Trim(r.Ctx); err != nil {
 			t.Fatal(err)
 		}
 		return verify(rig.Exported(r)).Entries == 0

@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	}
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
-	observer.WatchProof(func() int64 { return d.Engine().AuditRefusals() }, d.keysHealth)
+	observer.WatchProof(func() int64 { return d.Engine().Audit.Refusals() }, d.keysHealth)
 	return d, nil
 }
 
@@ -143,7 +143,7 @@ func (d *Daemon) tidy(ctx context.Context) {
 	t := time.NewTicker(broker.TidyEvery)
 	defer t.Stop()
 	for {
-		if err := errors.Join(d.store.Tidy(ctx), d.Engine().TrimAudit(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.store.Tidy(ctx), d.Engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("old entries not removed", "error", err)
 		}
 		select {

@@ -31,12 +31,12 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	provenStore := engine.ProvenStore(d.store, k.signer, k.inRedis, d.log)
+	ports := engine.Proven(d.store, k.signer, k.inRedis, d.log)
 	rules, err := Policy(c)
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, provenStore, d.log)
+	platforms, callbacks, err := Platforms(c, ports.Notes, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, platforms, provenStore)
+	people := buildDirectory(c, platforms, ports.Links)
 	options := engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
 		Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention),

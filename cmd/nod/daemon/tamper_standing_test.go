@@ -190,35 +190,35 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := engine.ProvenStore(x.Daemons[0].Store(), signer, false, nil)
+	store := engine.Proven(x.Daemons[0].Store(), signer, false, nil)
 	a, b := x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...)), x.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
 	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
-	if err := store.SaveDraft(x.Ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
+	if err := store.Drafts.SaveDraft(x.Ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
 		t.Fatal(err)
 	}
-	if mine, shown, err := store.Draft(x.Ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
+	if mine, shown, err := store.Drafts.Draft(x.Ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
 		t.Fatalf("%+v, %+v, %v", mine, shown, err)
 	}
 	key := "nod:{0}:d:"
 	own := x.Field(key+string(a.Interaction.ID), "slack/"+ana.User)
 	for what, text := range map[string]string{"changed": strings.Replace(own, `"eu"`, `"us"`, 1), "stripped": withoutProof(own)} {
 		x.Set(key+string(a.Interaction.ID), "slack/"+ana.User, text)
-		if mine, shown, err := store.Draft(x.Ctx, a.Interaction.ID, 0, ana); err != nil || mine != nil || shown != nil {
+		if mine, shown, err := store.Drafts.Draft(x.Ctx, a.Interaction.ID, 0, ana); err != nil || mine != nil || shown != nil {
 			t.Errorf("a draft that was %s is submitted: %+v, %+v, %v", what, mine, shown, err)
 		}
 	}
 	x.Set(key+string(b.Interaction.ID), "slack/"+ana.User, own, "@0", "slack/"+ana.User)
-	if mine, _, err := store.Draft(x.Ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
+	if mine, _, err := store.Drafts.Draft(x.Ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
 		t.Errorf("another request's draft is submitted: %+v, %v", mine, err)
 	}
 	// A note that leads from a code to what was pressed.
-	if err := store.DropNote(x.Ctx, "link:code"); err != nil {
+	if err := store.Notes.DropNote(x.Ctx, "link:code"); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.Client.Set(x.Ctx, "nod:n:link:code", `{"click":{}}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := store.Note(x.Ctx, "link:code"); err != nil || v != "" {
+	if v, err := store.Notes.Note(x.Ctx, "link:code"); err != nil || v != "" {
 		t.Errorf("a code that nobody was given leads to %q, %v", v, err)
 	}
 }
