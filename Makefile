@@ -6,7 +6,7 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check lint test redis browser chaos conformance docs demo screenshot reference golden fuzz release deploy-lint manifests ci clean
+.PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests ci clean
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ check: ## format, vet, staticcheck, tidy, wording, layers, documents
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 1110 .
-	$(GO) test -run 'TestLayers|TestDocuments|TestSeedsAreProven|TestExampleConfig|TestLicence' ./cmd/nod ./config
+	$(GO) test -run 'TestLayers|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
 
 lint: ## the longer list of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
@@ -44,6 +44,9 @@ conformance: ## let bots that other people's libraries make use the sandbox (nee
 docs: ## build the documentation into dist/docs, with search (needs node and npm)
 	sh deploy/ci/docs.sh
 
+drawings: ## draw the SVG files in docs/drawings from their sources (needs node and npm)
+	sh deploy/ci/drawings.sh
+
 deploy-lint: ## check chart, manifests, compose files, alerts and unit by their own tools
 	sh deploy/ci/lint.sh
 
@@ -56,11 +59,11 @@ demo: ## see it happen
 screenshot: browser ## take the pictures of the documents anew
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod
 
-reference: ## write docs/cli.md and docs/api.md anew
-	$(GO) test -count=1 -run TestReference ./cmd/nod -update
+reference: ## write docs/cli.md, docs/api.md and docs/configuration.md from the source
+	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
 
 golden: ## write the golden files anew; read the difference before you commit it
-	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
+	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
 		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
 		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// platformVariables are the names that people use already.
+// platformVariables are the conventional names for the tokens of platforms.
 func platformVariables(c *Config) map[string]any {
 	return map[string]any{
 		"SLACK_BOT_TOKEN":               &c.Slack.BotToken,
@@ -21,9 +21,9 @@ func platformVariables(c *Config) map[string]any {
 	}
 }
 
-// environment applies variables. NOD_ names win over the common ones, both
-// over the file. Maps are keyed by what stands in the file already, as
-// NOD_AGENTS_<NAME>_TOKEN.
+// environment applies variables. NOD_ names override the conventional names, and
+// both override the file. A variable such as NOD_AGENTS_<NAME>_TOKEN applies only
+// to an entry that the file already has.
 func (c *Config) environment(environ []string) error {
 	env := map[string]string{}
 	for _, kv := range environ {
@@ -41,6 +41,12 @@ func (c *Config) environment(environ []string) error {
 }
 
 func walk(v reflect.Value, prefix string, env map[string]string) error {
+	if v.Kind() != reflect.Struct {
+		if env[prefix] == "" {
+			return nil
+		}
+		return assign(v, env[prefix])
+	}
 	for n := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(n).Tag.Get("yaml"), ",")
 		name, f := prefix+"_"+variable(key), v.Field(n)
@@ -67,8 +73,8 @@ func walk(v reflect.Value, prefix string, env map[string]string) error {
 	return nil
 }
 
-// Variable is the name of the variable that stands for a key: of those that
-// people use already, or NOD_ and the path in capitals.
+// Variable returns the name of the environment variable for a key: the
+// conventional name of a platform's token, or NOD_ and the path in capitals.
 func Variable(path ...string) string {
 	name := variable(strings.Join(path, "_"))
 	if _, common := platformVariables(&Config{})[name]; common {

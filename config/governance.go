@@ -12,52 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Risk is a named level.
-type Risk struct {
-	Name string `yaml:"name"`
-	// Quorum is how many people have to approve at this level; 0: as the route
-	// says.
-	Quorum int `yaml:"quorum"`
-	// Confirm is what has to be typed to approve; empty: a press is enough.
-	Confirm string `yaml:"confirm"`
-}
-
-// Rule is one rule of the policy. Every condition that is set must hold; one
-// with several patterns holds if one of them does. Patterns are globs, or
-// regular expressions between slashes.
-type Rule struct {
-	Name   string `yaml:"name"`
-	Agents Words  `yaml:"agents"`
-	Tools  Words  `yaml:"tools"`
-	// Command is matched word by word against each command of a shell line. A
-	// last * stands for any words that follow.
-	Command Words `yaml:"command"`
-	// Options are the only words beginning with - that then: allow or grant:
-	// rule covers where a wildcard of command matches them. If left out, any
-	// option is covered; an empty list means none.
-	Options Words             `yaml:"options"`
-	Path    Words             `yaml:"path"`  // every file that the input names
-	Input   map[string]string `yaml:"input"` // by field, as in env.name
-	Where   Words             `yaml:"where"` // directory or other location
-
-	Then   string `yaml:"then"` // allow, ask or deny
-	Reason string `yaml:"reason"`
-
-	// What an ask changes.
-	Route     string   `yaml:"route"`
-	Risk      string   `yaml:"risk"`
-	Scopes    Words    `yaml:"scopes"`
-	Timeout   Duration `yaml:"timeout"`
-	OnTimeout string   `yaml:"on_timeout"`
-	Quorum    int      `yaml:"quorum"`
-	Confirm   string   `yaml:"confirm"`
-	Redact    Words    `yaml:"redact"` // fields of the input that people do not see
-	GrantFor  Duration `yaml:"grant_for"`
-	// Grant states what a grant covers: input, which is the default, or rule.
-	Grant string `yaml:"grant"`
-}
-
-// Words is a list of texts; a single one may stand alone.
+// Words is a list of texts. In YAML it can also be a single text.
 type Words []string
 
 // UnmarshalYAML reads a text or a list of them.
@@ -74,11 +29,11 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// HashPrefix begins the hash of a token.
+// HashPrefix is the prefix of the hash of a token.
 const HashPrefix = "sha256:"
 
-// HashToken is what the config holds of a token instead of it. Tokens are
-// random, so that one round of SHA-256 is enough.
+// HashToken returns the hash by which the configuration can identify a token
+// without containing it. Tokens are random, so one round of SHA-256 is enough.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return HashPrefix + hex.EncodeToString(sum[:])
@@ -90,13 +45,18 @@ func validHash(s string) bool {
 	return ok && err == nil && len(raw) == sha256.Size
 }
 
-func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
-	a, path := c.Agents[name], "agents."+name
-	for n, h := range a.TokenHashes {
+// checkTokenHashes checks the hashes of a caller's tokens.
+func checkTokenHashes(bad func(path, format string, args ...any), path string, hashes []string) {
+	for n, h := range hashes {
 		if !validHash(h) {
 			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "is not sha256: and 64 hex digits; make one with: nod token")
 		}
 	}
+}
+
+func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
+	a, path := c.Agents[name], "agents."+name
+	checkTokenHashes(bad, path, a.TokenHashes)
 	for n, k := range a.Kinds {
 		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
 			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "%q is not ask, approval or notice", k)
@@ -114,39 +74,13 @@ func (c Config) checkAgent(bad func(path, format string, args ...any), name stri
 	}
 }
 
-// Group is who belongs together; whoever is in one of its parts is in it.
-type Group struct {
-	People Words `yaml:"people"`
-	// Slack is a user group's id, Discord GUILD/ROLE, Telegram a chat whose
-	// administrators are meant.
-	Slack    string `yaml:"slack"`
-	Discord  string `yaml:"discord"`
-	Telegram string `yaml:"telegram"`
-	OnCall   string `yaml:"oncall"` // a schedule: who is on call is in it
-}
-
-// Identity says how accounts are recognized that the config does not name.
-type Identity struct {
-	// Email trusts the confirmed address that Slack has of an account.
-	Email bool `yaml:"email"`
-	// Linking offers unknown accounts a code that their person enters where
-	// nod knows them.
-	Linking bool `yaml:"linking"`
-	// Remembered is how long a service's word on groups counts; default 20s.
-	Remembered Duration `yaml:"remembered"`
-}
-
 func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
 		g, path := c.Groups[name], "groups."+name
 		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
 			bad(path, "nobody can be in it")
 		}
-		for n, who := range g.People {
-			if _, ok := c.People[who]; !ok {
-				bad(fmt.Sprintf("%s.people[%d]", path, n), "there is no person %q", who)
-			}
-		}
+		c.checkPeople(bad, path+".people", g.People)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
 			bad(path+".oncall", "there is no schedule %q", g.OnCall)
 		}
@@ -156,12 +90,7 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	}
 }
 
-// Redact says what is hidden besides the known shapes of credentials.
-type Redact struct {
-	Patterns Words `yaml:"patterns"` // RE2; all that matches is hidden
-}
-
-// Secrets are the values of every secret of the config.
+// Secrets returns the values of all secrets in the configuration.
 func (c Config) Secrets() []string {
 	var out []string
 	collect(reflect.ValueOf(c), &out)
@@ -198,7 +127,7 @@ func collect(v reflect.Value, out *[]string) {
 	}
 }
 
-// checkNames checks a list of people and @groups.
+// checkNames checks that a list names existing people and @groups.
 func (c Config) checkNames(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
 		group, isGroup := strings.CutPrefix(who, "@")
@@ -211,7 +140,16 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 	}
 }
 
-// maxQuorum bounds how many people one thing may need.
+// checkPeople checks a list of people.
+func (c Config) checkPeople(bad func(path, format string, args ...any), path string, names []string) {
+	for n, who := range names {
+		if _, ok := c.People[who]; !ok {
+			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
+		}
+	}
+}
+
+// maxQuorum is the largest number of people that an approval can require.
 const maxQuorum = 10
 
 func (c Config) checkPolicy(bad func(path, format string, args ...any)) {

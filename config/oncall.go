@@ -4,59 +4,69 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
-// Step is one thing that is done while nobody answers.
-type Step struct {
-	After  Duration `yaml:"after"`  // after the step before it, or the posting
-	Remind bool     `yaml:"remind"` // mention those who are asked
-	// Times repeats a reminder, each time after twice as long; 0 means once.
-	Times  int    `yaml:"times"`
-	Ask    Words  `yaml:"ask"`     // people and @groups who are asked as well, and mentioned
-	Route  string `yaml:"route"`   // whose places and people are asked as well
-	GiveUp string `yaml:"give_up"` // expire or deny
-}
-
-// Quiet are hours in which steps wait.
-type Quiet struct {
-	From  string `yaml:"from"` // as in 22:00
-	To    string `yaml:"to"`
-	Zone  string `yaml:"zone"`  // IANA name; default UTC
-	Risks Words  `yaml:"risks"` // that do not wait
-}
-
-// OnCall is a schedule; exactly one of its kinds is set.
+// OnCall is a schedule. Exactly one of its kinds is set.
 type OnCall struct {
-	Rotation  *Rotation `yaml:"rotation"`
-	ICal      *Feed     `yaml:"ical"`
+	// Rotation takes people in turns.
+	Rotation *Rotation `yaml:"rotation"`
+	// ICal is a calendar feed.
+	ICal *Feed `yaml:"ical"`
+	// PagerDuty is a schedule of PagerDuty.
 	PagerDuty *Schedule `yaml:"pagerduty"`
-	Opsgenie  *Schedule `yaml:"opsgenie"`
-	GoAlert   *Schedule `yaml:"goalert"`
-	Grafana   *Schedule `yaml:"grafana"`
+	// Opsgenie is a schedule of Opsgenie.
+	Opsgenie *Schedule `yaml:"opsgenie"`
+	// GoAlert is a schedule of a GoAlert server.
+	GoAlert *Schedule `yaml:"goalert"`
+	// Grafana is a schedule of a Grafana OnCall server.
+	Grafana *Schedule `yaml:"grafana"`
 }
 
-// Rotation takes people in turns.
+// Rotation takes people in turns. All of its keys are required.
 type Rotation struct {
-	People Words     `yaml:"people"`
-	Start  time.Time `yaml:"start"` // of the first one's turn
-	Every  Duration  `yaml:"every"` // length of a turn
+	// People are the people of the rotation, in order.
+	//
+	// Example: [ana, bo]
+	People Words `yaml:"people"`
+	// Start is the time at which the turn of the first person starts.
+	//
+	// Example: 2026-11-02T09:00:00Z
+	Start time.Time `yaml:"start"`
+	// Every is the length of a turn.
+	//
+	// Example: 168h
+	Every Duration `yaml:"every"`
 }
 
-// Feed is a calendar.
+// Feed is a calendar in iCalendar format.
 type Feed struct {
-	URL Secret `yaml:"url"` // http or https; a secret, as many hold a token
+	// URL is the HTTP or HTTPS address of the calendar. It is a secret because
+	// many such addresses contain a token.
+	//
+	// Example: {env: ICAL_URL}
+	URL Secret `yaml:"url"`
 }
 
-// Schedule is one of a service.
+// Schedule is a schedule of an on-call service.
 type Schedule struct {
-	URL      string `yaml:"url"`      // default: the service's own, where it has one
-	Schedule string `yaml:"schedule"` // its id
-	Token    Secret `yaml:"token"`
+	// URL is the address of the service. GoAlert and Grafana require it. For
+	// PagerDuty and Opsgenie, the default is the address of the service.
+	//
+	// Example: https://oncall.example.com
+	URL string `yaml:"url"`
+	// Schedule is the ID of the schedule. It is required.
+	//
+	// Example: PABC123
+	Schedule string `yaml:"schedule"`
+	// Token is the API token for the service. It is required.
+	//
+	// Example: {env: PAGERDUTY_TOKEN}
+	Token Secret `yaml:"token"`
 }
 
-// maxTimes bounds how often a reminder is repeated.
+// Limits of an escalation policy: reminders per step, and people to whom a
+// request can be delegated.
 const (
 	maxTimes    = 10
 	maxHandOver = 4
@@ -66,43 +76,48 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 	r := c.Routes[name]
 	for n, s := range r.Escalation {
 		at := fmt.Sprintf("%s.escalation[%d]", path, n)
-		if s.After <= 0 {
-			bad(at+".after", "is not set; say how long to wait, such as 2m")
-		}
-		if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
-			bad(at+".times", "goes with remind, and is at most %d", maxTimes)
-		}
-		if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
-			bad(at, "does nothing; set remind, ask, route or give_up")
-		}
-		if s.GiveUp != "" && n != len(r.Escalation)-1 {
-			bad(at+".give_up", "is not the last step")
-		}
-		if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
-			bad(at+".give_up", "%q is not expire or deny", s.GiveUp)
-		}
+		s.check(func(key, format string, args ...any) { bad(at+key, format, args...) }, n == len(r.Escalation)-1)
 		if _, ok := c.Routes[s.Route]; s.Route != "" && (!ok || s.Route == name) {
 			bad(at+".route", "there is no other route %q", s.Route)
 		}
 		c.checkNames(bad, at+".ask", s.Ask)
 	}
-	if q := r.Quiet; q != nil {
-		for field, s := range map[string]string{"from": q.From, "to": q.To} {
-			if _, err := time.Parse("15:04", s); err != nil {
-				bad(path+".quiet."+field, "%q is not like 22:00", s)
-			}
-		}
-		if _, err := time.LoadLocation(q.Zone); err != nil {
-			bad(path+".quiet.zone", "there is no time zone %q", q.Zone)
-		}
+	if r.Quiet != nil {
+		r.Quiet.check(func(key, format string, args ...any) { bad(path+".quiet"+key, format, args...) })
 	}
 	if len(r.HandOver) > maxHandOver {
 		bad(path+".hand_over", "names %d people, more than %d", len(r.HandOver), maxHandOver)
 	}
-	for n, who := range r.HandOver {
-		if _, ok := c.People[who]; !ok {
-			bad(fmt.Sprintf("%s.hand_over[%d]", path, n), "there is no person %q", who)
+	c.checkPeople(bad, path+".hand_over", r.HandOver)
+}
+
+// check reports what is wrong with a step, by itself.
+func (s Step) check(bad func(key, format string, args ...any), last bool) {
+	if s.After <= 0 {
+		bad(".after", "is not set; say how long to wait, such as 2m")
+	}
+	if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
+		bad(".times", "goes with remind, and is at most %d", maxTimes)
+	}
+	if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
+		bad("", "does nothing; set remind, ask, route or give_up")
+	}
+	if s.GiveUp != "" && !last {
+		bad(".give_up", "is not the last step")
+	}
+	if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
+		bad(".give_up", "%q is not expire or deny", s.GiveUp)
+	}
+}
+
+func (q Quiet) check(bad func(key, format string, args ...any)) {
+	for field, s := range map[string]string{"from": q.From, "to": q.To} {
+		if _, err := time.Parse("15:04", s); err != nil {
+			bad("."+field, "%q is not like 22:00", s)
 		}
+	}
+	if _, err := time.LoadLocation(q.Zone); err != nil {
+		bad(".zone", "there is no time zone %q", q.Zone)
 	}
 }
 
@@ -112,35 +127,37 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 		kinds := 0
 		if r := o.Rotation; r != nil {
 			kinds++
-			for n, who := range r.People {
-				if _, ok := c.People[who]; !ok {
-					bad(fmt.Sprintf("%s.rotation.people[%d]", path, n), "there is no person %q", who)
-				}
-			}
+			c.checkPeople(bad, path+".rotation.people", r.People)
 			if len(r.People) == 0 || r.Every <= 0 || r.Start.IsZero() {
 				bad(path+".rotation", "needs people, start and every")
 			}
 		}
 		if f := o.ICal; f != nil {
 			kinds++
-			if !strings.HasPrefix(f.URL.Value(), "http://") && !strings.HasPrefix(f.URL.Value(), "https://") {
+			if !isWeb(f.URL.Value()) {
 				bad(path+".ical.url", "is not an http or https address")
 			}
 		}
-		for kind, s := range map[string]*Schedule{"pagerduty": o.PagerDuty, "opsgenie": o.Opsgenie, "goalert": o.GoAlert, "grafana": o.Grafana} {
+		for kind, s := range map[string]*Schedule{
+			"pagerduty": o.PagerDuty, "opsgenie": o.Opsgenie, "goalert": o.GoAlert, "grafana": o.Grafana,
+		} {
 			if s == nil {
 				continue
 			}
 			kinds++
-			if s.Schedule == "" || !s.Token.Set() {
-				bad(path+"."+kind, "needs schedule and token")
-			}
-			if s.URL == "" && (kind == "goalert" || kind == "grafana") {
-				bad(path+"."+kind+".url", "is empty; it is the address of your own server")
-			}
+			s.check(bad, path, kind)
 		}
 		if kinds != 1 {
 			bad(path, "has %d kinds; set one of rotation, ical, pagerduty, opsgenie, goalert, grafana", kinds)
 		}
+	}
+}
+
+func (s Schedule) check(bad func(path, format string, args ...any), path, kind string) {
+	if s.Schedule == "" || !s.Token.Set() {
+		bad(path+"."+kind, "needs schedule and token")
+	}
+	if s.URL == "" && (kind == "goalert" || kind == "grafana") {
+		bad(path+"."+kind+".url", "is empty; it is the address of your own server")
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Secret is a text that is never printed. In YAML it is {env: NAME},
-// {file: PATH} with a path from the folder of the config, or the text itself.
+// {file: PATH}, or the text itself. A relative path starts at the directory of
+// the configuration file.
 type Secret struct {
 	value string
 	file  string // to be read, named in this line
@@ -26,7 +27,7 @@ func NewSecret(s string) Secret { return Secret{value: s} }
 // Value returns the text.
 func (s Secret) Value() string { return s.value }
 
-// Set reports whether there is a text.
+// Set reports whether the secret is not empty.
 func (s Secret) Set() bool { return s.value != "" }
 
 // String hides the value.
@@ -43,7 +44,7 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalYAML hides the value.
 func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
-// UnmarshalYAML reads a text, or where to find it.
+// UnmarshalYAML reads a text, or the place that contains it.
 func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		s.value = n.Value
@@ -72,7 +73,7 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// readFiles reads the files that secrets name, from a folder.
+// readFiles reads the files that secrets name. Relative paths start at dir.
 func readFiles(v reflect.Value, dir string) error {
 	switch {
 	case v.Type() == reflect.TypeFor[Secret]():
@@ -116,7 +117,7 @@ func (s *Secret) read(dir string) error {
 	return nil
 }
 
-// Duration is a time.Duration written like 5m.
+// Duration is a time.Duration that is written as in 5m.
 type Duration time.Duration
 
 // UnmarshalYAML reads a duration.

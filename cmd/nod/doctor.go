@@ -187,7 +187,7 @@ func (d *doctor) examineDaemon(ctx context.Context, c config.Config) {
 		return
 	}
 	if h.Audit.State == bridge.HealthDown {
-		d.add("daemon.audit", bridge.FindingFailed, render.Line(h.Audit.Reason), "find out who wrote to Redis; docs/operations.md says how to go on")
+		d.add("daemon.audit", bridge.FindingFailed, render.Line(h.Audit.Reason), "find out who wrote to Redis; see docs/troubleshooting.md#audit-log-not-sealed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Platforms)) {
 		p := h.Platforms[name]

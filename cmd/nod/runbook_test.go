@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,10 +20,21 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// runbooks are the documents whose every command is run, in the order in which a
-// new user meets them.
-var runbooks = []string{"docs/quickstart.md", "docs/slack.md", "docs/operations.md", "docs/troubleshooting.md", "docs/deploy.md", "docs/governance.md", "README.md", "docs/security.md", "docs/sandbox.md", "docs/performance.md",
-	"docs/agents/README.md", "docs/agents/acp.md", "docs/agents/anything.md", "docs/agents/claude-code.md", "docs/agents/codex.md", "docs/agents/mcp.md"}
+// policyBook is the document with the policy that the others test.
+const policyBook = "docs/access/policy.md"
+
+// runbooks returns all documents in the order in which their commands are run:
+// first those that set up what the others need.
+func runbooks(t *testing.T) []string {
+	t.Helper()
+	out := []string{"docs/quickstart.md", "docs/quickstart-slack.md", policyBook}
+	for _, doc := range documents(t, "../..") {
+		if !slices.Contains(out, doc) {
+			out = append(out, doc)
+		}
+	}
+	return out
+}
 
 var shellBlock = regexp.MustCompile("(?ms)(<!-- not run: [^\n]* -->\n[ ]*)?^[ ]*```sh\n(.*?)^[ ]*```$")
 
@@ -191,6 +203,8 @@ func someAnswer(q bridge.Question) bridge.Answer {
 	switch {
 	case q.Widget == bridge.WidgetPlanReview:
 		return bridge.Answer{JSON: []byte(`{"decision":"approve"}`)}
+	case q.Widget == bridge.WidgetDateTime:
+		return bridge.TextAnswer("2026-11-21T14:30:00Z")
 	case q.Widget == bridge.WidgetForm:
 		return bridge.Answer{JSON: []byte(`{"name":"billing","replicas":3}`)}
 	case len(q.Options) > 0:
@@ -223,8 +237,8 @@ func TestRunbooks(t *testing.T) {
 	b := newBook(t)
 	stop := func() {}
 	ran := 0
-	for _, doc := range runbooks {
-		if doc == "docs/governance.md" {
+	for _, doc := range runbooks(t) {
+		if doc == policyBook {
 			b.adopt(doc)
 		}
 		for _, m := range shellBlock.FindAllStringSubmatch(readFile(t, filepath.Join("../..", doc)), -1) {
@@ -245,7 +259,7 @@ func TestRunbooks(t *testing.T) {
 		}
 	}
 	stop()
-	if ran < 35 {
+	if ran < 60 {
 		t.Errorf("%d blocks were run", ran)
 	}
 }

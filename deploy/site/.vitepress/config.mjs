@@ -1,6 +1,29 @@
-// The site of the documentation. `make docs` builds it into dist/docs.
+// The site of the documentation. `make docs` builds it into dist/docs. The
+// sidebar is the table of contents in docs/README.md.
+import { readFileSync } from 'node:fs'
 
-const pages = (...list) => list.map(([text, link]) => ({ text, link }))
+const file = (path) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+// link returns the path of a page on the site.
+const link = (page) => '/' + page.replace(/README\.md$/, '').replace(/\.md$/, '')
+
+// sidebar reads the sections of the table of contents, and the pages that each
+// of them links. Files outside of docs are only in the repository.
+function sidebar() {
+  const sections = file('../pages/README.md').split(/^## /m).slice(1)
+  const overview = { text: 'Overview', link: '/' }
+  return sections.map((section, n) => ({
+    text: section.split('\n', 1)[0],
+    collapsed: n > 1,
+    items: [...(n === 0 ? [overview] : []), ...pages(section)],
+  }))
+}
+
+function pages(section) {
+  return [...section.matchAll(/\[([^\]]+)\]\(([^):]+\.md)\)/g)]
+    .filter(([, , page]) => !page.startsWith('..'))
+    .map(([, text, page]) => ({ text: text[0].toUpperCase() + text.slice(1), link: link(page) }))
+}
 
 export default {
   title: 'nod',
@@ -15,27 +38,6 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    sidebar: [
-      { text: 'Get started', items: pages(['Overview', '/'], ['Quickstart', '/quickstart'], ['Concepts', '/concepts'], ['FAQ and alternatives', '/faq']) },
-      { text: 'Connect a platform', items: pages(['Slack', '/slack'], ['Discord', '/discord'], ['Telegram', '/telegram'], ['Web console', '/console']) },
-      {
-        text: 'Connect an agent',
-        items: pages(
-          ['Overview', '/agents/'], ['Claude Code', '/agents/claude-code'], ['Codex', '/agents/codex'], ['MCP', '/agents/mcp'],
-          ['ACP editors', '/agents/acp'], ['LangChain', '/agents/langchain'], ['SDKs', '/agents/sdks'], ['Any program', '/agents/anything'],
-        ),
-      },
-      { text: 'Control access', items: pages(['Access control and policy', '/governance']) },
-      { text: 'Operate', items: pages(['Deployment', '/deploy'], ['Operations', '/operations'], ['Troubleshooting', '/troubleshooting']) },
-      {
-        text: 'Reference',
-        items: pages(['CLI', '/cli'], ['HTTP API', '/api'], ['WebSocket', '/websocket'], ['Widgets by platform', '/widgets'], ['Sandbox', '/sandbox'], ['Protocol conformance', '/seeds']),
-      },
-      {
-        text: 'Explanation',
-        items: pages(['Architecture', '/architecture'], ['Security model', '/security'], ['Reliability', '/reliability'], ['Performance', '/performance']),
-      },
-      { text: 'Contribute', items: pages(['Writing guide', '/contribute/writing'], ['Glossary', '/contribute/glossary']) },
-    ],
+    sidebar: sidebar(),
   },
 }

@@ -1,4 +1,4 @@
-// Ask people through nod, with nothing but what Node has.
+// Ask people through nod, with nothing but Node.js.
 //
 //   export NOD_URL=http://127.0.0.1:8787 NOD_TOKEN=...
 //   node nod.mts ask "Which region?" eu us
@@ -15,8 +15,8 @@ export interface Record {
   response?: { answers?: { [question: string]: Json }; reason?: string; input?: Json; scope?: string };
 }
 
-// post sends a request. A daemon that restarts meanwhile is waited for: the key
-// makes repeats safe.
+// post sends a request and repeats it while the daemon restarts. The key makes
+// repeats safe.
 async function post(path: string, body: Json, key: string): Promise<{ status: number; answer: Json }> {
   const url = new URL(path, process.env.NOD_URL ?? "http://127.0.0.1:8787");
   url.searchParams.set("wait", "25s");
@@ -34,8 +34,8 @@ async function post(path: string, body: Json, key: string): Promise<{ status: nu
   throw new Error("the nod daemon is not reachable");
 }
 
-// request asks, and returns the record once it is over. See /openapi.yaml of
-// the daemon for the body.
+// request asks, and returns the record once it is closed. See docs/api.md for
+// the body.
 export async function request(body: Json): Promise<Record> {
   const key = randomUUID();
   for (;;) {
@@ -44,14 +44,14 @@ export async function request(body: Json): Promise<Record> {
   }
 }
 
-// ask returns what was chosen or written; undefined if nobody answered.
+// ask returns the choice or the text; undefined if no one answered.
 export async function ask(prompt: string, options: string[] = []): Promise<Json | undefined> {
   const question = { id: "q", widget: options.length ? "buttons" : "text", options: options.map((value) => ({ value })) };
   const record = await request({ prompt, questions: [question] });
   return record.state === "answered" ? record.response?.answers?.q : undefined;
 }
 
-// approve returns whether it is approved. Silence is not.
+// approve reports whether the request was approved. A timeout is not an approval.
 export async function approve(prompt: string, input: Json): Promise<boolean> {
   return (await request({ prompt, approval: { input } })).state === "approved";
 }
@@ -63,7 +63,7 @@ export async function exchange(dialect: string, message: Json, query: { [name: s
   const path = `/v1/dialects/${dialect}?${new URLSearchParams(query)}`;
   for (;;) {
     const { status, answer } = await post(path, message, key);
-    if (status !== 202) return answer; // else it is still waiting
+    if (status !== 202) return answer; // 202 means that it is still pending
   }
 }
 

@@ -17,7 +17,7 @@ import uuid
 
 
 def _post(path, body, key, wait="25s"):
-    """Send a request. A daemon that restarts meanwhile is waited for: the key makes repeats safe."""
+    """Send a request, and repeat it while the daemon restarts. The key makes repeats safe."""
     url = os.environ.get("NOD_URL", "http://127.0.0.1:8787") + path
     url += ("&" if "?" in path else "?") + "wait=" + wait
     headers = {"Authorization": "Bearer " + os.environ["NOD_TOKEN"], "Content-Type": "application/json", "Idempotency-Key": key}
@@ -35,7 +35,7 @@ def _post(path, body, key, wait="25s"):
 
 
 def request(body):
-    """Ask, and return the record once it is over. See /openapi.yaml of the daemon for the body."""
+    """Ask, and return the record once it is closed. See docs/api.md for the body."""
     key = str(uuid.uuid4())
     while True:
         _, record = _post("/v1/interactions", body, key)
@@ -44,14 +44,14 @@ def request(body):
 
 
 def ask(prompt, options=()):
-    """Return what was chosen or written; None if nobody answered."""
+    """Return the choice or the text; None if no one answered."""
     question = {"id": "q", "widget": "buttons" if options else "text", "options": [{"value": o} for o in options]}
     record = request({"prompt": prompt, "questions": [question]})
     return record["response"]["answers"]["q"] if record["state"] == "answered" else None
 
 
 def approve(prompt, tool_input):
-    """Return whether it is approved. Silence is not."""
+    """Return whether the request was approved. A timeout is not an approval."""
     record = request({"prompt": prompt, "approval": {"input": tool_input}})
     return record["state"] == "approved"
 
@@ -62,7 +62,7 @@ def exchange(dialect, message, **query):
     path = "/v1/dialects/" + dialect + ("?" + urllib.parse.urlencode(query) if query else "")
     while True:
         status, answer = _post(path, message, key)
-        if status != 202:  # else it is still waiting
+        if status != 202:  # 202 means that it is still pending
             return answer
 
 

@@ -1,0 +1,369 @@
+package config
+
+// Person is a human with accounts. Two people cannot share an account, an email
+// address or a token.
+type Person struct {
+	// Slack is the member ID of the person's Slack account.
+	//
+	// Example: U0123456789
+	Slack string `yaml:"slack"`
+	// Discord is the user ID of the person's Discord account. Quote it.
+	//
+	// Example: "300000000000000001"
+	Discord string `yaml:"discord"`
+	// Telegram is the numeric user ID of the person's Telegram account. Quote
+	// it.
+	//
+	// Example: "123456789"
+	Telegram string `yaml:"telegram"`
+	// IDs are the person's IDs in on-call schedules, by kind of schedule.
+	//
+	// Example: {pagerduty: PABC123}
+	IDs map[string]string `yaml:"ids"`
+	// Email is the person's email address. identity.email, console.oidc and
+	// on-call schedules recognize the person by it.
+	//
+	// Example: ana@example.com
+	Email string `yaml:"email"`
+	// Token is the person's API token, at least 16 characters, for the command
+	// line, the API and the web console. Without a token, the person can answer
+	// in chat only.
+	//
+	// Example: {env: NOD_PEOPLE_ANA_TOKEN}
+	Token Secret `yaml:"token"`
+	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// or are valid in addition to it.
+	//
+	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
+	TokenHashes Words `yaml:"token_hashes"`
+	// Auditor lets the person read the audit log and every request. An auditor
+	// needs a token.
+	//
+	// Example: true
+	Auditor bool `yaml:"auditor"`
+}
+
+// Route is a set of destinations, responders and escalation steps.
+type Route struct {
+	// To are the destinations, as PLATFORM:CHANNEL or PLATFORM:CHANNEL/THREAD. A
+	// direct message is slack:U…, discord:@USER or telegram:USER. A Telegram
+	// forum topic is telegram:CHAT/TOPIC. At least one is required.
+	//
+	// Example: ["slack:C0123456789", "telegram:-1001234567890"]
+	To []string `yaml:"to"`
+	// Responders are the people and @groups who can respond. At least one is
+	// required.
+	//
+	// Example: [ana, "@sre"]
+	Responders []string `yaml:"responders"`
+	// Quorum is the number of people who must approve, at most 10. Zero means
+	// one.
+	//
+	// Example: 2
+	Quorum int `yaml:"quorum"`
+	// Must are people or @groups. At least one of them must be among those who
+	// approve.
+	//
+	// Example: ["@leads"]
+	Must []string `yaml:"must"`
+	// Deny is the effect of a denial. With ends, one denial ends the request.
+	// With counts, a denial needs as many people as an approval.
+	//
+	// Default: ends
+	// Example: counts
+	Deny string `yaml:"deny"`
+	// Escalation is the list of steps that run while no one responds.
+	Escalation []Step `yaml:"escalation"`
+	// Quiet are the hours in which escalation steps wait.
+	Quiet *Quiet `yaml:"quiet"`
+	// Snooze is the delay of the reminder that the card offers. If it is not
+	// set, the card offers none.
+	//
+	// Example: 10m
+	Snooze Duration `yaml:"snooze"`
+	// HandOver are up to 4 people to whom a responder can delegate the request
+	// from the card. Both can then respond.
+	//
+	// Example: [bo, cy]
+	HandOver Words `yaml:"hand_over"`
+	// AllowSelf lets the owners of the agent and the requester approve. By
+	// default they can only deny.
+	//
+	// Example: true
+	AllowSelf bool `yaml:"allow_self"`
+	// EscalateTo is the route that is asked in addition when the time is over,
+	// for requests with on_timeout escalate.
+	//
+	// Example: oncall
+	EscalateTo string `yaml:"escalate_to"`
+}
+
+// Agent is a program that can send requests. It needs token or token_hashes.
+type Agent struct {
+	// Token is the agent's API token, at least 16 characters.
+	//
+	// Example: {env: NOD_AGENTS_CI_TOKEN}
+	Token Secret `yaml:"token"`
+	// TokenHashes are hashes of API tokens, from nod token. They replace token
+	// or are valid in addition to it, such as while you replace a token.
+	//
+	// Example: ["sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"]
+	TokenHashes Words `yaml:"token_hashes"`
+	// Routes are the routes that the agent can name. If empty, it can name all
+	// of them. A policy rule can still send its requests elsewhere.
+	//
+	// Example: [default]
+	Routes []string `yaml:"routes"`
+	// Kinds are the kinds of requests that the agent can send: ask, approval and
+	// notice. If empty, it can send all of them.
+	//
+	// Example: [ask, approval]
+	Kinds Words `yaml:"kinds"`
+	// Scopes are the scopes that cards offer for the agent's approvals: once,
+	// session and always. If empty, cards can offer all of them.
+	//
+	// Example: [once, session]
+	Scopes Words `yaml:"scopes"`
+	// PerMinute is the number of requests per minute. Zero means no limit.
+	//
+	// Example: 60
+	PerMinute int `yaml:"per_minute"`
+	// MaxPending is the number of requests that can be pending at a time. Zero
+	// means no limit.
+	//
+	// Example: 50
+	MaxPending int `yaml:"max_pending"`
+	// MaxBytes is the size of one request in bytes. Zero means no limit other
+	// than those of the API.
+	//
+	// Example: 200000
+	MaxBytes int `yaml:"max_bytes"`
+	// Owners are the people responsible for the agent. They can deny its
+	// requests, but not approve them, unless the route sets allow_self.
+	//
+	// Example: [ana]
+	Owners []string `yaml:"owners"`
+}
+
+// Group is a set of people. A person belongs to it by any of the keys.
+type Group struct {
+	// People are names of people.
+	//
+	// Example: [ana, bo]
+	People Words `yaml:"people"`
+	// Slack is the ID of a Slack user group. It needs the scope usergroups:read.
+	//
+	// Example: S0123456789
+	Slack string `yaml:"slack"`
+	// Discord is a role, as GUILD/ROLE.
+	//
+	// Example: 100000000000000001/400000000000001
+	Discord string `yaml:"discord"`
+	// Telegram is the ID of a chat whose administrators belong to the group.
+	// Quote it.
+	//
+	// Example: "-1001234567890"
+	Telegram string `yaml:"telegram"`
+	// OnCall is the name of an on-call schedule. The people on call belong to
+	// the group.
+	//
+	// Example: primary
+	OnCall string `yaml:"oncall"`
+}
+
+// Identity configures how nod recognizes accounts that people do not list.
+type Identity struct {
+	// Email accepts the confirmed email address of a Slack account as proof of
+	// who it belongs to. It needs the scope users:read.email.
+	//
+	// Example: true
+	Email bool `yaml:"email"`
+	// Linking gives unknown accounts a code. The person who enters it from a
+	// known account links the unknown one.
+	//
+	// Example: true
+	Linking bool `yaml:"linking"`
+	// Remembered is the time for which nod reuses the answer of a platform about
+	// group membership.
+	//
+	// Default: 20s
+	// Example: 1m
+	Remembered Duration `yaml:"remembered"`
+}
+
+// Risk is a named risk level.
+type Risk struct {
+	// Name is the name that rules use. It is required.
+	//
+	// Example: critical
+	Name string `yaml:"name"`
+	// Quorum is the number of people who must approve at this level, at most 10.
+	// Zero keeps the quorum of the route.
+	//
+	// Example: 2
+	Quorum int `yaml:"quorum"`
+	// Confirm is the text that an approver must type. If empty, a click is
+	// enough.
+	//
+	// Example: "yes, production"
+	Confirm string `yaml:"confirm"`
+}
+
+// Rule is one rule of the policy. All of its conditions must hold. A condition
+// with several patterns holds if one of them matches. A pattern is a glob, in
+// which * is any text and ? is any character, or a regular expression between
+// slashes that must match all of the text.
+type Rule struct {
+	// Name is the name of the rule in the audit log, on cards and in the output
+	// of nod policy test.
+	//
+	// Example: push
+	Name string `yaml:"name"`
+	// Agents are patterns for the name of the agent.
+	//
+	// Example: [ci, "deploy-*"]
+	Agents Words `yaml:"agents"`
+	// Tools are patterns for the tool that the agent names.
+	//
+	// Example: [Bash, "mcp__*"]
+	Tools Words `yaml:"tools"`
+	// Command are patterns for each command of a shell line. Globs match word by
+	// word, and * at the end matches any further words.
+	//
+	// Example: ["git push *"]
+	Command Words `yaml:"command"`
+	// Options are the only words that start with - and that then: allow or
+	// grant: rule covers. If the key is missing, all options are covered. An
+	// empty list covers none.
+	//
+	// Example: [--stat, --cached]
+	Options Words `yaml:"options"`
+	// Path are patterns for every file that the input names, as absolute paths.
+	//
+	// Example: ["/srv/app/*"]
+	Path Words `yaml:"path"`
+	// Input are patterns for fields of the input, by the path of the field.
+	//
+	// Example: {"env.name": "prod*"}
+	Input map[string]string `yaml:"input"`
+	// Where are patterns for the location that the agent names, such as a
+	// directory.
+	//
+	// Example: ["/srv/*"]
+	Where Words `yaml:"where"`
+	// Then is the effect of the rule: allow, ask or deny. It is required.
+	//
+	// Example: ask
+	Then string `yaml:"then"`
+	// Reason is the reason that the agent reads if the rule allows or denies. If
+	// empty, it is the name of the rule.
+	//
+	// Example: no one deletes trees
+	Reason string `yaml:"reason"`
+	// Route is the route that is asked instead of the route of the request.
+	//
+	// Example: production
+	Route string `yaml:"route"`
+	// Risk is the risk level of the request, from risks.
+	//
+	// Example: critical
+	Risk string `yaml:"risk"`
+	// Scopes are the scopes that the card can offer: once, session and always.
+	//
+	// Example: [once, session]
+	Scopes Words `yaml:"scopes"`
+	// Timeout replaces the time that people have to respond. If several rules
+	// ask about parts of a request, the shortest timeout applies.
+	//
+	// Example: 30m
+	Timeout Duration `yaml:"timeout"`
+	// OnTimeout is the outcome if no one responds: expire, deny, default,
+	// escalate or pending.
+	//
+	// Example: deny
+	OnTimeout string `yaml:"on_timeout"`
+	// Quorum is the number of people who must approve, at most 10.
+	//
+	// Example: 2
+	Quorum int `yaml:"quorum"`
+	// Confirm is the text that an approver must type.
+	//
+	// Example: "delete production"
+	Confirm string `yaml:"confirm"`
+	// Redact are fields of the input that people do not see.
+	//
+	// Example: [user.phone]
+	Redact Words `yaml:"redact"`
+	// GrantFor shortens how long a grant lasts. Without it, a grant for the
+	// session lasts up to 24 hours, and one for always up to 30 days.
+	//
+	// Example: 8h
+	GrantFor Duration `yaml:"grant_for"`
+	// Grant is the coverage of a grant: input covers the exact same request, and
+	// rule covers everything that this rule matches.
+	//
+	// Default: input
+	// Example: rule
+	Grant string `yaml:"grant"`
+}
+
+// Redact configures what nod hides in addition to known credential formats.
+type Redact struct {
+	// Patterns are RE2 regular expressions. nod hides everything that matches.
+	//
+	// Example: ['ACME-\d{8}']
+	Patterns Words `yaml:"patterns"`
+}
+
+// Step is one escalation step. It needs at least one of remind, ask, route and
+// give_up.
+type Step struct {
+	// After is the delay after the previous step, or after the request was
+	// posted. It is required.
+	//
+	// Example: 2m
+	After Duration `yaml:"after"`
+	// Remind mentions the responders again.
+	//
+	// Example: true
+	Remind bool `yaml:"remind"`
+	// Times is the number of reminders, at most 10. The delay doubles after each
+	// one. Zero means one reminder.
+	//
+	// Example: 3
+	Times int `yaml:"times"`
+	// Ask are people and @groups who can respond from now on, and who are
+	// mentioned.
+	//
+	// Example: ["@on-call"]
+	Ask Words `yaml:"ask"`
+	// Route is another route whose destinations and responders are added.
+	//
+	// Example: everyone
+	Route string `yaml:"route"`
+	// GiveUp ends the request: expire or deny. Only the last step can give up.
+	//
+	// Example: expire
+	GiveUp string `yaml:"give_up"`
+}
+
+// Quiet is a daily range of hours in which escalation steps wait.
+type Quiet struct {
+	// From is the time at which quiet hours start.
+	//
+	// Example: "22:00"
+	From string `yaml:"from"`
+	// To is the time at which quiet hours end.
+	//
+	// Example: "07:00"
+	To string `yaml:"to"`
+	// Zone is the IANA name of the time zone.
+	//
+	// Default: UTC
+	// Example: Europe/Madrid
+	Zone string `yaml:"zone"`
+	// Risks are the risk levels whose steps do not wait.
+	//
+	// Example: [critical]
+	Risks Words `yaml:"risks"`
+}

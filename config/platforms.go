@@ -1,0 +1,139 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Slack connects a Slack workspace. It is used if bot_token is set. Set
+// app_token for Socket Mode or signing_secret for HTTP mode, not both.
+type Slack struct {
+	// BotToken is the bot token of the Slack app (xoxb-…).
+	//
+	// Example: {env: SLACK_BOT_TOKEN}
+	BotToken Secret `yaml:"bot_token"`
+	// AppToken is the app-level token for Socket Mode (xapp-…).
+	//
+	// Example: {env: SLACK_APP_TOKEN}
+	AppToken Secret `yaml:"app_token"`
+	// SigningSecret verifies callbacks in HTTP mode.
+	//
+	// Example: {env: SLACK_SIGNING_SECRET}
+	SigningSecret Secret `yaml:"signing_secret"`
+	// APIURL is the base URL of the Slack API, with a slash at the end. Set it
+	// for the sandbox. If empty, nod uses the address of Slack.
+	//
+	// Example: http://127.0.0.1:8788/slack/api/
+	APIURL string `yaml:"api_url"`
+	// Pacing keeps nod within the rate limits of Slack before Slack has to
+	// refuse a call.
+	//
+	// Default: true
+	// Example: false
+	Pacing *bool `yaml:"pacing"`
+}
+
+// Discord connects a Discord application. It is used if bot_token is set.
+type Discord struct {
+	// BotToken is the token of the bot.
+	//
+	// Example: {env: DISCORD_BOT_TOKEN}
+	BotToken Secret `yaml:"bot_token"`
+	// PublicKey is the public key of the application, in hex. It turns on HTTP
+	// mode, which replaces the gateway.
+	//
+	// Example: 4fa0b8c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9
+	PublicKey string `yaml:"public_key"`
+	// APIURL is the address that replaces https://discord.com. Set it for the
+	// sandbox.
+	//
+	// Example: http://127.0.0.1:8788/discord
+	APIURL string `yaml:"api_url"`
+	// Pacing keeps nod within the rate limits of Discord before Discord has to
+	// refuse a call.
+	//
+	// Default: true
+	// Example: false
+	Pacing *bool `yaml:"pacing"`
+}
+
+// Telegram connects a Telegram bot. It is used if bot_token is set. Set
+// webhook_url and webhook_secret together.
+type Telegram struct {
+	// BotToken is the token of the bot, from @BotFather.
+	//
+	// Example: {env: TELEGRAM_BOT_TOKEN}
+	BotToken Secret `yaml:"bot_token"`
+	// WebhookURL is the URL at which Telegram reaches nod. It turns on webhook
+	// mode, which replaces long polling. nod registers it at startup.
+	//
+	// Example: https://nod.example.com/telegram/webhook
+	WebhookURL string `yaml:"webhook_url"`
+	// WebhookSecret is the secret that Telegram sends with every update: up to
+	// 256 letters, digits, underscores and hyphens.
+	//
+	// Example: {env: TELEGRAM_WEBHOOK_SECRET_TOKEN}
+	WebhookSecret Secret `yaml:"webhook_secret"`
+	// APIURL is the address that replaces https://api.telegram.org. Set it for
+	// the sandbox or for a Bot API server of your own.
+	//
+	// Example: http://127.0.0.1:8788/telegram
+	APIURL string `yaml:"api_url"`
+	// Pacing keeps nod within the rate limits of Telegram before Telegram has
+	// to refuse a call.
+	//
+	// Default: true
+	// Example: false
+	Pacing *bool `yaml:"pacing"`
+}
+
+// Names of the platforms in the configuration.
+const (
+	PlatformSlack    = "slack"
+	PlatformDiscord  = "discord"
+	PlatformTelegram = "telegram"
+)
+
+// Platforms returns the names of the platforms that have a token.
+func (c Config) Platforms() []string {
+	var out []string
+	for _, p := range []struct {
+		name  string
+		token Secret
+	}{{PlatformSlack, c.Slack.BotToken}, {PlatformDiscord, c.Discord.BotToken}, {PlatformTelegram, c.Telegram.BotToken}} {
+		if p.token.Set() {
+			out = append(out, p.name)
+		}
+	}
+	return out
+}
+
+// Account returns the person's ID on a platform, or an empty string.
+func (p Person) Account(platform string) string {
+	switch platform {
+	case PlatformSlack:
+		return p.Slack
+	case PlatformDiscord:
+		return p.Discord
+	case PlatformTelegram:
+		return p.Telegram
+	}
+	return ""
+}
+
+// Target is a parsed entry of Route.To.
+type Target struct{ Platform, Channel, Thread string }
+
+// ParseTarget reads platform:channel/thread.
+func ParseTarget(s string) (Target, error) {
+	platform, rest, ok := strings.Cut(s, ":")
+	if !ok || rest == "" {
+		return Target{}, fmt.Errorf("%q is not like slack:C0123, discord:123 or telegram:-100123", s)
+	}
+	if !slices.Contains([]string{PlatformSlack, PlatformDiscord, PlatformTelegram}, platform) {
+		return Target{}, fmt.Errorf("%q: there is no platform %q", s, platform)
+	}
+	channel, thread, _ := strings.Cut(rest, "/")
+	return Target{platform, channel, thread}, nil
+}

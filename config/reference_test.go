@@ -1,0 +1,331 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var update = flag.Bool("update", false, "write docs/configuration.md from the comments")
+
+const (
+	referencePath = "../docs/configuration.md"
+	sinceFirst    = "0.1.0" // the version of a key whose comment has no "Since:"
+)
+
+// TestReference checks that docs/configuration.md is what the comments on the
+// configuration say, that every key has a description and an example, and that
+// every example can be read.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	r := &reference{t: t, docs: structDocs(t)}
+	want := r.page()
+	if *update {
+		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(referencePath); err != nil || string(got) != want {
+		t.Errorf("%s is out of date; run make reference (%v)", referencePath, err)
+	}
+}
+
+// TestIDs checks that the IDs of a person in schedules are read from the file
+// and from the environment.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "nod.yaml")
+	if err := os.WriteFile(path, []byte("people: {ana: {ids: {pagerduty: PABC123, opsgenie: old}}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path, []string{"NOD_PEOPLE_ANA_IDS_OPSGENIE=new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := c.People["ana"].IDs; ids["pagerduty"] != "PABC123" || ids["opsgenie"] != "new" {
+		t.Errorf("%v", ids)
+	}
+}
+
+// reference writes the page.
+type reference struct {
+	t    *testing.T
+	docs map[string]structDoc
+	b    strings.Builder
+}
+
+// structDoc is the text of a struct type and of its fields, by Go name.
+type structDoc struct {
+	text   string
+	fields map[string]string
+}
+
+func structDocs(t *testing.T) map[string]structDoc {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := map[string]structDoc{}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			g, ok := decl.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			spec := g.Specs[0].(*ast.TypeSpec)
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				doc := structDoc{g.Doc.Text(), map[string]string{}}
+				for _, f := range s.Fields.List {
+					doc.fields[f.Names[0].Name] = f.Doc.Text()
+				}
+				docs[spec.Name.Name] = doc
+			}
+		}
+	}
+	return docs
+}
+
+const preamble = `# Configuration reference
+
+This page lists every key of the configuration file, with its type, default and an example. ` + "`make reference`" + `
+writes it from the source. [` + "`deploy/nod.example.yaml`" + `](../deploy/nod.example.yaml) shows the keys in context, and
+` + "`nod config check`" + ` reports every mistake in a file with its path.
+
+- The file is ` + "`nod.yaml`" + `, the file that ` + "`NOD_CONFIG`" + ` names, or the one that ` + "`--config`" + ` names. Unknown keys are errors.
+- A *secret* is a text, ` + "`{env: NAME}`" + ` or ` + "`{file: PATH}`" + `. A relative path starts at the directory of the file. nod never
+  prints a secret.
+- A *duration* is a number with a unit, such as ` + "`90s`, `5m` or `720h`" + `.
+- An environment variable overrides the key in the file. Where NAME is part of a key, the entry must exist in the
+  file; in the variable, use capitals, and an underscore for every other character.
+`
+
+func (r *reference) page() string {
+	r.b.WriteString(preamble)
+	config := reflect.TypeFor[Config]()
+	r.b.WriteString("\n## General\n")
+	for n := range config.NumField() {
+		if f := config.Field(n); element(f.Type) == nil {
+			r.key("Config", f, keyOf(f), Variable(keyOf(f)))
+		}
+	}
+	for n := range config.NumField() {
+		f := config.Field(n)
+		if element(f.Type) == nil {
+			continue
+		}
+		fmt.Fprintf(&r.b, "\n## %s\n", keyOf(f))
+		r.section("Config", f, keyOf(f), []string{keyOf(f)})
+	}
+	return r.b.String()
+}
+
+// section writes a key that has other keys, and then those. Variable is the
+// path of the environment variables, nil if there are none.
+func (r *reference) section(owner string, f reflect.StructField, path string, variable []string) {
+	s := element(f.Type)
+	text := r.describe(f, path, r.docs[owner].fields[f.Name])
+	_, about, _ := strings.Cut(paragraphs(r.docs[s.Name()].text), ". ")
+	if about != "" {
+		text += "\n\n" + about
+	}
+	fmt.Fprintf(&r.b, "\n%s\n", wrap(text))
+	switch f.Type.Kind() {
+	case reflect.Map:
+		path += ".NAME"
+		variable = extend(variable, "NAME")
+	case reflect.Slice:
+		path, variable = path+"[]", nil
+	case reflect.Pointer:
+		variable = nil
+	}
+	for n := range s.NumField() {
+		sub := s.Field(n)
+		at := path + "." + keyOf(sub)
+		if element(sub.Type) != nil {
+			fmt.Fprintf(&r.b, "\n### %s\n", at)
+			r.section(s.Name(), sub, at, extend(variable, keyOf(sub)))
+			continue
+		}
+		name := ""
+		if variable != nil {
+			name = Variable(extend(variable, keyOf(sub))...)
+		}
+		r.key(s.Name(), sub, at, name)
+	}
+}
+
+func extend(path []string, key string) []string {
+	if path == nil {
+		return nil
+	}
+	return append(append([]string{}, path...), key)
+}
+
+// key writes one key that has a value.
+func (r *reference) key(owner string, f reflect.StructField, path, variable string) {
+	doc := r.docs[owner].fields[f.Name]
+	text, rest, _ := strings.Cut(doc, "\n\n")
+	attributes := map[string]string{"Default": "none", "Since": sinceFirst}
+	switch f.Type.Kind() {
+	case reflect.Bool:
+		attributes["Default"] = "`false`"
+	case reflect.Int, reflect.Float64:
+		attributes["Default"] = "`0`"
+	}
+	for line := range strings.Lines(rest) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
+			attributes[name] = "`" + value + "`"
+		}
+	}
+	r.example(f, path, strings.Trim(attributes["Example"], "`"))
+	r.constant(f, path, strings.Trim(attributes["Default"], "`"))
+	fmt.Fprintf(&r.b, "\n### %s\n\n%s\n\n", path, wrap(r.describe(f, path, text)))
+	fmt.Fprintf(&r.b, "- Type: %s\n- Default: %s\n- Example: %s\n", typeName(f.Type), attributes["Default"], attributes["Example"])
+	if variable != "" {
+		fmt.Fprintf(&r.b, "- Environment variable: `%s`\n", variable)
+	}
+	fmt.Fprintf(&r.b, "- Since: %s\n", strings.Trim(attributes["Since"], "`"))
+}
+
+// describe returns a description that starts with the key instead of the Go
+// name.
+func (r *reference) describe(f reflect.StructField, path, doc string) string {
+	text := paragraphs(doc)
+	rest, ok := strings.CutPrefix(text, f.Name+" ")
+	if !ok {
+		r.t.Errorf("%s: the comment on %s must start with its name", path, f.Name)
+	}
+	return "`" + keyOf(f) + "` " + rest
+}
+
+// example checks that an example is a value of the key.
+func (r *reference) example(f reflect.StructField, path, example string) {
+	if example == "" {
+		r.t.Errorf("%s: the comment on %s has no Example", path, f.Name)
+		return
+	}
+	if strings.HasPrefix(example, "{env: ") {
+		return // the variable is not set here
+	}
+	v := reflect.New(f.Type)
+	if err := yaml.Unmarshal([]byte(example), v.Interface()); err != nil || v.Elem().IsZero() && example != "false" {
+		r.t.Errorf("%s: example %q: %v", path, example, err)
+	}
+}
+
+// constant checks a default that package config itself applies.
+func (r *reference) constant(f reflect.StructField, path, want string) {
+	var c Config
+	c.defaults()
+	v := reflect.ValueOf(c)
+	for key := range strings.SplitSeq(path, ".") {
+		n := 0
+		for v.Kind() == reflect.Struct && n < v.NumField() && keyOf(v.Type().Field(n)) != key {
+			n++
+		}
+		if v.Kind() != reflect.Struct || n == v.NumField() {
+			return
+		}
+		v = v.Field(n)
+	}
+	if v.Type() != f.Type || v.IsZero() {
+		return
+	}
+	got := reflect.New(f.Type)
+	if err := yaml.Unmarshal([]byte(want), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), v.Interface()) {
+		r.t.Errorf("%s: default %q, but the code has %v", path, want, v.Interface())
+	}
+}
+
+func keyOf(f reflect.StructField) string { return f.Tag.Get("yaml") }
+
+// element returns the struct that a key holds, one or several of; nil for a key
+// with a value.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[Secret]() || t == reflect.TypeFor[time.Time]() {
+		return nil
+	}
+	return t
+}
+
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Secret]():
+		return "secret"
+	case reflect.TypeFor[Duration]():
+		return "duration"
+	case reflect.TypeFor[time.Time]():
+		return "time (RFC 3339)"
+	case reflect.TypeFor[Words]():
+		return "text or list of texts"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "integer"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "list of texts"
+	case reflect.Map:
+		return "map of texts"
+	}
+	return "text"
+}
+
+// paragraphs joins the lines of each paragraph.
+func paragraphs(s string) string {
+	parts := strings.Split(strings.TrimSpace(s), "\n\n")
+	for n, p := range parts {
+		parts[n] = strings.ReplaceAll(p, "\n", " ")
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// wrap breaks paragraphs into lines of at most 110 columns.
+func wrap(s string) string {
+	var b strings.Builder
+	column := 0
+	for n, p := range strings.Split(s, "\n\n") {
+		if n > 0 {
+			b.WriteString("\n\n")
+		}
+		column = 0
+		for word := range strings.FieldsSeq(p) {
+			switch {
+			case column == 0:
+			case column+1+len(word) > 110:
+				b.WriteString("\n")
+				column = 0
+			default:
+				b.WriteString(" ")
+				column++
+			}
+			b.WriteString(word)
+			column += len(word)
+		}
+	}
+	return b.String()
+}
