@@ -1,5 +1,10 @@
-// Package api is nod's HTTP front door: JSON in, JSON out, server-sent events.
-// openapi.yaml beside it describes every path and is served at /openapi.yaml.
+// Package api is nod's HTTP entry point: JSON in, JSON out, server-sent events
+// and a WebSocket. The file openapi.yaml in this directory describes every
+// path and is served at /openapi.yaml.
+//
+// What belongs here is transport: authentication, limits, decoding, waiting
+// and streaming. Rules about requests belong to the engine, and formats of
+// other systems to bridge/dialect.
 package api
 
 import (

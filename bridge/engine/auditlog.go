@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // auditPage is how many entries are read at once.

@@ -6,11 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Options configures an Engine.

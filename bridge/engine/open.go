@@ -5,11 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // opener opens requests.

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Evidence shows what is stored, and whether it verifies.

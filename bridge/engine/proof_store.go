@@ -6,9 +6,8 @@ import (
 	"encoding/hex"
 	"log/slog"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // A verifier is what the decorators of ports have in common. They believe

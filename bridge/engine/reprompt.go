@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // rounds opens follow-ups, and ends interactions for tools.

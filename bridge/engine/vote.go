@@ -3,9 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // vote counts a decision. It returns the record as it is then.

@@ -46,21 +46,28 @@ func choice(kind, options string) string {
 
 func option(value string) string { return `{"text":` + text(5) + `,"value":"` + value + `"}` }
 
-// TestBlocks checks what Block Kit refuses, and where it says the mistake is.
+// refusal is a list of blocks and a word of what is wrong with it; empty if
+// nothing is.
+type refusal struct{ blocks, word string }
+
+func checkRefusals(t *testing.T, all []refusal) {
+	t.Helper()
+	for _, x := range all {
+		view := `{"type":"modal","title":` + text(5) + `,"submit":` + text(5) + `,"blocks":[` + x.blocks + `]}`
+		got := strings.Join(slack.CheckModal([]byte(view)), "\n")
+		if (x.word == "") != (got == "") || !strings.Contains(got, x.word) {
+			t.Errorf("%.200s: %s, want %q", x.blocks, got, x.word)
+		}
+	}
+}
+
+func long(n int) string { return strings.Repeat("x", n) }
+
+// TestBlocks checks what Block Kit refuses about blocks and buttons, and where
+// it says the mistake is.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	many := func(n int) string {
-		var out []string
-		for k := range n {
-			out = append(out, option(fmt.Sprint(k)))
-		}
-		return `"options":[` + strings.Join(out, ",") + `]`
-	}
-	long := func(n int) string { return strings.Repeat("x", n) }
-	one := `"options":[` + option("v") + `]`
-	group := `{"label":` + text(5) + `,` + one + `}`
-	const leaf = `{"type":"text","text":"x"}`
-	for _, x := range []struct{ blocks, word string }{
+	checkRefusals(t, []refusal{
 		{`{"type":"header","text":` + text(150) + `}`, ""},
 		{`{"type":"header","text":` + text(151) + `}`, "less than 151"},
 		{`{"type":"header","text":{"type":"mrkdwn","text":"x"}}`, "/text/type"},
@@ -86,6 +93,22 @@ func TestBlocks(t *testing.T) {
 		{inActions(`{"type":"email_text_input","action_id":"a"}`), "only allowed in input"},
 		{inActions(`{"type":"overflow","action_id":"a"}`), "unsupported type"},
 		{inBlock(pressable("a")), "not allowed in input"},
+	})
+}
+
+// TestInputs checks what Block Kit refuses about inputs.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	many := func(n int) string {
+		var out []string
+		for k := range n {
+			out = append(out, option(fmt.Sprint(k)))
+		}
+		return `"options":[` + strings.Join(out, ",") + `]`
+	}
+	one := `"options":[` + option("v") + `]`
+	group := `{"label":` + text(5) + `,` + one + `}`
+	checkRefusals(t, []refusal{
 		{inBlock(`{"type":"plain_text_input","action_id":"a","max_length":3000}`), ""},
 		{inBlock(`{"type":"plain_text_input","action_id":"a","max_length":3001}`), "max_length"},
 		{inBlock(`{"type":"plain_text_input","action_id":"a","initial_value":"` + long(15001) + `"}`), "too long"},
@@ -105,6 +128,14 @@ func TestBlocks(t *testing.T) {
 		{inBlock(choice("static_select", `"option_groups":[{"label":`+text(5)+`,`+one+`}]`)), ""},
 		{inBlock(choice("static_select", `"option_groups":[`+repeat(101, group)+`]`)), "no more than 100"},
 		{inBlock(choice("static_select", `"option_groups":[]`)), "exactly one"},
+	})
+}
+
+// TestRichText checks what Block Kit refuses about rich text.
+func TestRichText(t *testing.T) {
+	t.Parallel()
+	const leaf = `{"type":"text","text":"x"}`
+	checkRefusals(t, []refusal{
 		{rich("section", "", leaf, `{"type":"link","url":"https://x.example"}`, `{"type":"user","user_id":"U"}`), ""},
 		{rich("section", "", `{"type":"date","timestamp":1,"format":"{date}"}`), ""},
 		{rich("section", ""), "must not be empty"},
@@ -117,13 +148,7 @@ func TestBlocks(t *testing.T) {
 		{rich("list", `"style":"roman",`, leaf), "bullet or ordered"},
 		{rich("list", `"style":"ordered","indent":9,`, leaf), "0 to 8"},
 		{rich("list", `"style":"ordered",`, leaf), "must be sections"},
-	} {
-		view := `{"type":"modal","title":` + text(5) + `,"submit":` + text(5) + `,"blocks":[` + x.blocks + `]}`
-		got := strings.Join(slack.CheckModal([]byte(view)), "\n")
-		if (x.word == "") != (got == "") || !strings.Contains(got, x.word) {
-			t.Errorf("%.200s: %s, want %q", x.blocks, got, x.word)
-		}
-	}
+	})
 }
 
 // TestViews checks what Slack refuses about a view itself.

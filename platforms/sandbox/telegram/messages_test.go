@@ -105,7 +105,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestMessageErrors checks the documented errors of sending and editing.
+// TestMessageErrors checks the documented errors of sending and editing messages.
 func TestMessageErrors(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
@@ -120,18 +120,6 @@ func TestMessageErrors(t *testing.T) {
 		c.ParseMode = mode
 		return c
 	}
-	buttons := func(b ...tgbotapi.InlineKeyboardButton) tgbotapi.MessageConfig {
-		return message("x", tgbotapi.NewInlineKeyboardMarkup(b))
-	}
-	many := make([]tgbotapi.InlineKeyboardButton, 9)
-	for n := range many {
-		many[n] = tgbotapi.NewInlineKeyboardButtonData("x", "x")
-	}
-	tall := tgbotapi.NewInlineKeyboardMarkup()
-	for range 101 {
-		tall.InlineKeyboard = append(tall.InlineKeyboard, many[:1])
-	}
-	asking := tgbotapi.ForceReply{ForceReply: true, InputFieldPlaceholder: strings.Repeat("x", 65)}
 	replied := message("x", nil)
 	replied.ReplyToMessageID = 999
 	for _, x := range []struct {
@@ -150,12 +138,6 @@ func TestMessageErrors(t *testing.T) {
 		{"Unexpected end tag", mode("HTML", "x</b>")},
 		{"Can't find end tag", mode("HTML", "<b>x")},
 		{"Unexpected character", mode("HTML", "x <")},
-		{"button text is empty", buttons(tgbotapi.NewInlineKeyboardButtonData("", "x"))},
-		{"BUTTON_DATA_INVALID", buttons(tgbotapi.NewInlineKeyboardButtonData("x", strings.Repeat("x", 65)))},
-		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
-		{"markup is too long", buttons(many...)},
-		{"markup is too long", message("x", tall)},
-		{"placeholder is too long", message("x", asking)},
 		{"message to be replied not found", replied},
 		{"message to edit not found", tgbotapi.NewEditMessageText(telegram.Chat, 999, "x")},
 		{"chat not found", tgbotapi.NewEditMessageText(1, 999, "x")},
@@ -168,6 +150,45 @@ func TestMessageErrors(t *testing.T) {
 	} {
 		d.refused(400, x.word, d.fails(x.c))
 	}
+}
+
+// TestKeyboardErrors checks the documented errors of keyboards.
+func TestKeyboardErrors(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	buttons := func(b ...tgbotapi.InlineKeyboardButton) tgbotapi.MessageConfig {
+		return message("x", tgbotapi.NewInlineKeyboardMarkup(b))
+	}
+	many := make([]tgbotapi.InlineKeyboardButton, 9)
+	for n := range many {
+		many[n] = tgbotapi.NewInlineKeyboardButtonData("x", "x")
+	}
+	tall := tgbotapi.NewInlineKeyboardMarkup()
+	for range 101 {
+		tall.InlineKeyboard = append(tall.InlineKeyboard, many[:1])
+	}
+	asking := tgbotapi.ForceReply{ForceReply: true, InputFieldPlaceholder: strings.Repeat("x", 65)}
+	for _, x := range []struct {
+		word string
+		c    tgbotapi.Chattable
+	}{
+		{"button text is empty", buttons(tgbotapi.NewInlineKeyboardButtonData("", "x"))},
+		{"BUTTON_DATA_INVALID", buttons(tgbotapi.NewInlineKeyboardButtonData("x", strings.Repeat("x", 65)))},
+		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
+		{"markup is too long", buttons(many...)},
+		{"markup is too long", message("x", tall)},
+		{"placeholder is too long", message("x", asking)},
+	} {
+		d.refused(400, x.word, d.fails(x.c))
+	}
+}
+
+// TestParameterErrors checks what is answered to parameters that cannot be
+// read.
+func TestParameterErrors(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	m := d.send(message("x", nil))
 	for word, p := range map[string]tgbotapi.Params{
 		"can't parse entities":         {"entities": "{"},
 		"can't parse reply keyboard":   {"reply_markup": "["},
