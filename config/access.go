@@ -61,8 +61,8 @@ type Route struct {
 	//
 	// Example: 2
 	Quorum int `yaml:"quorum"`
-	// Must are people or @groups. At least one of them must be among those who
-	// approve.
+	// Must are people or @groups. Each of these people, and at least one member
+	// of each of these groups, must be among those who approve.
 	//
 	// Example: ["@leads"]
 	Must []string `yaml:"must"`

@@ -222,7 +222,7 @@ func (s *Server) proveAnswer(w http.ResponseWriter, r *http.Request, records []b
 	if err != nil {
 		return err
 	}
-	statement, err := s.engine.StateAnswer(records, body)
+	statement, err := s.engine.Evidence.StateAnswer(records, body)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,10 @@
-// Package client talks to a nod daemon. It re-attaches on its own: a wait
-// survives dropped connections and restarts of the daemon.
+// Package client calls a nod daemon over its HTTP API. It reconnects
+// automatically: a wait survives dropped connections and restarts of the
+// daemon.
+//
+// What belongs here is one method for each operation of the API, retries, and
+// the refusal of answers that no daemon gives. Flags, output, exit codes and
+// the verification of receipts belong to cmd/nod.
 package client
 
 import (

@@ -23,6 +23,7 @@ func TestContract(t *testing.T) {
 
 var harness = platformtest.Harness{
 	Name: "discord", Channel: sandbox.DiscordChannel, Elsewhere: "100000000000000003",
+	Direct:    "@300000000000000001",
 	Account:   func(m sandbox.Member) string { return m.Discord },
 	New:       newPlatform,
 	Callbacks: func(o *sandbox.Options, url string) { o.DiscordURL = url },

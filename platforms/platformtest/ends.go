@@ -57,7 +57,7 @@ var ends = []flow{
 		ana := bridge.Actor{Platform: r.Harness.Name, User: r.account("ana")}
 		mute := func(on bool) {
 			r.T.Helper()
-			if err := r.Engine.SetMuted(r.Ctx, ana, r.Harness.Name, []string{r.Harness.Channel}, on); err != nil {
+			if err := r.Engine.Channels.SetMuted(r.Ctx, ana, r.Harness.Name, []string{r.Harness.Channel}, on); err != nil {
 				r.T.Fatal(err)
 			}
 		}

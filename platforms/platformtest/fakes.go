@@ -129,17 +129,17 @@ func (r *Recorder) Commands() []bridge.Command {
 	return slices.Clone(r.commands)
 }
 
-// memory is a Notes in memory.
-type memory struct{ kept sync.Map }
+// Memory is a Notes in memory. Its zero value is ready.
+type Memory struct{ kept sync.Map }
 
 // PutNote implements Notes.
-func (m *memory) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
+func (m *Memory) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
 	v, _ := m.kept.LoadOrStore(key, value)
 	return v.(string), nil
 }
 
 // Note implements Notes.
-func (m *memory) Note(_ context.Context, key string) (string, error) {
+func (m *Memory) Note(_ context.Context, key string) (string, error) {
 	v, ok := m.kept.Load(key)
 	if !ok {
 		return "", nil
@@ -148,7 +148,7 @@ func (m *memory) Note(_ context.Context, key string) (string, error) {
 }
 
 // DropNote implements Notes.
-func (m *memory) DropNote(_ context.Context, key string) error {
+func (m *Memory) DropNote(_ context.Context, key string) error {
 	m.kept.Delete(key)
 	return nil
 }

@@ -50,6 +50,8 @@ type Harness struct {
 	Name string
 	// Channel is the channel that shows requests.
 	Channel string
+	// Direct is the destination of direct messages to ana.
+	Direct string
 	// Elsewhere is another place where people can click.
 	Elsewhere string
 	// Account returns the ID of a member's account.

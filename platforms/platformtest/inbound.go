@@ -23,6 +23,7 @@ func runInbound(t *testing.T, h Harness) {
 		run  func(*Rig, *Recorder)
 	}{
 		{"a click says who clicked what, and where", clickIsWhole},
+		{"a direct message works like a channel", directWorks},
 		{"a click is acknowledged after the sink has returned", acknowledgesLater},
 		{"a click that was not recorded is reported", tellsUnrecorded},
 		{"each verdict is told to the person", tellsVerdicts},
@@ -78,6 +79,32 @@ func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
 	}
 	if _, bounded := sink.Context().Deadline(); !bounded {
 		r.T.Error("the sink has no deadline")
+	}
+}
+
+func directWorks(r *Rig, sink *Recorder) {
+	v := r.view(r.interaction("make deploy"), bridge.StatePending)
+	to := bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Direct}
+	for range 2 { // the second time, the adapter knows the way
+		sink.Reset()
+		ref, err := r.Platform.Post(r.Ctx, to, v, nil)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		r.Press("ana", r.place(ref), render.LabelOnce)
+		r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })
+		c := sink.Clicks()[0]
+		if c.Ref.Channel != ref.Channel || c.Ref.Message != ref.Message || c.Actor.User != r.account("ana") {
+			r.T.Errorf("the click is %+v, the card is at %+v", c, ref)
+		}
+		next, err := r.Platform.Thread(r.Ctx, to, ref, "a session")
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		if _, err := r.Platform.Post(r.Ctx, next, r.view(r.interaction("ls"), bridge.StatePending), nil); err != nil {
+			r.T.Errorf("the second card of a session at %+v: %v", next, err)
+		}
+		v = r.view(r.interaction("make deploy"), bridge.StatePending)
 	}
 }
 

@@ -62,7 +62,7 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	server := httptest.NewUnstartedServer(mux)
 	r.URL = "http://" + server.Listener.Addr().String()
 	so := sandbox.Options{NoLimits: true}
-	setup := Setup{URL: r.URL, Paced: o.paced, Token: o.token, Notes: &memory{}}
+	setup := Setup{URL: r.URL, Paced: o.paced, Token: o.token, Notes: &Memory{}}
 	if o.http {
 		setup.Callback = r.URL + callbackPath
 		if h.Callbacks != nil {

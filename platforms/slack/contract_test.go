@@ -23,6 +23,7 @@ func TestContract(t *testing.T) {
 
 var harness = platformtest.Harness{
 	Name: "slack", Channel: sandbox.SlackChannel, Elsewhere: "C0ONCALL02",
+	Direct:    "U0ANA00001",
 	Account:   func(m sandbox.Member) string { return m.Slack },
 	New:       newPlatform,
 	Callbacks: func(o *sandbox.Options, url string) { o.SlackURL = url },

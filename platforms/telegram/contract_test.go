@@ -29,6 +29,7 @@ var group = strconv.FormatInt(sandbox.TelegramChat, 10)
 
 var harness = platformtest.Harness{
 	Name: "telegram", Channel: group, Elsewhere: "7001",
+	Direct:  "7001",
 	Account: func(m sandbox.Member) string { return strconv.FormatInt(m.Telegram, 10) },
 	New:     newPlatform,
 	Post:    "sendMessage", Edit: "editMessageText", Part: "sendDocument", TooLong: 8_000_001, Redelivers: true,

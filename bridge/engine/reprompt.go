@@ -5,20 +5,30 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Reprompt asks again after an answer that the agent could not use, or instead
+// rounds opens follow-ups, and ends interactions for tools.
+type rounds struct {
+	records  bridge.Records
+	reader   *reader
+	opener   *opener
+	composer *composer
+	reach    *reach
+	routes   routes
+	redactor *redactor
+}
+
+// reprompt asks again after an answer that the agent could not use, or instead
 // of a question that is still pending. The follow-up is evaluated as if it were
 // new. It keeps session and correlation, takes over the messages if its
 // destinations are the same, and starts with the earlier values filled in if
 // the questions have the same IDs. It returns CodeConflict if the rounds are
 // used up or the interaction was asked again already, and CodeForbidden if the
 // policy denies the follow-up.
-func (e *Engine) Reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
-	before, err := e.Get(ctx, id) // what was changed outside nod has no follow-up
+func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
+	before, err := rd.reader.get(ctx, id) // what was changed outside nod has no follow-up
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -31,7 +41,7 @@ func (e *Engine) Reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID,
 		return bridge.Record{}, err
 	}
 	fillIn(before, &r)
-	return e.again(ctx, agent, before, r, followUp{key: key, digest: digest})
+	return rd.again(ctx, agent, before, r, followUp{key: key, digest: digest})
 }
 
 // inherit returns the request for another round: the ask before, with what the
@@ -106,7 +116,7 @@ type followUp struct {
 
 // again opens the next round of an interaction. It is evaluated as if it were
 // new, and takes the messages over if they are where it has to be shown.
-func (e *Engine) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
+func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
 	was := before.Interaction
 	if err := bridge.CheckText("Idempotency-Key", f.key, 200); err != nil {
 		return bridge.Record{}, err
@@ -114,10 +124,10 @@ func (e *Engine) again(ctx context.Context, agent bridge.Agent, before bridge.Re
 	if was.Round >= was.MaxRounds {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
 	}
-	if err := e.permit(ctx, agent, &r); err != nil {
+	if err := rd.opener.permit(ctx, agent, &r); err != nil {
 		return bridge.Record{}, err
 	}
-	i, ruling, err := e.prepare(ctx, agent, r)
+	i, ruling, err := rd.composer.prepare(ctx, agent, r)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -127,40 +137,46 @@ func (e *Engine) again(ctx context.Context, agent bridge.Agent, before bridge.Re
 	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
 		return bridge.Record{}, err
 	}
+	rd.follow(&i, before)
+	o := opening(i, f.key)
+	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
+	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
+	if err := rd.opener.answered(ctx, &o, ruling); err != nil || o.Response != nil {
+		if err != nil {
+			return bridge.Record{}, err
+		}
+		return rd.opener.store(ctx, o)
+	}
+	if i.Root == "" {
+		err = rd.reach.findPeople(ctx, &o)
+	} else if o.Failures, err = rd.reach.failures(i); err == nil {
+		o.FrontEnds, err = rd.reach.frontEnds(ctx, i.Session)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rd.opener.store(ctx, o)
+}
+
+// follow makes an interaction the next round of another.
+func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
+	was := before.Interaction
 	i.Round, i.Previous = was.Round+1, was.ID
 	if slices.Equal(i.RouteNames(), was.RouteNames()) {
-		e.carryOver(&i, before)
+		rd.carryOver(i, before)
 	}
 	if slices.Equal(i.Destinations, was.Destinations) {
 		if i.Root = was.Root; i.Root == "" {
 			i.Root = was.ID
 		}
 	}
-	o := e.opening(i, f.key)
-	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
-	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	if err := e.answered(ctx, &o, ruling); err != nil || o.Response != nil {
-		if err != nil {
-			return bridge.Record{}, err
-		}
-		return e.openStored(ctx, o)
-	}
-	if i.Root == "" {
-		err = e.findPeople(ctx, &o)
-	} else if o.Failures, err = e.reach(i); err == nil {
-		o.FrontEnds, err = e.frontEnds(ctx, i.Session)
-	}
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	return e.openStored(ctx, o)
 }
 
 // carryOver keeps the people and places that were added to the round before,
 // which has the same routes.
-func (e *Engine) carryOver(i *bridge.Interaction, before bridge.Record) {
+func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
-	e.addAgain(i, was)
+	rd.routes.addAgain(i, was)
 	if n := len(i.Destinations); n <= len(was.Destinations) && slices.Equal(i.Destinations, was.Destinations[:n]) {
 		i.Destinations = was.Destinations
 	}
@@ -176,12 +192,12 @@ func (e *Engine) carryOver(i *bridge.Interaction, before bridge.Record) {
 	}
 }
 
-// Queue tells the agent of an interaction that the answer comes later: while it
+// queue tells the agent of an interaction that the answer comes later: while it
 // is pending, it stays open for hold (0: as the request said), and a late
 // answer becomes a message to its session. One that was answered is asked
 // again in the same way.
-func (e *Engine) Queue(ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
-	rec, err := e.Get(ctx, id)
+func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
+	rec, err := rd.reader.get(ctx, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -199,7 +215,7 @@ func (e *Engine) Queue(ctx context.Context, agent bridge.Agent, id bridge.ID, ho
 		return bridge.Record{}, err
 	}
 	if !rec.State.Final() {
-		return e.store.Mark(ctx, id, bridge.Mark{Queued: time.Duration(hold)})
+		return rd.records.Mark(ctx, id, bridge.Mark{Queued: time.Duration(hold)})
 	}
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, rec.State)
@@ -210,110 +226,24 @@ func (e *Engine) Queue(ctx context.Context, agent bridge.Agent, id bridge.ID, ho
 		return bridge.Record{}, err
 	}
 	fillIn(rec, &r)
-	return e.again(ctx, agent, rec, r, followUp{queued: true})
+	return rd.again(ctx, agent, rec, r, followUp{queued: true})
 }
 
-// Complete notes what the agent's tool made of a response; people see it below
+// complete notes what the agent's tool made of a response; people see it below
 // their answer. Only the first note counts. CodeConflict while it is pending.
-func (e *Engine) Complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
-	c.Result, c.Error = e.veilText(c.Result), e.veilText(c.Error)
+func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
+	c.Result, c.Error = rd.redactor.text(c.Result), rd.redactor.text(c.Error)
 	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
 		if err := bridge.CheckText(f.name, f.text, bridge.MaxPrompt); err != nil {
 			return bridge.Record{}, err
 		}
 	}
-	rec, err := e.store.Load(ctx, id)
+	rec, err := rd.records.Load(ctx, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
 	if !rec.State.Final() {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its end, or cancel it")
 	}
-	return e.store.Mark(ctx, id, bridge.Mark{Completed: &c})
-}
-
-// messageBatch is how many messages are handed out at once.
-const messageBatch = 100
-
-// Messages returns the late answers of a session that its agent has not
-// acknowledged, oldest first.
-func (e *Engine) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
-	return e.store.Messages(ctx, agent, session, messageBatch)
-}
-
-// Acknowledge forgets the messages of a session up to one; their cards say that
-// the agent has the answer.
-func (e *Engine) Acknowledge(ctx context.Context, agent, session, through string) error {
-	ids, err := e.store.Acknowledge(ctx, agent, session, through)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := e.store.Mark(ctx, id, bridge.Mark{Delivered: true}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
-		}
-	}
-	return nil
-}
-
-// Availability counts who could answer a request on a route, in a session that
-// may be empty.
-func (e *Engine) Availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
-	var out bridge.Availability
-	i, err := e.interaction(agent, bridge.Request{Ask: bridge.Ask{
-		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk, Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
-	}}, nil)
-	if err != nil {
-		return out, err
-	}
-	failures, err := e.reach(i)
-	if err == nil {
-		failures, err = e.closed(ctx, i, failures)
-	}
-	if err != nil {
-		return out, err
-	}
-	for n, d := range i.Destinations {
-		why, failed := failures[n]
-		out.Destinations = append(out.Destinations, bridge.Reach{Destination: d, Reachable: !failed, Reason: why})
-		out.Available = out.Available || !failed
-	}
-	if session != "" {
-		if out.Clients, out.Enabled, err = e.store.Present(ctx, session); err != nil {
-			return out, err
-		}
-		out.Available = out.Available || out.Enabled > 0
-	}
-	return out, nil
-}
-
-func (e *Engine) frontEnds(ctx context.Context, session string) (bool, error) {
-	if session == "" {
-		return false, nil
-	}
-	_, enabled, err := e.store.Present(ctx, session)
-	return enabled > 0, err
-}
-
-// Responds reports whether a person may answer on any route.
-func (e *Engine) Responds(person string) bool {
-	for _, route := range e.routes {
-		if slices.ContainsFunc(route.Responders, func(r bridge.Responder) bool { return r.Person == person }) {
-			return true
-		}
-		if in, err := e.memberOfAny(context.Background(), route.Groups, bridge.Actor{Platform: bridge.PlatformAPI, User: person, Person: person}); err == nil && in {
-			return true
-		}
-	}
-	return false
-}
-
-// Join counts a front end among those of a session, for PresenceTTL.
-func (e *Engine) Join(ctx context.Context, session, client string, enabled bool) error {
-	return e.store.Join(ctx, session, client, enabled)
-}
-
-// Leave stops counting a front end.
-func (e *Engine) Leave(ctx context.Context, session, client string) error {
-	return e.store.Leave(ctx, session, client)
+	return rd.records.Mark(ctx, id, bridge.Mark{Completed: &c})
 }

@@ -148,13 +148,7 @@ func TestEditIsEvaluated(t *testing.T) {
 // at the time when it is approved.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(*setup)
-		word   string // of what the first approver is told
-		denied bool
-		typed  string
-		then   []string // who has to approve after that, each in the channel of their route
-	}{
+	for name, c := range map[string]reloaded{
 		"denied": {change: func(s *setup) {
 			s.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectDeny, Reason: "frozen"})
 		}, word: "frozen", denied: true},
@@ -183,44 +177,57 @@ func TestReload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetup()
-			s.policy = byWord(nil)
-			w := newWorld(t, s)
-			id := w.open(agentCI, shell("make x")).Interaction.ID
-			stale := w.drawn(id, "C1")
-			next := newSetup()
-			next.policy = byWord(nil)
-			c.change(&next)
-			w.reload(next)
-			v := w.pressOn("ana", stale, "C1", bridge.DecideOnce, "")
-			if c.word == "" {
-				w.state(id, bridge.StateApproved)
-				return
-			}
-			if !strings.Contains(v.Note, c.word) {
-				t.Fatalf("ana is told %q, want %q", v.Note, c.word)
-			}
-			if c.denied {
-				if rec := w.state(id, bridge.StateDenied); rec.Response.Rule != "make" || rec.Response.Actor != nil {
-					t.Errorf("denied by %+v", rec.Response)
-				}
-				return
-			}
-			w.state(id, bridge.StatePending)
-			// The old card no longer approves.
-			w.pressOn("bo", stale, "C1", bridge.DecideOnce, "")
-			w.state(id, bridge.StatePending)
-			w.posted(id)
-			for n, who := range c.then {
-				w.state(id, bridge.StatePending)
-				channel := map[bool]string{true: "C2", false: "C1"}[who == "cy" || who == "di"]
-				if v := w.press(who, id, channel, bridge.DecideOnce, c.typed); v.Kind != bridge.VerdictSettled {
-					t.Fatalf("%d %s: %+v", n, who, v)
-				}
-			}
-			w.state(id, bridge.StateApproved)
+			c.check(t)
 		})
 	}
+}
+
+// reloaded is a config that changes while a request is pending.
+type reloaded struct {
+	change func(*setup)
+	word   string // of what the first approver is told
+	denied bool
+	typed  string
+	then   []string // who has to approve after that, each in the channel of their route
+}
+
+func (c reloaded) check(t *testing.T) {
+	s := newSetup()
+	s.policy = byWord(nil)
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	stale := w.drawn(id, "C1")
+	next := newSetup()
+	next.policy = byWord(nil)
+	c.change(&next)
+	w.reload(next)
+	v := w.pressOn("ana", stale, "C1", bridge.DecideOnce, "")
+	if c.word == "" {
+		w.state(id, bridge.StateApproved)
+		return
+	}
+	if !strings.Contains(v.Note, c.word) {
+		t.Fatalf("ana is told %q, want %q", v.Note, c.word)
+	}
+	if c.denied {
+		if rec := w.state(id, bridge.StateDenied); rec.Response.Rule != "make" || rec.Response.Actor != nil {
+			t.Errorf("denied by %+v", rec.Response)
+		}
+		return
+	}
+	w.state(id, bridge.StatePending)
+	// The old card no longer approves.
+	w.pressOn("bo", stale, "C1", bridge.DecideOnce, "")
+	w.state(id, bridge.StatePending)
+	w.posted(id)
+	for n, who := range c.then {
+		w.state(id, bridge.StatePending)
+		channel := map[bool]string{true: "C2", false: "C1"}[who == "cy" || who == "di"]
+		if v := w.press(who, id, channel, bridge.DecideOnce, c.typed); v.Kind != bridge.VerdictSettled {
+			t.Fatalf("%d %s: %+v", n, who, v)
+		}
+	}
+	w.state(id, bridge.StateApproved)
 }
 
 // TestVotesBeforeReload checks that votes which were given under milder
@@ -311,13 +318,7 @@ func TestAddedPeople(t *testing.T) {
 	s.routes["prod"] = only
 	w := newWorld(t, s)
 	called := func(id bridge.ID) {
-		for range 1000 {
-			if w.get(id).Step == 1 {
-				return
-			}
-			bridge.Pause(t.Context(), 2e6)
-		}
-		t.Fatal("the step is not done")
+		eventually(t, "the step is done", func() bool { return w.get(id).Step == 1 })
 	}
 	for _, who := range []string{"di", "eve"} {
 		one := w.open(agentCI, shell("make x")).Interaction.ID

@@ -3,12 +3,48 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
+
+// judge applies the policy.
+type judge struct {
+	version string
+	policy  bridge.Policy
+}
+
+// rule applies the policy to a request for an approval.
+func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
+	if r.Approval == nil || j.policy == nil {
+		return bridge.Ruling{Effect: bridge.EffectAsk}
+	}
+	a := *r.Approval
+	ruling := j.policy.Judge(bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where})
+	if ruling.Effect != bridge.EffectAsk {
+		return ruling
+	}
+	if ruling.Timeout != 0 {
+		r.Timeout = ruling.Timeout
+	}
+	if ruling.OnTimeout != "" {
+		r.OnTimeout = ruling.OnTimeout
+	}
+	if len(ruling.Scopes) > 0 {
+		a.Limit(ruling.Scopes)
+	}
+	if ruling.Confirm != "" {
+		a.Confirm = ruling.Confirm
+	}
+	if a.Confirm != "" || len(ruling.Redact) > 0 {
+		a.WithoutEdit()
+	}
+	r.Approval = &a
+	return ruling
+}
 
 // review holds a pending request as the current config sees it.
 type review struct {
@@ -23,9 +59,20 @@ type review struct {
 	stricter []string
 }
 
+// evaluator evaluates pending requests again under the current config.
+type evaluator struct {
+	records  bridge.Records
+	outcomes bridge.Outcomes
+	people   *People
+	judge    *judge
+	composer *composer
+	routes   routes
+	log      *slog.Logger
+}
+
 // rejudge evaluates a pending request again: with the current policy, routes
 // and people, as if it were opened now.
-func (e *Engine) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
+func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
 	i := rec.Interaction
 	if i.Kind == bridge.KindNotice {
 		return review{}, nil
@@ -49,7 +96,7 @@ func (e *Engine) rejudge(ctx context.Context, rec bridge.Record) (review, error)
 }
 
 // rejudgeEdit evaluates the input that a person wants to approve instead.
-func (e *Engine) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	v, err := e.evaluate(ctx, rec, input)
 	if err != nil || v.denied != nil {
 		return v, err
@@ -63,7 +110,7 @@ func (e *Engine) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.
 
 // evaluate applies the policy to a request with an input, and prepares it
 // again.
-func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	i := rec.Interaction
 	r := bridge.Request{Ask: i.Again()}
 	r.OnTimeout = bridge.OnTimeoutExpire
@@ -72,7 +119,7 @@ func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.Raw
 		a.Input = input
 		r.Approval = &a
 	}
-	agent := e.agentOf(i)
+	agent := e.people.agentOf(i)
 	if len(agent.Scopes) > 0 && r.Approval != nil {
 		r.Approval.Limit(agent.Scopes)
 	}
@@ -81,8 +128,8 @@ func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.Raw
 	}}
 	switch {
 	case i.Redacted == 0 || r.Approval == nil:
-		v.ruling = e.judge(agent, &r)
-	case e.policy != nil && i.PolicyVersion != e.rules:
+		v.ruling = e.judge.rule(agent, &r)
+	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
 		v.denied = i.Overtaken("the policy changed while this was pending, and fields of it are hidden; " + requestAgain)
 		return v, nil
 	}
@@ -92,45 +139,18 @@ func (e *Engine) evaluate(ctx context.Context, rec bridge.Record, input json.Raw
 		return v, nil
 	}
 	var err error
-	if v.now, v.ruling, err = e.prepareUnder(ctx, agent, r, v.ruling); err != nil {
+	if v.now, v.ruling, err = e.composer.prepareUnder(ctx, agent, r, v.ruling); err != nil {
 		return v, err
 	}
 	v.now.Digest, v.now.Trace = i.Digest, i.Trace
 	if i.Redacted > 0 && r.Approval != nil {
 		v.now.KeepHidden(i)
 	}
-	e.addAgain(&v.now, i)
+	e.routes.addAgain(&v.now, i)
 	return v, nil
 }
 
 const requestAgain = "the agent has to request it again"
-
-// agentOf is the agent of an interaction as it is configured now.
-func (e *Engine) agentOf(i bridge.Interaction) bridge.Agent {
-	if a, ok := e.agents[i.Agent]; ok {
-		return a
-	}
-	owners := slices.DeleteFunc(slices.Clone(i.Requesters), func(who string) bool { return who == i.Requester })
-	return bridge.Agent{Name: i.Agent, Owners: owners}
-}
-
-// addAgain adds the people who were added to a request while it was pending.
-func (e *Engine) addAgain(now *bridge.Interaction, was bridge.Interaction) {
-	for _, a := range was.Added {
-		if a.For != "" && !slices.Contains(now.RouteNames(), a.For) || a.For == "" && now.Route != was.Route {
-			continue // their route no longer has a say
-		}
-		if a.Route != "" {
-			route := e.routes[a.Route] // of the current config; none if it is gone
-			a.Responders, a.Groups = route.Responders, route.Groups
-		}
-		if a.For == "" && len(now.Requirements) > 0 {
-			a.For = now.Route
-		}
-		now.Add(a)
-	}
-	now.Called = was.Called
-}
 
 // amended is a request with the requirements of a review.
 func (v review) amended(was bridge.Interaction) bridge.Interaction {
@@ -178,7 +198,7 @@ const maxTerms = 255
 
 // restate stores the requirements of a review. Approvals that were given under
 // the former ones no longer count.
-func (e *Engine) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
+func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
 	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
@@ -191,15 +211,15 @@ func (e *Engine) restate(ctx context.Context, rec bridge.Record, v review) (brid
 			a.Void = append(a.Void, vote.Actor.Voter())
 		}
 	}
-	if err := e.amend(ctx, rec, a); err != nil {
+	if err := amend(ctx, e.records, rec, a); err != nil {
 		return rec, err
 	}
 	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.stricter, ", "))
-	return e.store.Load(ctx, i.ID)
+	return e.records.Load(ctx, i.ID)
 }
 
 // endByRule ends a pending request without a person.
-func (e *Engine) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
-	got, _, err := e.store.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
+func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
+	got, _, err := e.outcomes.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 	return got, err
 }

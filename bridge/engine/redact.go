@@ -7,6 +7,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// redactor hides credentials from people.
+type redactor struct {
+	hide bridge.Redactor
+}
+
 // veiler hides what is secret in an interaction. What an agent gets back
 // byte for byte cannot be hidden: it is refused.
 type veiler struct {
@@ -30,13 +35,13 @@ func (v *veiler) refuse(field, s string) {
 	}
 }
 
-// veil hides what is secret before anything of an interaction leaves the
+// interaction hides what is secret before anything of an interaction leaves the
 // process; its digest was made before. Fields of the input are hidden whole.
-func (e *Engine) veil(i *bridge.Interaction, fields []string) error {
-	if e.redactor == nil {
+func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
+	if d.hide == nil {
 		return nil
 	}
-	v := &veiler{r: e.redactor}
+	v := &veiler{r: d.hide}
 	prompt := i.Prompt
 	v.text(&i.Prompt)
 	v.text(&i.Error)
@@ -99,31 +104,31 @@ func (v *veiler) question(q *bridge.Question) {
 	}
 }
 
-// veilText hides what is secret in one text.
-func (e *Engine) veilText(s string) string {
-	if e.redactor == nil {
+// text hides what is secret in one text.
+func (d *redactor) text(s string) string {
+	if d.hide == nil {
 		return s
 	}
-	return e.redactor.Redact(s)
+	return d.hide.Redact(s)
 }
 
-// forPeople is a record as its cards show it: what people typed goes to the
+// record is a record as its cards show it: what people typed goes to the
 // agent as it is, and is not repeated where it holds a credential.
-func (e *Engine) forPeople(r bridge.Record) bridge.Record {
-	if e.redactor == nil || r.Response == nil {
+func (d *redactor) record(r bridge.Record) bridge.Record {
+	if d.hide == nil || r.Response == nil {
 		return r
 	}
 	resp := *r.Response
-	resp.Reason = e.redactor.Redact(resp.Reason)
+	resp.Reason = d.hide.Redact(resp.Reason)
 	answers := map[string]bridge.Answer{}
 	for id, a := range resp.Answers {
-		if e.redactor.Redact(a.String()) != a.String() {
+		if d.hide.Redact(a.String()) != a.String() {
 			a = bridge.TextAnswer(hiddenValue(a.String()))
 		}
 		answers[id] = a
 	}
 	resp.Answers = answers
-	if len(resp.Input) > 0 && e.redactor.Redact(string(resp.Input)) != string(resp.Input) {
+	if len(resp.Input) > 0 && d.hide.Redact(string(resp.Input)) != string(resp.Input) {
 		resp.Input = json.RawMessage(`"` + hiddenValue(string(resp.Input)) + `"`)
 	}
 	r.Response = &resp

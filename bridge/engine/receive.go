@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -15,78 +15,89 @@ const (
 	runBackoff = 30 * time.Second // before a platform that gave up is tried again
 )
 
-// Run posts, edits, sweeps and receives until ctx ends, and returns nil then.
-// A platform that fails is retried; it never stops the others.
-func (e *Engine) Run(ctx context.Context) error {
-	var wg sync.WaitGroup
-	wg.Go(func() { e.workOutbox(ctx) })
-	wg.Go(func() { e.sweep(ctx) })
-	wg.Go(func() { e.seal(ctx) })
-	for _, p := range e.platforms {
-		wg.Go(func() { e.receive(ctx, p) })
-	}
-	wg.Wait()
-	return nil
+// receiver lets platforms receive, each at one daemon if it has to.
+type receiver struct {
+	leases    bridge.Leases
+	platforms platforms
+	standby   *standbys
+	log       *slog.Logger
+	node      string
 }
 
-func (e *Engine) receive(ctx context.Context, p bridge.Platform) {
+func (r *receiver) receive(ctx context.Context, p bridge.Platform, sink bridge.Sink) {
 	for ctx.Err() == nil {
-		err := e.receiveOnce(ctx, p)
+		err := r.receiveOnce(ctx, p, sink)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			e.log.Error("platform stopped, an operator must act", "platform", p.Name(), "error", err)
+			r.log.Error("platform stopped, an operator must act", "platform", p.Name(), "error", err)
 			bridge.Pause(ctx, runBackoff)
 		}
 	}
 }
 
-func (e *Engine) receiveOnce(ctx context.Context, p bridge.Platform) error {
+func (r *receiver) receiveOnce(ctx context.Context, p bridge.Platform, sink bridge.Sink) error {
 	x, ok := p.(bridge.Exclusive)
 	if !ok || x.ExclusiveKey() == "" {
-		return p.Run(ctx, e)
+		return p.Run(ctx, sink)
 	}
 	lease := "receive:" + x.ExclusiveKey()
 	for {
-		held, err := e.store.Hold(ctx, lease, e.node, leaseTTL)
+		held, err := r.leases.Hold(ctx, lease, r.node, leaseTTL)
 		if held && err == nil {
 			break
 		}
-		e.standby.set(p.Name(), err == nil)
+		r.standby.set(p.Name(), err == nil)
 		if !bridge.Pause(ctx, leaseRenew) {
 			return nil
 		}
 	}
-	e.standby.set(p.Name(), false)
+	r.standby.set(p.Name(), false)
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	wg.Go(func() { e.keepLease(ctx, stop, lease) })
-	return p.Run(ctx, e)
+	wg.Go(func() { r.keepLease(ctx, stop, lease) })
+	return p.Run(ctx, sink)
 }
 
 // keepLease renews a lease until ctx ends, and stops the holder once the lease
 // may be somebody else's.
-func (e *Engine) keepLease(ctx context.Context, stop func(), lease string) {
+func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
 	good := time.Now()
 	for bridge.Pause(ctx, leaseRenew) {
-		held, err := e.store.Hold(ctx, lease, e.node, leaseTTL)
+		held, err := r.leases.Hold(ctx, lease, r.node, leaseTTL)
 		switch {
 		case err == nil && held:
 			good = time.Now()
 		case err == nil, time.Since(good) > leaseTTL:
-			e.log.Warn("lease lost", "lease", lease, "error", err)
+			r.log.Warn("lease lost", "lease", lease, "error", err)
 			stop()
 			return
 		}
 	}
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := e.store.Release(release, lease, e.node); err != nil {
-		e.log.Warn("lease not given back, it will end by itself", "lease", lease, "error", err)
+	if err := r.leases.Release(release, lease, r.node); err != nil {
+		r.log.Warn("lease not given back, it will end by itself", "lease", lease, "error", err)
 	}
+}
+
+// health returns how each platform is, by name.
+func (r *receiver) health() map[string]bridge.Health {
+	m := map[string]bridge.Health{}
+	for name, p := range r.platforms {
+		switch h, ok := p.(bridge.Healther); {
+		case r.standby.is(name):
+			m[name] = bridge.Health{State: bridge.HealthStandby, Reason: "another daemon receives for it", Since: r.standby.since(name)}
+		case ok:
+			m[name] = h.Health()
+		default:
+			m[name] = bridge.Health{State: bridge.HealthUp}
+		}
+	}
+	return m
 }
 
 // standbys remembers which platforms another daemon receives for.
@@ -114,9 +125,3 @@ func (s *standbys) since(name string) time.Time {
 }
 
 func (s *standbys) is(name string) bool { return !s.since(name).IsZero() }
-
-func parseRef(s string) (bridge.MessageRef, error) {
-	var r bridge.MessageRef
-	err := json.Unmarshal([]byte(s), &r)
-	return r, err
-}
