@@ -63,7 +63,7 @@ reference: ## write docs/cli.md, docs/api.md and docs/configuration.md from the 
 	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
 
 golden: ## write the golden files anew; read the difference before you commit it
-	$(GO) test ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
+	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
 		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
 		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 

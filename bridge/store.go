@@ -5,17 +5,22 @@ import (
 	"time"
 )
 
-// Store is what the engine needs of the database. Every method is atomic,
+// Store is all ports of one database. Only an engine as a whole takes it: each
+// of its parts takes the ports that it uses. Every method of a port is atomic,
 // safe for concurrent use and safe to repeat; an unreachable database is
 // CodeUnavailable. Records that are returned may share what they point to:
 // nobody changes it.
 type Store interface {
+	Openings
 	Records
+	Outcomes
 	Outbox
 	Deadlines
 	Drafts
 	Notes
+	Leases
 	Grants
+	Memory
 	Mailbox
 	Presence
 	Auditor
@@ -23,8 +28,8 @@ type Store interface {
 	Limits
 }
 
-// Records keeps interactions.
-type Records interface {
+// Openings stores new interactions.
+type Openings interface {
 	// NewID returns an id in the partition where the session, else the key,
 	// keeps its interactions.
 	NewID(session, key string) (ID, error)
@@ -35,15 +40,12 @@ type Records interface {
 	Open(context.Context, Opening) (Record, bool, error)
 	// Known reports whether something was opened under an idempotency key.
 	Known(ctx context.Context, agent, session, key string) (bool, error)
+}
+
+// Records keeps interactions and what happened to them.
+type Records interface {
 	// Load returns a record; CodeNotFound where there is none.
 	Load(context.Context, ID) (Record, error)
-	// Settle ends a pending interaction. It returns the record as it is then,
-	// and whether this very settlement ended it; a repeated settlement with
-	// the winner's nonce is the winner.
-	Settle(context.Context, Settlement) (Record, bool, error)
-	// Vote counts a decision of one that needs several, and ends it with the
-	// last that is needed.
-	Vote(context.Context, Ballot) (Record, BallotResult, error)
 	// Mark stores what happened to an interaction without ending it.
 	Mark(context.Context, ID, Mark) (Record, error)
 	// Await returns once the interaction is over, or ctx's error.
@@ -51,6 +53,17 @@ type Records interface {
 	// Pending lists what is pending in the session, newest first; with both
 	// empty, everything that is.
 	Pending(ctx context.Context, agent, session string) ([]ID, error)
+}
+
+// Outcomes ends interactions.
+type Outcomes interface {
+	// Settle ends a pending interaction. It returns the record as it is then,
+	// and whether this very settlement ended it; a repeated settlement with
+	// the winner's nonce is the winner.
+	Settle(context.Context, Settlement) (Record, bool, error)
+	// Vote counts a decision of one that needs several, and ends it with the
+	// last that is needed.
+	Vote(context.Context, Ballot) (Record, BallotResult, error)
 }
 
 // Opening is what Records.Open stores.
@@ -158,6 +171,10 @@ type Notes interface {
 	Note(ctx context.Context, key string) (string, error)
 	// DropNote forgets a value.
 	DropNote(ctx context.Context, key string) error
+}
+
+// Leases lets one process at a time do something.
+type Leases interface {
 	// Hold takes or keeps a lease for holder and reports whether it has it.
 	Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
 	// Release gives a lease back if holder has it.
@@ -280,6 +297,10 @@ type Grants interface {
 	Grants(ctx context.Context, agent string) ([]Grant, error)
 	// DropGrant ends a grant, and reports whether there was one.
 	DropGrant(context.Context, Grant) (bool, error)
+}
+
+// Memory keeps what tools remember of their own approvals.
+type Memory interface {
 	// ClearSession ends every grant of the session, and what tools remember.
 	ClearSession(ctx context.Context, agent, session string) error
 	// Recall returns what a tool remembers under a key of its own; a once is

@@ -200,7 +200,7 @@ func (b *Broker) partition(session, key string) int {
 	return int(h.Sum32() % uint32(b.partitions))
 }
 
-// NewID implements bridge.Records.
+// NewID implements bridge.Openings.
 func (b *Broker) NewID(session, key string) (bridge.ID, error) {
 	p := b.partition(session, key)
 	if p < 0 {

@@ -126,7 +126,7 @@ func (b *Broker) Pending(ctx context.Context, agent, session string) ([]bridge.I
 	}
 }
 
-// Known implements bridge.Records.
+// Known implements bridge.Openings.
 func (b *Broker) Known(ctx context.Context, agent, session, key string) (bool, error) {
 	if key == "" {
 		return false, nil

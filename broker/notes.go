@@ -39,13 +39,13 @@ func (b *Broker) DropNote(ctx context.Context, key string) error {
 	return unavailable(b.client.Del(ctx, b.keys.note(key)).Err())
 }
 
-// Hold implements bridge.Notes.
+// Hold implements bridge.Leases.
 func (b *Broker) Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
 	n, err := b.scripts.lease.Run(ctx, b.client, []string{b.keys.lease(name)}, holder, ttl.Milliseconds()).Int()
 	return n == 1, unavailable(err)
 }
 
-// Release implements bridge.Notes.
+// Release implements bridge.Leases.
 func (b *Broker) Release(ctx context.Context, name, holder string) error {
 	return unavailable(b.scripts.lease.Run(ctx, b.client, []string{b.keys.lease(name)}, holder, 0).Err())
 }
@@ -181,7 +181,7 @@ func (b *Broker) DropGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 	return n > 0, unavailable(err)
 }
 
-// ClearSession implements bridge.Grants.
+// ClearSession implements bridge.Memory.
 func (b *Broker) ClearSession(ctx context.Context, agent, session string) error {
 	if session == "" {
 		return bridge.Errorf(bridge.CodeInvalid, "session: is empty")
@@ -194,7 +194,7 @@ func (b *Broker) rememberedKey(agent, session string) string {
 	return b.keys.remembered(b.partition(session, agent), agent, session)
 }
 
-// Recall implements bridge.Grants.
+// Recall implements bridge.Memory.
 func (b *Broker) Recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
 	scopes := []string{""}
 	if session != "" {
@@ -234,7 +234,7 @@ func (b *Broker) remembered(ctx context.Context, hash, key string) (field, value
 	return field, value, err
 }
 
-// Remember implements bridge.Grants.
+// Remember implements bridge.Memory.
 func (b *Broker) Remember(ctx context.Context, agent, session, key string, s bridge.Scope) error {
 	ttl := bridge.SessionGrantTTL
 	if s == bridge.ScopeAlways {

@@ -12,7 +12,7 @@ import (
 // has changed in the meantime.
 const openTries = 10
 
-// Open implements bridge.Records.
+// Open implements bridge.Openings.
 func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	if o.Awaited {

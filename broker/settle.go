@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Settle implements bridge.Records.
+// Settle implements bridge.Outcomes.
 func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
 	response, err := json.Marshal(s.Response)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Vote implements bridge.Records.
+// Vote implements bridge.Outcomes.
 func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	rec, err := b.Load(ctx, v.ID)
 	if err != nil {

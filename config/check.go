@@ -53,56 +53,53 @@ func (c Config) Check() error {
 
 // checkCallers checks the tokens and limits of agents, people and metrics.
 func (c Config) checkCallers(bad func(path, format string, args ...any)) {
-	seen := map[string]string{}
-	token := func(path string, s Secret) {
-		switch n := len(s.Value()); {
-		case n == 0:
-			bad(path, "is not set; nod token makes one, and %s may hold it", Variable(strings.Split(path, ".")...))
-			return
-		case n < minToken:
-			bad(path, "is shorter than %d characters", minToken)
-		}
-		if other := seen[s.Value()]; other != "" {
-			bad(path, "is the same as %s", other)
-		}
-		seen[s.Value()] = path
-	}
+	tokens := tokens{}
 	if c.Metrics.Token.Set() {
-		token("metrics.token", c.Metrics.Token)
+		tokens.check(bad, "metrics.token", c.Metrics.Token)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a, path := c.Agents[name], "agents."+name
 		c.checkAgent(bad, name)
-		if c.Agents[name].Token.Set() || len(c.Agents[name].TokenHashes) == 0 {
-			token("agents."+name+".token", c.Agents[name].Token)
+		if a.Token.Set() || len(a.TokenHashes) == 0 {
+			tokens.check(bad, path+".token", a.Token)
 		}
-		for n, who := range c.Agents[name].Owners {
-			if _, ok := c.People[who]; !ok {
-				bad(fmt.Sprintf("agents.%s.owners[%d]", name, n), "there is no person %q", who)
-			}
-		}
-		for n, r := range c.Agents[name].Routes {
+		c.checkPeople(bad, path+".owners", a.Owners)
+		for n, r := range a.Routes {
 			if _, ok := c.Routes[r]; !ok {
-				bad(fmt.Sprintf("agents.%s.routes[%d]", name, n), "there is no route %q", r)
+				bad(fmt.Sprintf("%s.routes[%d]", path, n), "there is no route %q", r)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
-		p := c.People[name]
+		p, path := c.People[name], "people."+name
 		if p.Token.Set() {
-			token("people."+name+".token", p.Token)
+			tokens.check(bad, path+".token", p.Token)
 		}
-		for n, h := range p.TokenHashes {
-			if !validHash(h) {
-				bad(fmt.Sprintf("people.%s.token_hashes[%d]", name, n), "is not sha256: and 64 hex digits; make one with: nod token")
-			}
-		}
+		checkTokenHashes(bad, path, p.TokenHashes)
 		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
-			bad("people."+name+".auditor", "needs a token: the audit log is read with it")
+			bad(path+".auditor", "needs a token: the audit log is read with it")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
-			bad("people."+name+".telegram", "is not a numeric user id")
+			bad(path+".telegram", "is not a numeric user id")
 		}
 	}
+}
+
+// tokens are the tokens of the callers checked so far, with their paths.
+type tokens map[string]string
+
+func (t tokens) check(bad func(path, format string, args ...any), path string, s Secret) {
+	switch n := len(s.Value()); {
+	case n == 0:
+		bad(path, "is not set; nod token makes one, and %s may hold it", Variable(strings.Split(path, ".")...))
+		return
+	case n < minToken:
+		bad(path, "is shorter than %d characters", minToken)
+	}
+	if other := t[s.Value()]; other != "" {
+		bad(path, "is the same as %s", other)
+	}
+	t[s.Value()] = path
 }
 
 // checkAccounts rejects an account or an email address that two people share:

@@ -1,6 +1,10 @@
-// Package config reads and checks nod's configuration: plain data from a YAML
-// file and the environment. It knows nothing about how the data is used, and
-// imports no other package of nod.
+// Package config reads nod's configuration from a YAML file and the
+// environment, and checks it as a whole, so that every mistake is reported at
+// once.
+//
+// What belongs here is plain data and its checks. The package knows no other
+// package of nod: the daemon turns the data into routes, policies and
+// platforms.
 package config
 
 import (

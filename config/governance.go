@@ -45,13 +45,18 @@ func validHash(s string) bool {
 	return ok && err == nil && len(raw) == sha256.Size
 }
 
-func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
-	a, path := c.Agents[name], "agents."+name
-	for n, h := range a.TokenHashes {
+// checkTokenHashes checks the hashes of a caller's tokens.
+func checkTokenHashes(bad func(path, format string, args ...any), path string, hashes []string) {
+	for n, h := range hashes {
 		if !validHash(h) {
 			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "is not sha256: and 64 hex digits; make one with: nod token")
 		}
 	}
+}
+
+func (c Config) checkAgent(bad func(path, format string, args ...any), name string) {
+	a, path := c.Agents[name], "agents."+name
+	checkTokenHashes(bad, path, a.TokenHashes)
 	for n, k := range a.Kinds {
 		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
 			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "%q is not ask, approval or notice", k)
@@ -75,11 +80,7 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
 			bad(path, "nobody can be in it")
 		}
-		for n, who := range g.People {
-			if _, ok := c.People[who]; !ok {
-				bad(fmt.Sprintf("%s.people[%d]", path, n), "there is no person %q", who)
-			}
-		}
+		c.checkPeople(bad, path+".people", g.People)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
 			bad(path+".oncall", "there is no schedule %q", g.OnCall)
 		}
@@ -134,6 +135,15 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 			bad(fmt.Sprintf("%s[%d]", path, n), "there is no group %q", group)
 		}
 		if _, ok := c.People[who]; !isGroup && !ok {
+			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
+		}
+	}
+}
+
+// checkPeople checks a list of people.
+func (c Config) checkPeople(bad func(path, format string, args ...any), path string, names []string) {
+	for n, who := range names {
+		if _, ok := c.People[who]; !ok {
 			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
 		}
 	}

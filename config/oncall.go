@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -77,43 +76,48 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 	r := c.Routes[name]
 	for n, s := range r.Escalation {
 		at := fmt.Sprintf("%s.escalation[%d]", path, n)
-		if s.After <= 0 {
-			bad(at+".after", "is not set; say how long to wait, such as 2m")
-		}
-		if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
-			bad(at+".times", "goes with remind, and is at most %d", maxTimes)
-		}
-		if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
-			bad(at, "does nothing; set remind, ask, route or give_up")
-		}
-		if s.GiveUp != "" && n != len(r.Escalation)-1 {
-			bad(at+".give_up", "is not the last step")
-		}
-		if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
-			bad(at+".give_up", "%q is not expire or deny", s.GiveUp)
-		}
+		s.check(func(key, format string, args ...any) { bad(at+key, format, args...) }, n == len(r.Escalation)-1)
 		if _, ok := c.Routes[s.Route]; s.Route != "" && (!ok || s.Route == name) {
 			bad(at+".route", "there is no other route %q", s.Route)
 		}
 		c.checkNames(bad, at+".ask", s.Ask)
 	}
-	if q := r.Quiet; q != nil {
-		for field, s := range map[string]string{"from": q.From, "to": q.To} {
-			if _, err := time.Parse("15:04", s); err != nil {
-				bad(path+".quiet."+field, "%q is not like 22:00", s)
-			}
-		}
-		if _, err := time.LoadLocation(q.Zone); err != nil {
-			bad(path+".quiet.zone", "there is no time zone %q", q.Zone)
-		}
+	if r.Quiet != nil {
+		r.Quiet.check(func(key, format string, args ...any) { bad(path+".quiet"+key, format, args...) })
 	}
 	if len(r.HandOver) > maxHandOver {
 		bad(path+".hand_over", "names %d people, more than %d", len(r.HandOver), maxHandOver)
 	}
-	for n, who := range r.HandOver {
-		if _, ok := c.People[who]; !ok {
-			bad(fmt.Sprintf("%s.hand_over[%d]", path, n), "there is no person %q", who)
+	c.checkPeople(bad, path+".hand_over", r.HandOver)
+}
+
+// check reports what is wrong with a step, by itself.
+func (s Step) check(bad func(key, format string, args ...any), last bool) {
+	if s.After <= 0 {
+		bad(".after", "is not set; say how long to wait, such as 2m")
+	}
+	if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
+		bad(".times", "goes with remind, and is at most %d", maxTimes)
+	}
+	if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
+		bad("", "does nothing; set remind, ask, route or give_up")
+	}
+	if s.GiveUp != "" && !last {
+		bad(".give_up", "is not the last step")
+	}
+	if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
+		bad(".give_up", "%q is not expire or deny", s.GiveUp)
+	}
+}
+
+func (q Quiet) check(bad func(key, format string, args ...any)) {
+	for field, s := range map[string]string{"from": q.From, "to": q.To} {
+		if _, err := time.Parse("15:04", s); err != nil {
+			bad("."+field, "%q is not like 22:00", s)
 		}
+	}
+	if _, err := time.LoadLocation(q.Zone); err != nil {
+		bad(".zone", "there is no time zone %q", q.Zone)
 	}
 }
 
@@ -123,35 +127,37 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 		kinds := 0
 		if r := o.Rotation; r != nil {
 			kinds++
-			for n, who := range r.People {
-				if _, ok := c.People[who]; !ok {
-					bad(fmt.Sprintf("%s.rotation.people[%d]", path, n), "there is no person %q", who)
-				}
-			}
+			c.checkPeople(bad, path+".rotation.people", r.People)
 			if len(r.People) == 0 || r.Every <= 0 || r.Start.IsZero() {
 				bad(path+".rotation", "needs people, start and every")
 			}
 		}
 		if f := o.ICal; f != nil {
 			kinds++
-			if !strings.HasPrefix(f.URL.Value(), "http://") && !strings.HasPrefix(f.URL.Value(), "https://") {
+			if !isWeb(f.URL.Value()) {
 				bad(path+".ical.url", "is not an http or https address")
 			}
 		}
-		for kind, s := range map[string]*Schedule{"pagerduty": o.PagerDuty, "opsgenie": o.Opsgenie, "goalert": o.GoAlert, "grafana": o.Grafana} {
+		for kind, s := range map[string]*Schedule{
+			"pagerduty": o.PagerDuty, "opsgenie": o.Opsgenie, "goalert": o.GoAlert, "grafana": o.Grafana,
+		} {
 			if s == nil {
 				continue
 			}
 			kinds++
-			if s.Schedule == "" || !s.Token.Set() {
-				bad(path+"."+kind, "needs schedule and token")
-			}
-			if s.URL == "" && (kind == "goalert" || kind == "grafana") {
-				bad(path+"."+kind+".url", "is empty; it is the address of your own server")
-			}
+			s.check(bad, path, kind)
 		}
 		if kinds != 1 {
 			bad(path, "has %d kinds; set one of rotation, ical, pagerduty, opsgenie, goalert, grafana", kinds)
 		}
+	}
+}
+
+func (s Schedule) check(bad func(path, format string, args ...any), path, kind string) {
+	if s.Schedule == "" || !s.Token.Set() {
+		bad(path+"."+kind, "needs schedule and token")
+	}
+	if s.URL == "" && (kind == "goalert" || kind == "grafana") {
+		bad(path+"."+kind+".url", "is empty; it is the address of your own server")
 	}
 }

@@ -32,6 +32,23 @@ func (o *outbox) Pop() any {
 	return last
 }
 
+// storm is an outbox of notices and asks, with edits to come.
+func storm(began time.Time, notices, asks, edits int) *outbox {
+	o := &outbox{}
+	for n := range notices {
+		*o = append(*o, waiting{Turn{Key: fmt.Sprint("notice ", n), Rank: RankNotice}, began, began})
+	}
+	for n := range asks {
+		*o = append(*o, waiting{Turn{Key: fmt.Sprint("ask ", n), Rank: RankAsk}, began, began.Add(time.Millisecond)})
+	}
+	for n := range edits {
+		at := began.Add(time.Duration(n) * 9 * time.Second)
+		*o = append(*o, waiting{Turn{Key: fmt.Sprint("edit ", n), Rank: RankEdit}, at, at})
+	}
+	heap.Init(o)
+	return o
+}
+
 // TestStorm sends 500 cards to one channel at once, with notices before them
 // and edits in between, through an outbox as the engine's: the service's rate
 // holds, edits go first, asks go before notices, and each turn comes.
@@ -41,19 +58,7 @@ func TestStorm(t *testing.T) {
 		const every, burst, notices, asks, edits = time.Second, 5, 100, 400, 50
 		p := NewPacer(every, burst, false)
 		began := time.Now()
-		o := &outbox{}
-		for n := range notices {
-			heap.Push(o, waiting{Turn{Key: fmt.Sprint("notice ", n), Rank: RankNotice}, began, began})
-		}
-		for n := range asks {
-			heap.Push(o, waiting{Turn{Key: fmt.Sprint("ask ", n)}, began, began.Add(time.Millisecond)})
-			(*o)[len(*o)-1].turn.Rank = RankAsk
-		}
-		for n := range edits {
-			at := began.Add(time.Duration(n) * 9 * time.Second)
-			heap.Push(o, waiting{Turn{Key: fmt.Sprint("edit ", n), Rank: RankEdit}, at, at})
-		}
-		heap.Init(o)
+		o := storm(began, notices, asks, edits)
 		tries, sent := 0, 0
 		last := [ranks]time.Duration{}
 		slowest := time.Duration(0) // of the edits

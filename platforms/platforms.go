@@ -1,5 +1,8 @@
 // Package platforms holds what every chat adapter needs and no chat service
-// defines: how the adapter is, how fast it may send, and where its clicks go.
+// defines: health, the pace of sending, names, and checks of a setup.
+//
+// What only one service does belongs in the package of its adapter. What a card
+// says belongs in package render, and what a click decides in the engine.
 package platforms
 
 import (

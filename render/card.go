@@ -55,28 +55,12 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	if len(fields) == 1 && fields[0].Header != "" {
 		c.Headline += " · " + Line(fields[0].Header)
 	}
-	if i.Error != "" && !c.Closed {
-		c.Body = append(c.Body, Block{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: Clean(i.Error), Bold: true}}})
-	}
 	prompt := Markdown(i.Prompt)
-	subject := subjectOf(prompt)
-	c.Body = append(c.Body, prompt...)
-	for _, q := range i.Questions {
-		if q.Widget == bridge.WidgetPlanReview {
-			c.Body = append(append(c.Body, Block{Kind: Rule}), Markdown(q.Plan)...)
-		}
+	c.Body = body(i, prompt, c.Closed)
+	if i.Approval != nil && len(i.Digest) >= 12 {
+		c.Digest = "sha256:" + i.Digest[:12]
 	}
-	if i.Approval != nil {
-		code := Input(*i.Approval)
-		c.Body = append(c.Body, code...)
-		if !c.Closed {
-			c.Body = append(c.Body, scopeNotes(i)...)
-		}
-		if len(i.Digest) >= 12 {
-			c.Digest = "sha256:" + i.Digest[:12]
-		}
-	}
-	c.Notice = notice(r, subject)
+	c.Notice = notice(r, subjectOf(prompt))
 	if i.LonePlan() && !c.Closed {
 		return c // its buttons say what there is to say
 	}
@@ -87,6 +71,28 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, listOptions(f.Question))...)
 	}
 	return c
+}
+
+// body is the prompt with what it is about: a plan, or the input of a tool.
+func body(i bridge.Interaction, prompt []Block, closed bool) []Block {
+	var out []Block
+	if i.Error != "" && !closed {
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: Clean(i.Error), Bold: true}}})
+	}
+	out = append(out, prompt...)
+	for _, q := range i.Questions {
+		if q.Widget == bridge.WidgetPlanReview {
+			out = append(append(out, Block{Kind: Rule}), Markdown(q.Plan)...)
+		}
+	}
+	if i.Approval == nil {
+		return out
+	}
+	out = append(out, Input(*i.Approval)...)
+	if !closed {
+		out = append(out, scopeNotes(i)...)
+	}
+	return out
 }
 
 // partsTitle is the text of a question that has several fields.

@@ -1,7 +1,8 @@
 // Package render turns a view into text and structure that every chat service
 // can show: a [Card], built of [Block]s. It is a pure function of its input:
 // no clock, no I/O, no globals. The packages below it write the card in the
-// dialect of one service and within that service's limits.
+// dialect of one service and within that service's limits. Words that appear on
+// every service belong here; limits and layout belong in those packages.
 //
 // All text in a card is plain: whatever came from an agent or a person has
 // been cleaned of characters that hide or reorder others, and carries no

@@ -132,63 +132,71 @@ func rawLines(n ast.Node, src []byte) string {
 }
 
 func spans(parent ast.Node, src []byte, style Span) []Span {
-	var out []Span
-	add := func(s string, st Span) {
-		if s == "" {
-			return
-		}
-		st.Text = s
-		if k := len(out) - 1; k >= 0 {
-			prev := out[k]
-			prev.Text = s
-			if prev == st {
-				out[k].Text += s
-				return
-			}
-		}
-		out = append(out, st)
-	}
+	var out runs
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		st := style
 		switch n := n.(type) {
 		case *ast.Text:
-			add(string(n.Segment.Value(src)), st)
+			out.add(string(n.Segment.Value(src)), style)
 			if n.HardLineBreak() || n.SoftLineBreak() {
-				add("\n", st)
+				out.add("\n", style)
 			}
 		case *ast.String:
-			add(string(n.Value), st)
+			out.add(string(n.Value), style)
 		case *ast.CodeSpan:
-			st.Code = true
-			for _, s := range spans(n, src, st) {
-				add(strings.ReplaceAll(s.Text, "\n", " "), st)
+			style := styled(n, style)
+			for _, s := range spans(n, src, style) {
+				out.add(strings.ReplaceAll(s.Text, "\n", " "), style)
 			}
-		case *ast.Emphasis:
-			if n.Level == 1 {
-				st.Italic = true
-			} else {
-				st.Bold = true
-			}
-			out = append(out, spans(n, src, st)...)
-		case *east.Strikethrough:
-			st.Strike = true
-			out = append(out, spans(n, src, st)...)
 		case *ast.Link:
-			out = append(out, link(spans(n, src, st), string(n.Destination), style)...)
+			out = append(out, link(spans(n, src, style), string(n.Destination), style)...)
 		case *ast.Image:
-			out = append(out, link(spans(n, src, st), string(n.Destination), style)...)
+			out = append(out, link(spans(n, src, style), string(n.Destination), style)...)
 		case *ast.AutoLink:
 			out = append(out, link(nil, string(n.URL(src)), style)...)
 		case *ast.RawHTML:
 			for i := range n.Segments.Len() {
 				seg := n.Segments.At(i)
-				add(string(seg.Value(src)), st)
+				out.add(string(seg.Value(src)), style)
 			}
 		default:
-			out = append(out, spans(n, src, st)...)
+			out = append(out, spans(n, src, styled(n, style))...)
 		}
 	}
 	return out
+}
+
+// runs are spans of which no two neighbors have the same style.
+type runs []Span
+
+// add appends a text.
+func (r *runs) add(s string, style Span) {
+	if s == "" {
+		return
+	}
+	style.Text = s
+	if k := len(*r) - 1; k >= 0 {
+		prev := (*r)[k]
+		prev.Text = s
+		if prev == style {
+			(*r)[k].Text += s
+			return
+		}
+	}
+	*r = append(*r, style)
+}
+
+// styled is the style of the texts inside a node.
+func styled(n ast.Node, style Span) Span {
+	switch n := n.(type) {
+	case *ast.CodeSpan:
+		style.Code = true
+	case *east.Strikethrough:
+		style.Strike = true
+	case *ast.Emphasis:
+		style.Italic = style.Italic || n.Level == 1
+		style.Bold = style.Bold || n.Level != 1
+	}
+	return style
 }
 
 // link shows where a link leads: its text, then the address.

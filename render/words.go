@@ -67,38 +67,50 @@ func headline(r bridge.Record) (icon, text string) {
 	case bridge.StateAnswered:
 		return "✅", "Answered"
 	case bridge.StateApproved:
-		switch r.Response.Scope {
-		case bridge.ScopeSession:
-			return "✅", "Approved for this session"
-		case bridge.ScopeAlways:
-			return "✅", "Always approved"
-		}
-		if len(r.Response.Input) > 0 {
-			return "✅", "Approved with changes"
-		}
-		return "✅", "Approved once"
+		return approved(*r.Response)
 	case bridge.StateDenied:
-		switch {
-		case r.Response.Scope == bridge.ScopeAlways:
-			return "⛔", "Always denied"
-		case r.Response.Stop:
-			return "🛑", "Denied, and the agent stopped"
-		}
-		return "⛔", "Denied"
+		return denied(*r.Response)
 	case bridge.StateExpired:
 		return "⌛", "Expired, nobody answered"
 	case bridge.StateCancelled:
-		if r.Response.Actor != nil {
-			return "🚫", "Declined"
-		}
-		if by := r.Response.WithdrawnBy; by != nil {
-			return "🚫", "Withdrawn by " + Line(by.Display())
-		}
-		return "🚫", "Withdrawn by the agent"
+		return cancelled(*r.Response)
 	case bridge.StateSuperseded:
 		return "🔁", "Asked again below"
 	}
 	return "⚠️", "Could not be delivered"
+}
+
+func approved(r bridge.Response) (icon, text string) {
+	switch r.Scope {
+	case bridge.ScopeSession:
+		return "✅", "Approved for this session"
+	case bridge.ScopeAlways:
+		return "✅", "Always approved"
+	}
+	if len(r.Input) > 0 {
+		return "✅", "Approved with changes"
+	}
+	return "✅", "Approved once"
+}
+
+func denied(r bridge.Response) (icon, text string) {
+	switch {
+	case r.Scope == bridge.ScopeAlways:
+		return "⛔", "Always denied"
+	case r.Stop:
+		return "🛑", "Denied, and the agent stopped"
+	}
+	return "⛔", "Denied"
+}
+
+func cancelled(r bridge.Response) (icon, text string) {
+	if r.Actor != nil {
+		return "🚫", "Declined"
+	}
+	if by := r.WithdrawnBy; by != nil {
+		return "🚫", "Withdrawn by " + Line(by.Display())
+	}
+	return "🚫", "Withdrawn by the agent"
 }
 
 // closing is what stands below a closed card: who, where, when, why, and

@@ -1,5 +1,10 @@
-// Package api is nod's HTTP front door: JSON in, JSON out, server-sent events.
-// openapi.yaml beside it describes every path and is served at /openapi.yaml.
+// Package api is nod's HTTP entry point: JSON in, JSON out, server-sent events
+// and a WebSocket. The file openapi.yaml in this directory describes every
+// path and is served at /openapi.yaml.
+//
+// What belongs here is transport: authentication, limits, decoding, waiting
+// and streaming. Rules about requests belong to the engine, and formats of
+// other systems to bridge/dialect.
 package api
 
 import (
@@ -351,7 +356,7 @@ func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	look := s.engine.Get
 	if p.Agent == nil {
-		look = s.engine.Show // people see what is stored, and that it proves nothing
+		look = s.engine.Evidence.Show // people see what is stored, and that it proves nothing
 	}
 	rec, err := look(r.Context(), id)
 	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {

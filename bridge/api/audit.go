@@ -21,7 +21,7 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, p Principal) erro
 	requestRead(w) // a long log takes longer than a request may
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", auditComplete)
-	if err := s.engine.ExportAudit(r.Context(), w); err != nil {
+	if err := s.engine.Audit.Export(r.Context(), w); err != nil {
 		s.log.Error("audit log not exported", "error", err)
 		return nil // the lines may have begun; that the trailer is missing says so
 	}
@@ -34,5 +34,5 @@ const auditComplete = "Nod-Complete"
 
 // keys are the public keys of receipts and seals; they are for everybody.
 func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
-	_ = write(w, http.StatusOK, s.engine.PublicKeys()) // the caller may have gone
+	_ = write(w, http.StatusOK, s.engine.Audit.PublicKeys()) // the caller may have gone
 }

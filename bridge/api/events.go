@@ -53,38 +53,54 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	rc := http.NewResponseController(w)
 	requestRead(w)
 	w.WriteHeader(http.StatusOK)
 	if _, err := fmt.Fprint(w, ": nod events\n\n"); err != nil {
 		return nil
 	}
-	last := time.Now()
+	stream := eventStream{s: s, w: w, r: r, p: p, filter: f, follow: follow}
+	stream.run(batch, cursor)
+	return nil
+}
+
+// eventStream is a stream of events that has begun.
+type eventStream struct {
+	s      *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	p      Principal
+	filter bridge.EventFilter
+	follow bool
+}
+
+// run writes a batch, and what follows its cursor, until the stream ends.
+func (x eventStream) run(batch []bridge.Event, cursor string) {
+	rc, last := http.NewResponseController(x.w), time.Now()
 	for {
 		if len(batch) > 0 || time.Since(last) > keepAlive {
 			last = time.Now()
-			if !emit(w, batch) {
-				return nil
+			if !emit(x.w, batch) {
+				return
 			}
 		}
-		if rc.Flush() != nil || !follow && len(batch) == 0 {
-			return nil
+		if rc.Flush() != nil || !x.follow && len(batch) == 0 {
+			return
 		}
-		if follow && !s.pauseEvents(r.Context()) {
-			return nil
+		if x.follow && !x.s.pauseEvents(x.r.Context()) {
+			return
 		}
-		next, at, err := s.readableEvents(r.Context(), p, cursor, f)
+		next, at, err := x.s.readableEvents(x.r.Context(), x.p, cursor, x.filter)
 		switch {
 		case err == nil:
 			batch, cursor = next, at
-		case r.Context().Err() != nil:
-			return nil
-		case !follow:
+		case x.r.Context().Err() != nil:
+			return
+		case !x.follow:
 			// An end in good order would pass for the whole history.
-			s.log.Warn("events not readable, the stream breaks off", "error", err)
+			x.s.log.Warn("events not readable, the stream breaks off", "error", err)
 			panic(http.ErrAbortHandler)
 		default:
-			s.log.Warn("events not readable, trying again", "error", err)
+			x.s.log.Warn("events not readable, trying again", "error", err)
 			batch = nil // the cursor stays
 		}
 	}

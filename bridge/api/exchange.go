@@ -212,11 +212,17 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 	if err != nil {
 		return err
 	}
-	kind, body, err := encodeAnswer(out)
+	return s.proveAnswer(w, r, records, out)
+}
+
+// proveAnswer sends the answer to a message with what proves it, and notes that
+// the agent received it.
+func (s *Server) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
+	kind, body, err := encodeAnswer(answer)
 	if err != nil {
 		return err
 	}
-	statement, err := s.engine.StateAnswer(records, body)
+	statement, err := s.engine.Evidence.StateAnswer(records, body)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 func (s *Server) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
 	switch {
 	case p.Agent != nil:
-		return s.engine.Grants(ctx, p.Agent.Name)
+		return s.engine.Grants.List(ctx, p.Agent.Name)
 	case p.Auditor:
-		return s.engine.Grants(ctx, "")
+		return s.engine.Grants.List(ctx, "")
 	}
-	return s.engine.GrantsFor(ctx, p.actor())
+	return s.engine.Grants.ListFor(ctx, p.actor())
 }
 
 func (s *Server) grants(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -48,9 +48,9 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p Principal) err
 	var g bridge.Grant
 	var err error
 	if p.Agent != nil {
-		g, err = s.engine.Revoke(r.Context(), p.Agent.Name, r.PathValue("id"), "agent "+p.Agent.Name)
+		g, err = s.engine.Grants.Revoke(r.Context(), p.Agent.Name, r.PathValue("id"), "agent "+p.Agent.Name)
 	} else {
-		g, err = s.engine.RevokeAs(r.Context(), p.actor(), r.PathValue("id"))
+		g, err = s.engine.Grants.RevokeAs(r.Context(), p.actor(), r.PathValue("id"))
 	}
 	if err != nil {
 		return err

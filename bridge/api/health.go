@@ -24,7 +24,7 @@ type Health struct {
 func (s *Server) health(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.AuditHealth()}
+	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.Audit.Health()}
 	if s.keysOK != nil {
 		h.Keys = s.keysOK()
 	}

@@ -40,7 +40,7 @@ func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Princip
 		return err
 	}
 	session := r.PathValue("id")
-	if err := s.engine.EndSession(r.Context(), p.Agent.Name, session); err != nil {
+	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, session); err != nil {
 		return err
 	}
 	out := bridge.List{Items: []bridge.Record{}}
@@ -139,7 +139,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 	}
 	until := time.Now().Add(wait)
 	for {
-		items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
+		items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 // streamMessages sends the late answers of a session as server-sent events, each
 // once in this stream; what is not acknowledged is repeated in the next.
 func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
-	items, err := s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
+	items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Princi
 		if http.NewResponseController(w).Flush() != nil || !s.pauseEvents(r.Context()) {
 			return nil
 		}
-		if items, err = s.engine.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
+		if items, err = s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
 			s.log.Warn("messages not readable, trying again", "error", err)
 		}
 	}
@@ -200,7 +200,7 @@ func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal
 	if err := read(r, &a); err != nil {
 		return err
 	}
-	if err := s.engine.Acknowledge(r.Context(), p.Agent.Name, r.PathValue("id"), a.Through); err != nil {
+	if err := s.engine.Sessions.Acknowledge(r.Context(), p.Agent.Name, r.PathValue("id"), a.Through); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -229,7 +229,7 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	if m.Scope, err = s.engine.Recall(r.Context(), p.Agent.Name, m.Key, m.Session); err != nil {
+	if m.Scope, err = s.engine.Sessions.Recall(r.Context(), p.Agent.Name, m.Key, m.Session); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)
@@ -240,14 +240,14 @@ func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) e
 	if err := read(r, &m); err != nil {
 		return err
 	}
-	if err := s.engine.Remember(r.Context(), p.Agent.Name, m.Key, m.Scope, m.Session); err != nil {
+	if err := s.engine.Sessions.Remember(r.Context(), p.Agent.Name, m.Key, m.Scope, m.Session); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)
 }
 
 func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
-	if err := s.engine.EndSession(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
+	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -266,7 +266,7 @@ func (s *Server) channelMode(w http.ResponseWriter, r *http.Request, p Principal
 	if err := read(r, &m); err != nil {
 		return err
 	}
-	if err := s.engine.SetMuted(r.Context(), p.actor(), m.Platform, []string{m.Channel}, m.ReadOnly); err != nil {
+	if err := s.engine.Channels.SetMuted(r.Context(), p.actor(), m.Platform, []string{m.Channel}, m.ReadOnly); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)

@@ -15,7 +15,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error
 	if err := read(r, &body); err != nil {
 		return err
 	}
-	said, err := s.engine.Link(r.Context(), p.actor(), body.Code, body.Confirm)
+	said, err := s.engine.Links.Link(r.Context(), p.actor(), body.Code, body.Confirm)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error
 }
 
 func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) error {
-	all, err := s.engine.Links(r.Context())
+	all, err := s.engine.Links.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) erro
 // unlink forgets a link: one's own, or as an auditor any.
 func (s *Server) unlink(w http.ResponseWriter, r *http.Request, p Principal) error {
 	platform, user := r.PathValue("platform"), r.PathValue("id")
-	all, err := s.engine.Links(r.Context())
+	all, err := s.engine.Links.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Server) unlink(w http.ResponseWriter, r *http.Request, p Principal) err
 		if l.Platform != platform || l.User != user || !p.Auditor && l.Person != p.Person {
 			continue
 		}
-		if err := s.engine.Unlink(r.Context(), p.actor(), platform, user); err != nil {
+		if err := s.engine.Links.Unlink(r.Context(), p.actor(), platform, user); err != nil {
 			return err
 		}
 		return write(w, http.StatusOK, l)

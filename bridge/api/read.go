@@ -20,7 +20,7 @@ func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction)
 	case p.Auditor:
 		return true, nil
 	}
-	return s.engine.MayRead(ctx, i, p.actor())
+	return s.engine.People.MayRead(ctx, i, p.actor())
 }
 
 // readable is CodeNotFound for a record that the caller may not read.

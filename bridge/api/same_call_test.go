@@ -50,8 +50,18 @@ func TestSocketRefusesSharedNames(t *testing.T) {
 			until(t, front, `"error"`)
 		}
 	}
-	all := send("ana", "GET", "/v1/interactions?session=s", "")
-	if n := strings.Count(all, `"state":"pending"`); n != 4 {
-		t.Errorf("%d of 4 are pending: %s", n, all)
+	pending := func(want int) {
+		t.Helper()
+		all := send("ana", "GET", "/v1/interactions?session=s", "")
+		if n := strings.Count(all, `"state":"pending"`); n != want {
+			t.Errorf("%d of %d are pending: %s", n, want, all)
+		}
 	}
+	pending(4)
+	send("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`)
+	if err := front.Write(t.Context(), websocket.MessageText, []byte(`{"type":"widget:submit","payload":{"widgetId":"w8","value":{"confirmed":true}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, front, `"conflict"`)
+	pending(2)
 }

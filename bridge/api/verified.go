@@ -16,7 +16,7 @@ type verifiedReader struct {
 // List implements Reader.
 func (v verifiedReader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	l, err := v.Reader.List(ctx, f)
-	return v.engine.CheckList(l, f.AsStored), err
+	return v.engine.Evidence.CheckList(l, f.AsStored), err
 }
 
 // Events implements Reader.
@@ -26,7 +26,7 @@ func (v verifiedReader) Events(ctx context.Context, cursor string, f bridge.Even
 		if err != nil || len(events) == 0 {
 			return events, next, err
 		}
-		good, err := v.engine.CheckEvents(ctx, events)
+		good, err := v.engine.Evidence.CheckEvents(ctx, events)
 		if err != nil || len(good) > 0 {
 			return good, next, err
 		}

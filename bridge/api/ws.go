@@ -187,7 +187,7 @@ func (c *wsConn) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if err := c.s.engine.Leave(ctx, session, c.id); err != nil {
+	if err := c.s.engine.Sessions.Leave(ctx, session, c.id); err != nil {
 		c.s.log.Warn("front end still counted for a while", "error", err)
 	}
 }
@@ -214,5 +214,5 @@ func (c *wsConn) join(ctx context.Context) error {
 	if session == "" || c.p.Agent != nil {
 		return nil
 	}
-	return c.s.engine.Join(ctx, session, c.id, enabled)
+	return c.s.engine.Sessions.Join(ctx, session, c.id, enabled)
 }

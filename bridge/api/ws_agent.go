@@ -44,7 +44,7 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 		c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })
 		return nil
 	case "message_ack":
-		return c.s.engine.Acknowledge(ctx, c.p.Agent.Name, session, a.Through)
+		return c.s.engine.Sessions.Acknowledge(ctx, c.p.Agent.Name, session, a.Through)
 	case "interaction_complete":
 		rec, err := c.own(ctx, a.InteractionID)
 		if err == nil {
@@ -201,7 +201,7 @@ type userMessage struct {
 func (c *wsConn) deliverMessages(ctx context.Context, session string) {
 	sent := map[string]bool{}
 	for ctx.Err() == nil {
-		items, err := c.s.engine.Messages(ctx, c.p.Agent.Name, session)
+		items, err := c.s.engine.Sessions.Messages(ctx, c.p.Agent.Name, session)
 		if err != nil && ctx.Err() == nil {
 			c.s.log.Warn("messages not readable, trying again", "error", err)
 		}

@@ -62,7 +62,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 		return err // a bad cursor
 	}
 	enabled := h.Interaction != nil && h.Interaction.Supported && h.Interaction.Enabled
-	if enabled && !c.s.engine.Responds(c.p.Person) {
+	if enabled && !c.s.engine.People.Responds(c.p.Person) {
 		return errNoResponder
 	}
 	c.enter(ctx, h.SessionID, enabled, func(ctx context.Context) { c.followEvents(ctx, h.SessionID, cursor, show) })
@@ -78,7 +78,7 @@ func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	if err := dialect.Decode("set_interaction_mode", b, &m); err != nil {
 		return err
 	}
-	if m.Enabled && !c.s.engine.Responds(c.p.Person) {
+	if m.Enabled && !c.s.engine.People.Responds(c.p.Person) {
 		return errNoResponder
 	}
 	c.mu.Lock()

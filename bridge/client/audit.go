@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Keys are the public keys of the daemon's receipts and seals.
@@ -38,14 +37,18 @@ func (c *Client) Audit(ctx context.Context, w io.Writer) error {
 // Link makes the account that a code was given to the person's whose token the
 // client has, and returns what happened; without confirm, what would.
 func (c *Client) Link(ctx context.Context, code string, confirm bool) (string, error) {
-	var out struct{ Said string }
+	var out struct {
+		Said string `json:"said"`
+	}
 	err := c.do(ctx, http.MethodPost, "/v1/links", nil, map[string]any{"code": code, "confirm": confirm}, &out)
 	return out.Said, err
 }
 
 // Links lists the accounts that are linked to the person.
 func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
-	var out struct{ Items []bridge.Link }
+	var out struct {
+		Items []bridge.Link `json:"items"`
+	}
 	err := c.do(ctx, http.MethodGet, "/v1/links", nil, nil, &out)
 	return out.Items, err
 }

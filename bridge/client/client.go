@@ -1,5 +1,10 @@
-// Package client talks to a nod daemon. It re-attaches on its own: a wait
-// survives dropped connections and restarts of the daemon.
+// Package client calls a nod daemon over its HTTP API. It reconnects
+// automatically: a wait survives dropped connections and restarts of the
+// daemon.
+//
+// What belongs here is one method for each operation of the API, retries, and
+// the refusal of answers that no daemon gives. Flags, output, exit codes and
+// the verification of receipts belong to cmd/nod.
 package client
 
 import (
@@ -176,37 +181,45 @@ func (c *Client) CancelSession(ctx context.Context, session, reason string) (bri
 
 // retry repeats what failed because the daemon was unreachable.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
-	wait, began, hung := retryFirst, time.Now(), false
+	out := outage{pause: retryFirst, began: time.Now()}
 	for {
 		start := time.Now()
 		err := call(ctx)
 		if own, ok := errors.AsType[callbackError](err); ok {
 			return own.error
 		}
-		code := bridge.ErrorCode(err)
-		if err == nil || ctx.Err() != nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
-			if err != nil && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return err
-		}
-		switch late := errors.Is(err, context.DeadlineExceeded); {
-		case late && !hung:
-			wait, began, hung = retryFirst, time.Now().Add(-pollGrace), true // it should have answered by then
-		case !late && time.Since(start) > retryMost:
-			wait, began, hung = retryFirst, time.Now(), false // it was there for a while
-		}
-		if time.Since(began) > cmp.Or(c.Patience, giveUp) {
-			return err
-		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
-		case <-t.C:
 		}
-		wait = min(2*wait, retryMost)
+		if code := bridge.ErrorCode(err); err == nil || code != bridge.CodeUnavailable && code != bridge.CodeRateLimited {
+			return err
+		}
+		out.failed(start, errors.Is(err, context.DeadlineExceeded))
+		if time.Since(out.began) > cmp.Or(c.Patience, giveUp) {
+			return err
+		}
+		if !bridge.Pause(ctx, out.pause) {
+			return ctx.Err()
+		}
+		out.pause = min(2*out.pause, retryMost)
+	}
+}
+
+// outage is a time in which the daemon does not answer.
+type outage struct {
+	began time.Time
+	pause time.Duration // before the next call
+	hung  bool          // a call was not answered in its time
+}
+
+// failed notes a call that began at start. A daemon that was there in between
+// begins a new outage.
+func (o *outage) failed(start time.Time, late bool) {
+	switch {
+	case late && !o.hung:
+		*o = outage{time.Now().Add(-pollGrace), retryFirst, true} // it should have answered by then
+	case !late && time.Since(start) > retryMost:
+		*o = outage{time.Now(), retryFirst, false} // it was there for a while
 	}
 }
 

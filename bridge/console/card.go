@@ -79,7 +79,7 @@ func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, err
 		may = p.Auditor
 	}
 	if !may {
-		may, err = c.engine.MayRead(r.Context(), rec.Interaction, actor)
+		may, err = c.engine.People.MayRead(r.Context(), rec.Interaction, actor)
 	}
 	if err == nil && !may {
 		err = bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
@@ -101,10 +101,10 @@ func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Acto
 // cardFor is a card with the decisions that are the actor's.
 func (c *Console) cardFor(r *http.Request, rec bridge.Record, actor bridge.Actor) (card, error) {
 	i := rec.Interaction
-	may, err := c.engine.MayAnswer(r.Context(), i, actor)
+	may, err := c.engine.People.MayAnswer(r.Context(), i, actor)
 	deny := false
 	if err == nil && !may && i.Kind == bridge.KindApproval {
-		deny, err = c.engine.MayDeny(r.Context(), i, actor)
+		deny, err = c.engine.People.MayDeny(r.Context(), i, actor)
 	}
 	if err != nil {
 		return card{}, err

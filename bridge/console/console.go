@@ -1,6 +1,10 @@
-// Package console is a page in the browser: what waits, what was decided, who
-// may do what. Whoever is logged in there is one more responder, under the same
-// rules as in chat. It needs no build step: what is in static is what runs.
+// Package console serves a page for the browser: pending requests, past ones,
+// and who may do what. A person who has signed in is one more responder, under
+// the same rules as in chat. The page needs no build step: the files in static
+// are served unchanged.
+//
+// What belongs here is the page, its sessions, and its view of a request.
+// Decisions belong to the engine, and data for other programs to bridge/api.
 package console
 
 import (

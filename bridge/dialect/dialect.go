@@ -1,6 +1,10 @@
-// Package dialect holds what the translators below it have in common. Each of
-// them turns another system's wire format into bridge requests and bridge
-// records back into that format: pure functions, pinned by golden files.
+// Package dialect holds what the translators below it share. Each of them
+// turns the wire format of another system into bridge requests, and bridge
+// records back into that format.
+//
+// What belongs here and below is pure: no I/O, no clock, no state. The golden
+// files of each translator pin its format. Connections, waiting and retries
+// belong to the entry points.
 package dialect
 
 import (

@@ -1,7 +1,11 @@
-// Package directory knows who people are: their accounts from the config,
-// from links that they made, and from email addresses that a service vouches
-// for; and who is in a group, asked of the services when it matters, and
-// remembered for a moment.
+// Package directory answers two questions: which person an account belongs to,
+// and who is a member of a group. It knows accounts from the config, from
+// links, and from email addresses that a platform confirms. It asks platforms
+// and on-call schedules for group members, and caches each answer for a short
+// time.
+//
+// Whether a person may respond to a request belongs to the engine. The
+// schedules themselves belong to bridge/oncall.
 package directory
 
 import (

@@ -197,7 +197,7 @@ func TestGrantsArePrivate(t *testing.T) {
 	if v := w.press("cy", rec.Interaction.ID, "C2", "always", ""); v.Kind != bridge.VerdictSettled {
 		t.Fatalf("%+v", v)
 	}
-	all, err := w.engine.Grants(t.Context(), "")
+	all, err := w.engine.Grants.List(t.Context(), "")
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -222,7 +222,7 @@ func TestGrantsArePrivate(t *testing.T) {
 		}
 	}
 	for who, want := range map[string]int{"ana": 0, "cy": 1, "di": 1, "eve": 1} {
-		got, err := w.engine.GrantsFor(t.Context(), bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who})
+		got, err := w.engine.Grants.ListFor(t.Context(), bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who})
 		if err != nil || len(got) != want {
 			t.Errorf("%s: %v %v", who, got, err)
 		}
@@ -254,12 +254,7 @@ func TestEscalationKeepsChanges(t *testing.T) {
 	if before.Terms != 2 {
 		t.Fatalf("changed %d times", before.Terms)
 	}
-	for range 2000 {
-		if got := w.get(id); !got.Escalated.IsZero() {
-			break
-		}
-		bridge.Pause(t.Context(), 2*time.Millisecond)
-	}
+	eventually(t, "it is escalated", func() bool { return !w.get(id).Escalated.IsZero() })
 	after := w.get(id)
 	if after.Escalated.IsZero() || after.Interaction.Terms != before.Terms || len(after.Interaction.Requirements) != len(before.Requirements) {
 		t.Errorf("escalated at %v: terms %d, was %d: %+v", after.Escalated, after.Interaction.Terms, before.Terms, after.Interaction.Requirements)

@@ -3,10 +3,29 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
+
+// clicks applies what people press, type and send.
+type clicks struct {
+	records   bridge.Records
+	drafts    bridge.Drafts
+	cards     *cards
+	people    *People
+	settler   *settler
+	journal   *journal
+	codes     *codes
+	channels  *Channels
+	escalator *escalator
+	reader    *reader
+	keys      bridge.Keyring
+	linking   bool
+	watcher   watcher
+	log       *slog.Logger
+}
 
 // admitted is a click that passed the checks every click must pass.
 type admitted struct {
@@ -22,26 +41,65 @@ type admitted struct {
 	others   map[string]string
 }
 
-func (a admitted) view(e *Engine, d *bridge.Draft) bridge.View {
-	v := bridge.NewView(e.forPeople(a.record), a.control.Destination, d, e.keys.Sign)
-	if d != nil { // what it says of the draft may make the text too long for the card
-		v.Parts = e.parts(v)
+// click implements Sink.
+func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
+	began := time.Now()
+	a, v, err := cl.admit(ctx, c)
+	if v == nil && err == nil {
+		v = cl.outdated(ctx, a)
 	}
-	return v
+	if v == nil && err == nil {
+		var said bridge.Verdict
+		said, err = cl.clicked(ctx, a)
+		v = &said
+	}
+	cl.watcher.observe(a.activity("click", began, v, err))
+	return orZero(v), err
 }
 
 // admit checks token, place and person. A verdict other than nil is the
 // answer to the click.
-func (e *Engine) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
-	a := admitted{Click: c, actor: c.Actor}
-	var err error
-	if a.control, err = e.keys.Verify(c.Token); err != nil {
-		e.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
+func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+	a, v, err := cl.locate(ctx, c)
+	if v != nil || err != nil {
+		return a, v, err
+	}
+	i := a.record.Interaction
+	if v, err := cl.admitPerson(ctx, &a); v != nil || err != nil {
+		return a, v, err
+	}
+	if !a.resolve() {
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	a.record, err = e.store.Load(ctx, a.control.Interaction)
+	if a.record.State.Final() {
+		return a, nil, nil // the answer is who was first, wherever it is asked
+	}
+	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
+	if err != nil {
+		return a, nil, err
+	}
+	if !muted {
+		v, err := cl.cards.unseen(ctx, &a)
+		return a, v, err
+	}
+	view := cl.cards.shown(ctx, a, nil)
+	if view != nil {
+		view.ReadOnly = true
+	}
+	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
+}
+
+// locate checks that a control was made by nod, for the place where it was used.
+func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
+	a := admitted{Click: c, actor: c.Actor}
+	var err error
+	if a.control, err = cl.keys.Verify(c.Token); err != nil {
+		cl.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
+		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	a.record, err = cl.records.Load(ctx, a.control.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		e.log.Warn("click on an unknown interaction", "id", a.control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
+		cl.log.Warn("click on an unknown interaction", "id", a.control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteUnknown}, nil
 	}
 	if err != nil {
@@ -50,81 +108,62 @@ func (e *Engine) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.V
 	i := a.record.Interaction
 	a.fields, a.posted = i.Fields(), a.record.Messages
 	if a.record.Batch != "" { // the card is that of the batch's first
-		first, err := e.store.Load(ctx, a.record.Batch)
+		first, err := cl.records.Load(ctx, a.record.Batch)
 		if err != nil {
 			return a, nil, err
 		}
 		a.posted = first.Messages
 	}
-	if !a.inPlace() {
-		e.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
-		e.refuse(ctx, i, c.Actor, "out of place")
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	if a.inPlace() {
+		return a, nil, nil
 	}
+	cl.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
+	cl.journal.refuse(ctx, i, c.Actor, "out of place")
+	return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+}
+
+// admitPerson checks that the person may respond, or use the control to deny.
+func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
+	i, c := a.record.Interaction, a.Click
 	var why string
-	if a.actor, why, err = e.eligible(ctx, i, c.Actor); err != nil {
-		e.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
-		return a, nil, err
+	var err error
+	if a.actor, why, err = cl.people.eligible(ctx, i, c.Actor); err != nil {
+		cl.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
+		return nil, err
 	}
 	if mayDeny(i, why) && a.denies() {
 		a.denyOnly, why = why, ""
 	}
-	if why != "" {
-		e.refuse(ctx, i, a.actor, why)
-		note := noteWhy(i, why)
-		if e.linking && a.actor.Person == "" {
-			if note, err = e.offerLink(ctx, c); err != nil {
-				return a, nil, err
-			}
+	if why == "" {
+		return nil, nil
+	}
+	cl.journal.refuse(ctx, i, a.actor, why)
+	note := noteWhy(i, why)
+	if cl.linking && a.actor.Person == "" {
+		if note, err = cl.codes.offer(ctx, c); err != nil {
+			return nil, err
 		}
-		return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 	}
-	if !a.resolve() {
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	if a.record.State.Final() {
-		return a, nil, nil // the answer is who was first, wherever it is asked
-	}
-	muted, err := e.muted(ctx, i.Destinations[a.control.Destination])
-	if err != nil {
-		return a, nil, err
-	}
-	if !muted {
-		v, err := e.unseen(ctx, &a)
-		return a, v, err
-	}
-	view := e.shown(ctx, a, nil)
-	if view != nil {
-		view.ReadOnly = true
-	}
-	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
 }
 
-// denies reports whether the control can only deny or decline.
-func (a admitted) denies() bool {
-	c, decisions := a.control, a.record.Interaction.Decisions()
-	switch c.Action {
-	case bridge.ActionDecline:
-		return true
-	case bridge.ActionAll:
-		return c.Option < len(bridge.BatchDecisions) && !bridge.BatchDecisions[c.Option].Approves()
-	case bridge.ActionInput, bridge.ActionSubmit:
-		return len(decisions) > 0 && c.Option == bridge.OptionReason
-	case bridge.ActionChoose:
-		return c.Option < len(decisions) && !decisions[c.Option].Approves()
-	}
-	return false
-}
-
-// outdated is the answer to a control of a card from before the requirements
-// changed; nil for others. Denials stay where they are among the decisions, and
-// count from any card.
-func (e *Engine) outdated(ctx context.Context, a admitted) *bridge.Verdict {
+// inPlace reports whether the click came from the destination that its token
+// is bound to.
+func (a admitted) inPlace() bool {
 	i := a.record.Interaction
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
-		return nil
+	if a.control.Destination >= len(i.Destinations) {
+		return false
 	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: e.shown(ctx, a, nil)}
+	d := i.Destinations[a.control.Destination]
+	if d.Platform != a.Actor.Platform {
+		return false
+	}
+	if a.Ref == (bridge.MessageRef{}) {
+		return true // the service authenticated the form but does not say where it was opened
+	}
+	// A click may overtake the note of where its card was posted.
+	ref, posted := a.posted[a.control.Destination]
+	return !posted || a.Ref.Channel == ref.Channel
 }
 
 // resolve turns inputs, which name fields and options by index, into answers;
@@ -164,142 +203,76 @@ func (a *admitted) resolve() bool {
 	return true
 }
 
-// inPlace reports whether the click came from the destination that its token
-// is bound to.
-func (a admitted) inPlace() bool {
+// denies reports whether the control can only deny or decline.
+func (a admitted) denies() bool {
+	c, decisions := a.control, a.record.Interaction.Decisions()
+	switch c.Action {
+	case bridge.ActionDecline:
+		return true
+	case bridge.ActionAll:
+		return c.Option < len(bridge.BatchDecisions) && !bridge.BatchDecisions[c.Option].Approves()
+	case bridge.ActionInput, bridge.ActionSubmit:
+		return len(decisions) > 0 && c.Option == bridge.OptionReason
+	case bridge.ActionChoose:
+		return c.Option < len(decisions) && !decisions[c.Option].Approves()
+	}
+	return false
+}
+
+// outdated is the answer to a control of a card from before the requirements
+// changed; nil for others. Denials stay where they are among the decisions, and
+// count from any card.
+func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
-	if a.control.Destination >= len(i.Destinations) {
-		return false
+	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
+		return nil
 	}
-	d := i.Destinations[a.control.Destination]
-	if d.Platform != a.Actor.Platform {
-		return false
-	}
-	if a.Ref == (bridge.MessageRef{}) {
-		return true // the service authenticated the form but does not say where it was opened
-	}
-	// A click may overtake the note of where its card was posted.
-	ref, posted := a.posted[a.control.Destination]
-	return !posted || a.Ref.Channel == ref.Channel
-}
-
-// Form implements Sink.
-func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
-	began := time.Now()
-	a, v, err := e.admit(ctx, c)
-	if v == nil && err == nil {
-		v = e.outdated(ctx, a)
-	}
-	f := bridge.Form{}
-	if v == nil && err == nil {
-		var said bridge.Verdict
-		f, said, err = e.form(ctx, a)
-		v = &said
-	}
-	e.observe(a.activity("form", began, v, err))
-	return f, orZero(v), err
-}
-
-// activity is what an observer is told of a click.
-func (a admitted) activity(name string, began time.Time, v *bridge.Verdict, err error) bridge.Activity {
-	return bridge.Activity{Name: name, Place: a.Actor.Platform, ID: a.control.Interaction, Trace: a.record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
-}
-
-func (e *Engine) form(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
-	if a.control.Action != bridge.ActionInput || a.control.Question >= max(1, len(a.fields), len(a.record.Interaction.Decisions())) {
-		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	if a.record.State.Final() {
-		v, err := e.late(ctx, a)
-		return bridge.Form{}, v, err
-	}
-	mine, _, err := e.store.Draft(ctx, a.record.Interaction.ID, a.control.Destination, a.actor)
-	if err != nil {
-		return bridge.Form{}, bridge.Verdict{}, err
-	}
-	return bridge.Form{View: a.view(e, mine), Control: a.control}, bridge.Verdict{}, nil
-}
-
-func orZero(v *bridge.Verdict) bridge.Verdict {
-	if v == nil {
-		return bridge.Verdict{}
-	}
-	return *v
-}
-
-// Click implements Sink.
-func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
-	began := time.Now()
-	a, v, err := e.admit(ctx, c)
-	if v == nil && err == nil {
-		v = e.outdated(ctx, a)
-	}
-	if v == nil && err == nil {
-		var said bridge.Verdict
-		said, err = e.clicked(ctx, a)
-		v = &said
-	}
-	e.observe(a.activity("click", began, v, err))
-	return orZero(v), err
+	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}
 }
 
 // clicked applies an admitted click.
-func (e *Engine) clicked(ctx context.Context, a admitted) (bridge.Verdict, error) {
+func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if s := a.control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
 		switch {
 		case a.record.State.Final():
-			return e.late(ctx, a)
+			return cl.late(ctx, a)
 		case s == bridge.ActionSnooze:
-			return e.snooze(ctx, a)
+			return cl.escalator.snooze(ctx, a)
 		}
-		return e.handOver(ctx, a)
+		return cl.escalator.handOver(ctx, a)
 	}
 	if i.Kind == bridge.KindApproval && a.control.Action == bridge.ActionAll {
-		return e.decideAll(ctx, a)
+		return cl.decideAll(ctx, a)
 	}
 	if i.Kind == bridge.KindApproval {
-		return e.clickApproval(ctx, a)
+		return cl.approval(ctx, a)
 	}
+	return cl.question(ctx, a)
+}
+
+// question applies a click on a question: it answers, or changes a draft.
+func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
 	if a.control.Action == bridge.ActionDecline && i.Declinable {
-		return e.settle(ctx, a, declined())
+		return cl.settle(ctx, a, declined())
 	}
 	if a.control.Question >= len(a.fields) && a.control.Action != bridge.ActionStep {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.control.Action == bridge.ActionSubmit {
-		return e.submit(ctx, a)
+		return cl.submit(ctx, a)
 	}
 	if _, lone := i.Lone(); a.control.Action == bridge.ActionChoose && (lone && a.fields[0].OneTap() || i.LonePlan()) {
-		return e.tap(ctx, a)
+		return cl.tap(ctx, a)
 	}
 	if a.record.State.Final() {
-		return e.late(ctx, a)
+		return cl.late(ctx, a)
 	}
-	return e.edit(ctx, a)
+	return cl.edit(ctx, a)
 }
 
-func declined() bridge.Response {
-	return bridge.Response{State: bridge.StateCancelled, Reason: "declined"}
-}
-
-// tap settles an ask whose whole answer is one press.
-func (e *Engine) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i, f := a.record.Interaction, a.fields[0]
-	n := a.control.Option
-	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	i.Initial = nil // one tap is the whole answer, whatever was filled in
-	d := &bridge.Draft{Answers: map[string]bridge.Answer{f.ID: bridge.TextAnswer(f.Options[n].Value)}}
-	resp, problems := i.Respond(d)
-	if len(problems) > 0 {
-		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
-	}
-	return e.settle(ctx, a, resp)
-}
-
-func (e *Engine) clickApproval(ctx context.Context, a admitted) (bridge.Verdict, error) {
+func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i, c := a.record.Interaction, a.control
 	decisions := i.Decisions()
 	var d bridge.Decision
@@ -329,9 +302,73 @@ func (e *Engine) clickApproval(ctx context.Context, a admitted) (bridge.Verdict,
 	case problem != "" && !a.record.State.Final():
 		return typedProblem(problem), nil
 	}
-	return e.settle(ctx, a, r)
+	return cl.settle(ctx, a, r)
 }
 
-func typedProblem(problem string) bridge.Verdict {
-	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: problem, Problems: map[int]string{bridge.TypedProblem: problem}}
+func declined() bridge.Response {
+	return bridge.Response{State: bridge.StateCancelled, Reason: "declined"}
+}
+
+// settle records the response as this actor's.
+func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
+	r.Message = a.pressed()
+	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
+	}
+	rec, result, refusal, err := cl.settler.conclude(ctx, a.actor, a.record, r)
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	a.record = rec
+	if refusal != nil {
+		refusal.View = cl.cards.shown(ctx, a, nil)
+		return *refusal, nil
+	}
+	switch result {
+	case bridge.BallotLate:
+		return cl.late(ctx, a)
+	case bridge.BallotRepeat:
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteVotedBefore}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
+}
+
+// pressed is the message that was; nil where the answer came without one.
+func (a admitted) pressed() *bridge.MessageRef {
+	if a.Ref != (bridge.MessageRef{}) {
+		return &a.Ref
+	}
+	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" {
+		return &ref
+	}
+	return nil
+}
+
+// late answers a click that changes nothing any more. A card that was taken
+// over by a later round shows that round.
+func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	cl.log.Info("late answer", "id", a.record.Interaction.ID, "state", a.record.State, "platform", a.actor.Platform, "user", a.actor.User)
+	note := noteLate(a.record, a.actor)
+	if a.record.Next != "" {
+		head, err := cl.cards.head(ctx, a.record)
+		if err != nil {
+			return bridge.Verdict{}, err
+		}
+		if a.record = head; !head.State.Final() {
+			note = noteAskedAgain
+		}
+	}
+	return bridge.Verdict{Kind: bridge.VerdictLate, Note: note, View: cl.cards.shown(ctx, a, nil)}, nil
+}
+
+// activity is what an observer is told of a click.
+func (a admitted) activity(name string, began time.Time, v *bridge.Verdict, err error) bridge.Activity {
+	return bridge.Activity{Name: name, Place: a.Actor.Platform, ID: a.control.Interaction, Trace: a.record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
+}
+
+func orZero(v *bridge.Verdict) bridge.Verdict {
+	if v == nil {
+		return bridge.Verdict{}
+	}
+	return *v
 }

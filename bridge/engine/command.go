@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -16,33 +18,44 @@ mute, unmute: make this channel read-only for nod, and let it answer again
 who: who you are to nod, and what this place is called
 link CODE: link an account that I do not know`
 
-const (
-	maxShown  = 15
-	maxLooked = 200
-)
+// maxShown bounds how many requests a reply lists.
+const maxShown = 15
 
-// Command implements Sink.
-func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) {
+// commands carries out what people type in a channel.
+type commands struct {
+	records   bridge.Records
+	channels  *Channels
+	links     *Links
+	grants    *Grants
+	reader    *reader
+	people    *People
+	redactor  *redactor
+	directory bridge.Directory
+	linking   bool
+}
+
+// run implements Sink.
+func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
 	case "pending", "mine":
-		return e.commandPending(ctx, c, word == "mine")
+		return cm.pending(ctx, c, word == "mine")
 	case "show":
-		return e.commandShow(ctx, c, strings.TrimSpace(rest))
+		return cm.show(ctx, c, strings.TrimSpace(rest))
 	case "who":
-		return e.commandWho(ctx, c)
+		return cm.who(ctx, c)
 	case "link":
-		return e.commandLink(ctx, c.Actor, rest)
+		return cm.link(ctx, c.Actor, rest)
 	case "grants", "revoke":
-		if _, ok, err := e.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
+		if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
 			return "Only those who may answer in this channel may do that.", err
 		}
 		if word == "revoke" {
-			return e.commandRevoke(ctx, c.Actor, strings.TrimSpace(rest))
+			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
 		}
-		return e.commandGrants(ctx, c.Actor)
+		return cm.list(ctx, c.Actor)
 	case "mute", "unmute":
-		err := e.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
+		err := cm.channels.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
 		case bridge.ErrorCode(err) == bridge.CodeForbidden:
 			return "Only those who may answer in this channel may do that. Nothing was changed.", nil
@@ -56,17 +69,119 @@ func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) 
 	return commandHelp, nil
 }
 
-// commandLink links an account to whoever enters its code.
-func (e *Engine) commandLink(ctx context.Context, by bridge.Actor, rest string) (string, error) {
+// pending lists what waits in the channel, or for the person.
+func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (string, error) {
+	var found []bridge.Record
+	var more bool
+	var err error
+	if mine {
+		found, more, err = cm.reader.waiting(ctx, c.Actor, maxShown)
+	} else {
+		_, ok, merr := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+		if merr != nil || !ok {
+			return "Only those who may answer in this channel may see what waits in it. /" + bridge.CommandName + " mine tells what waits for you.", merr
+		}
+		found, more, err = cm.reader.pendingFor(ctx, maxShown, func(r bridge.Record) (bool, error) {
+			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
+				return false, nil
+			}
+			return cm.people.MayRead(ctx, r.Interaction, c.Actor)
+		})
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 && !more {
+		if mine {
+			return "Nothing waits for you.", nil
+		}
+		return "Nothing waits in this channel.", nil
+	}
+	lines := []string{"Waiting, the newest first; /" + bridge.CommandName + " show and an id says more:"}
+	for _, r := range found {
+		i := r.Interaction
+		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
+	}
+	if more {
+		lines = append(lines, "… and older ones.")
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// show tells one request to a person who may read it.
+func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (string, error) {
+	none := "There is no such request for you. /" + bridge.CommandName + " mine lists what waits for you."
+	id, err := bridge.ParseID(text)
+	if err != nil {
+		return none, nil //nolint:nilerr // the person is told
+	}
+	r, err := cm.records.Load(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return none, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	may, err := cm.people.MayRead(ctx, r.Interaction, c.Actor)
+	if err != nil {
+		return "", err
+	}
+	if !may {
+		return none, nil
+	}
+	return told(cm.redactor.record(r)), nil
+}
+
+// who says who somebody is to nod, and what the place is called in the
+// config.
+func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
+	who := c.Actor
+	if cm.directory != nil {
+		var err error
+		if who.Person, err = cm.directory.Identify(ctx, who); err != nil {
+			return "", err
+		}
+	}
+	account := who.Platform + ":" + who.User
+	lines := []string{"You are " + who.Person + ", by the account " + account + "."}
+	if who.Person == "" {
+		lines[0] = "I do not know your account, " + account + ". Who runs nod can name it under people in the config."
+	}
+	if len(c.Channels) > 0 {
+		lines = append(lines, "This place is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
+	}
+	name, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
+	if err != nil {
+		return "", err
+	}
+	muted := false
+	if ok {
+		if muted, err = cm.channels.muted(ctx, bridge.Destination{Platform: c.Actor.Platform, Channel: name}); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case muted:
+		lines = append(lines, "You may answer here, but this channel is read-only now.")
+	case ok:
+		lines = append(lines, "You may answer here.")
+	default:
+		lines = append(lines, "You may not answer here.")
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// link links an account to whoever enters its code.
+func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (string, error) {
 	code, yes, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if e.directory == nil || !e.linking {
+	if cm.directory == nil || !cm.linking {
 		return "Accounts are not linked here.", nil
 	}
 	var err error
-	if by.Person, err = e.directory.Identify(ctx, by); err != nil {
+	if by.Person, err = cm.directory.Identify(ctx, by); err != nil {
 		return "", err
 	}
-	said, err := e.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
+	said, err := cm.links.Link(ctx, by, code, strings.EqualFold(strings.TrimSpace(yes), "yes"))
 	if c := bridge.ErrorCode(err); c == bridge.CodeNotFound || c == bridge.CodeForbidden {
 		return bridge.PublicError(err).Message, nil
 	}
@@ -77,9 +192,9 @@ func (e *Engine) commandLink(ctx context.Context, by bridge.Actor, rest string) 
 // fit is left out whole and counted, as its words must not be cut.
 const maxGrants = 1800
 
-// commandGrants lists the grants that a person may see, and what each covers.
-func (e *Engine) commandGrants(ctx context.Context, who bridge.Actor) (string, error) {
-	all, err := e.GrantsFor(ctx, who)
+// list lists the grants that a person may see, and what each covers.
+func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) {
+	all, err := cm.grants.ListFor(ctx, who)
 	if err != nil {
 		return "", err
 	}
@@ -103,8 +218,8 @@ func (e *Engine) commandGrants(ctx context.Context, who bridge.Actor) (string, e
 	return strings.Join(lines, "\n"), nil
 }
 
-func (e *Engine) commandRevoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
-	g, err := e.RevokeAs(ctx, by, id)
+func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
+	g, err := cm.grants.RevokeAs(ctx, by, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return "There is no grant with that ID. /" + bridge.CommandName + " grants lists them.", nil
 	}

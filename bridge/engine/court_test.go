@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -139,12 +138,13 @@ func (c *court) decide(r bridge.Request, d bridge.Decision, who ...string) bridg
 func (c *court) answer(rec bridge.Record, d bridge.Decision, who ...string) bridge.Record {
 	c.t.Helper()
 	id := rec.Interaction.ID
-	for deadline := time.Now().Add(5 * time.Second); len(rec.Messages) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	eventually(c.t, "the card is posted", func() bool {
 		var err error
 		if rec, err = c.engine.Get(c.t.Context(), id); err != nil {
 			c.t.Fatal(err)
 		}
-	}
+		return len(rec.Messages) > 0
+	})
 	for _, name := range who {
 		confirm := ""
 		if rec.Interaction.Approval != nil {
@@ -189,7 +189,7 @@ func (c *court) covered(what string, r bridge.Request) {
 
 func (c *court) grants() []bridge.Grant {
 	c.t.Helper()
-	all, err := c.engine.Grants(c.t.Context(), "")
+	all, err := c.engine.Grants.List(c.t.Context(), "")
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -13,43 +14,56 @@ import (
 // maxMentions bounds how many people one reminder mentions.
 const maxMentions = 10
 
+// escalator asks more people, and reminds them.
+type escalator struct {
+	records   bridge.Records
+	outbox    bridge.Outbox
+	outcomes  bridge.Outcomes
+	platforms platforms
+	journal   *journal
+	people    *People
+	directory bridge.Directory
+	watcher   watcher
+	log       *slog.Logger
+}
+
 // step does the next step of an escalation, exactly once: the store takes it
 // only if it is the next one still.
-func (e *Engine) step(ctx context.Context, j bridge.Job) error {
-	r, err := e.store.Load(ctx, j.Interaction)
+func (e *escalator) step(ctx context.Context, j bridge.Job) error {
+	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return e.store.Finish(ctx, j)
+		return e.outbox.Finish(ctx, j)
 	}
 	if err != nil {
 		return err
 	}
 	i := r.Interaction
 	if r.State.Final() || r.Step != j.Destination || j.Destination >= len(i.Steps) || !r.Queued.IsZero() {
-		return e.store.Finish(ctx, j)
+		return e.outbox.Finish(ctx, j)
 	}
 	now := time.Now()
 	if wait := i.Quiet.Until(now, i.Risk).Sub(now); wait > 0 {
-		return e.store.Retry(ctx, j, wait, "")
+		return e.outbox.Retry(ctx, j, wait, "")
 	}
 	s := i.Steps[j.Destination]
 	if s.GiveUp != "" {
-		_, _, err = e.store.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
+		_, _, err = e.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
 			State: s.GiveUp, Reason: "nobody answered, and the route gave up", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {
 		err = e.doStep(ctx, r, s)
 	}
 	if bridge.ErrorCode(err) == bridge.CodeConflict { // it is looked at again
-		return e.store.Retry(ctx, j, firstBackoff, "")
+		return e.outbox.Retry(ctx, j, firstBackoff, "")
 	}
 	if err != nil {
 		return err
 	}
 	e.log.Info("escalated", "id", i.ID, "step", j.Destination)
-	return e.store.Finish(ctx, j)
+	return e.outbox.Finish(ctx, j)
 }
 
-func (e *Engine) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
+func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
 	a := bridge.Amendment{Expect: r.Amended, Step: r.Step + 1, Next: -1}
 	if a.Step < len(i.Steps) {
@@ -80,24 +94,24 @@ func (e *Engine) doStep(ctx context.Context, r bridge.Record, s bridge.Step) err
 	a.Wider = len(called) > 0
 	a.Interaction = i
 	if len(mention) > 0 || s.Remind {
-		a.Reminders = reminders(r, mention, e.stillWaiting(i))
+		a.Reminders = reminders(r, mention, stillWaiting(i))
 	}
-	return e.amend(ctx, r, a)
+	return amend(ctx, e.records, r, a)
 }
 
 // amend stores an amendment, with what follows from it at the deadline.
-func (e *Engine) amend(ctx context.Context, r bridge.Record, a bridge.Amendment) error {
+func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
 	// Also without an escalation, as a former one may be stored for the deadline.
 	if r.Interaction.OnTimeout == bridge.OnTimeoutEscalate && r.Escalated.IsZero() {
 		next := a.Interaction.Escalated()
 		a.Escalated = &next
 	}
-	_, err := e.store.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
+	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
 	return err
 }
 
 // called are the accounts of those whom a step asks, and their names.
-func (e *Engine) called(ctx context.Context, i bridge.Interaction, s bridge.Step) ([]bridge.Responder, []string, error) {
+func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.Step) ([]bridge.Responder, []string, error) {
 	var out []bridge.Responder
 	var names []string
 	if e.directory == nil {
@@ -130,16 +144,6 @@ func (e *Engine) called(ctx context.Context, i bridge.Interaction, s bridge.Step
 	return out, names, nil
 }
 
-// stillWaiting is the text of a reminder.
-func (e *Engine) stillWaiting(i bridge.Interaction) string {
-	left := i.Remaining(time.Now()).Round(time.Minute)
-	s := "⏰ Still waiting for an answer: " + shortened(bridge.OneLine(i.Prompt))
-	if left >= time.Minute {
-		s += " · " + bridge.Brief(left) + " left"
-	}
-	return s
-}
-
 // reminders mention accounts wherever the card is shown.
 func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Reminder {
 	var out []bridge.Reminder
@@ -159,8 +163,8 @@ func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Re
 }
 
 // remind sends a reminder, unless it was answered in the meantime.
-func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
-	r, err := e.store.Load(ctx, j.Interaction)
+func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
+	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
 	}
@@ -171,7 +175,7 @@ func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
 		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d", j.Destination, len(r.Reminders))
 	}
 	m := r.Reminders[j.Destination]
-	p, err := e.platformOf(r, m.Destination)
+	p, err := e.platforms.of(r, m.Destination)
 	if err != nil {
 		return err
 	}
@@ -179,14 +183,14 @@ func (e *Engine) remind(ctx context.Context, j bridge.Job) error {
 	if s, ok := p.(bridge.Reminding); ok && posted {
 		began := time.Now()
 		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
-		e.did(j, p.Name(), r, began, err)
+		e.watcher.did(j, p.Name(), r, began, err)
 		return err
 	}
 	return nil
 }
 
 // snooze reminds one person later.
-func (e *Engine) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
+func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
@@ -202,7 +206,7 @@ func (e *Engine) snooze(ctx context.Context, a admitted) (bridge.Verdict, error)
 }
 
 // handOver asks another person as well, and mentions that one.
-func (e *Engine) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
+func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i, n := a.record.Interaction, a.control.Option
 	if n >= len(i.HandOver) || e.directory == nil {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
@@ -237,7 +241,7 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (bridge.Verdict, erro
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	if err := e.audit(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
+	if err := e.journal.write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
 		e.log.Error("hand-over not in the audit log", "id", i.ID, "error", err)
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " is asked and told. You may still answer."}, nil
@@ -245,7 +249,7 @@ func (e *Engine) handOver(ctx context.Context, a admitted) (bridge.Verdict, erro
 
 // handsOver returns the routes on which an actor may hand over to a person. The
 // name is empty where the request has one route.
-func (e *Engine) handsOver(ctx context.Context, i bridge.Interaction, actor bridge.Actor, to string) ([]string, error) {
+func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor bridge.Actor, to string) ([]string, error) {
 	if len(i.Requirements) == 0 {
 		return []string{""}, nil
 	}
@@ -254,7 +258,7 @@ func (e *Engine) handsOver(ctx context.Context, i bridge.Interaction, actor brid
 		if !slices.Contains(q.HandOver, to) {
 			continue
 		}
-		in, err := e.responds(ctx, q.Responders, q.Groups, actor)
+		in, err := e.people.responds(ctx, q.Responders, q.Groups, actor)
 		if err != nil {
 			return nil, err
 		}
@@ -269,14 +273,14 @@ func (e *Engine) handsOver(ctx context.Context, i bridge.Interaction, actor brid
 // first.
 const amendTries = 5
 
-func (e *Engine) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+func (e *escalator) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
 	var err error
 	for range amendTries {
 		var r bridge.Record
-		if r, err = e.store.Load(ctx, id); err != nil {
+		if r, err = e.records.Load(ctx, id); err != nil {
 			return err
 		}
-		if err = e.amend(ctx, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if err = amend(ctx, e.records, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
 			return err
 		}
 	}

@@ -2,28 +2,31 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// maxShort bounds a text that is shown shortened, in characters.
-const maxShort = 200
-
-func shortened(s string) string {
-	if utf8.RuneCountInString(s) > maxShort {
-		s = string([]rune(s)[:maxShort-1]) + "…"
-	}
-	return s
+// granter finds the grants that cover a request, and stores those that an approval gives.
+type granter struct {
+	store     bridge.Grants
+	records   bridge.Records
+	outcomes  bridge.Outcomes
+	people    *People
+	journal   *journal
+	evaluator *evaluator
+	prover    *proof.Prover
+	log       *slog.Logger
 }
 
-// granted returns the response of the grants that cover an interaction. It
+// find returns the response of the grants that cover an interaction. It
 // returns nil if a person has to be asked.
-func (e *Engine) granted(ctx context.Context, i bridge.Interaction) (*bridge.Response, error) {
-	all, err := e.covering(ctx, i)
+func (gr *granter) find(ctx context.Context, i bridge.Interaction) (*bridge.Response, error) {
+	all, err := gr.covering(ctx, i)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func (e *Engine) granted(ctx context.Context, i bridge.Interaction) (*bridge.Res
 // covering returns the grants that together cover an interaction: one of the
 // exact request, or one for each rule that a part of it needs. It returns none
 // if any part is not covered under all that is required now.
-func (e *Engine) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
+func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
 	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
 		return nil, nil
 	}
@@ -41,13 +44,13 @@ func (e *Engine) covering(ctx context.Context, i bridge.Interaction) ([]bridge.G
 	for _, r := range i.RuleGrants {
 		keys = append(keys, i.RuleKey(r))
 	}
-	found, err := e.store.Covering(ctx, i.Agent, i.Session, keys)
+	found, err := gr.store.Covering(ctx, i.Agent, i.Session, keys)
 	if err != nil {
 		return nil, err
 	}
 	holding := map[string]bridge.Grant{}
 	for _, g := range found {
-		if _, known := holding[g.Key]; !known && e.holds(ctx, g, i) {
+		if _, known := holding[g.Key]; !known && gr.holds(ctx, g, i) {
 			holding[g.Key] = g
 		}
 	}
@@ -68,39 +71,47 @@ func (e *Engine) covering(ctx context.Context, i bridge.Interaction) ([]bridge.G
 // holds reports whether a grant meets all that an interaction requires now. The
 // store finds grants by their keys; everything else is compared here, and what
 // cannot be found out does not hold.
-func (e *Engine) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
-	now, ends := time.Now(), g.Expires
+func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
+	if !applies(g, i) {
+		return false
+	}
+	if err := gr.check(g); err != nil {
+		gr.log.Error("a stored grant is not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
+		return false
+	}
+	enough, err := gr.enough(ctx, i, g.Givers)
+	if err != nil {
+		gr.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
+	}
+	return err == nil && enough
+}
+
+// applies compares a grant with what an interaction requires, except for the
+// people who gave it.
+func applies(g bridge.Grant, i bridge.Interaction) bool {
+	ends, a := g.Expires, i.Approval
 	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
 		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
 	}
-	a := i.Approval
 	switch {
 	case !g.Current() || g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
 		return false
-	case !now.Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
+	case !time.Now().Before(ends) || !slices.Contains(a.Scopes, g.Scope()):
 		return false
-	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk, len(bridge.Missing(g.Routes, i.GrantRoutes)) > 0:
-		return false
-	}
-	if err := e.checkGrant(g); err != nil {
-		e.log.Error("a stored grant is not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
+	case a.Confirm != "" && a.Confirm != g.Confirm, i.Risk != "" && i.Risk != g.Risk:
 		return false
 	}
-	enough, err := e.enough(ctx, i, g.Givers)
-	if err != nil {
-		e.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
-	}
-	return err == nil && enough
+	return len(bridge.Missing(g.Routes, i.GrantRoutes)) == 0
 }
 
 // enough reports whether the approvals of these people would approve the
 // interaction now. Each of them must still be able to approve: if one cannot,
 // people are asked again.
-func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
+func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) (bool, error) {
 	var counted []bridge.Actor
 	slots := i.Slots()
 	for _, giver := range givers {
-		who, why, err := e.eligible(ctx, i, giver)
+		who, why, err := gr.people.eligible(ctx, i, giver)
 		if err != nil {
 			return false, err
 		}
@@ -111,11 +122,11 @@ func (e *Engine) enough(ctx context.Context, i bridge.Interaction, givers []brid
 			continue
 		}
 		counted = append(counted, who)
-		b, err := e.ballot(ctx, i, who, bridge.Response{State: bridge.StateApproved})
+		covers, err := gr.people.covers(ctx, i, who)
 		if err != nil {
 			return false, err
 		}
-		for _, n := range b.Covers {
+		for _, n := range covers {
 			slots[n]--
 		}
 	}

@@ -7,18 +7,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// remember stores the grants that an approval gave, and releases the pending
+// give stores the grants that an approval gave, and releases the pending
 // requests that they cover. It can be repeated: a grant that was revoked since
 // is not given again, and one that was not stored the first time is.
-func (e *Engine) remember(ctx context.Context, r bridge.Record) error {
+func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 	given := r.Given()
 	news := false
 	for _, g := range given {
 		if !time.Now().Before(g.Expires) {
 			continue
 		}
-		e.proveGrant(&g)
-		stored, err := e.store.PutGrant(ctx, g)
+		gr.prove(&g)
+		stored, err := gr.store.PutGrant(ctx, g)
 		if err != nil {
 			return err
 		}
@@ -26,66 +26,79 @@ func (e *Engine) remember(ctx context.Context, r bridge.Record) error {
 			continue
 		}
 		news = true
-		if err := e.audit(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
-			e.log.Error("grant not in the audit log", "id", r.Interaction.ID, "error", err)
+		if err := gr.journal.write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
+			gr.log.Error("grant not in the audit log", "id", r.Interaction.ID, "error", err)
 		}
 	}
 	if !news {
 		return nil
 	}
-	return e.release(ctx, given[0])
+	return gr.release(ctx, given[0])
 }
 
 // release approves what is pending and covered now that a grant was given. Each
 // request is evaluated again first, and has to meet the current policy.
-func (e *Engine) release(ctx context.Context, given bridge.Grant) error {
+func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
 		agent = "" // of any session
 	}
-	ids, err := e.store.Pending(ctx, agent, given.Session)
+	ids, err := gr.records.Pending(ctx, agent, given.Session)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		r, err := e.store.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
-			continue
-		}
-		if r.Interaction.Redacted > 0 {
-			continue // its exact request is not stored
-		}
-		now, err := e.rejudge(ctx, r)
-		if err != nil {
-			return err
-		}
-		if now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
-			continue
-		}
-		// It was asked under its own requirements, which may be stricter.
-		asked, err := e.covering(ctx, r.Interaction)
-		if err != nil {
-			return err
-		}
-		i := now.now
-		all, err := e.covering(ctx, i)
-		if err != nil {
-			return err
-		}
-		if len(asked) == 0 || len(all) == 0 {
-			continue
-		}
-		resp := covered(i, all)
-		resp.At = time.Now().UTC().Truncate(time.Millisecond)
-		if _, _, err := e.store.Settle(ctx, bridge.Settlement{ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended}); err != nil {
+		if err := gr.releaseOne(ctx, id, given); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// releaseOne approves a pending request if it is covered under what it was
+// asked with, which may be stricter, and under the current policy.
+func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant) error {
+	r, err := gr.records.Load(ctx, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.State.Final() || r.Interaction.Agent != given.Agent || id == given.Origin {
+		return nil
+	}
+	if r.Interaction.Redacted > 0 {
+		return nil // its exact request is not stored
+	}
+	now, err := gr.evaluator.rejudge(ctx, r)
+	if err != nil || now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
+		return err
+	}
+	asked, err := gr.covering(ctx, r.Interaction)
+	if err != nil || len(asked) == 0 {
+		return err
+	}
+	i := now.now
+	all, err := gr.covering(ctx, i)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	resp := covered(i, all)
+	resp.At = time.Now().UTC().Truncate(time.Millisecond)
+	_, _, err = gr.outcomes.Settle(ctx, bridge.Settlement{
+		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
+	})
+	return err
+}
+
+// prove adds the proof to a grant that is about to be stored. It must be
+// called last, because the proof covers every field.
+func (gr *granter) prove(g *bridge.Grant) {
+	gr.prover.ProveGrant(g)
+}
+
+// check returns an error if a stored grant is not as a daemon stored it.
+func (gr *granter) check(g bridge.Grant) error {
+	return gr.prover.CheckGrant(g)
 }

@@ -2,18 +2,29 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Grants lists the grants of an agent, or of all with an empty name, ordered by
+// Grants lists and revokes grants.
+type Grants struct {
+	store   bridge.Grants
+	granter *granter
+	people  *People
+	routes  routes
+	journal *journal
+	log     *slog.Logger
+}
+
+// List lists the grants of an agent, or of all with an empty name, ordered by
 // when they end.
-func (e *Engine) Grants(ctx context.Context, agent string) ([]bridge.Grant, error) {
-	all, err := e.store.Grants(ctx, agent)
+func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
+	all, err := gr.store.Grants(ctx, agent)
 	// What was written outside nod covers nothing.
-	all = slices.DeleteFunc(all, func(g bridge.Grant) bool { return e.checkGrant(g) != nil })
+	all = slices.DeleteFunc(all, func(g bridge.Grant) bool { return gr.granter.check(g) != nil })
 	slices.SortFunc(all, func(a, b bridge.Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
 			return c
@@ -23,23 +34,23 @@ func (e *Engine) Grants(ctx context.Context, agent string) ([]bridge.Grant, erro
 	return all, err
 }
 
-// GrantsFor lists the grants that a person may see and end: those that the
+// ListFor lists the grants that a person may see and end: those that the
 // person gave, those of a route that the person responds on, and those of an
 // agent that the person owns.
-func (e *Engine) GrantsFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
+func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
 	if who.Platform != bridge.PlatformAPI {
 		var err error
-		if who, err = e.identify(ctx, bridge.Interaction{}, who); err != nil {
+		if who, err = gr.people.identify(ctx, bridge.Interaction{}, who); err != nil {
 			return nil, err
 		}
 	}
-	all, err := e.Grants(ctx, "")
+	all, err := gr.List(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	var out []bridge.Grant
 	for _, g := range all {
-		sees, err := e.seesGrant(ctx, g, who)
+		sees, err := gr.sees(ctx, g, who)
 		if err != nil {
 			return nil, err
 		}
@@ -50,13 +61,13 @@ func (e *Engine) GrantsFor(ctx context.Context, who bridge.Actor) ([]bridge.Gran
 	return out, nil
 }
 
-func (e *Engine) seesGrant(ctx context.Context, g bridge.Grant, who bridge.Actor) (bool, error) {
-	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || e.owns(bridge.Interaction{Agent: g.Agent}, who) {
+func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) (bool, error) {
+	if slices.ContainsFunc(g.Givers, who.Same) || g.Actor.Same(who) || gr.people.owns(bridge.Interaction{Agent: g.Agent}, who) {
 		return true, nil
 	}
 	for _, name := range append([]string{g.Route}, g.Routes...) {
-		route := e.routes[name] // no one, if it is gone
-		if in, err := e.responds(ctx, route.Responders, route.Groups, who); err != nil || in {
+		route := gr.routes[name] // no one, if it is gone
+		if in, err := gr.people.responds(ctx, route.Responders, route.Groups, who); err != nil || in {
 			return in, err
 		}
 	}
@@ -65,8 +76,8 @@ func (e *Engine) seesGrant(ctx context.Context, g bridge.Grant, who bridge.Actor
 
 // RevokeAs is Revoke for a person. It returns CodeNotFound for a grant that the
 // person may not see.
-func (e *Engine) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bridge.Grant, error) {
-	all, err := e.GrantsFor(ctx, who)
+func (gr *Grants) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bridge.Grant, error) {
+	all, err := gr.ListFor(ctx, who)
 	if err != nil {
 		return bridge.Grant{}, err
 	}
@@ -74,7 +85,7 @@ func (e *Engine) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bri
 	if n < 0 {
 		return bridge.Grant{}, noGrant(id)
 	}
-	return e.Revoke(ctx, all[n].Agent, id, who.Display())
+	return gr.Revoke(ctx, all[n].Agent, id, who.Display())
 }
 
 func noGrant(id string) error {
@@ -84,8 +95,8 @@ func noGrant(id string) error {
 // Revoke ends a grant, named by its ID, of an agent or of any with an empty
 // name. Requests that it covered are asked again. It returns CodeNotFound if
 // there is no such grant.
-func (e *Engine) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
-	all, err := e.store.Grants(ctx, agent)
+func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
+	all, err := gr.store.Grants(ctx, agent)
 	if err != nil {
 		return bridge.Grant{}, err
 	}
@@ -93,16 +104,16 @@ func (e *Engine) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant
 	if n < 0 {
 		return bridge.Grant{}, noGrant(id)
 	}
-	if _, err := e.store.DropGrant(ctx, all[n]); err != nil {
+	if _, err := gr.store.DropGrant(ctx, all[n]); err != nil {
 		return bridge.Grant{}, err
 	}
 	g := all[n]
-	if err := e.audit(ctx, bridge.AuditRevoke, bridge.Interaction{
+	if err := gr.journal.write(ctx, bridge.AuditRevoke, bridge.Interaction{
 		Agent: g.Agent,
 		Ask:   bridge.Ask{Session: g.Session},
 	}, bridge.Revocation{Grant: g, By: by}); err != nil {
-		e.log.Error("revocation not in the audit log", "grant", id, "error", err)
+		gr.log.Error("revocation not in the audit log", "grant", id, "error", err)
 	}
-	e.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
+	gr.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
 	return all[n], nil
 }

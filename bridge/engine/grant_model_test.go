@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -267,12 +266,10 @@ func (r *modelRun) decide(q modelRequest, id bridge.ID) {
 }
 
 func (r *modelRun) shown(id bridge.ID) {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
-		if rec, err := r.engine.Get(r.t.Context(), id); err == nil && (len(rec.Messages) > 0 || rec.State.Final()) {
-			return
-		}
-	}
-	r.t.Fatal("a card was not posted")
+	eventually(r.court.t, "a card is posted", func() bool {
+		rec, err := r.engine.Get(r.t.Context(), id)
+		return err == nil && (len(rec.Messages) > 0 || rec.State.Final())
+	})
 }
 
 // released compares the pending requests that a new grant released.
@@ -316,7 +313,7 @@ func (r *modelRun) step() {
 		r.change()
 		return
 	case 2:
-		all, err := r.engine.Grants(r.t.Context(), "")
+		all, err := r.engine.Grants.List(r.t.Context(), "")
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -325,7 +322,7 @@ func (r *modelRun) step() {
 		}
 		if len(all) > 0 && r.rng.IntN(8) == 0 {
 			for _, g := range all {
-				if _, err := r.engine.Revoke(r.t.Context(), "", g.ID(), "ana"); err != nil {
+				if _, err := r.engine.Grants.Revoke(r.t.Context(), "", g.ID(), "ana"); err != nil {
 					r.t.Fatal(err)
 				}
 			}

@@ -166,7 +166,7 @@ func TestRuleGrants(t *testing.T) {
 	// One of them can be revoked.
 	for _, g := range c.grants() {
 		if strings.Contains(g.Words(), `"make"`) {
-			if _, err := c.engine.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
+			if _, err := c.engine.Grants.Revoke(t.Context(), "", g.ID(), "ana"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -292,7 +292,7 @@ func TestToolRemembers(t *testing.T) {
 	c.decide(plain, bridge.DecideAlways, "ana")
 	c.covered("the same request where nod remembers", plain)
 	c.asked("a request of a tool that remembers itself, next to a grant", decode())
-	if err := c.engine.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
+	if err := c.engine.Sessions.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
 		t.Fatal(err)
 	}
 	advised := ask("Delete?", "files", `{"path":"/y"}`)
@@ -302,15 +302,13 @@ func TestToolRemembers(t *testing.T) {
 	go func() {
 		_, _ = tool.RequestInteraction(t.Context(), plain, bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }})
 	}()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	eventually(t, "the handler's request is asked", func() bool {
 		ids, err := c.store.Pending(t.Context(), "ci", "s")
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("the handler's request was not asked: %v", err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(ids) == 1 {
-			break
-		}
-	}
+		return len(ids) == 1
+	})
 }
 
 // TestOldGrants checks that a grant in an earlier form covers nothing, is
@@ -330,7 +328,7 @@ func TestOldGrants(t *testing.T) {
 		if !strings.Contains(g.Words(), "covers nothing") {
 			t.Errorf("listed as %s", g.Words())
 		}
-		if _, err := c.engine.Revoke(t.Context(), "ci", g.ID(), "ana"); err != nil {
+		if _, err := c.engine.Grants.Revoke(t.Context(), "ci", g.ID(), "ana"); err != nil {
 			t.Error(err)
 		}
 	}

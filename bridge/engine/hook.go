@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -24,10 +25,13 @@ type outcomeEvent struct {
 	Data      bridge.Record `json:"data"`
 }
 
-// webhooksFor are the names of those that want to know about an agent.
-func (e *Engine) webhooksFor(agent string) []string {
+// webhooks are the configured receivers of outcomes.
+type webhooks []bridge.Webhook
+
+// wanted are the names of those that want to know about an agent.
+func (all webhooks) wanted(agent string) []string {
 	var out []string
-	for _, w := range e.webhooks {
+	for _, w := range all {
 		if w.Wants(agent) {
 			out = append(out, w.Name())
 		}
@@ -35,30 +39,40 @@ func (e *Engine) webhooksFor(agent string) []string {
 	return out
 }
 
+// hooks delivers outcomes to webhooks.
+type hooks struct {
+	outbox   bridge.Outbox
+	reader   *reader
+	webhooks webhooks
+	slots    map[string]chan struct{}
+	watcher  watcher
+	log      *slog.Logger
+}
+
 // tell works on a webhook's job.
-func (e *Engine) tell(ctx context.Context, j bridge.Job) error {
-	err := e.deliver(ctx, j)
+func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
+	err := h.deliver(ctx, j)
 	switch {
 	case errors.Is(err, errBusy):
-		return e.store.Retry(ctx, j, hookBusy, "")
+		return h.outbox.Retry(ctx, j, hookBusy, "")
 	case err == nil:
-		return e.store.Finish(ctx, j)
+		return h.outbox.Finish(ctx, j)
 	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Created) > hookLife:
-		e.log.Error("webhook given up", "id", j.Interaction, "attempt", j.Attempt, "error", err)
-		return e.store.Bury(ctx, j, err.Error())
+		h.log.Error("webhook given up", "id", j.Interaction, "attempt", j.Attempt, "error", err)
+		return h.outbox.Bury(ctx, j, err.Error())
 	}
 	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
 	if pe, ok := errors.AsType[*bridge.Error](err); ok {
 		delay = max(delay, pe.RetryAfter)
 	}
-	return e.store.Retry(ctx, j, delay, err.Error())
+	return h.outbox.Retry(ctx, j, delay, err.Error())
 }
 
 // errBusy means that a receiver has enough to do.
 var errBusy = errors.New("busy")
 
-func (e *Engine) deliver(ctx context.Context, j bridge.Job) error {
-	r, err := e.Get(ctx, j.Interaction)
+func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
+	r, err := h.reader.get(ctx, j.Interaction)
 	if err != nil {
 		return err
 	}
@@ -66,11 +80,11 @@ func (e *Engine) deliver(ctx context.Context, j bridge.Job) error {
 	if j.Destination >= len(names) || r.Response == nil {
 		return bridge.Errorf(bridge.CodeInternal, "job for webhook %d of %d", j.Destination, len(names))
 	}
-	for _, w := range e.webhooks {
+	for _, w := range h.webhooks {
 		if w.Name() != names[j.Destination] {
 			continue
 		}
-		slots := e.hookSlots[w.Name()]
+		slots := h.slots[w.Name()]
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
@@ -83,8 +97,16 @@ func (e *Engine) deliver(ctx context.Context, j bridge.Job) error {
 		}
 		began := time.Now()
 		err = w.Send(ctx, "msg_"+string(r.Interaction.ID), body)
-		e.did(j, w.Name(), r, began, err)
+		h.watcher.did(j, w.Name(), r, began, err)
 		return err
 	}
 	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is not configured any more", names[j.Destination])
+}
+
+func slotsOf(all webhooks) map[string]chan struct{} {
+	m := map[string]chan struct{}{}
+	for _, w := range all {
+		m[w.Name()] = make(chan struct{}, hooksAtOnce)
+	}
+	return m
 }

@@ -11,7 +11,7 @@ import (
 
 // permit refuses what an agent may not ask, and takes back the scopes that it
 // may not offer.
-func (e *Engine) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
+func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
 		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send %q", a.Name, r.Kind).WithHint("its kinds are %v", a.Kinds)
 	}
@@ -31,7 +31,7 @@ func (e *Engine) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) 
 	}
 	if a.PerMinute > 0 {
 		now := time.Now()
-		n, err := e.store.Count(ctx, a.Name, now)
+		n, err := op.limits.Count(ctx, a.Name, now)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (e *Engine) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) 
 		}
 	}
 	if a.MaxPending > 0 {
-		n, err := e.store.PendingOf(ctx, a.Name)
+		n, err := op.limits.PendingOf(ctx, a.Name)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,9 +19,14 @@ type linking struct {
 
 func linkNote(code string) string { return "link:" + code }
 
-// offerLink keeps what an unknown account pressed, and returns what to tell
+// codes keeps what unknown accounts pressed until their codes are entered.
+type codes struct {
+	notes bridge.Notes
+}
+
+// offer keeps what an unknown account pressed, and returns what to tell
 // that person.
-func (e *Engine) offerLink(ctx context.Context, c bridge.Click) (string, error) {
+func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 	raw, err := json.Marshal(linking{Click: c})
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "link")
@@ -28,7 +34,7 @@ func (e *Engine) offerLink(ctx context.Context, c bridge.Click) (string, error) 
 	var b [8]byte
 	rand.Read(b[:])
 	code := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
-	if _, err := e.store.PutNote(ctx, linkNote(code), string(raw), bridge.LinkTTL); err != nil {
+	if _, err := k.notes.PutNote(ctx, linkNote(code), string(raw), bridge.LinkTTL); err != nil {
 		return "", err
 	}
 	then := "What you pressed is kept, and counts then."
@@ -39,15 +45,24 @@ func (e *Engine) offerLink(ctx context.Context, c bridge.Click) (string, error) 
 		" or run " + bridge.CommandName + " link " + code + ". " + then + " Never enter a code that somebody else gave you.", nil
 }
 
+// Links links accounts to people.
+type Links struct {
+	notes   bridge.Notes
+	store   bridge.Linker
+	journal *journal
+	clicks  *clicks
+	log     *slog.Logger
+}
+
 // Link makes an account that a code was given to the person's who enters it,
 // once that was confirmed, and applies what was pressed. It returns what to
 // tell the person. CodeNotFound for a code that does not hold.
-func (e *Engine) Link(ctx context.Context, by bridge.Actor, code string, confirmed bool) (string, error) {
+func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirmed bool) (string, error) {
 	if by.Person == "" {
 		return "", bridge.Errorf(bridge.CodeForbidden, "you are nobody of the config, so no account can be linked to you")
 	}
 	code = strings.ToLower(strings.TrimSpace(code))
-	raw, err := e.store.Note(ctx, linkNote(code))
+	raw, err := ls.notes.Note(ctx, linkNote(code))
 	if err != nil {
 		return "", err
 	}
@@ -60,37 +75,37 @@ func (e *Engine) Link(ctx context.Context, by bridge.Actor, code string, confirm
 		return "From then on " + bridge.OneLine(account.Display()) + " on " + account.Platform + " (" + account.User + ") answers as you, " + by.Person +
 			". If that is your own account, send /" + bridge.CommandName + " link " + code + " yes (or run it with --yes). If it is not, do nothing.", nil
 	}
-	if err := e.store.DropNote(ctx, linkNote(code)); err != nil { // a code is good once
+	if err := ls.notes.DropNote(ctx, linkNote(code)); err != nil { // a code is good once
 		return "", err
 	}
 	link := bridge.Link{Platform: account.Platform, User: account.User, Name: account.Name, Person: by.Person, By: by, At: time.Now().UTC().Truncate(time.Millisecond)}
-	if err := e.audit(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {
+	if err := ls.journal.write(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {
 		return "", err // no link without its entry
 	}
-	if err := e.store.PutLink(ctx, link); err != nil {
+	if err := ls.store.PutLink(ctx, link); err != nil {
 		return "", err
 	}
-	e.log.Info("account linked", "person", by.Person, "platform", account.Platform, "user", account.User)
+	ls.log.Info("account linked", "person", by.Person, "platform", account.Platform, "user", account.User)
 	said := "Linked: " + bridge.OneLine(account.Display()) + " on " + account.Platform + " is you."
 	if bridge.PeekAction(l.Click.Token) == bridge.ActionInput {
 		return said + " Press again there.", nil
 	}
-	v, err := e.Click(ctx, l.Click)
+	v, err := ls.clicks.click(ctx, l.Click)
 	if err != nil {
 		return said + " " + bridge.NoteNotRecorded, nil
 	}
 	return said + " " + v.Note, nil
 }
 
-// Links lists the accounts that people linked.
-func (e *Engine) Links(ctx context.Context) ([]bridge.Link, error) { return e.store.Links(ctx) }
+// List lists the accounts that people linked.
+func (ls *Links) List(ctx context.Context) ([]bridge.Link, error) { return ls.store.Links(ctx) }
 
 // Unlink forgets a link; CodeNotFound where there is none.
-func (e *Engine) Unlink(ctx context.Context, by bridge.Actor, platform, user string) error {
-	if err := e.audit(ctx, bridge.AuditLink, bridge.Interaction{}, bridge.Link{Platform: platform, User: user, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Removed: true}); err != nil {
+func (ls *Links) Unlink(ctx context.Context, by bridge.Actor, platform, user string) error {
+	if err := ls.journal.write(ctx, bridge.AuditLink, bridge.Interaction{}, bridge.Link{Platform: platform, User: user, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Removed: true}); err != nil {
 		return err
 	}
-	was, err := e.store.DropLink(ctx, platform, user)
+	was, err := ls.store.DropLink(ctx, platform, user)
 	if err == nil && !was {
 		return bridge.Errorf(bridge.CodeNotFound, "no account %s/%s is linked", platform, user)
 	}

@@ -108,7 +108,7 @@ func (m *play) give(a *asking, scope bridge.Scope, acts []act) {
 func (m *play) revoke() {
 	var own []bridge.Grant
 	for _, agent := range m.agents {
-		all, err := m.engine.Grants(m.t.Context(), agent)
+		all, err := m.engine.Grants.List(m.t.Context(), agent)
 		if err != nil {
 			m.rt.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func (m *play) revoke() {
 	if n < 0 {
 		m.rt.Fatalf("no one gave %+v", g)
 	}
-	switch _, err := m.engine.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); {
+	switch _, err := m.engine.Grants.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
 		return // it has ended in the meantime
 	case err != nil:

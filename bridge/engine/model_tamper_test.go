@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // This file changes what Redis holds by hand, as someone does who can write

@@ -2,30 +2,41 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
+// Channels makes channels read-only, and lets them answer again.
+type Channels struct {
+	notes   bridge.Notes
+	records bridge.Records
+	routes  routes
+	people  *People
+	journal *journal
+	log     *slog.Logger
+}
+
 // muteKey names the note that makes a channel read-only.
 func muteKey(platform, channel string) string { return "mute:" + platform + "/" + channel }
 
 // muted reports whether a destination's channel is read-only.
-func (e *Engine) muted(ctx context.Context, d bridge.Destination) (bool, error) {
-	s, err := e.store.Note(ctx, muteKey(d.Platform, d.Channel))
+func (ch *Channels) muted(ctx context.Context, d bridge.Destination) (bool, error) {
+	s, err := ch.notes.Note(ctx, muteKey(d.Platform, d.Channel))
 	return s != "", err
 }
 
 // mayMute finds the configured channel in which the person may answer, by the
 // names that it may have.
-func (e *Engine) mayMute(ctx context.Context, a bridge.Actor, platform string, channels []string) (string, bool, error) {
-	for _, route := range e.routes {
+func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string, channels []string) (string, bool, error) {
+	for _, route := range ch.routes {
 		n := slices.IndexFunc(route.Destinations, func(d bridge.Destination) bool { return d.Platform == platform && slices.Contains(channels, d.Channel) })
 		if n < 0 {
 			continue
 		}
-		_, why, err := e.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
+		_, why, err := ch.people.eligible(ctx, bridge.Interaction{Placement: bridge.Placement{
 			Responders: route.Responders, Groups: route.Groups,
 		}}, a)
 		if err != nil {
@@ -41,8 +52,8 @@ func (e *Engine) mayMute(ctx context.Context, a bridge.Actor, platform string, c
 // SetMuted makes a channel read-only, or lets it answer again: cards in it are
 // redrawn without their controls, or with them. Only who may answer in the
 // channel may do that; others get CodeForbidden.
-func (e *Engine) SetMuted(ctx context.Context, by bridge.Actor, platform string, channels []string, on bool) error {
-	name, ok, err := e.mayMute(ctx, by, platform, channels)
+func (ch *Channels) SetMuted(ctx context.Context, by bridge.Actor, platform string, channels []string, on bool) error {
+	name, ok, err := ch.mayMute(ctx, by, platform, channels)
 	if err != nil {
 		return err
 	}
@@ -51,31 +62,31 @@ func (e *Engine) SetMuted(ctx context.Context, by bridge.Actor, platform string,
 	}
 	key := muteKey(platform, name)
 	if on {
-		_, err = e.store.PutNote(ctx, key, by.Display()+" "+time.Now().UTC().Format(time.RFC3339), 0)
+		_, err = ch.notes.PutNote(ctx, key, by.Display()+" "+time.Now().UTC().Format(time.RFC3339), 0)
 	} else {
-		err = e.store.DropNote(ctx, key)
+		err = ch.notes.DropNote(ctx, key)
 	}
 	if err != nil {
 		return err
 	}
-	if err := e.audit(ctx, bridge.AuditMode, bridge.Interaction{}, bridge.ChannelMode{Platform: platform, Channel: name, ReadOnly: on, By: by}); err != nil {
-		e.log.Error("channel mode not in the audit log", "platform", platform, "channel", name, "error", err)
+	if err := ch.journal.write(ctx, bridge.AuditMode, bridge.Interaction{}, bridge.ChannelMode{Platform: platform, Channel: name, ReadOnly: on, By: by}); err != nil {
+		ch.log.Error("channel mode not in the audit log", "platform", platform, "channel", name, "error", err)
 	}
-	e.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
-	return e.redraw(ctx, platform, name)
+	ch.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
+	return ch.redraw(ctx, platform, name)
 }
 
 // redraw draws the pending cards of a channel again.
-func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
-	ids, err := e.store.Pending(ctx, "", "")
+func (ch *Channels) redraw(ctx context.Context, platform, channel string) error {
+	ids, err := ch.records.Pending(ctx, "", "")
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		r, err := e.store.Load(ctx, id)
+		r, err := ch.records.Load(ctx, id)
 		if err == nil && r.Batch != "" { // it shows in another's message
 			id = r.Batch
-			r, err = e.store.Load(ctx, id)
+			r, err = ch.records.Load(ctx, id)
 		}
 		if bridge.ErrorCode(err) == bridge.CodeNotFound {
 			continue
@@ -87,7 +98,7 @@ func (e *Engine) redraw(ctx context.Context, platform, channel string) error {
 			if _, posted := r.Messages[n]; !posted || d.Platform != platform || d.Channel != channel {
 				continue
 			}
-			if _, err := e.store.Mark(ctx, id, bridge.Mark{Redraw: &n}); err != nil {
+			if _, err := ch.records.Mark(ctx, id, bridge.Mark{Redraw: &n}); err != nil {
 				return err
 			}
 		}

@@ -14,28 +14,35 @@ const (
 	whyUnlinked  = "account not linked to a person"
 )
 
+// People knows who may respond to a request, and who may read it.
+type People struct {
+	routes    routes
+	directory bridge.Directory
+	agents    map[string]bridge.Agent
+}
+
 // identify is the actor with the person that the account belongs to.
-func (e *Engine) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, error) {
-	if e.directory == nil {
+func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, error) {
+	if p.directory == nil {
 		if n := slices.IndexFunc(i.Responders, func(r bridge.Responder) bool { return r.Platform == actor.Platform && r.User == actor.User }); n >= 0 {
 			actor.Person = i.Responders[n].Person
 		}
 		return actor, nil
 	}
-	person, err := e.directory.Identify(ctx, actor)
+	person, err := p.directory.Identify(ctx, actor)
 	actor.Person = person
 	return actor, err
 }
 
 // eligible says who an actor is, and why that one may not answer; empty: may.
-func (e *Engine) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, string, error) {
+func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, string, error) {
 	if actor.Platform != bridge.PlatformAPI { // whoever calls has shown a person's own token
 		var err error
-		if actor, err = e.identify(ctx, i, actor); err != nil {
+		if actor, err = p.identify(ctx, i, actor); err != nil {
 			return actor, "", err
 		}
 	}
-	in, err := e.responds(ctx, i.Responders, i.Groups, actor)
+	in, err := p.responds(ctx, i.Responders, i.Groups, actor)
 	switch {
 	case err != nil:
 		return actor, "", err
@@ -49,6 +56,19 @@ func (e *Engine) eligible(ctx context.Context, i bridge.Interaction, actor bridg
 	return actor, "", nil
 }
 
+// MayAnswer reports whether the actor may answer the interaction.
+func (p *People) MayAnswer(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
+	_, why, err := p.eligible(ctx, i, actor)
+	return why == "", err
+}
+
+// MayDeny reports whether the actor may deny the interaction, or decline to
+// answer it.
+func (p *People) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
+	_, why, err := p.eligible(ctx, i, actor)
+	return err == nil && (why == "" || mayDeny(i, why)), err
+}
+
 // mayDeny reports whether somebody who may not answer for a reason may still
 // deny: what an agent says about its requester takes an approval away, never a
 // denial.
@@ -56,67 +76,101 @@ func mayDeny(i bridge.Interaction, why string) bool {
 	return why == whyRequester || why == whyUnlinked && !i.DenyCounts
 }
 
-// MayDeny reports whether the actor may deny the interaction, or decline to
-// answer it.
-func (e *Engine) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
-	_, why, err := e.eligible(ctx, i, actor)
-	return err == nil && (why == "" || mayDeny(i, why)), err
+// MayRead reports whether a person may read a request: as one of its
+// responders, as its requester, or as an owner of its agent.
+func (p *People) MayRead(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
+	actor, why, err := p.eligible(ctx, i, actor)
+	if err != nil || why != whyNobody {
+		return err == nil, err
+	}
+	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || p.owns(i, actor)
+	return actor.Person != "" && behind, nil
+}
+
+// owns reports whether an actor is an owner of the agent of a request.
+func (p *People) owns(i bridge.Interaction, actor bridge.Actor) bool {
+	return actor.Person != "" && slices.Contains(p.agentOf(i).Owners, actor.Person)
+}
+
+// agentOf is the agent of an interaction as it is configured now.
+func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
+	if a, ok := p.agents[i.Agent]; ok {
+		return a
+	}
+	owners := slices.DeleteFunc(slices.Clone(i.Requesters), func(who string) bool { return who == i.Requester })
+	return bridge.Agent{Name: i.Agent, Owners: owners}
 }
 
 // responds reports whether an actor is one of the responders, or in one of the
 // groups.
-func (e *Engine) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, error) {
+func (p *People) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, error) {
 	if slices.ContainsFunc(responders, func(r bridge.Responder) bool {
 		if actor.Person != "" {
 			return r.Person == actor.Person
 		}
-		return e.directory == nil && r.Platform == actor.Platform && r.User == actor.User
+		return p.directory == nil && r.Platform == actor.Platform && r.User == actor.User
 	}) {
 		return true, nil
 	}
-	return e.memberOfAny(ctx, groups, actor)
+	return p.memberOfAny(ctx, groups, actor)
 }
 
-func (e *Engine) memberOfAny(ctx context.Context, groups []string, actor bridge.Actor) (bool, error) {
-	if e.directory == nil {
+func (p *People) memberOfAny(ctx context.Context, groups []string, actor bridge.Actor) (bool, error) {
+	if p.directory == nil {
 		return false, nil
 	}
 	for _, g := range groups {
-		if in, err := e.directory.Member(ctx, g, actor); err != nil || in {
+		if in, err := p.directory.Member(ctx, g, actor); err != nil || in {
 			return in, err
 		}
 	}
 	return false, nil
 }
 
-// noteWhy tells somebody why they may not answer.
-func noteWhy(i bridge.Interaction, why string) string {
-	switch why {
-	case whyRequester:
-		return "This is your own request, so somebody else has to answer it; you can deny it. Nothing was recorded. Asked: " + responderNames(i) + "."
-	case whyUnlinked:
-		return "Your account is not linked to a person of the config, and this needs to know who you are. Nothing was recorded."
+// Responds reports whether a person may answer on any route.
+func (p *People) Responds(person string) bool {
+	for _, route := range p.routes {
+		if slices.ContainsFunc(route.Responders, func(r bridge.Responder) bool { return r.Person == person }) {
+			return true
+		}
+		if in, err := p.memberOfAny(context.Background(), route.Groups, bridge.Actor{Platform: bridge.PlatformAPI, User: person, Person: person}); err == nil && in {
+			return true
+		}
 	}
-	return noteForbidden(i)
+	return false
 }
 
-// responderNames are who is asked: people, and groups with their mark.
-func responderNames(i bridge.Interaction) string {
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+// covers returns the indexes of the slots that an approver counts for.
+func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
+	var out []int
+	on := make([]bool, len(i.Requirements))
+	for n, q := range i.Requirements {
+		var err error
+		if on[n], err = p.responds(ctx, q.Responders, q.Groups, actor); err != nil {
+			return nil, err
 		}
 	}
-	for _, r := range i.Responders {
-		if r.Person != "" {
-			add(r.Person)
-		} else {
-			add(r.User)
+	for n, s := range i.ApprovalSlots() {
+		in := s.Requirement < 0 || on[s.Requirement]
+		if in && s.Must != "" {
+			var err error
+			if in, err = p.named(ctx, s.Must, actor); err != nil {
+				return nil, err
+			}
+		}
+		if in {
+			out = append(out, n)
 		}
 	}
-	for _, g := range i.Groups {
-		add(bridge.GroupMark + g)
+	return out, nil
+}
+
+// named reports whether a name, of a person or with GroupMark of a group,
+// includes an actor.
+func (p *People) named(ctx context.Context, name string, actor bridge.Actor) (bool, error) {
+	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
+	if !isGroup || p.directory == nil {
+		return name == actor.Person, nil
 	}
-	return strings.Join(names, ", ")
+	return p.directory.Member(ctx, group, actor)
 }

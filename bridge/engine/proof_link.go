@@ -10,8 +10,8 @@ import (
 
 // Linked implements Linker. It ignores a link that does not verify, so that
 // the account has to be linked again.
-func (s provenStore) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
-	l, err := s.Store.Linked(ctx, platform, user)
+func (s provenLinks) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
+	l, err := s.Linker.Linked(ctx, platform, user)
 	if err != nil || l.Person == "" {
 		return bridge.Link{}, err
 	}
@@ -23,8 +23,8 @@ func (s provenStore) Linked(ctx context.Context, platform, user string) (bridge.
 }
 
 // Links implements Linker.
-func (s provenStore) Links(ctx context.Context) ([]bridge.Link, error) {
-	all, err := s.Store.Links(ctx)
+func (s provenLinks) Links(ctx context.Context) ([]bridge.Link, error) {
+	all, err := s.Linker.Links(ctx)
 	out := make([]bridge.Link, 0, len(all))
 	for _, l := range all {
 		if s.p.AcceptsLink(l, l.Platform, l.User) {
@@ -35,9 +35,9 @@ func (s provenStore) Links(ctx context.Context) ([]bridge.Link, error) {
 }
 
 // PutLink implements Linker.
-func (s provenStore) PutLink(ctx context.Context, l bridge.Link) error {
+func (s provenLinks) PutLink(ctx context.Context, l bridge.Link) error {
 	s.p.ProveLink(&l)
-	return s.Store.PutLink(ctx, l)
+	return s.Linker.PutLink(ctx, l)
 }
 
 // sealedNotes are the prefixes of notes that decide who is believed: a code
@@ -54,17 +54,17 @@ func sealedNote(key string) bool {
 }
 
 // PutNote implements Notes.
-func (s provenStore) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+func (s provenNotes) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
 	if !sealedNote(key) {
-		return s.Store.PutNote(ctx, key, value, ttl)
+		return s.Notes.PutNote(ctx, key, value, ttl)
 	}
-	got, err := s.Store.PutNote(ctx, key, s.p.ProveNote(key, value), ttl)
+	got, err := s.Notes.PutNote(ctx, key, s.p.ProveNote(key, value), ttl)
 	return s.p.Note(key, got), err
 }
 
 // Note implements Notes.
-func (s provenStore) Note(ctx context.Context, key string) (string, error) {
-	got, err := s.Store.Note(ctx, key)
+func (s provenNotes) Note(ctx context.Context, key string) (string, error) {
+	got, err := s.Notes.Note(ctx, key)
 	if !sealedNote(key) {
 		return got, err
 	}

@@ -3,16 +3,46 @@ package engine
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/nodbridge/nod/bridge/proof"
+	"log/slog"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
+
+// Evidence shows what is stored, and whether it verifies.
+type Evidence struct {
+	records bridge.Records
+	raw     bridge.Records
+	prover  *proof.Prover
+	signer  *proof.Signer
+	log     *slog.Logger
+}
+
+// Show returns a record as it is stored, for people to look at: one that does
+// not verify says so in Unverified.
+func (e *Evidence) Show(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := e.raw.Load(ctx, id)
+	return e.prover.Marked(r), err
+}
+
+// StateAnswer signs an answer in another format that was made of verified
+// records. It is empty without a signer.
+func (e *Evidence) StateAnswer(records []bridge.Record, body []byte) (string, error) {
+	if e.signer == nil {
+		return "", nil
+	}
+	for _, r := range records {
+		if err := r.Trusted(); err != nil {
+			return "", err
+		}
+	}
+	return e.signer.Answer(records, body)
+}
 
 // CheckList marks the records of a list that do not verify. With asStored they
 // keep what is stored, for people to look at; otherwise they end without a
 // decision.
-func (e *Engine) CheckList(l bridge.List, asStored bool) bridge.List {
+func (e *Evidence) CheckList(l bridge.List, asStored bool) bridge.List {
 	for n, r := range l.Items {
 		if r = e.prover.Marked(r); r.Unverified != "" && !asStored {
 			r = r.Distrusted()
@@ -25,7 +55,7 @@ func (e *Engine) CheckList(l bridge.List, asStored bool) bridge.List {
 // CheckEvents leaves out the events that say something that does not verify:
 // a decision, a vote, or what people are asked. The data of the others is
 // written again from what was verified.
-func (e *Engine) CheckEvents(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
+func (e *Evidence) CheckEvents(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	if e.prover == nil {
 		return events, nil
 	}
@@ -44,7 +74,7 @@ func (e *Engine) CheckEvents(ctx context.Context, events []bridge.Event) ([]brid
 	return out, nil
 }
 
-func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error) {
+func (e *Evidence) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error) {
 	switch ev.Type {
 	case bridge.EventRequest, bridge.EventEscalated, bridge.EventWidened:
 		return e.checkShown(ev), nil
@@ -59,7 +89,12 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 	if ev.Type != bridge.EventResponse && !ev.State.Final() {
 		return true, nil
 	}
-	r, err := e.store.Load(ctx, ev.InteractionID)
+	return e.checkEnd(ctx, ev)
+}
+
+// checkEnd checks what an event says of how a request ended.
+func (e *Evidence) checkEnd(ctx context.Context, ev *bridge.Event) (bool, error) {
+	r, err := e.records.Load(ctx, ev.InteractionID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return !ev.State.Decided() && ev.Data == nil, nil // it outlived its record
 	}
@@ -82,7 +117,7 @@ func (e *Engine) checkEvent(ctx context.Context, ev *bridge.Event) (bool, error)
 
 // checkShown checks what an event says is asked. An event that outlived its
 // record has no data.
-func (e *Engine) checkShown(ev *bridge.Event) bool {
+func (e *Evidence) checkShown(ev *bridge.Event) bool {
 	if ev.Data == nil {
 		return true
 	}

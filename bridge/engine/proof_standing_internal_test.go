@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // shelf is a store of one record, as whoever can write to Redis sees it.
@@ -77,12 +76,12 @@ func provable(t *testing.T) (*proof.Prover, bridge.Interaction) {
 }
 
 // shelved is a proven store of one pending record.
-func shelved(t *testing.T) (*shelf, bridge.Store, *proof.Prover) {
+func shelved(t *testing.T) (*shelf, Ports, *proof.Prover) {
 	t.Helper()
 	p, i := provable(t)
 	p.ProveInteraction(&i)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	return s, ProvenStore(s, mustSigner(t), false, nil), p
+	return s, Proven(s, mustSigner(t), false, nil), p
 }
 
 // TestForgedMarks checks that a card counts as shown only by the mark that a
@@ -94,27 +93,28 @@ func TestForgedMarks(t *testing.T) {
 	for what, m := range map[string]bridge.Mark{
 		"shown": {Shown: &bridge.Shown{Destination: 0, Content: content}}, "posted": {Posted: &bridge.Posted{Destination: 0, Content: content}},
 	} {
-		rec, err := store.Mark(t.Context(), id, m)
+		rec, err := store.Records.Mark(t.Context(), id, m)
 		if err != nil || !seen(rec, 0) {
 			t.Fatalf("%s: it is not seen: %+v, %v", what, rec.Shown, err)
 		}
 	}
 	good := s.rec.Shown[0]
-	other, _ := bridge.NewID(0)
+	otherID, _ := bridge.NewID(0)
 	forged := map[string]func(){
 		"the content alone": func() { s.rec.Shown = map[int]string{0: content} },
 		"another place's":   func() { s.rec.Shown = map[int]string{1: good} },
 		"another request's": func() {
-			store := ProvenStore(&shelf{rec: s.rec}, mustSigner(t), false, nil)
-			if _, err := store.Mark(t.Context(), other, bridge.Mark{Shown: &bridge.Shown{Content: content}}); err != nil {
+			other := &shelf{rec: s.rec}
+			store := Proven(other, mustSigner(t), false, nil)
+			if _, err := store.Records.Mark(t.Context(), otherID, bridge.Mark{Shown: &bridge.Shown{Content: content}}); err != nil {
 				t.Fatal(err)
 			}
-			s.rec.Shown = map[int]string{0: store.(provenStore).Store.(*shelf).rec.Shown[0]}
+			s.rec.Shown = map[int]string{0: other.rec.Shown[0]}
 		},
 	}
 	for what, forge := range forged {
 		forge()
-		rec, err := store.Load(t.Context(), id)
+		rec, err := store.Records.Load(t.Context(), id)
 		if err != nil || seen(rec, 0) || seen(rec, 1) {
 			t.Errorf("%s: it counts as seen: %v", what, err)
 		}
@@ -129,7 +129,7 @@ func TestForgedParts(t *testing.T) {
 	id := s.rec.Interaction.ID
 	ref := func(n string) bridge.MessageRef { return bridge.MessageRef{Channel: "C1", Message: n} }
 	for n, m := range []string{"1", "2"} {
-		rec, err := store.Mark(t.Context(), id, bridge.Mark{Part: &bridge.Part{Content: "aa", N: n, Ref: ref(m)}})
+		rec, err := store.Records.Mark(t.Context(), id, bridge.Mark{Part: &bridge.Part{Content: "aa", N: n, Ref: ref(m)}})
 		if err != nil || len(rec.Sending[0].Parts) != n+1 {
 			t.Fatalf("part %d: %+v, %v", n, rec.Sending, err)
 		}
@@ -142,7 +142,7 @@ func TestForgedParts(t *testing.T) {
 		"another message": {Content: "aa", Parts: []bridge.MessageRef{ref("3"), ref("4")}, Proofs: good.Proofs},
 	} {
 		s.rec.Sending = map[int]bridge.Sending{0: forged}
-		rec, err := store.Load(t.Context(), id)
+		rec, err := store.Records.Load(t.Context(), id)
 		if err != nil || len(rec.Sending[0].Parts) > 0 {
 			t.Errorf("%s: %d parts count as sent, %v", what, len(rec.Sending[0].Parts), err)
 		}
@@ -187,8 +187,8 @@ func TestMovedDeadline(t *testing.T) {
 	// One that a daemon was asked to keep open longer than that.
 	p, i = past(nil)
 	s := &shelf{rec: bridge.Record{Interaction: i, State: bridge.StatePending}}
-	store := ProvenStore(s, mustSigner(t), false, nil)
-	if rec, err := store.Mark(t.Context(), i.ID, bridge.Mark{Queued: time.Hour}); err != nil || rec.State != bridge.StatePending {
+	store := Proven(s, mustSigner(t), false, nil)
+	if rec, err := store.Records.Mark(t.Context(), i.ID, bridge.Mark{Queued: time.Hour}); err != nil || rec.State != bridge.StatePending {
 		t.Errorf("one that was queued: %s, %v", rec.State, err)
 	}
 	other := &s.rec.Interaction
@@ -196,7 +196,7 @@ func TestMovedDeadline(t *testing.T) {
 	other.Deadline = other.Stated.Deadline
 	p.ProveInteraction(other)
 	other.Deadline = time.Now().Add(time.Hour)
-	if rec, err := store.Load(t.Context(), i.ID); err != nil || rec.Unverified == "" {
+	if rec, err := store.Records.Load(t.Context(), i.ID); err != nil || rec.Unverified == "" {
 		t.Errorf("another one by the same proof: %s, %v", rec.State, err)
 	}
 }

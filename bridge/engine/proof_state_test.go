@@ -29,7 +29,7 @@ func TestEndedByRuleAfterVotes(t *testing.T) {
 	if err != nil || rec.State != bridge.StateDenied {
 		t.Errorf("%s: %v", rec.State, err)
 	}
-	keys := w.engine.PublicKeys()
+	keys := w.engine.Audit.PublicKeys()
 	if _, err := keys.VerifyRecord(rec); err != nil {
 		t.Errorf("its receipt: %v", err)
 	}

@@ -6,53 +6,38 @@ import (
 	"encoding/hex"
 	"log/slog"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// provenStore is a store of which nothing is believed that a daemon did not
-// prove. It proves what passes on its way in, and checks what comes out: a
-// record that does not verify comes out as one that ended without a decision,
-// so that no reader can take it for a yes.
-type provenStore struct {
-	bridge.Store
+// A verifier is what the decorators of ports have in common. They believe
+// nothing that a daemon did not prove: they prove what passes on its way in,
+// and check what comes out. A record that does not verify comes out as one that
+// ended without a decision, so that no reader can take it for an approval.
+type verifier struct {
 	p   *proof.Prover
 	log *slog.Logger
 }
 
-// ProvenStore returns a store whose records, links, drafts, notes and audit
-// entries are proven with a signer's keys. With keysInRedis, what has no proof
-// is accepted, as such keys prove nothing to those who can read Redis.
-func ProvenStore(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) bridge.Store {
-	if signer == nil {
-		return s
-	}
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	return provenStore{s, proof.NewProver(signer, keysInRedis), log}
-}
-
-// checked checks what the store returned, and reports what was changed.
-func (s provenStore) checked(r bridge.Record, err error) (bridge.Record, error) {
+// checked checks what a port returned, and reports what was changed.
+func (v verifier) checked(r bridge.Record, err error) (bridge.Record, error) {
 	if err != nil && r.Interaction.ID == "" {
 		return r, err
 	}
-	if r = s.p.Checked(r); r.Unverified != "" {
-		s.log.Warn("record not verified", "id", r.Interaction.ID, "why", r.Unverified)
+	if r = v.p.Checked(r); r.Unverified != "" {
+		v.log.Warn("record not verified", "id", r.Interaction.ID, "why", r.Unverified)
 	}
 	return r, err
 }
 
 // Load implements Records.
-func (s provenStore) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	return s.checked(s.Store.Load(ctx, id))
+func (s provenRecords) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return s.checked(s.Records.Load(ctx, id))
 }
 
 // Await implements Records.
-func (s provenStore) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	return s.checked(s.Store.Await(ctx, id))
+func (s provenRecords) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	return s.checked(s.Records.Await(ctx, id))
 }
 
 // requestKey binds an interaction to the idempotency key that it was opened
@@ -65,8 +50,8 @@ func requestKey(agent, key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Open implements Records.
-func (s provenStore) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+// Open implements Openings.
+func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	o.Interaction.RequestKey = requestKey(o.Interaction.Agent, o.IdempotencyKey)
 	s.p.ProveInteraction(&o.Interaction)
 	if o.Escalated != nil {
@@ -85,7 +70,7 @@ func (s provenStore) Open(ctx context.Context, o bridge.Opening) (bridge.Record,
 	if err := s.p.ProveResponse(o.Interaction, &o.Timeout, nil); err != nil {
 		return bridge.Record{}, false, err
 	}
-	rec, created, err := s.Store.Open(ctx, o)
+	rec, created, err := s.Openings.Open(ctx, o)
 	if err == nil && !created {
 		err = repeats(rec.Interaction, o.Interaction)
 	}
@@ -115,13 +100,13 @@ func repeats(first, now bridge.Interaction) error {
 		WithHint("what Redis holds was changed outside nod; ask again with another key")
 }
 
-// Settle implements Records. It signs what decides, with the interaction as it
+// Settle implements Outcomes. It signs what decides, with the interaction as it
 // was verified.
-func (s provenStore) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
+func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 	if t.Response.Decided() && t.Response.Proof == "" {
 		i := t.Interaction
 		if i.ID != t.ID || s.p.InteractionProblem(i) != "" {
-			rec, err := s.Load(ctx, t.ID)
+			rec, err := s.records.Load(ctx, t.ID)
 			if err != nil || rec.Unverified != "" {
 				return rec, false, err
 			}
@@ -131,13 +116,13 @@ func (s provenStore) Settle(ctx context.Context, t bridge.Settlement) (bridge.Re
 			return bridge.Record{}, false, err
 		}
 	}
-	rec, won, err := s.Store.Settle(ctx, t)
+	rec, won, err := s.Outcomes.Settle(ctx, t)
 	rec, err = s.checked(rec, err)
 	return rec, won && rec.Unverified == "", err
 }
 
 // proveAmendment signs an interaction that was amended.
-func (s provenStore) proveAmendment(a *bridge.Amendment) {
+func (s provenRecords) proveAmendment(a *bridge.Amendment) {
 	i := a.Interaction
 	if times := i.Stated; times != (bridge.Times{}) {
 		i.Created, i.Deadline = times.Created, times.Deadline
@@ -154,8 +139,8 @@ func (s provenStore) proveAmendment(a *bridge.Amendment) {
 
 // Messages implements Mailbox. An entry that leads to another session's record
 // is skipped, and one that does not verify says so instead of its answer.
-func (s provenStore) Messages(ctx context.Context, agent, session string, limit int) ([]bridge.Message, error) {
-	all, err := s.Store.Messages(ctx, agent, session, limit)
+func (s provenMailbox) Messages(ctx context.Context, agent, session string, limit int) ([]bridge.Message, error) {
+	all, err := s.Mailbox.Messages(ctx, agent, session, limit)
 	out := make([]bridge.Message, 0, len(all))
 	for _, m := range all {
 		if i := m.Record.Interaction; i.Agent != agent || i.Session != session || !m.Record.State.Final() {
@@ -173,12 +158,12 @@ func (s provenStore) Messages(ctx context.Context, agent, session string, limit 
 }
 
 // Draft implements Drafts. It ignores a draft that does not verify.
-func (s provenStore) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
-	mine, shown, err = s.Store.Draft(ctx, id, destination, actor)
+func (s provenDrafts) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
+	mine, shown, err = s.Drafts.Draft(ctx, id, destination, actor)
 	return s.draft(id, mine), s.draft(id, shown), err
 }
 
-func (s provenStore) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
+func (s provenDrafts) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
 	if d == nil || !s.p.AcceptsDraft(id, *d) {
 		return nil
 	}
@@ -186,20 +171,20 @@ func (s provenStore) draft(id bridge.ID, d *bridge.Draft) *bridge.Draft {
 }
 
 // SaveDraft implements Drafts.
-func (s provenStore) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
+func (s provenDrafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
 	s.p.ProveDraft(id, &d)
-	return s.Store.SaveDraft(ctx, id, destination, d)
+	return s.Drafts.SaveDraft(ctx, id, destination, d)
 }
 
-// Remember implements Grants: what a tool remembers is proven too, as the tool
+// Remember implements Memory: what a tool remembers is proven too, as the tool
 // acts on it.
-func (s provenStore) Remember(ctx context.Context, agent, session, key string, sc bridge.Scope) error {
-	return s.Store.Remember(ctx, agent, session, key, s.p.ProveMemory(agent, session, key, sc))
+func (s provenMemory) Remember(ctx context.Context, agent, session, key string, sc bridge.Scope) error {
+	return s.Memory.Remember(ctx, agent, session, key, s.p.ProveMemory(agent, session, key, sc))
 }
 
-// Recall implements Grants.
-func (s provenStore) Recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
-	got, err := s.Store.Recall(ctx, agent, session, key)
+// Recall implements Memory.
+func (s provenMemory) Recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
+	got, err := s.Memory.Recall(ctx, agent, session, key)
 	if err != nil || got == "" {
 		return "", err
 	}
@@ -208,11 +193,11 @@ func (s provenStore) Recall(ctx context.Context, agent, session, key string) (br
 
 // Mark implements Records. An amendment keeps the times that were proven when
 // the interaction was opened.
-func (s provenStore) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (s provenRecords) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	if m.Amended != nil {
 		a := *m.Amended
 		s.proveAmendment(&a)
 		m.Amended = &a
 	}
-	return s.checked(s.Store.Mark(ctx, id, s.p.ProveMark(id, m)))
+	return s.checked(s.Records.Mark(ctx, id, s.p.ProveMark(id, m)))
 }

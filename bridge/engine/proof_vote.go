@@ -11,14 +11,14 @@ import (
 // first. Each try that fails means that another vote was counted.
 const voteTries = 256
 
-// Vote implements Records. It counts the votes that are proven, signs the
+// Vote implements Outcomes. It counts the votes that are proven, signs the
 // decision only if this vote decides, and has the store take it only if no
 // other vote came first: what is signed is what is stored.
-func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+func (s provenOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	b.Vote.Covers = b.Covers
 	s.p.ProveVote(b.ID, &b.Vote)
 	for range voteTries {
-		rec, err := s.Load(ctx, b.ID)
+		rec, err := s.records.Load(ctx, b.ID)
 		if err != nil || rec.Unverified != "" {
 			return rec, bridge.BallotLate, err
 		}
@@ -31,7 +31,7 @@ func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, 
 				return rec, "", err
 			}
 		}
-		got, result, err := s.Store.Vote(ctx, try)
+		got, result, err := s.Outcomes.Vote(ctx, try)
 		if err == nil && result == bridge.BallotChanged {
 			continue
 		}
@@ -42,7 +42,7 @@ func (s provenStore) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, 
 
 // proveCount signs the response of a vote that decides, as far-reaching as the
 // narrowest approval.
-func (s provenStore) proveCount(after bridge.Record, resp *bridge.Response) error {
+func (s provenOutcomes) proveCount(after bridge.Record, resp *bridge.Response) error {
 	if !after.Enough(resp.State) {
 		return nil
 	}

@@ -2,62 +2,97 @@ package engine
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// MayRead reports whether a person may read a request: as one of its
-// responders, as its requester, or as an owner of its agent.
-func (e *Engine) MayRead(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bool, error) {
-	actor, why, err := e.eligible(ctx, i, actor)
-	if err != nil || why != whyNobody {
-		return err == nil, err
-	}
-	behind := slices.Contains(i.Requesters, actor.Person) || i.Requester == actor.Person || e.owns(i, actor)
-	return actor.Person != "" && behind, nil
+// maxLooked bounds how many pending requests are looked at.
+const maxLooked = 200
+
+// reader returns records that verify.
+type reader struct {
+	records  bridge.Records
+	granter  *granter
+	people   *People
+	redactor *redactor
 }
 
-// owns reports whether an actor is an owner of the agent of a request.
-func (e *Engine) owns(i bridge.Interaction, actor bridge.Actor) bool {
-	return actor.Person != "" && slices.Contains(e.agentOf(i).Owners, actor.Person)
-}
-
-// Withdraw cancels a pending request as a person: one of its responders, or an
-// owner of its agent. Others get CodeNotFound if they may not read it either,
-// and CodeForbidden if they may.
-func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
-	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
-		return bridge.Record{}, err
-	}
-	r, err := e.store.Load(ctx, id)
+// get returns a record. It returns CodeForbidden with one that does not
+// verify.
+func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := re.records.Load(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	may, err := e.MayRead(ctx, r.Interaction, by)
+	return r, r.Trusted()
+}
+
+// await returns once the interaction is final. Any number of callers in any
+// process may wait for the same one; the error is ctx's when it ends first,
+// and the interaction stays as it is. It returns CodeForbidden with a record
+// that does not verify.
+func (re *reader) await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := re.records.Await(ctx, id)
+	if err == nil && r.Delivered.IsZero() {
+		err = re.granter.give(ctx, r)
+	}
 	if err != nil {
-		return bridge.Record{}, err
+		return r, err
 	}
-	if !may {
-		e.refuse(ctx, r.Interaction, by, whyNobody)
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+	return r, r.Trusted()
+}
+
+// delivered notes that an agent has received the response. Only the first
+// note counts.
+func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
+	if !r.State.Final() || !r.Delivered.IsZero() {
+		return nil
 	}
-	actor, why, err := e.eligible(ctx, r.Interaction, by)
+	_, err := re.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Delivered: true})
+	return err
+}
+
+// shown is a record as people see it: Get, without the credentials that
+// somebody typed.
+func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := re.records.Load(ctx, id)
 	if err != nil {
-		return bridge.Record{}, err
+		return r, err
 	}
-	if why == whyNobody && !e.owns(r.Interaction, actor) {
-		e.refuse(ctx, r.Interaction, actor, why)
-		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "you cannot withdraw this: %s", why).
-			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
+	return re.redactor.record(r), nil
+}
+
+// waiting implements Lister. It looks at the newest of what is pending.
+func (re *reader) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
+	return re.pendingFor(ctx, n, func(r bridge.Record) (bool, error) { return re.people.MayAnswer(ctx, r.Interaction, actor) })
+}
+
+func (re *reader) pendingFor(ctx context.Context, n int, wanted func(bridge.Record) (bool, error)) ([]bridge.Record, bool, error) {
+	ids, err := re.records.Pending(ctx, "", "")
+	if err != nil {
+		return nil, false, err
 	}
-	if r.State.Final() {
-		return r, nil
+	var out []bridge.Record
+	for k, id := range ids {
+		if k == maxLooked {
+			return out, true, nil
+		}
+		r, err := re.records.Load(ctx, id)
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.State.Final() {
+			continue
+		}
+		ok := false
+		if err == nil {
+			ok, err = wanted(r)
+		}
+		switch {
+		case err != nil:
+			return nil, false, err
+		case ok && len(out) == n:
+			return out, true, nil
+		case ok:
+			out = append(out, re.redactor.record(r))
+		}
 	}
-	r, _, err = e.store.Settle(ctx, bridge.Settlement{ID: id, Nonce: "withdrawn by " + actor.Voter(), Response: bridge.Response{
-		State: bridge.StateCancelled, Reason: e.veilText(reason), WithdrawnBy: &actor, Annotations: map[string]bridge.Annotation{},
-		At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
-	}})
-	return r, err
+	return out, false, nil
 }

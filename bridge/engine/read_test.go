@@ -26,7 +26,7 @@ func TestReaders(t *testing.T) {
 		req.Requester = "eve"
 		rec := w.open(s.agents["ci"], req)
 		id := rec.Interaction.ID
-		if got, err := w.engine.MayRead(t.Context(), rec.Interaction, onAPI(who)); err != nil || got != may.read {
+		if got, err := w.engine.People.MayRead(t.Context(), rec.Interaction, onAPI(who)); err != nil || got != may.read {
 			t.Errorf("%s reads: %v, %v", who, got, err)
 		}
 		for _, words := range []string{"show " + string(id), "pending"} {
@@ -80,10 +80,10 @@ func TestRepeat(t *testing.T) {
 	if _, err := w.engine.Open(ctx, agentCI, shell("curl y"), key); bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Errorf("another request under the same key: %v", err)
 	}
-	if err := w.engine.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
+	if err := w.engine.Sessions.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if scope, err := w.engine.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
+	if scope, err := w.engine.Sessions.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
 		scope != bridge.ScopeSession {
 		t.Errorf("recalled %q, %v", scope, err)
 	}

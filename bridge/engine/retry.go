@@ -8,38 +8,51 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+const (
+	postAttempts = 6  // about 8 s of transient failure, then the destination is given up
+	editAttempts = 40 // about half an hour, then a dead letter
+	firstBackoff = 250 * time.Millisecond
+	maxBackoff   = time.Minute
+)
+
 // failed decides what becomes of a job whose work failed with cause.
-func (e *Engine) failed(ctx context.Context, j bridge.Job, cause error) error {
+func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) error {
 	code := bridge.ErrorCode(cause)
 	transient := code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
 	limit := editAttempts
 	if j.Kind == bridge.JobPost {
 		limit = postAttempts
 	}
-	if transient && (j.Attempt < limit || code == bridge.CodeRateLimited || madeProgress(cause) || e.patient(ctx, j)) {
-		delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
-		if madeProgress(cause) {
-			delay = firstBackoff
-		}
-		if pe, ok := errors.AsType[*bridge.Error](cause); ok {
-			delay = max(delay, pe.RetryAfter)
-		}
+	if transient && (j.Attempt < limit || code == bridge.CodeRateLimited || madeProgress(cause) || w.patient(ctx, j)) {
+		delay := delayAfter(j, cause)
 		switch {
 		case errors.Is(cause, bridge.ErrPaced):
-			return e.postpone(ctx, j, cause)
+			return w.postpone(ctx, j, cause)
 		case madeProgress(cause): // it does not count against the attempts
-			e.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
-			return e.store.Retry(ctx, j, delay, "")
+			w.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
+			return w.outbox.Retry(ctx, j, delay, "")
 		}
-		return e.store.Retry(ctx, j, delay, cause.Error())
+		return w.outbox.Retry(ctx, j, delay, cause.Error())
 	}
-	e.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
+	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	if j.Kind == bridge.JobPost || j.Kind == bridge.JobEdit {
-		if err := e.giveUp(ctx, j, bridge.PublicError(cause).Message); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		if err := w.giveUp(ctx, j, bridge.PublicError(cause).Message); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 			return err
 		}
 	}
-	return e.store.Bury(ctx, j, cause.Error())
+	return w.outbox.Bury(ctx, j, cause.Error())
+}
+
+// delayAfter is how long a job waits that failed with cause.
+func delayAfter(j bridge.Job, cause error) time.Duration {
+	delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
+	if madeProgress(cause) {
+		delay = firstBackoff
+	}
+	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
+		delay = max(delay, pe.RetryAfter)
+	}
+	return delay
 }
 
 // delayShown is from which delay on whoever looks at a request is told.
@@ -47,26 +60,26 @@ const delayShown = 5 * time.Second
 
 // postpone makes a job due when its turn comes, and notes that where a card is
 // late by it.
-func (e *Engine) postpone(ctx context.Context, j bridge.Job, cause error) error {
+func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) error {
 	delay := jobRenew
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
 		delay = pe.RetryAfter
 	}
 	if j.Kind == bridge.JobPost && delay >= delayShown {
 		late := bridge.Late{Destination: j.Destination, Delay: delay}
-		if _, err := e.store.Mark(ctx, j.Interaction, bridge.Mark{Late: &late}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+		if _, err := w.records.Mark(ctx, j.Interaction, bridge.Mark{Late: &late}); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 			return err
 		}
 	}
-	return e.store.Retry(ctx, j, delay, "")
+	return w.outbox.Retry(ctx, j, delay, "")
 }
 
 // giveUp notes that nobody is asked at a destination: for all that the message
 // would have shown. A message that showed it once stays.
-func (e *Engine) giveUp(ctx context.Context, j bridge.Job, reason string) error {
-	r, err := e.store.Load(ctx, j.Interaction)
+func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) error {
+	r, err := w.records.Load(ctx, j.Interaction)
 	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
-		r, err = e.head(ctx, r)
+		r, err = w.cards.head(ctx, r)
 	}
 	if err != nil {
 		return err
@@ -79,12 +92,12 @@ func (e *Engine) giveUp(ctx context.Context, j bridge.Job, reason string) error 
 		ids = []bridge.ID{r.Interaction.ID}
 	}
 	for _, id := range ids {
-		if _, err := e.store.Mark(ctx, id, bridge.Mark{Failed: &bridge.Failed{Destination: j.Destination, Reason: reason}}); err != nil {
+		if _, err := w.records.Mark(ctx, id, bridge.Mark{Failed: &bridge.Failed{Destination: j.Destination, Reason: reason}}); err != nil {
 			return err
 		}
 	}
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
-		return e.noticed(ctx, j.Interaction)
+		return w.noticed(ctx, j.Interaction)
 	}
 	return nil
 }
@@ -104,8 +117,8 @@ func progressed(err error, before int, parts *bridge.Parts) error {
 
 // patient reports whether a job goes on although its attempts are used up: a
 // text of which people have seen the start is worth half of the request's time.
-func (e *Engine) patient(ctx context.Context, j bridge.Job) bool {
-	r, err := e.store.Load(ctx, j.Interaction)
+func (w *dispatcher) patient(ctx context.Context, j bridge.Job) bool {
+	r, err := w.records.Load(ctx, j.Interaction)
 	if err != nil || len(r.Sending[j.Destination].Parts) == 0 {
 		return false
 	}

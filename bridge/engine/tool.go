@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -79,42 +78,13 @@ type approvals struct {
 }
 
 func (a approvals) Get(ctx context.Context, key, session string) (bridge.Scope, error) {
-	return a.e.Recall(ctx, a.agent, key, session)
+	return a.e.Sessions.Recall(ctx, a.agent, key, session)
 }
 
 func (a approvals) Set(ctx context.Context, key string, s bridge.Scope, session string) error {
-	return a.e.Remember(ctx, a.agent, key, s, session)
+	return a.e.Sessions.Remember(ctx, a.agent, key, s, session)
 }
 
 func (a approvals) ClearSession(ctx context.Context, session string) error {
-	return a.e.EndSession(ctx, a.agent, session)
-}
-
-func checkRemembered(key, session string) error {
-	if key == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "key: is empty")
-	}
-	return bridge.FirstOf(errors.Join(bridge.CheckText("key", key, 500), bridge.CheckText("session", session, 200)))
-}
-
-// Recall is [ToolApprovals.Get] for an agent.
-func (e *Engine) Recall(ctx context.Context, agent, key, session string) (bridge.Scope, error) {
-	if err := checkRemembered(key, session); err != nil {
-		return "", err
-	}
-	return e.store.Recall(ctx, agent, session, key)
-}
-
-// Remember is [ToolApprovals.Set] for an agent.
-func (e *Engine) Remember(ctx context.Context, agent, key string, s bridge.Scope, session string) error {
-	if err := checkRemembered(key, session); err != nil {
-		return err
-	}
-	switch {
-	case bridge.ScopeOrder(s) < 0:
-		return bridge.Errorf(bridge.CodeInvalid, "scope: unknown %q", s).WithHint("use once, session or always")
-	case s != bridge.ScopeAlways && session == "":
-		return bridge.Errorf(bridge.CodeInvalid, "session: is needed for the scope %s", s)
-	}
-	return e.store.Remember(ctx, agent, session, key, s)
+	return a.e.Sessions.End(ctx, a.agent, session)
 }

@@ -11,14 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -46,6 +45,8 @@ type setup struct {
 	version string
 	hide    bridge.Redactor
 	signer  *proof.Signer // nil if nothing is proven
+	linking bool
+	kept    time.Duration // of the audit log; 0 means forever
 }
 
 // ruleFunc is a policy that is a function.
@@ -118,7 +119,7 @@ func newWorldOn(t testing.TB, s setup, c *redis.Client, end func()) *world {
 func (w *world) reload(s setup) {
 	o := engine.Options{
 		Store: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
-		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer,
+		PolicyVersion: s.version, Redactor: s.hide, Signer: s.signer, Linking: s.linking, AuditRetention: s.kept,
 		Directory: directory.New(directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}),
 	}
 	if w.between != nil {
@@ -142,15 +143,22 @@ func (w *world) open(agent bridge.Agent, r bridge.Request) bridge.Record {
 
 func (w *world) posted(id bridge.ID) bridge.Record {
 	w.t.Helper()
-	for range 1000 {
-		rec := w.get(id)
-		if rec.State.Final() || len(rec.Messages)+len(rec.Failures) >= len(rec.Interaction.Destinations) {
-			return rec
+	var rec bridge.Record
+	eventually(w.t, "the cards of "+string(id)+" are posted", func() bool {
+		rec = w.get(id)
+		return rec.State.Final() || len(rec.Messages)+len(rec.Failures) >= len(rec.Interaction.Destinations)
+	})
+	return rec
+}
+
+// eventually waits until a condition holds, or fails the test.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); bridge.Pause(t.Context(), time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen that %s", what)
 		}
-		bridge.Pause(w.t.Context(), 2*time.Millisecond)
 	}
-	w.t.Fatalf("the cards of %s are not posted", id)
-	return bridge.Record{}
 }
 
 func (w *world) get(id bridge.ID) bridge.Record {
@@ -165,15 +173,13 @@ func (w *world) get(id bridge.ID) bridge.Record {
 // drawn waits until the card of a request in a channel shows what is stored.
 func (w *world) drawn(id bridge.ID, channel string) bridge.View {
 	w.t.Helper()
-	for range 1000 {
-		rec := w.get(id)
-		if v, ok := w.chat.card(channel, id); ok && v.Record.Revision == rec.Revision {
-			return v
-		}
-		bridge.Pause(w.t.Context(), 2*time.Millisecond)
-	}
-	w.t.Fatalf("the card of %s in %s is not up to date", id, channel)
-	return bridge.View{}
+	var v bridge.View
+	eventually(w.t, "the card of "+string(id)+" in "+channel+" is up to date", func() bool {
+		rec, ok := w.get(id), false
+		v, ok = w.chat.card(channel, id)
+		return ok && v.Record.Revision == rec.Revision
+	})
+	return v
 }
 
 // press clicks a decision on the card that the channel shows now.

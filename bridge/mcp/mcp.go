@@ -1,6 +1,10 @@
-// Package mcp is nod's front door for MCP clients: tools with which a model
-// asks people, over stdio or streamable HTTP. It speaks the generations that
-// the official SDK speaks, 2025-11-25 and 2026-07-28 among them.
+// Package mcp is nod's entry point for MCP clients: tools with which a model
+// asks people, over stdio or streamable HTTP. It supports the protocol
+// versions of the official SDK, among them 2025-11-25 and 2026-07-28.
+//
+// What belongs here is what the tools tell a model, and how long a call is
+// held. An MCP server that nod guards belongs to bridge/relay, and elicitation
+// as a format to bridge/dialect/elicitation.
 package mcp
 
 import (

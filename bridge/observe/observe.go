@@ -1,8 +1,10 @@
 // Package observe shows operators what nod does: metrics for Prometheus, and
 // traces for OpenTelemetry.
 //
+// What belongs here is the counting, at the borders of the engine: around the
+// store, the API handler and the Redis client. Nothing here changes a request.
 // Labels are bounded: platforms, webhooks and states of the config and the
-// code, never a text, an agent or an id.
+// code, never a text, an agent or an ID.
 package observe
 
 import (

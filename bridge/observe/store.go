@@ -19,7 +19,7 @@ type store struct {
 // Store returns s, observed.
 func (o *Observer) Store(s bridge.Store) bridge.Store { return store{s, o} }
 
-// Open implements bridge.Records.
+// Open implements bridge.Openings.
 func (s store) Open(ctx context.Context, opening bridge.Opening) (bridge.Record, bool, error) {
 	began := time.Now()
 	r, created, err := s.Store.Open(ctx, opening)
@@ -31,7 +31,7 @@ func (s store) Open(ctx context.Context, opening bridge.Opening) (bridge.Record,
 	return r, created, err
 }
 
-// Settle implements bridge.Records.
+// Settle implements bridge.Outcomes.
 func (s store) Settle(ctx context.Context, x bridge.Settlement) (bridge.Record, bool, error) {
 	began := time.Now()
 	r, won, err := s.Store.Settle(ctx, x)
@@ -40,7 +40,7 @@ func (s store) Settle(ctx context.Context, x bridge.Settlement) (bridge.Record, 
 	return r, won, err
 }
 
-// Vote implements bridge.Records.
+// Vote implements bridge.Outcomes.
 func (s store) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	began := time.Now()
 	r, result, err := s.Store.Vote(ctx, b)

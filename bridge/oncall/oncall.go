@@ -1,5 +1,8 @@
-// Package oncall knows who is on call: by a rotation of the config, a
-// calendar, or the schedule of a service.
+// Package oncall determines who is on call: from a rotation in the config,
+// from a calendar, or from the schedule of a service.
+//
+// What belongs here is reading schedules. Asking the people on call belongs to
+// the directory and the engine.
 package oncall
 
 import (

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // input is an act, read once for all rules.

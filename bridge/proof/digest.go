@@ -43,8 +43,8 @@ type action struct {
 
 // Digest is what a decision about the request is bound to: the hex SHA-256
 // over the canonical form (RFC 8785) of its kind, prompt and questions, and of
-// the tool, input, key and where of an approval. The daemon makes the same of what it
-// was sent; an agent compares both before it acts.
+// the tool, input, key and where of an approval. The daemon makes the same of
+// what it was sent; an agent compares both before it acts.
 func Digest(r bridge.Ask) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err

@@ -64,36 +64,36 @@ func (p *Prover) ProveEntry(a *bridge.AuditEntry) error {
 	return nil
 }
 
-// entryEvidence is the result of a check of an audit entry's proof.
-type entryEvidence struct {
+// EntryEvidence is the result of a check of an audit entry's proof.
+type EntryEvidence struct {
 	Needed bool   // the entry says that someone did something
 	Good   bool   // and has the proof of a daemon
 	unique string // what no other entry may have; empty for an entry without a proof
 }
 
 // evidence checks the proof of an entry.
-func (set JWKS) evidence(a bridge.AuditEntry) entryEvidence {
+func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
 	switch a.Type {
 	case bridge.AuditDecision:
 		var resp bridge.Response
 		if oneReading.DecodeKnown(a.Data, &resp) != nil || resp.State != a.State {
-			return entryEvidence{Needed: true}
+			return EntryEvidence{Needed: true}
 		}
 		if !resp.Decided() {
-			return entryEvidence{unique: "end of " + string(a.ID)}
+			return EntryEvidence{unique: "end of " + string(a.ID)}
 		}
 		r, err := set.VerifyReceipt(resp.Proof)
 		good := err == nil && r.ID == a.ID && r.Agent == a.Agent && r.Session == a.Session && r.sameDecision(resp)
-		return entryEvidence{true, good, "end of " + string(a.ID)}
+		return EntryEvidence{true, good, "end of " + string(a.ID)}
 	case bridge.AuditVote:
 		var v bridge.Vote
 		if oneReading.DecodeKnown(a.Data, &v) != nil {
-			return entryEvidence{Needed: true}
+			return EntryEvidence{Needed: true}
 		}
-		return entryEvidence{true, set.detachedIs(v.Proof, domainVote, []byte(a.ID), voteBytes(v)), v.Proof}
+		return EntryEvidence{true, set.detachedIs(v.Proof, domainVote, []byte(a.ID), voteBytes(v)), v.Proof}
 	}
 	proof, good := set.signedByDaemon(a)
-	return entryEvidence{true, good, proof}
+	return EntryEvidence{true, good, proof}
 }
 
 // sameDecision reports whether a response is the one that the receipt was made
@@ -114,7 +114,7 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 // EntryProblem says why an entry is not to be sealed, or in a log that was
 // sealed, why it counts as forged. Proven is whether proofs were made when the
 // entry was written.
-func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev entryEvidence, problem string) {
+func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
 	ev = set.evidence(a)
 	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != bridge.AuditDecision) {
 		return ev, "has no proof that a daemon wrote it"

@@ -12,8 +12,17 @@ import (
 
 // Domains keep a proof of one kind from passing for one of another.
 const (
-	domainVote  = "nod vote v1"
-	domainEntry = "nod audit entry v1"
+	domainVote        = "nod vote v1"
+	domainEntry       = "nod audit entry v1"
+	domainInteraction = "nod interaction v1"
+	domainGrant       = "nod grant v1"
+	domainLink        = "nod link v1"
+	domainDraft       = "nod draft v1"
+	domainNote        = "nod note v1"
+	domainMemory      = "nod tool memory v1"
+	domainShown       = "nod shown v1"
+	domainPart        = "nod part v1"
+	domainHeld        = "nod held v1"
 )
 
 // framed joins a domain and parts so that no two lists of parts look alike.

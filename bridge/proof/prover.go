@@ -7,21 +7,6 @@ import (
 )
 
 const (
-	domainInteraction = "nod interaction v1"
-	domainGrant       = "nod grant v1"
-	domainLink        = "nod link v1"
-	domainDraft       = "nod draft v1"
-	domainNote        = "nod note v1"
-	domainMemory      = "nod tool memory v1"
-)
-
-const (
-	domainShown = "nod shown v1"
-	domainPart  = "nod part v1"
-	domainHeld  = "nod held v1"
-)
-
-const (
 	whyUnproven = "this request has no proof: an earlier version of nod stored it, or it was written outside nod"
 	whyForged   = "the decision of this request was changed outside nod, so it does not count"
 	whyNoProof  = "the decision of this request has no proof: an earlier version of nod made it, or it was written outside nod"

@@ -1,7 +1,10 @@
-// Package question is the back-channel between an AskUserQuestion tool, whose
-// goroutine is blocked, and whoever answers: people in the team's chats, a
-// callback in this process, or both, whoever is first. One Broker serves all
-// agents of a process.
+// Package question connects an AskUserQuestion tool, whose goroutine is
+// blocked, with its answer: from people in the team's chats, from a callback
+// in this process, or from both, in which case the first answer counts. One
+// Broker serves all agents of a process.
+//
+// This package is for programs in Go that embed nod's client. The wire format
+// of the tool belongs to bridge/dialect/askuserquestion.
 package question
 
 import (

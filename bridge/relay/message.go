@@ -101,13 +101,8 @@ func parse(line []byte, strict bool, decisive func(method string) bool) (Message
 			return Message{}, rpcError{codeRequest, "the message: " + err.Error()}
 		}
 	}
-	switch {
-	case m.Version != "2.0" && (strict || m.Version != ""):
-		return Message{}, rpcError{codeRequest, `jsonrpc is not "2.0"`}
-	case m.Method != "" && (len(m.Result) > 0 || len(m.Error) > 0), len(m.Result) > 0 && len(m.Error) > 0, m.Method == "" && len(m.Params) > 0:
-		return Message{}, rpcError{codeRequest, "the message is more than one of request, result and error"}
-	case m.Method == "" && (len(m.ID) == 0 || len(m.Result) == 0 && len(m.Error) == 0):
-		return Message{}, rpcError{codeRequest, "the message is neither a request nor a response"}
+	if err := m.checkShape(strict); err != nil {
+		return Message{}, err
 	}
 	if isNull(m.ID) && len(m.Error) > 0 {
 		return m, nil // a response to a message that could not be read
@@ -118,6 +113,21 @@ func parse(line []byte, strict bool, decisive func(method string) bool) (Message
 		}
 	}
 	return m, nil
+}
+
+// checkShape returns an error unless the message is exactly one of a request, a
+// result and an error, of version 2.0. Only a strict one has to name the version.
+func (m Message) checkShape(strict bool) error {
+	request, result, failed := m.Method != "", len(m.Result) > 0, len(m.Error) > 0
+	switch {
+	case m.Version != "2.0" && (strict || m.Version != ""):
+		return rpcError{codeRequest, `jsonrpc is not "2.0"`}
+	case request && (result || failed), result && failed, !request && len(m.Params) > 0:
+		return rpcError{codeRequest, "the message is more than one of request, result and error"}
+	case !request && (len(m.ID) == 0 || !result && !failed):
+		return rpcError{codeRequest, "the message is neither a request nor a response"}
+	}
+	return nil
 }
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }

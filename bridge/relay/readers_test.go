@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge/relay"
 )
 

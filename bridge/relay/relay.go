@@ -2,6 +2,9 @@
 // JSON-RPC messages, one per line. Every message is decoded strictly and
 // encoded again before it passes, so that the receiver reads what nod read. A
 // message that nod cannot read completely does not pass.
+//
+// What belongs here is the forwarding, and the decision which messages ask
+// people first. The meaning of a single message belongs to the dialects.
 package relay
 
 import (

@@ -1,5 +1,9 @@
-// Package webhook tells other systems how requests ended, as Standard Webhooks
-// (standardwebhooks.com) describes it.
+// Package webhook delivers the outcome of requests to other systems, as
+// Standard Webhooks (standardwebhooks.com) describes it.
+//
+// What belongs here is one delivery: the signature, the HTTP call, and the
+// meaning of the receiver's status. When to deliver, what the body contains
+// and when to try again belong to the engine and its outbox.
 package webhook
 
 import (

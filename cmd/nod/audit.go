@@ -11,11 +11,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/render"
 )
 

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 )
 

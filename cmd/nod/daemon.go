@@ -76,7 +76,7 @@ func newDaemon(ctx context.Context, c config.Config, client redis.UniversalClien
 	d.config = c
 	d.now.Store(g)
 	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.engine().Health() })
-	observer.WatchProof(func() int64 { return d.engine().AuditRefusals() }, d.keysHealth)
+	observer.WatchProof(func() int64 { return d.engine().Audit.Refusals() }, d.keysHealth)
 	return d, nil
 }
 
@@ -96,12 +96,12 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	provenStore := engine.ProvenStore(d.store, k.signer, k.inRedis, d.log)
+	ports := engine.Proven(d.store, k.signer, k.inRedis, d.log)
 	rules, err := buildPolicy(c)
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := buildPlatforms(c, provenStore, d.log)
+	platforms, callbacks, err := buildPlatforms(c, ports.Notes, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, platforms, provenStore)
+	people := buildDirectory(c, platforms, ports.Links)
 	options := engine.Options{Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms, Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention), Observer: d.observer, Log: d.log}
 	if rules != nil {
 		options.Policy = rules
@@ -209,7 +209,7 @@ func (d *daemon) tidy(ctx context.Context) {
 	t := time.NewTicker(broker.TidyEvery)
 	defer t.Stop()
 	for {
-		if err := errors.Join(d.store.Tidy(ctx), d.engine().TrimAudit(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.store.Tidy(ctx), d.engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("old entries not removed", "error", err)
 		}
 		select {

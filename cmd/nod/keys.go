@@ -16,11 +16,10 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/config"
 )

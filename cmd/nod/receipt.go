@@ -6,11 +6,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
 	"github.com/nodbridge/nod/render"
 )

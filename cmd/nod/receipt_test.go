@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -195,7 +194,7 @@ func TestAuditRetention(t *testing.T) {
 	r.eventually("the log is sealed", sealed)
 	before := exported(r)
 	r.eventually("what is old goes", func() bool {
-		if err := r.daemons[0].engine().TrimAudit(r.ctx); err != nil {
+		if err := r.daemons[0].engine().Audit.Trim(r.ctx); err != nil {
 			t.Fatal(err)
 		}
 		return verify(exported(r)).Entries == 0

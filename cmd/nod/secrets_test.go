@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 )
 

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // TestForgedAudit checks that an entry that no daemon wrote is not sealed, and

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -189,35 +188,35 @@ func (x intruder) forgedDraft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := engine.ProvenStore(x.daemons[0].store, signer, false, nil)
+	store := engine.Proven(x.daemons[0].store, signer, false, nil)
 	a, b := x.ask(one(bridge.WidgetSelect, options("eu", "us")...)), x.ask(one(bridge.WidgetSelect, options("eu", "us")...))
 	ana := bridge.Actor{Platform: "slack", User: "U0ANA00001"}
-	if err := store.SaveDraft(x.ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
+	if err := store.Drafts.SaveDraft(x.ctx, a.Interaction.ID, 0, bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}); err != nil {
 		t.Fatal(err)
 	}
-	if mine, shown, err := store.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
+	if mine, shown, err := store.Drafts.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine == nil || shown == nil || mine.Answers["q"].Text != "eu" {
 		t.Fatalf("%+v, %+v, %v", mine, shown, err)
 	}
 	key := "nod:{0}:d:"
 	own := x.field(key+string(a.Interaction.ID), "slack/"+ana.User)
 	for what, text := range map[string]string{"changed": strings.Replace(own, `"eu"`, `"us"`, 1), "stripped": withoutProof(own)} {
 		x.set(key+string(a.Interaction.ID), "slack/"+ana.User, text)
-		if mine, shown, err := store.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine != nil || shown != nil {
+		if mine, shown, err := store.Drafts.Draft(x.ctx, a.Interaction.ID, 0, ana); err != nil || mine != nil || shown != nil {
 			t.Errorf("a draft that was %s is submitted: %+v, %+v, %v", what, mine, shown, err)
 		}
 	}
 	x.set(key+string(b.Interaction.ID), "slack/"+ana.User, own, "@0", "slack/"+ana.User)
-	if mine, _, err := store.Draft(x.ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
+	if mine, _, err := store.Drafts.Draft(x.ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
 		t.Errorf("another request's draft is submitted: %+v, %v", mine, err)
 	}
 	// A note that leads from a code to what was pressed.
-	if err := store.DropNote(x.ctx, "link:code"); err != nil {
+	if err := store.Notes.DropNote(x.ctx, "link:code"); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.client.Set(x.ctx, "nod:n:link:code", `{"click":{}}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := store.Note(x.ctx, "link:code"); err != nil || v != "" {
+	if v, err := store.Notes.Note(x.ctx, "link:code"); err != nil || v != "" {
 		t.Errorf("a code that nobody was given leads to %q, %v", v, err)
 	}
 }

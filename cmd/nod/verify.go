@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"os"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // keysEnv names the file of public keys that receipts have to be signed with.

@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nodbridge/nod/bridge/proof"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // TestAnswerAndReceipt checks that an answer passes only if it is the one that

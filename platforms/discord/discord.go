@@ -5,6 +5,9 @@
 // components of today's modals and calls its typed handler with nil data when
 // it meets one. Requests go through the SDK's RequestWithBucketID, because its
 // structs have no nonce and no way to send those components.
+//
+// The package calls Discord and takes its callbacks; a click is applied by the
+// sink. The components of messages and modals belong in package discordmsg.
 package discord
 
 import (

@@ -170,6 +170,11 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 		p.log.Error("click not recorded", "platform", p.name, "error", err)
 		return note(bridge.NoteNotRecorded), nil
 	}
+	return p.afterClick(in, c, v)
+}
+
+// afterClick answers a click by its verdict.
+func (p *Platform) afterClick(in interaction, c bridge.Click, v bridge.Verdict) (reply, func(context.Context)) {
 	switch v.Kind {
 	case bridge.VerdictSettled:
 		if in.private() { // the review of a form; the card itself says so in a moment

@@ -13,4 +13,8 @@
 //	/                   a page with the three chats
 //
 // Whoever can reach it can act as any of its members: serve it on loopback.
+//
+// What belongs here joins the three emulators: their common members, the state
+// of all, and the page. Each emulator is a package of its own, package core is
+// what they share, and package raw reads JSON.
 package sandbox

@@ -76,21 +76,8 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 				return nil
 			}
 		case e := <-client.Events:
-			switch e.Type {
-			case socketmode.EventTypeHello:
-				lost = time.Time{}
-				p.health.Set(bridge.HealthUp, "")
-			case socketmode.EventTypeConnecting, socketmode.EventTypeDisconnect, socketmode.EventTypeIncomingError:
-				if lost.IsZero() {
-					lost = time.Now()
-					p.health.Set(bridge.HealthDegraded, "reconnecting")
-				}
-			case socketmode.EventTypeInvalidAuth:
-				return bridge.Errorf(bridge.CodeForbidden, "slack: the app token is refused")
-			case socketmode.EventTypeConnectionError:
-				if err := p.connectionError(e.Data); err != nil {
-					return err
-				}
+			if err := p.follow(e, &lost); err != nil {
+				return err
 			}
 			if id, raw := envelope(e); id != "" {
 				select {
@@ -106,6 +93,26 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 			}
 		}
 	}
+}
+
+// follow keeps health by an event of the connection; lost is when it was lost.
+// It returns an error when an operator must act.
+func (p *Platform) follow(e socketmode.Event, lost *time.Time) error {
+	switch e.Type {
+	case socketmode.EventTypeHello:
+		*lost = time.Time{}
+		p.health.Set(bridge.HealthUp, "")
+	case socketmode.EventTypeConnecting, socketmode.EventTypeDisconnect, socketmode.EventTypeIncomingError:
+		if lost.IsZero() {
+			*lost = time.Now()
+			p.health.Set(bridge.HealthDegraded, "reconnecting")
+		}
+	case socketmode.EventTypeInvalidAuth:
+		return bridge.Errorf(bridge.CodeForbidden, "slack: the app token is refused")
+	case socketmode.EventTypeConnectionError:
+		return p.connectionError(e.Data)
+	}
+	return nil
 }
 
 // connectionError returns an error if connecting will not work until somebody

@@ -4,6 +4,9 @@
 // Interaction payloads are decoded here and not by the SDK: one element type
 // that the SDK does not know makes it drop the whole click, and it cannot tell
 // an input that was left empty from one that was not shown.
+//
+// The package calls Slack and takes its callbacks; a click is applied by the
+// sink. The blocks of messages and modals belong in package slackmsg.
 package slack
 
 import (

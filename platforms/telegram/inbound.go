@@ -115,6 +115,20 @@ type awaited struct {
 	Option   int               `json:"o"`
 }
 
+// click is the click that a reply with a text stands for.
+func (a awaited) click(who bridge.Actor, text string) bridge.Click {
+	c := bridge.Click{Token: a.Token, Actor: who, Ref: a.Card}
+	switch a.Option {
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		c.Typed = text
+	case bridge.OptionOther:
+		c.Inputs = map[int]bridge.Input{a.Question: {Other: text, KeepOptions: true}}
+	default:
+		c.Inputs = map[int]bridge.Input{a.Question: {Text: text}}
+	}
+	return c
+}
+
 func promptKey(p *Platform, ref bridge.MessageRef) string {
 	return "reply:" + p.name + ":" + ref.Channel + ":" + ref.Message
 }
@@ -231,15 +245,7 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 		p.say(ctx, m, "This is not your question. Press the button on the card to answer yourself.")
 		return nil
 	}
-	c := bridge.Click{Token: a.Token, Actor: actor, Ref: a.Card}
-	switch a.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
-		c.Typed = m.Text
-	case bridge.OptionOther:
-		c.Inputs = map[int]bridge.Input{a.Question: {Other: m.Text, KeepOptions: true}}
-	default:
-		c.Inputs = map[int]bridge.Input{a.Question: {Text: m.Text}}
-	}
+	c := a.click(actor, m.Text)
 	defer p.cards.Lock(c.Ref.Channel + "/" + c.Ref.Message)()
 	v, err := sink.Click(ctx, c)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 var (
@@ -17,7 +18,8 @@ var (
 	_ bridge.Reminding = (*Platform)(nil)
 )
 
-// Remind implements bridge.Reminding: a reply to the card.
+// Remind implements bridge.Reminding: a reply to the card. Only those whom it is
+// for are mentioned, whatever its text says.
 func (p *Platform) Remind(ctx context.Context, d bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	text := ""
 	for _, u := range r.Users {
@@ -26,7 +28,7 @@ func (p *Platform) Remind(ctx context.Context, d bridge.Destination, card bridge
 		}
 	}
 	params := tgbotapi.Params{
-		"chat_id": p.current(card.Channel), "text": text + html.EscapeString(r.Text), "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
+		"chat_id": p.current(card.Channel), "text": text + html.EscapeString(telegrammsg.Unlinked(r.Text)), "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
 		"reply_parameters": `{"message_id":` + card.Message + `,"allow_sending_without_reply":true}`,
 	}
 	if topic, _, _ := strings.Cut(d.Thread, "#"); topic != "" {

@@ -4,6 +4,9 @@
 // The SDK speaks Bot API 5.5 and is not maintained. Its MakeRequest and
 // UploadFiles carry everything; its update loop is not used, because it
 // confirms updates before they are handled and prints the token.
+//
+// The package calls Telegram and takes its updates; a click is applied by the
+// sink. Texts and keyboards belong in package telegrammsg.
 package telegram
 
 import (

@@ -228,23 +228,30 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 		c.Type = typeRadioGroup
 		return c
 	}
-	least := 0
-	if required {
-		least = 1
-	}
-	c.MinValues, c.MaxValues = &least, 1
-	if q.Multiple() {
-		c.MaxValues = n
-	}
-	if q.Multiple() && !split && !q.AllowOther {
-		if required {
-			least = max(1, q.MinChoices)
-		}
-		if q.MaxChoices > 0 {
-			c.MaxValues = min(n, q.MaxChoices)
-		}
-	}
+	c.MinValues, c.MaxValues = bounds(q, n, required, split)
 	return c
+}
+
+// bounds are how many of n options may be chosen, at least and at most.
+func bounds(q bridge.Question, n int, required, split bool) (least *int, most int) {
+	least, most = new(int), 1
+	if required {
+		*least = 1
+	}
+	if !q.Multiple() {
+		return least, most
+	}
+	most = n
+	if split || q.AllowOther {
+		return least, most
+	}
+	if required {
+		*least = max(1, q.MinChoices)
+	}
+	if q.MaxChoices > 0 {
+		most = min(n, q.MaxChoices)
+	}
+	return least, most
 }
 
 // ParseField reads the custom id of an input; false for one that is not

@@ -17,8 +17,11 @@ type writer struct {
 	entities []tgbotapi.MessageEntity
 }
 
-// add writes a text. Plain text is kept from becoming a mention: Telegram
-// detects @name on its own, and a joiner behind the @ prevents that.
+// Unlinked returns a text that mentions no one: Telegram detects @name on its
+// own, and a joiner after the @ prevents that.
+func Unlinked(s string) string { return strings.ReplaceAll(s, "@", "@\u200d") }
+
+// add writes a text. Plain text is kept from becoming a mention.
 func (w *writer) add(s string, kinds ...string) {
 	if s == "" {
 		return
@@ -28,7 +31,7 @@ func (w *writer) add(s string, kinds ...string) {
 		literal = literal || k == "code" || k == "pre"
 	}
 	if !literal {
-		s = strings.ReplaceAll(s, "@", "@\u200d")
+		s = Unlinked(s)
 	}
 	n := render.UTF16(s)
 	for _, k := range kinds {

@@ -1,6 +1,8 @@
-// Package elicitation turns MCP elicitation (also that of ACP, of Claude Code's
-// hooks and of the Codex app server) into asks: a form of a flat JSON Schema,
-// or an address to open.
+// Package elicitation translates MCP elicitation into requests: a form with a
+// flat JSON Schema, or an address to open. ACP, the hooks of Claude Code and
+// the Codex app server use the same format.
+//
+// The messages around an elicitation belong to the dialect of each agent.
 package elicitation
 
 import (

@@ -1,0 +1,122 @@
+package api_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// peer is one end of a socket.
+type peer struct {
+	t *testing.T
+	*websocket.Conn
+}
+
+func (p peer) say(frame string) {
+	p.t.Helper()
+	if err := p.Write(p.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// hear reads frames until one holds all words, and returns it.
+func (p peer) hear(words ...string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		_, b, err := p.Read(ctx)
+		if err != nil {
+			p.t.Fatalf("no frame with %q: %v", words, err)
+		}
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(string(b), w)
+		}
+		if all {
+			return string(b)
+		}
+	}
+}
+
+// field is the text of a member of a frame.
+func field(frame, name string) string {
+	_, rest, _ := strings.Cut(frame, `"`+name+`":"`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// TestSocketFormats checks that a request in each format is shown to a person
+// in the format of the front end, that the answer returns in the format of the
+// agent, and that the front end sees it too.
+func TestSocketFormats(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, x := range map[string]struct {
+		frames  string   // of the front end
+		asks    string   // of the agent
+		shown   []string // to the person
+		id      string   // the member that names the request
+		answers string   // of the person; @ is the ID
+		hears   []string // the agent
+		ends    []string // for the front end
+	}{
+		"ask": {"ask", `{"type":"ask_request","id":"1","payload":{"prompt":"Which?","widgets":[{"type":"buttons","options":["a","b"]}]}}`,
+			[]string{`"ask_request"`, "Which?"}, "id", `{"type":"ask_response","id":"x","payload":{"request_id":"@","value":"b"}}`,
+			[]string{`"ask_response"`, `"request_id":"1"`, `"value":"b"`}, []string{`"ask_response"`, `"value":"b"`}},
+		"approval": {"ask", `{"type":"approval_request","id":"2","payload":{"tool":"bash","input":{"command":"ls"}}}`,
+			[]string{`"approval_request"`, "ls"}, "id", `{"type":"approval_response","id":"x","payload":{"request_id":"@","decision":"approve"}}`,
+			[]string{`"approval_response"`, `"request_id":"2"`}, []string{`"approval_response"`}},
+		"widget": {"widget", `{"type":"widget:request","payload":{"widgetId":"w","type":"confirmation","message":"Go on?"}}`,
+			[]string{`"widget:request"`, "Go on?"}, "widgetId", `{"type":"widget:submit","payload":{"widgetId":"@","value":{"confirmed":true}}}`,
+			[]string{`"widget:submit"`, `"widgetId":"w"`, "true"}, []string{`"widget:request"`, "true"}},
+		"interaction": {"interaction", `{"type":"interaction_request","id":"4","interactionType":"approval","toolName":"deploy"}`,
+			[]string{`"deploy"`, "interactionId"}, "interactionId", `{"type":"tool_interaction_response","interactionId":"@","action":"approve"}`,
+			[]string{`"approve"`}, []string{"approve"}},
+		"questions": {"", `{"type":"can_use_tool","id":"5","tool_name":"AskUserQuestion","tool_use_id":"t5","input":{"questions":[{"question":"Which?","header":"h","options":[{"label":"a"},{"label":"b"}]}]}}`,
+			[]string{"Which?", "interactionId"}, "", `{"type":"ask_user_response","conversation_id":"questions","tool_call_id":"t5","answers":{"Which?":"b"}}`,
+			[]string{`"can_use_tool_result"`, `"id":"5"`, `"answers":{"Which?":"b"}`}, []string{`"b"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+			front.say(`{"type":"hello","sessionId":"` + name + `","frames":"` + x.frames + `","interaction":{"supported":true,"enabled":true}}`)
+			agent.say(strings.Replace(x.asks, "{", `{"sessionId":"`+name+`",`, 1))
+			id := field(front.hear(x.shown...), x.id)
+			front.say(strings.Replace(x.answers, "@", id, 1))
+			agent.hear(x.hears...)
+			front.hear(x.ends...)
+		})
+	}
+}
+
+// TestSocketLifecycle checks a request that the agent defers: the late answer
+// becomes a message of the session, which the agent acknowledges, and asks a
+// follow-up.
+func TestSocketLifecycle(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
+	agent.say(`{"type":"hello","sessionId":"late"}`)
+	front.say(`{"type":"set_interaction_mode","enabled":true}`)
+	front.hear("say hello first")
+	front.say(`{"type":"hello","sessionId":"late"}`)
+	front.say(`{"type":"set_interaction_mode","enabled":true}`)
+	agent.say(`{"type":"interaction_request","id":"1","sessionId":"late","interactionType":"approval","toolName":"deploy"}`)
+	id := field(front.hear(`"deploy"`), "interactionId")
+	agent.say(`{"type":"interaction_pending","id":"2","interactionId":"` + id + `"}`)
+	agent.hear(`"interaction_pending"`, id)
+	front.say(`{"type":"tool_interaction_response","sessionId":"other","interactionId":"` + id + `","action":"approve"}`)
+	front.hear("error", "another session")
+	front.say(`{"type":"tool_interaction_response","sessionId":"late","interactionId":"` + id + `","action":"deny","reason":"not today"}`)
+	message := agent.hear(`"user_message"`, id)
+	agent.say(`{"type":"message_ack","sessionId":"late","through":"` + field(message, "messageId") + `"}`)
+	agent.say(`{"type":"interaction_complete","interactionId":"` + id + `","result":"stopped"}`)
+	agent.say(`{"type":"interaction_reprompt","id":"3","interactionId":"` + id + `","request":{"interactionType":"approval","prompt":"Once more?"}}`)
+	next := field(front.hear(`"interaction_request"`, "Once more?"), "interactionId")
+	front.say(`{"type":"tool_interaction_response","interactionId":"` + next + `","action":"approve"}`)
+	agent.hear(next, `"approve"`)
+}

@@ -1,0 +1,158 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestOpenRepeats checks that a request that is sent again after an outage has
+// the same key, so that people are asked once.
+func TestOpenRepeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, key := range []string{"", "mine"} {
+			c, d := newClient(drops, refuses(bridge.CodeUnavailable), refuses(bridge.CodeRateLimited), says(http.StatusCreated, pending))
+			rec, err := c.Open(t.Context(), request(), key)
+			if err != nil || rec.Interaction.ID != id || len(d.calls) != 4 {
+				t.Fatalf("%+v, %v after %d calls", rec, err, len(d.calls))
+			}
+			for _, x := range d.calls {
+				got := x.header.Get("Idempotency-Key")
+				if got == "" || got != d.calls[0].header.Get("Idempotency-Key") || key != "" && got != key || x.body != d.calls[0].body {
+					t.Errorf("key %q, body %s", got, x.body)
+				}
+			}
+		}
+		c, d := newClient(drops, says(http.StatusOK, pending))
+		if _, err := c.Reprompt(t.Context(), id, request(), ""); err != nil || d.calls[0].header.Get("Idempotency-Key") == "" ||
+			d.calls[0].header.Get("Idempotency-Key") != d.calls[1].header.Get("Idempotency-Key") {
+			t.Errorf("a follow-up: %v, %+v", err, d.calls)
+		}
+	})
+}
+
+// TestRefusalIsFinal checks that only an outage is tried again.
+func TestRefusalIsFinal(t *testing.T) {
+	t.Parallel()
+	for _, code := range []bridge.Code{bridge.CodeInvalid, bridge.CodeConflict, bridge.CodeForbidden, bridge.CodeNotFound} {
+		c, d := newClient(refuses(code))
+		_, err := c.Open(t.Context(), request(), "")
+		codeIs(t, "a refusal", err, code)
+		if len(d.calls) != 1 {
+			t.Errorf("%s: %d calls", code, len(d.calls))
+		}
+	}
+	c, d := newClient(drops)
+	if _, err := c.Approvals().Get(t.Context(), "k", "s"); err == nil || len(d.calls) != 1 {
+		t.Errorf("an approval that is handed out once was asked for %d times: %v", len(d.calls), err)
+	}
+}
+
+// TestGivesUp checks how long a daemon may be unreachable, and that an outage
+// that ends starts the time again.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		answers  []answer
+		patience time.Duration
+		from, to time.Duration
+	}{
+		"by default":       {[]answer{drops}, 0, 2 * time.Minute, 2*time.Minute + 5*time.Second},
+		"with patience":    {[]answer{drops}, 10 * time.Second, 10 * time.Second, 15 * time.Second},
+		"of a server":      {[]answer{says(http.StatusBadGateway, "")}, 10 * time.Second, 10 * time.Second, 15 * time.Second},
+		"that hangs":       {[]answer{hangs}, 10 * time.Second, 35 * time.Second, 75 * time.Second},
+		"that was reached": {[]answer{drops, drops, slow, drops}, 10 * time.Second, 30 * time.Second, 40 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, d := newClient(x.answers...)
+				c.Patience = x.patience
+				began := time.Now()
+				_, err := c.Wait(t.Context(), id)
+				codeIs(t, "an outage", err, bridge.CodeUnavailable)
+				if took := time.Since(began); took < x.from || took > x.to {
+					t.Errorf("gave up after %s and %d calls, want %s to %s", took, len(d.calls), x.from, x.to)
+				}
+			})
+		})
+	}
+}
+
+// slow is a connection that breaks while the daemon waits for people.
+func slow(*http.Request) (*http.Response, error) {
+	bridge.Pause(context.Background(), 20*time.Second)
+	return nil, io.ErrUnexpectedEOF
+}
+
+// TestWait checks that a wait goes on while a request is pending, and ends with
+// its caller.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, d := newClient(says(http.StatusOK, pending), drops, says(http.StatusOK, pending), says(http.StatusOK, approved))
+		rec, err := c.Wait(t.Context(), id)
+		if err != nil || rec.State != bridge.StateApproved || len(d.calls) != 4 {
+			t.Errorf("%s, %v after %d calls", rec.State, err, len(d.calls))
+		}
+		if want := "/v1/interactions/" + id + "?wait=25s"; d.calls[0].uri != want {
+			t.Errorf("it calls %s, want %s", d.calls[0].uri, want)
+		}
+		for _, f := range []answer{drops, hangs} {
+			c, _ := newClient(f)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, err := c.Wait(ctx, id)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a caller that has left: %v", err)
+			}
+		}
+		c, d = newClient(says(http.StatusOK, `{"items":[]}`), says(http.StatusOK, `{"items":[{"id":"m1"}]}`))
+		if m, err := c.WaitMessages(t.Context(), "s"); err != nil || len(m) != 1 || len(d.calls) != 2 {
+			t.Errorf("%+v, %v after %d calls", m, err, len(d.calls))
+		}
+	})
+}
+
+// TestAudit checks that an audit log that is cut short is an error.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	log := func(complete string, tail io.Reader) answer {
+		return func(*http.Request) (*http.Response, error) {
+			r := respond(http.StatusOK, "application/jsonl", "")
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader("1\n2\n"), tail))
+			r.Trailer = http.Header{"Nod-Complete": {complete}}
+			return r, nil
+		}
+	}
+	end := strings.NewReader("")
+	for name, x := range map[string]struct {
+		answer answer
+		code   bridge.Code
+	}{
+		"whole": {log("true", end), ""}, "without an end": {log("", end), bridge.CodeUnavailable},
+		"broken":  {log("true", broken{}), bridge.CodeUnavailable},
+		"refused": {refuses(bridge.CodeForbidden), bridge.CodeForbidden}, "unreachable": {drops, bridge.CodeUnavailable},
+	} {
+		c, _ := newClient(x.answer)
+		var out bytes.Buffer
+		err := c.Audit(t.Context(), &out)
+		if x.code == "" && (err != nil || out.String() != "1\n2\n") || x.code != "" && bridge.ErrorCode(err) != x.code {
+			t.Errorf("%s: %q, %v", name, out.String(), err)
+		}
+	}
+}
+
+// broken is a body whose connection breaks.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

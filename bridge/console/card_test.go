@@ -1,0 +1,302 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// shownCard is a card as the page receives it.
+type shownCard struct {
+	State     bridge.State
+	Headline  string
+	Body      string
+	Closing   string
+	MayAnswer bool `json:"may_answer"`
+	Decisions []struct{ ID, Label, Tone, Wants string }
+	Fields    []struct {
+		ID, Label, Hint, Widget string
+		Many, Required, Other   bool
+		Value                   []string
+		Options                 []bridge.Option
+	}
+	Input, Confirm string
+	Terms          int
+	Asked, Notes   []string
+	Timeline       []struct{ Text string }
+	Problems       map[string]string
+}
+
+func (c shownCard) decisions() []string {
+	var out []string
+	for _, d := range c.Decisions {
+		out = append(out, d.ID)
+	}
+	return out
+}
+
+// card calls and reads a card.
+func (b *browser) card(method string, id bridge.ID, body any) shownCard {
+	b.t.Helper()
+	status, text := b.call(method, "/console/cards/"+string(id), body)
+	if status != http.StatusOK {
+		b.t.Fatalf("%d %s", status, text)
+	}
+	var c shownCard
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		b.t.Fatal(err)
+	}
+	return c
+}
+
+// TestApproval checks that an approval is shown with its exact input, without
+// markup of the agent, and is decided by a responder.
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.ask(func(r *bridge.Request) {
+		approval(r)
+		r.Prompt = "Deploy <script>alert(1)</script> **now** [docs](https://example.com/?a=1&b=2)"
+		r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}
+		r.Approval.Confirm = "prod"
+	})
+	b := o.signedIn("ana")
+	c := b.card(http.MethodGet, id, nil)
+	if c.State != bridge.StatePending || !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason", "once"}) {
+		t.Errorf("the card is %+v", c)
+	}
+	if c.Decisions[0].Tone != "bad" || c.Decisions[1].Wants != "reason" || c.Decisions[2].Wants != "confirm" {
+		t.Errorf("the decisions are %+v", c.Decisions)
+	}
+	if strings.Contains(c.Body, "<script") || !strings.Contains(c.Body, "<strong>now</strong>") || !strings.Contains(c.Body, "make &lt;deploy&gt;") ||
+		!strings.Contains(c.Body, `href="https://example.com/?a=1&amp;b=2"`) {
+		t.Errorf("the body is %s", c.Body)
+	}
+	var input struct{ Command string }
+	if err := json.Unmarshal([]byte(c.Input), &input); err != nil || input.Command != "make <deploy>" || c.Confirm != "prod" || !slices.Equal(c.Asked, []string{"ana", "bo"}) {
+		t.Errorf("the card is %+v", c)
+	}
+	for _, bad := range []string{`{"decision":"once"}`, `{"decision":"once","confirm":"dev"}`, `{"decision":"always"}`, `{"decision":"once","confirm":"prod","terms":1}`, `{`} {
+		if status, text := b.call(http.MethodPost, "/console/cards/"+string(id), bad); status < 400 || status >= 500 {
+			t.Errorf("%s: %d %s", bad, status, text)
+		}
+	}
+	if rec := o.get(id); rec.State.Final() {
+		t.Fatalf("it is %s", rec.State)
+	}
+	c = b.card(http.MethodPost, id, `{"decision":"once","confirm":"prod","terms":0}`)
+	if c.State != bridge.StateApproved || c.MayAnswer || len(c.Timeline) != 2 || !strings.Contains(c.Timeline[1].Text, "approved by ana on api") {
+		t.Errorf("afterwards the card is %+v", c)
+	}
+	status, text := o.signedIn("bo").call(http.MethodPost, "/console/cards/"+string(id), `{"decision":"deny"}`)
+	if status != http.StatusConflict || !strings.Contains(text, "by ana") || o.get(id).State != bridge.StateApproved {
+		t.Errorf("a late denial: %d %s", status, text)
+	}
+}
+
+// TestDecisions checks what comes with a decision: a reason, or a changed
+// input.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	b := o.signedIn("ana")
+	edit := o.ask(func(r *bridge.Request) {
+		approval(r)
+		r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideEdit}
+	})
+	if c := b.card(http.MethodGet, edit, nil); c.Decisions[1].Wants != "input" {
+		t.Errorf("the decisions are %+v", c.Decisions)
+	}
+	b.card(http.MethodPost, edit, `{"decision":"edit","input":"{\"command\":\"make\"}"}`)
+	if rec := o.get(edit); rec.State != bridge.StateApproved || string(rec.Response.Input) != `{"command":"make"}` {
+		t.Errorf("%s with %s", rec.State, rec.Response.Input)
+	}
+	deny := o.ask(func(r *bridge.Request) {
+		approval(r)
+		r.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideOnce}
+	})
+	c := b.card(http.MethodPost, deny, `{"decision":"deny_reason","reason":"not <today>"}`)
+	if rec := o.get(deny); rec.State != bridge.StateDenied || rec.Response.Reason != "not <today>" {
+		t.Errorf("%s, %q", rec.State, rec.Response.Reason)
+	}
+	if strings.Contains(c.Body+c.Closing, "<today>") || !strings.Contains(c.Body+c.Closing, "&lt;today&gt;") {
+		t.Errorf("the reason is shown as %s", c.Closing)
+	}
+}
+
+// TestWhoSees checks that a request is shown to its responders and to auditors,
+// and that only responders decide.
+func TestWhoSees(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.ask(func(r *bridge.Request) { approval(r); r.Requester = "bo" })
+	path := "/console/cards/" + string(id)
+	if c := o.signedIn("ana").card(http.MethodGet, id, nil); !c.MayAnswer {
+		t.Error("a responder may not respond")
+	}
+	bo := o.signedIn("bo")
+	if c := bo.card(http.MethodGet, id, nil); !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason"}) {
+		t.Errorf("the requester may %q", c.decisions())
+	}
+	if status, _ := bo.call(http.MethodPost, path, `{"decision":"once"}`); status != http.StatusForbidden {
+		t.Errorf("the requester approves: %d", status)
+	}
+	cy, aud := o.signedIn("cy"), o.signedIn("aud")
+	if status, body := cy.call(http.MethodGet, path, nil); status != http.StatusNotFound || strings.Contains(body, "May I") {
+		t.Errorf("someone who is not asked sees %d %s", status, body)
+	}
+	if c := aud.card(http.MethodGet, id, nil); c.MayAnswer || c.Body == "" {
+		t.Errorf("an auditor sees %+v", c)
+	}
+	for name, b := range map[string]*browser{"cy": cy, "aud": aud} {
+		if status, _ := b.call(http.MethodPost, path, `{"decision":"once"}`); status != http.StatusNotFound && status != http.StatusForbidden {
+			t.Errorf("%s decides: %d", name, status)
+		}
+	}
+	if rec := o.get(id); rec.State.Final() {
+		t.Errorf("it is %s", rec.State)
+	}
+	for _, path := range []string{"/console/cards/nonsense", "/console/cards/0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"} {
+		if status, _ := aud.call(http.MethodGet, path, nil); status != http.StatusBadRequest && status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+// question asks with one widget.
+func question(w bridge.Widget, change func(*bridge.Question)) func(*bridge.Request) {
+	return func(r *bridge.Request) {
+		q := bridge.Question{ID: "q", Widget: w}
+		switch w {
+		case bridge.WidgetButtons, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox:
+			q.Options = []bridge.Option{{Value: "eu", Label: "Europe", Description: "near"}, {Value: "us"}, {Value: "ap"}}
+		}
+		if change != nil {
+			change(&q)
+		}
+		r.Questions, r.Declinable = []bridge.Question{q}, true
+	}
+}
+
+// TestAnswers checks that what the page sends for each widget becomes the
+// answer that chat gives too, and that what is wrong is told next to its field
+// and settles nothing.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	b := o.signedIn("ana")
+	for name, x := range map[string]struct {
+		ask  func(*bridge.Request)
+		send string
+		want string // the answer; if it is empty, the problem is with the field
+		at   string
+	}{
+		"buttons":        {question(bridge.WidgetButtons, nil), `{"values":{"q":["eu"]}}`, `"eu"`, ""},
+		"confirm":        {question(bridge.WidgetConfirm, nil), `{"values":{"q":["yes"]}}`, `"yes"`, ""},
+		"select":         {question(bridge.WidgetSelect, nil), `{"values":{"q":["us"]}}`, `"us"`, ""},
+		"not an option":  {question(bridge.WidgetRadio, nil), `{"values":{"q":["mars"]}}`, "", "q"},
+		"nothing":        {question(bridge.WidgetRadio, nil), `{}`, "", "q"},
+		"several":        {question(bridge.WidgetCheckbox, nil), `{"values":{"q":["eu","ap"]}}`, `["eu","ap"]`, ""},
+		"text":           {question(bridge.WidgetText, nil), `{"values":{"q":[" a branch "]}}`, `" a branch "`, ""},
+		"number":         {question(bridge.WidgetNumber, nil), `{"values":{"q":["3"]}}`, "3", ""},
+		"not a number":   {question(bridge.WidgetNumber, nil), `{"values":{"q":["three"]}}`, "", "q"},
+		"not a date":     {question(bridge.WidgetDate, nil), `{"values":{"q":["soon"]}}`, "", "q"},
+		"free text":      {question(bridge.WidgetRadio, other), `{"others":{"q":"the moon"}}`, `"the moon"`, ""},
+		"free text, too": {question(bridge.WidgetCheckbox, other), `{"values":{"q":["eu"]},"others":{"q":"the moon"}}`, `["eu","the moon"]`, ""},
+		"a form":         {question(bridge.WidgetForm, form), `{"values":{"q/name":["billing"],"q/public":["true"]}}`, `{"name":"billing","public":true}`, ""},
+		"half a form":    {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
+	} {
+		id := o.ask(x.ask)
+		c := b.card(http.MethodPost, id, x.send)
+		rec := o.get(id)
+		if x.want == "" {
+			if c.Problems[x.at] == "" || rec.State.Final() {
+				t.Errorf("%s: %s, problems %v", name, rec.State, c.Problems)
+			}
+			continue
+		}
+		if rec.State != bridge.StateAnswered || c.State != bridge.StateAnswered {
+			t.Errorf("%s: %s, problems %v", name, rec.State, c.Problems)
+			continue
+		}
+		if got, err := json.Marshal(rec.Response.Answers["q"]); err != nil || string(got) != x.want {
+			t.Errorf("%s is answered with %s, %v; want %s", name, got, err, x.want)
+		}
+	}
+	id := o.ask(question(bridge.WidgetText, nil))
+	if c := b.card(http.MethodPost, id, `{"decline":true}`); c.State != bridge.StateCancelled {
+		t.Errorf("a declined request is %s", c.State)
+	}
+	if status, text := b.call(http.MethodPost, "/console/cards/"+string(id), `{}`); status != http.StatusConflict {
+		t.Errorf("a late answer: %d %s", status, text)
+	}
+}
+
+func other(q *bridge.Question) { q.AllowOther = true }
+
+func form(q *bridge.Question) {
+	q.Schema = json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"public":{"type":"boolean"}}}`)
+}
+
+// TestFields checks how a question is shown: cleaned texts, its options, and
+// what is chosen from the start.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	optional := false
+	c := o.signedIn("ana").card(http.MethodGet, o.ask(question(bridge.WidgetCheckbox, func(q *bridge.Question) {
+		q.Text, q.Header, q.AllowOther, q.Required = "Where to? **Hurry**", "Region", true, &optional
+		initial := bridge.ListAnswer("eu")
+		q.Default = &initial
+		q.Options[0].Label = "Eu\u202erope"
+	})), nil)
+	f := c.Fields[0]
+	if f.ID != "q" || f.Widget != "checkbox" || !f.Many || f.Required || !f.Other || !slices.Equal(f.Value, []string{"eu"}) {
+		t.Errorf("the field is %+v", f)
+	}
+	if f.Label == "" || !strings.Contains(f.Label+f.Hint, "Hurry") || strings.Contains(f.Hint, "**") {
+		t.Errorf("it is called %q, %q", f.Label, f.Hint)
+	}
+	if len(f.Options) != 3 || f.Options[0].Value != "eu" || f.Options[0].Description != "near" || strings.Contains(f.Options[0].Label, "\u202e") {
+		t.Errorf("its options are %+v", f.Options)
+	}
+}
+
+// TestLists checks what a person finds on the page: pending requests that the
+// person may answer, and the routes.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.ask(approval)
+	for who, n := range map[string]int{"ana": 1, "cy": 0, "aud": 0} {
+		_, body := o.signedIn(who).call(http.MethodGet, "/console/waiting", nil)
+		if got := strings.Count(body, string(id)); min(got, 1) != n || !strings.Contains(body, `"items":[`) {
+			t.Errorf("%s finds %s", who, body)
+		}
+	}
+	_, body := o.signedIn("ana").call(http.MethodGet, "/console/routes", nil)
+	var all struct {
+		Routes []struct {
+			Name           string
+			To, Responders []string
+			Quorum         int
+			Must           []string
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all.Routes) != 2 {
+		t.Fatal(body, err)
+	}
+	for _, r := range all.Routes {
+		people, quorum := []string{"ana", "bo"}, 1
+		if r.Name == "strict" {
+			people, quorum = []string{"cy", "@ops"}, 2
+		}
+		if !slices.Equal(r.Responders, people) || r.Quorum != quorum || !slices.Equal(r.To, []string{"chat:C"}) {
+			t.Errorf("a route is %+v", r)
+		}
+	}
+}

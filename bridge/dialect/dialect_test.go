@@ -1,0 +1,226 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/dialect"
+)
+
+func choice(w bridge.Widget, other bool) bridge.Question {
+	return bridge.Question{ID: "q", Widget: w, AllowOther: other, Options: []bridge.Option{
+		{Value: "eu", Label: "Europe"}, {Value: "us"}, {Value: "both", Label: "Europe, us"},
+	}}
+}
+
+// TestDecode checks that a value with two meanings is refused, and that the
+// error names the place.
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	var v struct {
+		A struct{ B int } `json:"a"`
+	}
+	if err := dialect.Decode("input", []byte(`{"a":{"B":1},"unknown":2}`), &v); err != nil || v.A.B != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	for in, names := range map[string]string{`{"a":{"B":1,"B":2}}`: "input.a", `{`: "input", `{"a":{"B":"x"}}`: "input"} {
+		err := dialect.Decode("input", []byte(in), &v)
+		if bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), names) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+// TestEncode checks that text is written unchanged, without a line end.
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	if b, err := dialect.Encode(map[string]string{"a": "<b> & c"}); err != nil || string(b) != `{"a":"<b> & c"}` {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := dialect.Encode(make(chan int)); bridge.ErrorCode(err) != bridge.CodeInternal {
+		t.Errorf("what JSON cannot hold: %v", err)
+	}
+}
+
+// TestRefused checks which states carry an answer.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for state, answers := range map[bridge.State]bool{
+		bridge.StateAnswered: true, bridge.StateApproved: true, bridge.StateDenied: true, bridge.StatePending: false,
+		bridge.StateExpired: false, bridge.StateCancelled: false, bridge.StateUndeliverable: false,
+	} {
+		err := dialect.Refused(bridge.Record{State: state})
+		ended, ok := errors.AsType[*bridge.EndedError](err)
+		if ok == answers || ok && ended.Record.State != state {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
+// TestCheckScope checks that a format that does not show what a grant covers
+// gives none, unless the agent keeps the approval itself.
+func TestCheckScope(t *testing.T) {
+	t.Parallel()
+	var ask, approval, own bridge.Interaction
+	approval.Approval, own.Approval = &bridge.Approval{}, &bridge.Approval{AgentRemembers: true}
+	for d, refused := range map[bridge.Decision]bool{
+		bridge.DecideOnce: false, bridge.DecideDeny: false, bridge.DecideSession: true, bridge.DecideAlways: true,
+	} {
+		if err := dialect.CheckScope(approval, d); (bridge.ErrorCode(err) == bridge.CodeInvalid) != refused {
+			t.Errorf("%s: %v", d, err)
+		}
+		if err := errors.Join(dialect.CheckScope(ask, d), dialect.CheckScope(own, d)); err != nil {
+			t.Errorf("%s where nod gives no grant: %v", d, err)
+		}
+	}
+}
+
+// TestChoices checks how labels become an answer, and that what is not an
+// option is free text only where the question takes it.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	one, many := bridge.WidgetRadio, bridge.WidgetCheckbox
+	for name, x := range map[string]struct {
+		q      bridge.Question
+		labels []string
+		want   bridge.Answer
+		other  string
+		fails  bool
+	}{
+		"a label":            {choice(one, false), []string{"Europe"}, bridge.TextAnswer("eu"), "", false},
+		"a value":            {choice(one, false), []string{"eu"}, bridge.TextAnswer("eu"), "", false},
+		"several":            {choice(many, false), []string{"Europe", "us"}, bridge.ListAnswer("eu", "us"), "", false},
+		"several, one asked": {choice(one, false), []string{"Europe", "us"}, bridge.Answer{}, "", true},
+		"free text":          {choice(one, true), []string{"Asia"}, bridge.TextAnswer(""), "Asia", false},
+		"a mix":              {choice(many, true), []string{"us", "Asia"}, bridge.ListAnswer("us"), "Asia", false},
+		"two free texts":     {choice(many, true), []string{"Asia", "Mars"}, bridge.Answer{}, "", true},
+		"not an option":      {choice(one, false), []string{"Asia"}, bridge.Answer{}, "", true},
+		"nothing":            {choice(many, false), nil, bridge.ListAnswer(), "", false},
+	} {
+		got, other, err := dialect.Choices(x.q, x.labels)
+		if (err != nil) != x.fails || x.fails && bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(x.want, got); !x.fails && (d != "" || other != x.other) {
+			t.Errorf("%s: free text %q, (-want +got):\n%s", name, other, d)
+		}
+	}
+}
+
+// TestLabels checks that values become the labels that people read, and back
+// from a joined list, also where a label contains the separator.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	q := choice(bridge.WidgetCheckbox, true)
+	got := dialect.Labels(q, bridge.ListAnswer("eu", "us", "mars"))
+	if d := cmp.Diff([]string{"Europe", "us", "mars"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := dialect.Labels(q, bridge.Answer{}); got == nil || len(got) > 0 {
+		t.Errorf("no answer has the labels %#v", got)
+	}
+	for in, want := range map[string][]string{
+		"":                     nil,
+		"Europe":               {"Europe"},
+		"Europe, us, Europe":   {"Europe, us", "Europe"},
+		"Mars, Europe, us":     {"Mars", "Europe, us"},
+		"Europea, us":          {"Europea", "us"},
+		", us":                 {"us"},
+		"Europe, us, Mars, us": {"Europe, us", "Mars", "us"},
+	} {
+		if got := dialect.SplitLabels(q, in, ", "); !slices.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestElsewhere checks which pending requests a decision in the terminal
+// closes: those of the turn, or the one with the same tool and input.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	var call, ask bridge.Interaction
+	call.Turn, call.ToolName = "t1", "Bash"
+	call.Approval = &bridge.Approval{Tool: "Bash", Input: json.RawMessage(`{"a":1,"b":[2]}`)}
+	ask.Turn, ask.ToolName = "t1", "AskUserQuestion"
+	bash := func(input string) dialect.Elsewhere {
+		return dialect.Elsewhere{Tool: "Bash", Input: json.RawMessage(input)}
+	}
+	for name, x := range map[string]struct {
+		e         dialect.Elsewhere
+		call, ask bool
+	}{
+		"of the turn":        {dialect.Elsewhere{Turn: "t1"}, true, true},
+		"of another turn":    {dialect.Elsewhere{Turn: "t2"}, false, false},
+		"of the session":     {dialect.Elsewhere{Turn: "t2", AllTurns: true}, true, true},
+		"of the call":        {bash(`{ "b": [2], "a": 1 }`), true, false},
+		"of another call":    {bash(`{"a":1,"b":[3]}`), false, false},
+		"of what is no JSON": {bash(`{`), false, false},
+		"of another tool":    {dialect.Elsewhere{Tool: "AskUserQuestion"}, false, true},
+	} {
+		if x.e.Covers(call) != x.call || x.e.Covers(ask) != x.ask {
+			t.Errorf("%s: the call %t, the question %t", name, x.e.Covers(call), x.e.Covers(ask))
+		}
+	}
+	call.Approval.Input = json.RawMessage(`{`)
+	if !bash(`{`).Covers(call) || bash(`[`).Covers(call) {
+		t.Error("inputs that are not JSON are not compared as text")
+	}
+}
+
+// TestApproved checks that the input that a person changed is the one that was
+// approved.
+func TestApproved(t *testing.T) {
+	t.Parallel()
+	var r bridge.Record
+	r.Interaction.Approval = &bridge.Approval{Input: json.RawMessage(`1`)}
+	if got := dialect.Approved(r); string(got) != `1` {
+		t.Errorf("without a response: %s", got)
+	}
+	if r.Response = new(bridge.Response); string(dialect.Approved(r)) != `1` {
+		t.Errorf("unchanged: %s", dialect.Approved(r))
+	}
+	if r.Response.Input = json.RawMessage(`2`); string(dialect.Approved(r)) != `2` {
+		t.Errorf("changed: %s", dialect.Approved(r))
+	}
+}
+
+// TestWhyNot checks that an agent reads who denied a request and why, and that
+// only a person or a rule is said to have denied it.
+func TestWhyNot(t *testing.T) {
+	t.Parallel()
+	ana := &bridge.Actor{Person: "ana"}
+	for name, x := range map[string]struct {
+		state bridge.State
+		r     *bridge.Response
+		says  []string
+	}{
+		"by a person":         {bridge.StateDenied, &bridge.Response{Actor: ana}, []string{"Denied by ana."}},
+		"with a reason":       {bridge.StateDenied, &bridge.Response{Actor: ana, Reason: "no"}, []string{"Denied by ana: no"}},
+		"by a rule":           {bridge.StateDenied, &bridge.Response{Rule: "r", Reason: "no"}, []string{"policy", ": no"}},
+		"by its timeout":      {bridge.StateDenied, &bridge.Response{}, []string{"in time", "No person has denied it"}},
+		"expired":             {bridge.StateExpired, &bridge.Response{}, []string{"in time", "No person has denied it"}},
+		"declined":            {bridge.StateCancelled, &bridge.Response{Actor: ana}, []string{"Declined by ana"}},
+		"withdrawn":           {bridge.StateCancelled, &bridge.Response{WithdrawnBy: ana}, []string{"withdrawn by ana"}},
+		"by the agent":        {bridge.StateCancelled, &bridge.Response{Reason: "over"}, []string{"withdrawn before", ": over"}},
+		"undeliverable":       {bridge.StateUndeliverable, &bridge.Response{Reason: "no chat"}, []string{": no chat"}},
+		"undeliverable, bare": {bridge.StateUndeliverable, nil, []string{"asked."}},
+		"superseded":          {bridge.StateSuperseded, nil, []string{"superseded"}},
+	} {
+		got := dialect.WhyNot(bridge.Record{State: x.state, Response: x.r})
+		for _, want := range x.says {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q does not say %q", name, got, want)
+			}
+		}
+		denied := strings.HasPrefix(got, "Denied")
+		if byPerson := x.state == bridge.StateDenied && (x.r.Actor != nil || x.r.Rule != ""); denied != byPerson {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

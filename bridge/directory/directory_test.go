@@ -1,0 +1,285 @@
+package directory_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
+)
+
+// platform is a platform that knows email addresses and groups, and counts how
+// often it is asked.
+type platform struct {
+	bridge.Platform
+	name    string
+	emails  map[string]string
+	members map[string][]string // users by group
+	err     error
+	hangs   bool
+	asked   int
+}
+
+func (p *platform) Name() string { return p.name }
+
+func (p *platform) Email(ctx context.Context, user string) (string, error) {
+	return p.emails[user], p.answer(ctx)
+}
+
+func (p *platform) Belongs(ctx context.Context, group, user string) (bool, error) {
+	return slices.Contains(p.members[group], user), p.answer(ctx)
+}
+
+func (p *platform) answer(ctx context.Context) error {
+	p.asked++
+	if p.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return p.err
+}
+
+// links are linked accounts, by platform and user.
+type links map[string]string
+
+func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, error) {
+	if l["down"] != "" {
+		return bridge.Link{}, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
+	}
+	return bridge.Link{Person: l[platform+" "+user]}, nil
+}
+
+// schedules holds the people on call, by schedule.
+type schedules map[string][]string
+
+func (s schedules) OnCall(_ context.Context, name string) ([]string, error) {
+	people, ok := s[name]
+	if !ok {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule is unreachable")
+	}
+	return people, nil
+}
+
+func team() map[string]directory.Person {
+	return map[string]directory.Person{
+		"ana": {Accounts: map[string]string{"chat": "U1", "mail": "M1"}, Email: "Ana@example.com"},
+		"bo":  {Accounts: map[string]string{"chat": "U2"}},
+		"cy":  {Email: "cy@example.com"},
+		"di":  {Accounts: map[string]string{"chat": "U4"}, Email: "shared@example.com"},
+		"ed":  {Accounts: map[string]string{"chat": "U4"}, Email: "shared@example.com"},
+	}
+}
+
+func on(platform, user string) bridge.Actor { return bridge.Actor{Platform: platform, User: user} }
+
+// TestIdentify checks which accounts belong to a person: those of the config,
+// linked ones, and those with the email address of one person, on the
+// platforms whose addresses count.
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	mail := map[string]string{"U7": "CY@example.com", "U8": "shared@example.com", "U9": "eve@example.com"}
+	d := directory.New(directory.Options{
+		People: team(), Links: links{"chat U5": "bo", "chat U6": "gone"}, Emails: []string{"chat"},
+		Platforms: []bridge.Platform{&platform{name: "chat", emails: mail}, &platform{name: "other", emails: mail}},
+	})
+	api := on(bridge.PlatformAPI, "token")
+	api.Person = "bo"
+	for name, x := range map[string]struct {
+		actor  bridge.Actor
+		person string
+		code   bridge.Code
+	}{
+		"of the API":                {actor: api, person: "bo"},
+		"of the config":             {actor: on("chat", "U1"), person: "ana"},
+		"of another platform":       {actor: on("other", "U1")},
+		"of two people":             {actor: on("chat", "U4"), code: bridge.CodeForbidden},
+		"linked":                    {actor: on("chat", "U5"), person: "bo"},
+		"linked to no person":       {actor: on("chat", "U6")},
+		"by email":                  {actor: on("chat", "U7"), person: "cy"},
+		"by an email of two people": {actor: on("chat", "U8"), code: bridge.CodeForbidden},
+		"by an unknown email":       {actor: on("chat", "U9")},
+		"by email without proof":    {actor: on("other", "U7")},
+		"without an email":          {actor: on("chat", "U10")},
+		"without a user":            {actor: on("mail", "")},
+	} {
+		got, err := d.Identify(t.Context(), x.actor)
+		if got != x.person || err == nil != (x.code == "") || x.code != "" && bridge.ErrorCode(err) != x.code {
+			t.Errorf("an account %s is %q, %v; want %q, %s", name, got, err, x.person, x.code)
+		}
+	}
+}
+
+// TestIdentifyFails checks that an account that cannot be looked up is an
+// error, not a stranger: a stranger would be told that it may not respond.
+func TestIdentifyFails(t *testing.T) {
+	t.Parallel()
+	p := &platform{name: "chat", err: errors.New("the platform is unreachable")}
+	for name, o := range map[string]directory.Options{
+		"links":  {Links: links{"down": "yes"}},
+		"emails": {Emails: []string{"chat"}, Platforms: []bridge.Platform{p}},
+	} {
+		if who, err := directory.New(o).Identify(t.Context(), on("chat", "U5")); err == nil || who != "" {
+			t.Errorf("%s: %q, %v", name, who, err)
+		}
+	}
+}
+
+// TestAccounts checks that the accounts of a person are sorted by platform.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	d := directory.New(directory.Options{People: team()})
+	got, err := d.Accounts(t.Context(), "ana")
+	want := []bridge.Responder{{Person: "ana", Platform: "chat", User: "U1"}, {Person: "ana", Platform: "mail", User: "M1"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
+	if got, err := d.Accounts(t.Context(), "nobody"); err != nil || len(got) > 0 {
+		t.Errorf("an unknown person has %v, %v", got, err)
+	}
+}
+
+// TestMember checks who is in a group, and that a part that cannot be asked is
+// an error unless another part already includes the person.
+func TestMember(t *testing.T) {
+	t.Parallel()
+	chat := &platform{name: "chat", members: map[string][]string{"S1": {"U1", "U9"}}}
+	mute := struct{ bridge.Platform }{&platform{name: "mute"}}
+	d := directory.New(directory.Options{
+		People: team(), Platforms: []bridge.Platform{chat, mute}, Schedules: schedules{"night": {"cy"}},
+		Groups: map[string]directory.Group{
+			"listed": {People: []string{"bo"}}, "chat": {Of: map[string]string{"chat": "S1"}},
+			"call": {OnCall: "night"}, "down": {People: []string{"bo"}, OnCall: "lost"},
+			"mute": {Of: map[string]string{"mute": "S1"}},
+		},
+	})
+	as := func(person, platform, user string) bridge.Actor {
+		return bridge.Actor{Person: person, Platform: platform, User: user}
+	}
+	for _, x := range []struct {
+		group string
+		who   bridge.Actor
+		in    bool
+		fails bool
+	}{
+		{"listed", as("bo", "chat", "U2"), true, false},
+		{"listed", as("ana", "chat", "U1"), false, false},
+		{"listed", as("", "chat", "U2"), false, false},
+		{"chat", as("ana", "chat", "U1"), true, false},
+		{"chat", as("ana", "mail", "M1"), true, false}, // by the account of the group's platform
+		{"chat", as("", "chat", "U9"), true, false},
+		{"chat", as("", "mail", "U9"), false, false},
+		{"chat", as("bo", "chat", "U2"), false, false},
+		{"call", as("cy", "chat", "U3"), true, false},
+		{"call", as("bo", "chat", "U2"), false, false},
+		{"call", as("", "chat", "U3"), false, false},
+		{"down", as("bo", "chat", "U2"), true, false},
+		{"down", as("ana", "chat", "U1"), false, true},
+		{"mute", as("", "mute", "U1"), false, true},
+		{"removed", as("ana", "chat", "U1"), false, false},
+	} {
+		in, err := d.Member(t.Context(), x.group, x.who)
+		if in != x.in || (err != nil) != x.fails || err != nil && bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Errorf("%s has %+v: %t, %v; want %t", x.group, x.who, in, err, x.in)
+		}
+	}
+}
+
+// TestNow checks who a group is now: its people and who is on call.
+func TestNow(t *testing.T) {
+	t.Parallel()
+	groups := map[string]directory.Group{"ops": {People: []string{"bo"}, OnCall: "night"}, "team": {People: []string{"ana"}},
+		"lost": {People: []string{"bo"}, OnCall: "lost"}, "empty": {OnCall: "empty"}}
+	d := directory.New(directory.Options{Groups: groups, Schedules: schedules{"night": {"cy", "di"}, "empty": {}}})
+	for group, want := range map[string][]string{"ops": {"bo", "cy", "di"}, "team": {"ana"}, "empty": nil} {
+		got, err := d.Now(t.Context(), group)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, (-want +got):\n%s", group, err, diff)
+		}
+	}
+	if got, err := d.Now(t.Context(), "lost"); bridge.ErrorCode(err) != bridge.CodeUnavailable || !slices.Equal(got, []string{"bo"}) {
+		t.Errorf("with an unreachable schedule: %v, %v", got, err)
+	}
+	if _, err := d.Now(t.Context(), "unknown"); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("an unknown group: %v", err)
+	}
+	if _, err := directory.New(directory.Options{Groups: groups}).Now(t.Context(), "ops"); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Errorf("without schedules: %v", err)
+	}
+	got, err := d.Now(t.Context(), "team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got[0] = "mal"
+	if groups["team"].People[0] != "ana" {
+		t.Error("a caller changed the group")
+	}
+}
+
+// TestRemembers checks that an answer of a platform counts for 20 s and no
+// longer, that an error is never remembered, and that a platform that hangs is
+// given up after 2 s, before the chat service gives up the click.
+func TestRemembers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		chat := &platform{name: "chat", members: map[string][]string{"S1": {"U1"}}}
+		d := directory.New(directory.Options{Platforms: []bridge.Platform{chat},
+			Groups: map[string]directory.Group{"g": {Of: map[string]string{"chat": "S1"}}}})
+		check := func(want bool, asked int) {
+			t.Helper()
+			in, err := d.Member(t.Context(), "g", on("chat", "U1"))
+			if err != nil || in != want || chat.asked != asked {
+				t.Errorf("a member: %t, %v, asked %d times; want %t, %d", in, err, chat.asked, want, asked)
+			}
+		}
+		check(true, 1)
+		chat.members = nil
+		bridge.Pause(t.Context(), directory.Remembered-time.Nanosecond) // on the fake clock
+		check(true, 1)
+		bridge.Pause(t.Context(), time.Nanosecond)
+		check(false, 2)
+		bridge.Pause(t.Context(), directory.Remembered)
+		chat.err = errors.New("unreachable")
+		for n := range 2 {
+			if in, err := d.Member(t.Context(), "g", on("chat", "U1")); err == nil || in || chat.asked != 3+n {
+				t.Errorf("unreachable: %t, %v, asked %d times", in, err, chat.asked)
+			}
+		}
+		chat.err, chat.hangs = nil, true
+		began := time.Now()
+		if _, err := d.Member(t.Context(), "g", on("chat", "U1")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a platform that hangs: %v", err)
+		}
+		if d := time.Since(began); d != 2*time.Second {
+			t.Errorf("it was waited for %s", d)
+		}
+	})
+}
+
+// TestForgets checks that the memory is bounded: after 10,000 accounts the
+// first one is looked up again.
+func TestForgets(t *testing.T) {
+	t.Parallel()
+	chat := &platform{name: "chat"}
+	d := directory.New(directory.Options{People: team(), Platforms: []bridge.Platform{chat}, Emails: []string{"chat"},
+		Remembered: time.Hour})
+	identify := func(user string) {
+		if _, err := d.Identify(t.Context(), on("chat", user)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const many = 10_000
+	for n := range many + 1 {
+		identify(string(rune('a'+n%26)) + time.Duration(n).String())
+	}
+	before := chat.asked
+	identify("a0s")
+	if before != many+1 || chat.asked != before+1 {
+		t.Errorf("asked %d times for %d accounts, then %d times", before, many+1, chat.asked-before)
+	}
+}

@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// TestExport checks that the audit log is exported with seals that verify, and
+// that what outlived its retention goes.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer, s.kept = newSigner(t), time.Nanosecond
+	w := newWorld(t, s)
+	id := w.asked(nil, confirm).Interaction.ID
+	w.use("eve", id, bridge.ActionChoose, 0, 0, nil)
+	w.use("ana", id, bridge.ActionChoose, 0, 0, nil)
+	var log bytes.Buffer
+	sealed := func() bool {
+		log.Reset()
+		if err := w.engine.Audit.Export(t.Context(), &log); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(log.String(), `"type":"seal"`) > 0
+	}
+	eventually(t, "the log is sealed", sealed)
+	report, err := proof.VerifyAudit(bytes.NewReader(log.Bytes()), w.engine.Audit.PublicKeys())
+	if err != nil || len(report.Problems) != 0 || report.Entries == 0 || report.Seals == 0 {
+		t.Fatalf("the log: %+v, %v", report, err)
+	}
+	if h := w.engine.Audit.Health(); h.State != bridge.HealthUp || w.engine.Audit.Refusals() != 0 {
+		t.Errorf("its health is %+v", h)
+	}
+	if err := w.engine.Audit.Trim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	later := w.asked(nil, confirm).Interaction.ID // so that the log goes on after what was trimmed
+	w.use("ana", later, bridge.ActionChoose, 0, 0, nil)
+	sealed()
+	report, err = proof.VerifyAudit(bytes.NewReader(log.Bytes()), w.engine.Audit.PublicKeys())
+	if err != nil || len(report.Problems) != 0 || report.Entries == 0 || strings.Contains(log.String(), string(id)) {
+		t.Errorf("after it was trimmed: %+v, %v", report, err)
+	}
+}
+
+// TestEvents checks that readers get the events and lists that verify.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.signer = newSigner(t)
+	route := s.routes["default"]
+	route.Quorum = 2
+	s.routes["default"] = route
+	w := newWorld(t, s)
+	id := w.open(bridge.Agent{Name: "ci"}, shell("make x")).Interaction.ID
+	w.press("ana", id, "C1", bridge.DecideOnce, "")
+	w.press("bo", id, "C1", bridge.DecideOnce, "")
+	w.state(id, bridge.StateApproved)
+	list, err := w.store.List(t.Context(), bridge.ListFilter{})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("the list: %+v, %v", list, err)
+	}
+	list = w.engine.Evidence.CheckList(list, false)
+	if r := list.Items[0]; r.Unverified != "" || r.Receipt == "" {
+		t.Errorf("the record is %q", r.Unverified)
+	}
+	list.Items[0].Response.Reason = "forged"
+	if r := w.engine.Evidence.CheckList(list, false).Items[0]; r.Unverified == "" || r.State == bridge.StateApproved {
+		t.Errorf("a forged record is %s, %q", r.State, r.Unverified)
+	}
+	rec, err := w.engine.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursor := w.store.CursorAt(time.Now().Add(-time.Hour))
+	events, _, err := w.store.Events(t.Context(), cursor, bridge.EventFilter{})
+	if err != nil || len(events) < 4 {
+		t.Fatalf("%d events: %v", len(events), err)
+	}
+	good, err := w.engine.Evidence.CheckEvents(t.Context(), events)
+	if err != nil || len(good) != len(events) {
+		t.Errorf("%d of %d events are good: %v", len(good), len(events), err)
+	}
+	forged := rec.Votes[0]
+	forged.Actor.Person = "eve"
+	good, err = w.engine.Evidence.CheckEvents(t.Context(), []bridge.Event{
+		{Type: bridge.EventVoted, InteractionID: id, Agent: "ci", Data: proof.Stable(forged)},
+		{Type: bridge.EventResponse, InteractionID: id, Agent: "ci", State: bridge.StateDenied, Data: proof.Stable(rec.Response)},
+		{Type: bridge.EventRequest, InteractionID: id, Agent: "other", Data: proof.Stable(rec.Interaction)},
+	})
+	if err != nil || len(good) != 0 {
+		t.Errorf("%d forged events are good: %v", len(good), err)
+	}
+	if got, err := w.engine.Evidence.Show(t.Context(), id); err != nil || got.Receipt == "" {
+		t.Errorf("as stored, it is %q, %v", got.Unverified, err)
+	}
+	if token, err := w.engine.Evidence.StateAnswer([]bridge.Record{rec}, []byte("{}")); err != nil || token == "" {
+		t.Errorf("the statement: %q, %v", token, err)
+	}
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// withdrawals ends requests without a response.
+type withdrawals struct {
+	records  bridge.Records
+	outcomes bridge.Outcomes
+	redactor *redactor
+	people   *People
+	journal  *journal
+}
+
+// cancel withdraws a pending interaction; one that is final is returned as it
+// is. Reason is shown to people.
+func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
+	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
+		return bridge.Record{}, err
+	}
+	r, err := w.records.Load(ctx, id)
+	if err != nil || r.State.Final() {
+		return r, err
+	}
+	r, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "cancel", Response: bridge.Response{
+		State: bridge.StateCancelled, Reason: w.redactor.text(reason), Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: r.Interaction.Digest,
+	}})
+	return r, err
+}
+
+// withdraw cancels a pending request as a person: one of its responders, or an
+// owner of its agent. Others get CodeNotFound if they may not read it either,
+// and CodeForbidden if they may.
+func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
+	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
+		return bridge.Record{}, err
+	}
+	r, err := w.records.Load(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	may, err := w.people.MayRead(ctx, r.Interaction, by)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	if !may {
+		w.journal.refuse(ctx, r.Interaction, by, whyNobody)
+		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+	}
+	actor, why, err := w.people.eligible(ctx, r.Interaction, by)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	if why == whyNobody && !w.people.owns(r.Interaction, actor) {
+		w.journal.refuse(ctx, r.Interaction, actor, why)
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "you cannot withdraw this: %s", why).
+			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
+	}
+	if r.State.Final() {
+		return r, nil
+	}
+	r, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "withdrawn by " + actor.Voter(), Response: bridge.Response{
+		State: bridge.StateCancelled, Reason: w.redactor.text(reason), WithdrawnBy: &actor, Annotations: map[string]bridge.Annotation{},
+		At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
+	}})
+	return r, err
+}
+
+// decidedElsewhere withdraws what is pending in a session and covered, as its
+// person decided at the agent's own terminal.
+func (w *withdrawals) decidedElsewhere(ctx context.Context, agent, session, reason string, covers func(bridge.Interaction) bool) error {
+	if session == "" {
+		return nil
+	}
+	ids, err := w.records.Pending(ctx, agent, session)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := w.records.Load(ctx, id)
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (!r.Queued.IsZero() || !covers(r.Interaction)) {
+			continue
+		}
+		if err == nil {
+			_, err = w.cancel(ctx, id, reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

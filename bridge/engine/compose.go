@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// composer makes interactions of requests, as the policy and the routes want them.
+type composer struct {
+	judge    *judge
+	redactor *redactor
+	webhooks webhooks
+	routes   routes
+}
+
+// prepare makes the interaction of a request, as the policy wants it.
+func (c *composer) prepare(ctx context.Context, agent bridge.Agent, r bridge.Request) (bridge.Interaction, bridge.Ruling, error) {
+	return c.prepareUnder(ctx, agent, r, c.judge.rule(agent, &r))
+}
+
+// prepareUnder makes the interaction of a request under a ruling.
+func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.Request, ruling bridge.Ruling) (bridge.Interaction, bridge.Ruling, error) {
+	i, err := c.interaction(agent, r, ruling.Routes)
+	if err != nil {
+		return i, ruling, err
+	}
+	i.Trace = traceOf(ctx)
+	i.Rule, i.Risk, i.PolicyVersion = ruling.Rule, ruling.Risk, c.judge.version
+	i.Quorum = max(i.Quorum, ruling.Quorum)
+	if i.Counted() {
+		i.Batch = 0 // each shows who has approved
+		i.Approval.WithoutEdit()
+	}
+	sent := i
+	err = c.redactor.interaction(&i, ruling.Redact)
+	if err == nil {
+		err = grantable(&i, ruling, sent)
+	}
+	return i, ruling, err
+}
+
+// interaction makes the interaction of a request that goes to the routes that
+// its ruling names. An agent that is limited to some routes may name only
+// those; the routes of the ruling are the operator's.
+func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []string) (bridge.Interaction, error) {
+	names := routesOf(r.Route, named)
+	own := routesOf(r.Route, nil)[0]
+	if (r.Route != "" || slices.Contains(names, own)) && len(agent.Routes) > 0 && !slices.Contains(agent.Routes, own) {
+		return bridge.Interaction{}, bridge.Errorf(bridge.CodeForbidden, "route: agent %s may not use %q", agent.Name, own)
+	}
+	var err error
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	i := bridge.Interaction{
+		Ask:      r.Opened(),
+		Agent:    agent.Name,
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Duration(r.Timeout))},
+		Lineage:  bridge.Lineage{Round: 1},
+		Webhooks: c.webhooks.wanted(agent.Name),
+	}
+	if err = c.routes.address(&i, agent, r.OnTimeout, names); err != nil {
+		return bridge.Interaction{}, err
+	}
+	if len(names) > 1 || names[0] != own {
+		i.OwnRoute = own
+	}
+	if r.Batches() && len(i.Steps) == 0 {
+		i.MaxRounds = 1 // another round could not take its message over
+	} else {
+		i.Batch = 0
+	}
+	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
+		return bridge.Interaction{}, err
+	}
+	return i, nil
+}

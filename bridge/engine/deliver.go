@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	jobLease       = 5 * time.Second // how long the jobs of a dead process wait; renewed while it lives
+	jobRenew       = 1500 * time.Millisecond
+	jobTimeout     = 20 * time.Second // of the platform's calls
+	jobsAtOnce     = 16
+	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
+	sweepPoll      = 20 * time.Millisecond
+	sweepBatch     = 100                 // of a partition, in one script
+	sessionThreads = 30 * 24 * time.Hour // how long a session's thread is remembered
+)
+
+// dispatcher works on the jobs of the outbox.
+type dispatcher struct {
+	outbox    bridge.Outbox
+	records   bridge.Records
+	outcomes  bridge.Outcomes
+	hooks     *hooks
+	escalator *escalator
+	platforms platforms
+	cards     *cards
+	threads   *threads
+	watcher   watcher
+	log       *slog.Logger
+}
+
+// run hands jobs to goroutines until ctx ends.
+func (w *dispatcher) run(ctx context.Context) {
+	slots := make(chan struct{}, jobsAtOnce)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		jobs, err := w.outbox.Claim(ctx, jobsAtOnce-len(slots), jobLease)
+		if err != nil {
+			if ctx.Err() == nil {
+				w.log.Warn("outbox not reachable", "error", err)
+			}
+			bridge.Pause(ctx, time.Second)
+			continue
+		}
+		for _, j := range jobs {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				w.work(ctx, j)
+			})
+		}
+		if len(jobs) == 0 || len(slots) == jobsAtOnce {
+			w.outbox.Wait(ctx, outboxPoll)
+		}
+	}
+}
+
+func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
+	// A job under way is finished even when the daemon is told to stop.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
+	defer cancel()
+	var renewal sync.WaitGroup
+	defer renewal.Wait()
+	defer cancel()
+	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
+	if err := w.do(ctx, j); err != nil {
+		w.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
+	}
+}
+
+// do does the work of a job, and notes what became of it.
+func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
+	var err error
+	switch j.Kind {
+	case bridge.JobHook:
+		return w.hooks.tell(ctx, j)
+	case bridge.JobStep:
+		if err = w.escalator.step(ctx, j); err == nil {
+			return nil
+		}
+		return w.failed(ctx, j, err)
+	case bridge.JobRemind:
+		err = w.escalator.remind(ctx, j)
+	case bridge.JobPost:
+		err = w.post(ctx, j)
+	default:
+		err = w.update(ctx, j)
+	}
+	if err == nil {
+		return w.outbox.Finish(ctx, j)
+	}
+	return w.failed(ctx, j, err)
+}
+
+// keepJob renews a job's lease until ctx ends, and stops the work once another
+// process may have taken it over.
+func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
+	for bridge.Pause(ctx, jobRenew) {
+		if held, err := w.outbox.Extend(ctx, j, jobLease); err == nil && !held {
+			w.log.Warn("lease of a job lost", "job", j.ID)
+			stop()
+			return
+		}
+	}
+}
+
+func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
+	r, err := w.records.Load(ctx, j.Interaction)
+	if err != nil {
+		return err
+	}
+	p, err := w.platforms.of(r, j.Destination)
+	if err != nil {
+		return err
+	}
+	batch, err := w.cards.members(ctx, r)
+	if err != nil {
+		return err
+	}
+	if _, posted := r.Messages[j.Destination]; posted || r.State.Final() && !pendingOf(batch) {
+		return nil
+	}
+	if err := usable(p); err != nil {
+		return err
+	}
+	d, err := w.threads.place(ctx, r, j.Destination, p)
+	if err != nil {
+		return err
+	}
+	view, err := w.cards.view(ctx, r, batch, j.Destination)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	parts := w.cards.parts(view)
+	before := len(parts.Sent())
+	ref, err := p.Post(ctx, d, view, parts)
+	w.watcher.did(j, p.Name(), r, began, err)
+	if err != nil {
+		return progressed(err, before, parts)
+	}
+	if err := w.note(ctx, r, view, ref); err != nil {
+		return err
+	}
+	switch {
+	case r.Interaction.Kind == bridge.KindNotice:
+		return w.noticed(ctx, r.Interaction.ID)
+	case len(batch) == 0:
+		return nil
+	}
+	return w.redrawBatch(ctx, r, batch, j.Destination)
+}
+
+// note notes where the card is, what it shows, and that the session has its
+// thread there.
+func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View, ref bridge.MessageRef) error {
+	err := w.cards.mark(ctx, r, view.Destination, ref)
+	if err == nil && len(view.Batch) > 0 { // mark did it for the first
+		err = w.cards.markShown(ctx, view)
+	}
+	if err != nil {
+		return err
+	}
+	return w.threads.start(ctx, r, view.Destination, ref)
+}
+
+// usable refuses a platform on which an administrator must act first.
+func usable(p bridge.Platform) error {
+	if h, ok := p.(bridge.Healther); ok {
+		if s := h.Health(); s.State == bridge.HealthDown {
+			return bridge.Errorf(bridge.CodeForbidden, "%s: %s", p.Name(), s.Reason)
+		}
+	}
+	return nil
+}
+
+// noticed ends a notice once it has been shown wherever it can be.
+func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
+	r, err := w.records.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	for n := range r.Interaction.Destinations {
+		_, posted := r.Messages[n]
+		if _, failed := r.Failures[n]; !posted && !failed {
+			return nil // its own post comes by here
+		}
+	}
+	_, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
+		State: bridge.StateAnswered, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
+	}})
+	return err
+}
+
+// redrawBatch draws a new message again if one of those that it shows has
+// changed while it was posted: their own edits came too early to find it.
+func (w *dispatcher) redrawBatch(ctx context.Context, r bridge.Record, shown []bridge.Record, destination int) error {
+	now, err := w.records.Load(ctx, r.Interaction.ID)
+	if err != nil {
+		return err
+	}
+	batch, err := w.cards.members(ctx, now)
+	if err != nil || revisions(batch) == revisions(shown) {
+		return err
+	}
+	_, err = w.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Redraw: &destination})
+	return err
+}
+
+// update draws what the message has to show now: the last of the rounds that
+// took it over.
+func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
+	r, err := w.records.Load(ctx, j.Interaction)
+	if err == nil && r.Next != "" {
+		r, err = w.cards.head(ctx, r)
+	}
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return nil // outlived its retention
+	}
+	if err != nil {
+		return err
+	}
+	p, err := w.platforms.of(r, j.Destination)
+	if err != nil {
+		return err
+	}
+	ref, posted := r.Messages[j.Destination]
+	if !posted {
+		return nil // the post will see the newest state on its own
+	}
+	batch, err := w.cards.members(ctx, r)
+	if err != nil {
+		return err
+	}
+	view, err := w.cards.view(ctx, r, batch, j.Destination)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	parts := w.cards.parts(view)
+	before := len(parts.Sent())
+	err = p.Update(ctx, ref, view, parts)
+	w.watcher.did(j, p.Name(), r, began, err)
+	if err != nil {
+		return progressed(err, before, parts)
+	}
+	return w.cards.markShown(ctx, view)
+}
+
+// sweeper ends what nobody answered in time.
+type sweeper struct {
+	deadlines bridge.Deadlines
+	log       *slog.Logger
+}
+
+// run ends interactions whose deadline has passed until ctx ends.
+func (s *sweeper) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		ids, more, err := s.deadlines.Expire(ctx, sweepBatch)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("deadlines not reachable", "error", err)
+		}
+		for _, id := range ids {
+			s.log.Info("deadline passed", "id", id)
+		}
+		if !more || err != nil {
+			bridge.Pause(ctx, sweepPoll)
+		}
+	}
+}

@@ -1,0 +1,384 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestPost checks that a posted card is noted with its message and content, and
+// that the job ends.
+func TestPost(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.store.put(t, question("Ship it?"))
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		t.Fatal(err)
+	}
+	o.outcomes("post done")
+	got := o.store.get(r.Interaction.ID)
+	if got.Messages[0] != (bridge.MessageRef{Channel: "C", Message: "1"}) || !seen(got, 0) {
+		t.Errorf("the card is not noted: %+v, shown %v", got.Messages, got.Shown)
+	}
+	// A second job for the same card posts nothing.
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if len(o.chat.posts) != 1 {
+		t.Errorf("%d cards were posted; want 1", len(o.chat.posts))
+	}
+}
+
+// TestPostErrors checks what each kind of error makes of a job.
+func TestPostErrors(t *testing.T) {
+	t.Parallel()
+	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	limited := bridge.Errorf(bridge.CodeRateLimited, "slow down")
+	limited.RetryAfter = 7 * time.Second
+	paced := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "its turn comes later")
+	paced.RetryAfter = 9 * time.Second
+	for name, c := range map[string]struct {
+		err     error
+		attempt int
+		want    string
+		failed  string // the failure that people see; empty if the destination is not given up
+		late    bool
+	}{
+		"away":             {err: away, attempt: 1, want: "post retry in 250ms"},
+		"away for a while": {err: away, attempt: 4, want: "post retry in 2s"},
+		"away for too long": {
+			err: away, attempt: postAttempts, want: "post dead: unavailable: no connection", failed: "no connection",
+		},
+		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s"},
+		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s"},
+		"timeout":              {err: context.DeadlineExceeded, attempt: 1, want: "post retry in 250ms"},
+		"paced":                {err: paced, attempt: 1, want: "post retry in 9s, not counted", late: true},
+		"not allowed": {
+			err: bridge.Errorf(bridge.CodeForbidden, "not in the channel"), attempt: 1,
+			want: "post dead: forbidden: not in the channel", failed: "not in the channel",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			r := o.store.put(t, question("Ship it?"))
+			o.chat.errs = []error{c.err}
+			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			j.Attempt = c.attempt
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			o.outcomes(c.want)
+			got := o.store.get(r.Interaction.ID)
+			if got.Failures[0] != c.failed {
+				t.Errorf("the failure is %q; want %q", got.Failures[0], c.failed)
+			}
+			if late := !got.Late[0].IsZero(); late != c.late {
+				t.Errorf("late is %v; want %v", late, c.late)
+			}
+		})
+	}
+}
+
+// TestPostInParts checks that a part that was sent is recorded and not sent
+// again, and that progress does not count against the attempts.
+func TestPostInParts(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.store.put(t, question("Ship it?"))
+	o.chat.parts, o.chat.errs = 2, []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
+	j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+	j.Attempt = postAttempts
+	for range 2 {
+		if err := o.dispatcher.do(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.outcomes("post retry in 250ms, not counted", "post done")
+	if n := len(o.chat.sent[1]); n != 2 {
+		t.Errorf("the second try knew %d parts; want 2", n)
+	}
+}
+
+// TestPatience checks that a text of which people have seen the start is tried
+// for half of the request's time.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		open time.Duration // since then
+		want string
+	}{
+		"early": {time.Minute, "post retry in 8s"},
+		"late":  {45 * time.Minute, "post dead: unavailable: no connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			i := question("Ship it?")
+			i.Created = time.Now().Add(-c.open)
+			i.Deadline = i.Created.Add(time.Hour)
+			r := o.store.put(t, i)
+			r.Sending = map[int]bridge.Sending{0: {Content: "x", Parts: []bridge.MessageRef{{Message: "1"}}}}
+			o.store.set(r)
+			o.chat.errs = []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
+			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+			j.Attempt = postAttempts
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			o.outcomes(c.want)
+		})
+	}
+}
+
+// TestPlatformDown checks that nothing is posted where an administrator must
+// act first.
+func TestPlatformDown(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+	r := o.store.put(t, question("Ship it?"))
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		t.Fatal(err)
+	}
+	o.outcomes("post dead: forbidden: chat: token revoked")
+	if got := o.store.get(r.Interaction.ID); got.Failures[0] != "chat: token revoked" {
+		t.Errorf("the failure is %q", got.Failures[0])
+	}
+}
+
+// TestNotice checks that a notice ends once it was shown, or cannot be shown,
+// at every destination.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := question("Deployed.")
+	i.Kind, i.Questions = bridge.KindNotice, nil
+	i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
+	r := o.store.put(t, i)
+	id := r.Interaction.ID
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.store.get(id); got.State != bridge.StatePending {
+		t.Fatalf("it is %s before the second channel shows it", got.State)
+	}
+	o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.store.get(id); got.State != bridge.StateAnswered {
+		t.Errorf("it is %s; want answered", got.State)
+	}
+}
+
+// TestThreads checks that the cards of a session go to the thread of the first,
+// and to the channel if there is no thread.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	post := func() bridge.Destination {
+		t.Helper()
+		r := o.store.put(t, question("Ship it?"))
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+			t.Fatal(err)
+		}
+		return o.chat.posts[len(o.chat.posts)-1]
+	}
+	if d := post(); d.Thread != "" {
+		t.Errorf("the first card is in thread %q", d.Thread)
+	}
+	if d := post(); d.Thread != "1" {
+		t.Errorf("the second card is in thread %q; want that of the first", d.Thread)
+	}
+	o.chat.errs = []error{bridge.Errorf(bridge.CodeForbidden, "no threads here")}
+	if d := post(); d.Thread != "" || d.Channel != "C" {
+		t.Errorf("without threads, the card is in %+v", d)
+	}
+	for key := range o.store.notes {
+		o.store.notes[key] = "not JSON"
+	}
+	if d := post(); d.Thread != "" {
+		t.Errorf("with an unreadable note, the card is in %+v", d)
+	}
+	lone := question("Ship it?")
+	for want, change := range map[string]func(*bridge.Interaction){
+		"s":      func(*bridge.Interaction) {},
+		"":       func(i *bridge.Interaction) { i.Presentation = bridge.PresentQuestionnaire },
+		"call 7": func(i *bridge.Interaction) { i.Session, i.Presentation, i.ToolCall = "", bridge.PresentTool, "7" },
+	} {
+		i := lone
+		if change(&i); group(i) != want {
+			t.Errorf("the group is %q; want %q", group(i), want)
+		}
+	}
+}
+
+// TestUpdate checks that an edit draws the last round that took the message
+// over, and that an edit of what is gone ends.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first := o.store.put(t, question("Which version?"))
+	second := o.store.put(t, question("Which version, as in 1.2?"))
+	second.Interaction.Root, second.Messages = first.Interaction.ID, map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+	first.Next, first.Head = second.Interaction.ID, second.Interaction.ID
+	o.store.set(first)
+	o.store.set(second)
+	unknown, _ := bridge.NewID(0)
+	unposted := o.store.put(t, question("Ship it?"))
+	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.outcomes("edit done", "edit done", "edit done")
+	if len(o.chat.views) != 1 || o.chat.views[0].Record.Interaction.ID != second.Interaction.ID {
+		t.Errorf("%d cards were drawn; want the second round alone", len(o.chat.views))
+	}
+	if got := o.store.get(second.Interaction.ID); !seen(got, 0) {
+		t.Error("the edited card does not count as shown")
+	}
+}
+
+// TestEditGivesUp checks that a card that never showed the request whole is
+// given up, and that one that did stays.
+func TestEditGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{false, true} {
+		o := newOffice(t)
+		r := o.store.put(t, question("Ship it?"))
+		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+		if shown {
+			r.Shown = map[int]string{0: bridge.ContentOf(r.Interaction)}
+		}
+		o.store.set(r)
+		o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
+			t.Fatal(err)
+		}
+		o.outcomes("edit dead: not_found: message deleted")
+		if _, failed := o.store.get(r.Interaction.ID).Failures[0]; failed == shown {
+			t.Errorf("shown is %v, and the destination is given up: %v", shown, failed)
+		}
+	}
+}
+
+// TestUnknownPlatform checks that a job for what the config no longer has is
+// buried.
+func TestUnknownPlatform(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := question("Ship it?")
+	i.Destinations[0].Platform = "gone"
+	r := o.store.put(t, i)
+	for _, n := range []int{0, 3} {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.outcomes("post dead: invalid: platform gone is not configured", "post dead: internal: job for destination 3 of 1")
+}
+
+// TestBatchIsRedrawn checks that a batch's new message is drawn again if one of
+// its requests changed while it was posted.
+func TestBatchIsRedrawn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first, second := o.store.put(t, question("One?")), o.store.put(t, question("Two?"))
+	first.Members = []bridge.ID{first.Interaction.ID, second.Interaction.ID}
+	second.Batch = first.Interaction.ID
+	o.store.set(first)
+	o.store.set(second)
+	batch, err := o.dispatcher.cards.members(t.Context(), second)
+	if err != nil || len(batch) != 2 {
+		t.Fatalf("the batch has %d requests: %v", len(batch), err)
+	}
+	if err := o.dispatcher.redrawBatch(t.Context(), first, batch, 0); err != nil {
+		t.Fatal(err)
+	}
+	o.outcomes()
+	second.Revision++
+	o.store.set(second)
+	if err := o.dispatcher.redrawBatch(t.Context(), first, batch, 0); err != nil {
+		t.Fatal(err)
+	}
+	o.outcomes("redraw 0")
+}
+
+// TestDispatcher checks that jobs are worked on until the context ends, also
+// after the store was unreachable.
+func TestDispatcher(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		go func() { defer close(done); o.dispatcher.run(ctx) }()
+		time.Sleep(500 * time.Millisecond)
+		o.store.fail(nil)
+		var ids []bridge.ID
+		for range 3 * jobsAtOnce {
+			r := o.store.put(t, question("Ship it?"))
+			ids = append(ids, r.Interaction.ID)
+			o.store.work(bridge.JobPost, r.Interaction.ID, 0)
+		}
+		time.Sleep(5 * time.Second)
+		stop()
+		<-done
+		for _, id := range ids {
+			if got := o.store.get(id); len(got.Messages) != 1 {
+				t.Fatalf("%s is not posted", id)
+			}
+		}
+	})
+}
+
+// TestLostLease checks that work stops once another process may have taken the
+// job over.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.store.lost = true
+		ctx, stop := context.WithCancel(t.Context())
+		began := time.Now()
+		o.dispatcher.keepJob(ctx, stop, bridge.Job{ID: "1"})
+		if ctx.Err() == nil || time.Since(began) != jobRenew {
+			t.Errorf("it stopped after %s: %v", time.Since(began), ctx.Err())
+		}
+	})
+}
+
+// TestSweeper checks that deadlines are applied without a pause while there are
+// more, and looked for again after one.
+func TestSweeper(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); o.sweeper.run(ctx) }()
+		for range 3 {
+			r := o.store.put(t, question("Ship it?"))
+			o.store.mu.Lock()
+			o.store.overdue = append(o.store.overdue, r.Interaction.ID)
+			o.store.mu.Unlock()
+		}
+		time.Sleep(2 * sweepPoll)
+		o.store.mu.Lock()
+		left := len(o.store.overdue)
+		o.store.mu.Unlock()
+		if left != 0 {
+			t.Errorf("%d are still open", left)
+		}
+		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		time.Sleep(2 * sweepPoll)
+		stop()
+		<-done
+	})
+}

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// staff is a directory of people with an account each, and one group.
+type staff struct {
+	people map[string][]bridge.Responder
+	group  []string
+	err    error
+}
+
+func (s *staff) Identify(_ context.Context, a bridge.Actor) (string, error) {
+	for person, accounts := range s.people {
+		for _, r := range accounts {
+			if r.Platform == a.Platform && r.User == a.User {
+				return person, s.err
+			}
+		}
+	}
+	return "", s.err
+}
+
+func (s *staff) Member(_ context.Context, _ string, who bridge.Actor) (bool, error) {
+	return slices.Contains(s.group, who.Person), s.err
+}
+
+func (s *staff) Now(context.Context, string) ([]string, error) { return s.group, s.err }
+
+func (s *staff) Accounts(_ context.Context, person string) ([]bridge.Responder, error) {
+	return s.people[person], s.err
+}
+
+func newStaff() *staff {
+	s := &staff{people: map[string][]bridge.Responder{}, group: []string{"di", "eve"}}
+	for _, who := range []string{"ana", "bo", "cy", "di"} {
+		s.people[who] = []bridge.Responder{{Person: who, Platform: "chat", User: "U-" + who}}
+	}
+	return s // eve has no account
+}
+
+// staffed returns an office with a directory of people.
+func staffed(t *testing.T) *office {
+	t.Helper()
+	return newOffice(t, func(o *Options) { o.Directory = newStaff() })
+}
+
+// climb stores a posted request with steps, and works on the first of them.
+func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record {
+	o.t.Helper()
+	i.Steps = steps
+	r := o.store.put(o.t, i)
+	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+	o.store.set(r)
+	o.work(r, 0)
+	return o.store.get(r.Interaction.ID)
+}
+
+func (o *office) work(r bridge.Record, step int) {
+	o.t.Helper()
+	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// TestSteps checks what each kind of step does.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	t.Run("remind", func(t *testing.T) {
+		t.Parallel()
+		o := staffed(t)
+		i := question("Ship it?")
+		i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "unposted"})
+		r := o.climb(i, bridge.Step{Remind: true})
+		if len(r.Reminders) != 1 || !slices.Equal(r.Reminders[0].Users, []string{"U-ana", "U-bo"}) {
+			t.Fatalf("the reminders are %+v", r.Reminders)
+		}
+		if !strings.Contains(r.Reminders[0].Text, "Ship it?") || r.Step != 1 {
+			t.Errorf("the reminder says %q, and the next step is %d", r.Reminders[0].Text, r.Step)
+		}
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if len(o.chat.reminded) != 1 {
+			t.Errorf("%d reminders were sent; want 1", len(o.chat.reminded))
+		}
+		o.outcomes("step done", "remind done")
+	})
+	t.Run("ask people", func(t *testing.T) {
+		t.Parallel()
+		o := staffed(t)
+		i := question("Ship it?")
+		i.Requesters = []string{"cy"}
+		r := o.climb(i, bridge.Step{Ask: []string{"cy", "@oncall"}})
+		if !slices.Equal(r.Interaction.Called, []string{"di", "eve"}) {
+			t.Errorf("it called %v; want the group without the requester", r.Interaction.Called)
+		}
+		for who, want := range map[string]bool{"di": true, "eve": true, "cy": false} {
+			actor := bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who}
+			if may, err := o.People.MayAnswer(t.Context(), r.Interaction, actor); err != nil || may != want {
+				t.Errorf("%s may answer: %v, %v", who, may, err)
+			}
+		}
+	})
+}
+
+// TestLastSteps checks steps that ask another route, or give up.
+func TestLastSteps(t *testing.T) {
+	t.Parallel()
+	t.Run("ask a route", func(t *testing.T) {
+		t.Parallel()
+		o := staffed(t)
+		r := o.climb(question("Ship it?"), bridge.Step{
+			Route: "leads", Destinations: []bridge.Destination{{Platform: "chat", Channel: "L"}},
+			Responders: []bridge.Responder{{Person: "cy", Platform: "chat", User: "U-cy"}},
+		}, bridge.Step{After: bridge.Duration(time.Minute), Remind: true})
+		if n := len(r.Interaction.Destinations); n != 2 || r.Interaction.Destinations[1].Channel != "L" {
+			t.Errorf("it is shown at %+v", r.Interaction.Destinations)
+		}
+		if !slices.Contains(r.Interaction.Called, "leads") || r.Step != 1 {
+			t.Errorf("it called %v, and the next step is %d", r.Interaction.Called, r.Step)
+		}
+	})
+	t.Run("give up", func(t *testing.T) {
+		t.Parallel()
+		o := staffed(t)
+		r := o.climb(question("Ship it?"), bridge.Step{GiveUp: bridge.StateExpired})
+		if r.State != bridge.StateExpired || r.Response.Actor != nil {
+			t.Errorf("it is %s by %v; want expired", r.State, r.Response.Actor)
+		}
+	})
+}
+
+// TestStepsThatWait checks when a step is not done, or done later.
+func TestStepsThatWait(t *testing.T) {
+	t.Parallel()
+	remind := bridge.Step{Remind: true}
+	for name, c := range map[string]struct {
+		change func(*office, *bridge.Record)
+		step   int
+		want   string
+	}{
+		"closed":      {func(_ *office, r *bridge.Record) { r.State = bridge.StateApproved }, 0, "step done"},
+		"deferred":    {func(_ *office, r *bridge.Record) { r.Queued = time.Now() }, 0, "step done"},
+		"done before": {func(_ *office, r *bridge.Record) { r.Step = 1 }, 0, "step done"},
+		"no such":     {func(_ *office, r *bridge.Record) { r.Step = 4 }, 4, "step done"},
+		"people unknown": {func(o *office, r *bridge.Record) {
+			r.Interaction.Steps[0] = bridge.Step{Ask: []string{"@oncall"}}
+			o.People.directory.(*staff).err = bridge.Errorf(bridge.CodeUnavailable, "no connection")
+		}, 0, "step retry in 250ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := staffed(t)
+			i := question("Ship it?")
+			i.Steps = []bridge.Step{remind}
+			r := o.store.put(t, i)
+			c.change(o, &r)
+			o.store.set(r)
+			o.work(r, c.step)
+			o.outcomes(c.want)
+			if got := o.store.get(r.Interaction.ID); got.Amended != 0 {
+				t.Error("the step was done")
+			}
+		})
+	}
+	t.Run("quiet hours", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		i := question("Ship it?")
+		now := time.Now().UTC()
+		i.Quiet = &bridge.Quiet{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(time.Hour).Format("15:04")}
+		r := o.climb(i, remind)
+		if got := o.store.outcomes(); r.Amended != 0 || len(got) != 1 || !strings.HasSuffix(got[0], "not counted") {
+			t.Errorf("in quiet hours, the jobs ended as %q", got)
+		}
+	})
+	t.Run("forgotten", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		var r bridge.Record
+		r.Interaction.ID, _ = bridge.NewID(0)
+		o.work(r, 0)
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+			t.Fatal(err)
+		}
+		o.outcomes("step done", "remind done")
+	})
+}
+
+// conflicting is records whose first amendments come too late.
+type conflicting struct {
+	bridge.Records
+	times int
+}
+
+func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	if c.times--; c.times >= 0 {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another amendment came first")
+	}
+	return c.Records.Mark(ctx, id, m)
+}
+
+// TestAmendedMeanwhile checks that a step is looked at again after a conflict,
+// and that a person's change is made again.
+func TestAmendedMeanwhile(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.dispatcher.escalator.records = &conflicting{o.store, 1}
+	r := o.climb(question("Ship it?"), bridge.Step{Remind: true})
+	o.outcomes("step retry in 250ms, not counted")
+	again := func(r bridge.Record) bridge.Amendment {
+		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Next: -1}
+	}
+	o.dispatcher.escalator.records = &conflicting{o.store, amendTries - 1}
+	if err := o.dispatcher.escalator.amendNow(t.Context(), r.Interaction.ID, again); err != nil {
+		t.Error(err)
+	}
+	o.dispatcher.escalator.records = &conflicting{o.store, amendTries}
+	if err := o.dispatcher.escalator.amendNow(t.Context(), r.Interaction.ID, again); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("after %d conflicts: %v", amendTries, err)
+	}
+}

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// form implements Sink.
+func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	began := time.Now()
+	a, v, err := cl.admit(ctx, c)
+	if v == nil && err == nil {
+		v = cl.outdated(ctx, a)
+	}
+	f := bridge.Form{}
+	if v == nil && err == nil {
+		var said bridge.Verdict
+		f, said, err = cl.formFor(ctx, a)
+		v = &said
+	}
+	cl.watcher.observe(a.activity("form", began, v, err))
+	return f, orZero(v), err
+}
+
+func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
+	if a.control.Action != bridge.ActionInput || a.control.Question >= max(1, len(a.fields), len(a.record.Interaction.Decisions())) {
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	if a.record.State.Final() {
+		v, err := cl.late(ctx, a)
+		return bridge.Form{}, v, err
+	}
+	mine, _, err := cl.drafts.Draft(ctx, a.record.Interaction.ID, a.control.Destination, a.actor)
+	if err != nil {
+		return bridge.Form{}, bridge.Verdict{}, err
+	}
+	return bridge.Form{View: cl.cards.drafted(a, mine), Control: a.control}, bridge.Verdict{}, nil
+}
+
+// tap settles an ask whose whole answer is one press.
+func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i, f := a.record.Interaction, a.fields[0]
+	n := a.control.Option
+	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	i.Initial = nil // one tap is the whole answer, whatever was filled in
+	d := &bridge.Draft{Answers: map[string]bridge.Answer{f.ID: bridge.TextAnswer(f.Options[n].Value)}}
+	resp, problems := i.Respond(d)
+	if len(problems) > 0 {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
+	}
+	return cl.settle(ctx, a, resp)
+}
+
+// submit settles an ask with what the person has drafted and just sent.
+func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	mine, shown, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	d := begin(mine, a.actor)
+	if a.control.Option == bridge.OptionShown && !a.record.State.Final() && shown != nil && !shown.Actor.Same(a.actor) {
+		// What the card shows is somebody else's choice; nobody submits what
+		// they do not see.
+		if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+			return bridge.Verdict{}, err
+		}
+		v := cl.cards.drafted(a, &d)
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
+	}
+	if i.LonePlan() && a.control.Question == 1 {
+		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // what its button said
+	}
+	a.mergeInto(&d)
+	resp, problems := i.Respond(&d)
+	if len(problems) > 0 && !a.record.State.Final() {
+		if len(a.answers) > 0 { // what was typed is kept for the next try
+			if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+				return bridge.Verdict{}, err
+			}
+		}
+		v := cl.cards.drafted(a, &d)
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
+	}
+	return cl.settle(ctx, a, resp)
+}
+
+// edit applies a click that changes a draft and settles nothing.
+func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	mine, _, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
+	if err != nil {
+		return bridge.Verdict{}, err
+	}
+	d := begin(mine, a.actor)
+	problems, ok := a.apply(&d)
+	if !ok {
+		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	}
+	if len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
+	}
+	// What was typed is kept, also when it has to be corrected.
+	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
+		return bridge.Verdict{}, err
+	}
+	v := cl.cards.drafted(a, &d)
+	if len(problems) > 0 {
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
+	}
+	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
+}
+
+// apply changes the draft. It returns problems for the human, by field, and
+// false for a control that makes no sense here.
+func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
+	at := a.control.Question
+	if a.control.Action == bridge.ActionStep {
+		return d.Turn(a.fields, at), at <= len(a.fields)
+	}
+	f := a.fields[at]
+	switch a.control.Action {
+	case bridge.ActionPage:
+		d.Step, d.Page = at, a.control.Option
+	case bridge.ActionChoose, bridge.ActionToggle:
+		if a.control.Option >= len(f.Options) || (a.control.Action == bridge.ActionToggle) != f.Multiple() {
+			return nil, false
+		}
+		d.Step = at
+		d.Choose(f, f.Options[a.control.Option].Value)
+		if len(a.fields) > 1 && f.OneTap() {
+			d.Step, d.Page = at+1, 0
+		}
+	case bridge.ActionPick:
+		problems := a.checkPicked()
+		a.mergeInto(d)
+		if len(problems) == 0 && len(a.fields) > 1 && d.Step == at {
+			d.Step, d.Page = at+1, 0
+		}
+		return problems, true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (a admitted) mergeInto(d *bridge.Draft) {
+	for id, v := range a.answers {
+		d.Answers[id] = v
+		delete(d.Others, id)
+	}
+	maps.Copy(d.Others, a.others)
+}
+
+// begin returns a draft to work on: a copy of the person's own, else a fresh
+// one.
+func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
+	d := bridge.Draft{}
+	if mine != nil {
+		d = *mine
+	}
+	d.Actor, d.Answers, d.Others = actor, maps.Clone(d.Answers), maps.Clone(d.Others)
+	if d.Answers == nil {
+		d.Answers = map[string]bridge.Answer{}
+	}
+	if d.Others == nil {
+		d.Others = map[string]string{}
+	}
+	return d
+}
+
+// checkPicked returns what is wrong with what native inputs hold, by field.
+func (a admitted) checkPicked() map[int]string {
+	problems := map[int]string{}
+	for n, f := range a.fields {
+		given, ok := a.answers[f.ID]
+		other, typed := a.others[f.ID]
+		if !ok && !typed {
+			continue
+		}
+		if problem := checkPart(f.Question, given, other); problem != "" {
+			problems[n] = problem
+		}
+	}
+	return problems
+}
+
+// checkPart checks a value that may still be completed: nothing is required
+// yet.
+func checkPart(q bridge.Question, a bridge.Answer, other string) string {
+	no := false
+	q.Required = &no
+	_, problem := q.Check(a, other)
+	return problem
+}
+
+// firstProblem is the first problem in the order of the fields, as a sentence.
+func firstProblem(fields []bridge.Field, problems map[int]string) string {
+	for n, f := range fields {
+		if p := problems[n]; p != "" {
+			if len(fields) == 1 {
+				return p
+			}
+			return f.Label() + ": " + p
+		}
+	}
+	return problems[bridge.TypedProblem]
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// receiverOf is a webhook for one agent's requests.
+type receiverOf struct {
+	agent  string
+	err    error
+	bodies []string
+	busy   chan struct{} // closed when a delivery may end; nil: at once
+	began  chan struct{}
+}
+
+func (*receiverOf) Name() string              { return "ops" }
+func (r *receiverOf) Wants(agent string) bool { return agent == r.agent }
+
+func (r *receiverOf) Send(_ context.Context, id string, body []byte) error {
+	if r.busy != nil {
+		r.began <- struct{}{}
+		<-r.busy
+		return nil
+	}
+	r.bodies = append(r.bodies, id+" "+string(body))
+	return r.err
+}
+
+// closed stores a request that was denied, and that a webhook is told about.
+func (o *office) closed() bridge.Record {
+	o.t.Helper()
+	i := question("Ship it?")
+	i.Webhooks = []string{"ops"}
+	r := o.store.put(o.t, i)
+	r.State = bridge.StateDenied
+	r.Response = &bridge.Response{State: bridge.StateDenied, At: time.Now()}
+	o.store.set(r)
+	return r
+}
+
+// TestHookErrors checks what becomes of a delivery to a webhook.
+func TestHookErrors(t *testing.T) {
+	t.Parallel()
+	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	later := bridge.Errorf(bridge.CodeUnavailable, "come back")
+	later.RetryAfter = 30 * time.Minute
+	for name, c := range map[string]struct {
+		err     error
+		attempt int
+		age     time.Duration
+		want    string
+	}{
+		"delivered":      {want: "hook done"},
+		"away":           {err: away, want: "hook retry in 5s"},
+		"away for long":  {err: away, attempt: 20, want: "hook retry in 1h0m0s"},
+		"asked to wait":  {err: later, want: "hook retry in 30m0s"},
+		"away for a day": {err: away, age: 25 * time.Hour, want: "hook dead: unavailable: no connection"},
+		"wants no more":  {err: bridge.Errorf(bridge.CodeNotFound, "gone"), want: "hook dead: not_found: gone"},
+		"takes too long": {err: context.DeadlineExceeded, want: "hook retry in 5s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &receiverOf{agent: "ci", err: c.err}
+			o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
+			r := o.closed()
+			j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
+			j.Attempt, j.Created = max(c.attempt, 1), j.Created.Add(-c.age)
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			o.outcomes(c.want)
+			id, body, _ := strings.Cut(w.bodies[0], " ")
+			var ev outcomeEvent
+			if err := json.Unmarshal([]byte(body), &ev); err != nil {
+				t.Fatal(err)
+			}
+			if id != "msg_"+string(r.Interaction.ID) || ev.Type != "interaction.denied" || ev.Data.State != bridge.StateDenied {
+				t.Errorf("it was told %s as %s", ev.Type, id)
+			}
+		})
+	}
+}
+
+// TestHookIsBusy checks that a receiver that hangs holds up no other job.
+func TestHookIsBusy(t *testing.T) {
+	t.Parallel()
+	w := &receiverOf{agent: "ci", busy: make(chan struct{}), began: make(chan struct{})}
+	o := newOffice(t, func(o *Options) { o.Webhooks = []bridge.Webhook{w} })
+	r := o.closed()
+	ended := make(chan error)
+	for range hooksAtOnce {
+		j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
+		go func() { ended <- o.dispatcher.do(t.Context(), j) }()
+		<-w.began
+	}
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+		t.Fatal(err)
+	}
+	o.outcomes("hook retry in 1s, not counted")
+	close(w.busy)
+	for range hooksAtOnce {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestHookIsGone checks that jobs for webhooks that the config no longer has,
+// or of requests without an outcome, are buried.
+func TestHookIsGone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.closed()
+	pending := o.store.put(t, question("Ship it?"))
+	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.outcomes("hook dead: not_found: webhook ops is not configured any more", "hook dead: internal: job for webhook 0 of 0")
+	if got := (webhooks{&receiverOf{agent: "ci"}, &receiverOf{agent: "cd"}}).wanted("ci"); len(got) != 1 {
+		t.Errorf("%d webhooks want the requests of ci; want 1", len(got))
+	}
+}

@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestRefusals checks that a refusal is in the audit log once a minute, for
+// each reason, and that a log that cannot be written stops nothing.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.store.put(t, question("Ship it?")).Interaction
+	eve := bridge.Actor{Platform: "chat", User: "U-eve"}
+	for _, why := range []string{whyNobody, whyNobody, whyRequester} {
+		o.clicks.journal.refuse(t.Context(), i, eve, why)
+	}
+	if got := o.log.types(); len(got) != 2 {
+		t.Errorf("the log has %v; want two refusals", got)
+	}
+	o.log.refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	o.clicks.journal.refuse(t.Context(), i, eve, whyUnlinked)
+}
+
+// TestPermit checks what an agent may send, and how much.
+func TestPermit(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.store.put(t, question("Ship it?"))
+	approval := func() *bridge.Request {
+		r := &bridge.Request{}
+		r.Kind, r.Prompt = bridge.KindApproval, "May I?"
+		r.Approval = &bridge.Approval{Tool: "Bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}}
+		return r
+	}
+	for name, c := range map[string]struct {
+		agent bridge.Agent
+		want  bridge.Code
+	}{
+		"no limits":   {bridge.Agent{}, ""},
+		"kind":        {bridge.Agent{Kinds: []bridge.Kind{bridge.KindNotice}}, bridge.CodeForbidden},
+		"size":        {bridge.Agent{MaxBytes: 10}, bridge.CodeInvalid},
+		"fits":        {bridge.Agent{MaxBytes: 10_000}, ""},
+		"pending":     {bridge.Agent{Name: "ci", MaxPending: 1}, bridge.CodeRateLimited},
+		"may pend":    {bridge.Agent{Name: "ci", MaxPending: 2}, ""},
+		"in a minute": {bridge.Agent{Name: "ci", PerMinute: 1}, ""},
+		"scopes":      {bridge.Agent{Scopes: []bridge.Scope{bridge.ScopeOnce}}, ""},
+	} {
+		r := approval()
+		if err := o.opener.permit(t.Context(), c.agent, r); bridge.ErrorCode(err) != c.want {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+		if name == "scopes" && len(r.Approval.Scopes) != 1 {
+			t.Errorf("it still offers %v", r.Approval.Scopes)
+		}
+	}
+	err := o.opener.permit(t.Context(), bridge.Agent{Name: "ci", PerMinute: 1}, approval())
+	if e := bridge.PublicError(err); e.Code != bridge.CodeRateLimited || e.RetryAfter <= 0 || e.RetryAfter > time.Minute {
+		t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
+	}
+	o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+	for _, a := range []bridge.Agent{{PerMinute: 1}, {MaxPending: 1}} {
+		if err := o.opener.permit(t.Context(), a, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Errorf("without the store: %v", err)
+		}
+	}
+}
+
+// TestOneAtATime checks that a session has one pending request at a time, that
+// a repeat finds the first, and that the lease is given back.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	open := func(key string) (bridge.Record, error) {
+		r := bridge.Request{}
+		r.Prompt, r.Session, r.OneAtATime = "Ship it?", "s", true
+		return o.Open(t.Context(), bridge.Agent{Name: "ci"}, r, key)
+	}
+	first, err := open("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open("other"); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("a second one: %v; want a conflict", err)
+	}
+	if _, err := open("k"); err != nil {
+		t.Errorf("a repeat: %v", err)
+	}
+	if len(o.store.leases) != 0 {
+		t.Errorf("leases are still held: %v", o.store.leases)
+	}
+	first.State = bridge.StateAnswered
+	for _, id := range o.store.order {
+		r := o.store.get(id)
+		r.State = bridge.StateAnswered
+		o.store.set(r)
+	}
+	if _, err := open("third"); err != nil {
+		t.Errorf("after the first was answered: %v", err)
+	}
+}
+
+// TestOneAtATimeWaits checks that an opening waits for the lease, as long as
+// its caller does.
+func TestOneAtATimeWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.store.lease("one:ci/s", "another call")
+		r := bridge.Request{}
+		r.Prompt, r.Session, r.OneAtATime = "Ship it?", "s", true
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if _, err := o.Open(ctx, bridge.Agent{Name: "ci"}, r, ""); err != context.DeadlineExceeded {
+			t.Errorf("while another opens: %v", err)
+		}
+		o.store.fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		if _, err := o.opener.alone(t.Context(), bridge.Opening{}); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Errorf("without the store: %v", err)
+		}
+	})
+}
+
+// TestReach checks how a request is opened that some or all destinations cannot
+// show.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	r := bridge.Request{}
+	r.Prompt = "Ship it?"
+	agent := bridge.Agent{Name: "ci"}
+	t.Run("too long", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		o.chat.check = bridge.Errorf(bridge.CodeUnsupported, "the prompt is too long")
+		if _, err := o.Open(t.Context(), agent, r, ""); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+			t.Errorf("it is opened: %v", err)
+		}
+	})
+	t.Run("down", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+		got, err := o.Open(t.Context(), agent, r, "")
+		if err != nil || got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "token revoked") {
+			t.Errorf("it is %s: %v", got.State, err)
+		}
+	})
+	t.Run("muted and unknown", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, func(o *Options) {
+			route := o.Routes[bridge.DefaultRoute]
+			route.Destinations = append(route.Destinations, bridge.Destination{Platform: "gone", Channel: "G"})
+			o.Routes[bridge.DefaultRoute] = route
+		})
+		o.store.notes[muteKey("chat", "C")] = "ana"
+		got, err := o.Open(t.Context(), agent, r, "")
+		if err != nil || got.State != bridge.StateUndeliverable {
+			t.Fatalf("it is %s: %v", got.State, err)
+		}
+		for _, why := range []string{"read-only", "platform gone is not configured"} {
+			if !strings.Contains(got.Response.Reason, why) {
+				t.Errorf("the reason %q does not say %q", got.Response.Reason, why)
+			}
+		}
+		a, err := o.Availability(t.Context(), agent, "", "")
+		if err != nil || a.Available || len(a.Destinations) != 2 || a.Destinations[0].Reachable {
+			t.Errorf("available: %+v, %v", a, err)
+		}
+	})
+	t.Run("reachable", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		a, err := o.Availability(t.Context(), agent, "", "s")
+		if err != nil || !a.Available || !a.Destinations[0].Reachable {
+			t.Errorf("available: %+v, %v", a, err)
+		}
+		if _, err := o.Availability(t.Context(), agent, "unknown", ""); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("an unknown route: %v", err)
+		}
+	})
+}
+
+// TestRoutes checks which routes a request may go to.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	to := []bridge.Destination{{Platform: "chat", Channel: "C"}}
+	many := make([]bridge.Destination, bridge.MaxDestinations)
+	ana := []bridge.Responder{{Person: "ana", Platform: "chat", User: "U-ana"}}
+	m := routes{
+		"default": {Destinations: to, Responders: ana, EscalateTo: "leads"},
+		"leads":   {Destinations: []bridge.Destination{{Platform: "chat", Channel: "L"}}, Responders: ana},
+		"nobody":  {Destinations: to},
+		"nowhere": {Responders: ana},
+		"lost":    {Destinations: to, Responders: ana, Steps: []bridge.Step{{Route: "unknown"}}},
+		"many":    {Destinations: many, Responders: ana, EscalateTo: "leads"},
+		"steps":   {Destinations: to, Responders: ana, Steps: []bridge.Step{{Route: "leads"}}},
+	}
+	for name, want := range map[string]bridge.Code{
+		"default": "", "leads": "", "nobody": bridge.CodeForbidden, "nowhere": bridge.CodeInvalid, "unknown": bridge.CodeInvalid,
+	} {
+		if _, err := m.find(name); bridge.ErrorCode(err) != want {
+			t.Errorf("%s: %v; want %q", name, err, want)
+		}
+	}
+	for _, c := range []struct {
+		names     []string
+		onTimeout bridge.OnTimeout
+		want      bridge.Code
+	}{
+		{[]string{"default"}, bridge.OnTimeoutEscalate, ""},
+		{[]string{"default", "leads"}, bridge.OnTimeoutEscalate, ""},
+		{[]string{"leads"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
+		{[]string{"leads", "steps"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
+		{[]string{"many"}, bridge.OnTimeoutEscalate, bridge.CodeInvalid},
+		{[]string{"many", "leads"}, bridge.OnTimeoutExpire, bridge.CodeInvalid},
+		{[]string{"lost"}, bridge.OnTimeoutExpire, bridge.CodeInvalid},
+		{[]string{"steps"}, bridge.OnTimeoutExpire, ""},
+	} {
+		i := bridge.Interaction{}
+		i.Kind = bridge.KindApproval
+		err := m.address(&i, bridge.Agent{}, c.onTimeout, c.names)
+		if bridge.ErrorCode(err) != c.want {
+			t.Errorf("%v: %v; want %q", c.names, err, c.want)
+		}
+		if escalates := c.want == "" && c.onTimeout == bridge.OnTimeoutEscalate; escalates && (i.Escalation == nil || i.Escalation.Route != "leads") {
+			t.Errorf("%v: the escalation is %+v", c.names, i.Escalation)
+		}
+	}
+}
+
+// TestChain checks that the steps of several routes are joined by time.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	minute := func(n int) bridge.Duration { return bridge.Duration(time.Duration(n) * time.Minute) }
+	got := chain([]string{"a", "b"}, map[string][]bridge.Step{
+		"a": {{After: minute(1)}, {After: minute(4)}}, "b": {{After: minute(2)}, {After: minute(1)}},
+	})
+	var all []string
+	for _, s := range got {
+		all = append(all, s.For+" "+time.Duration(s.After).String())
+	}
+	if s := strings.Join(all, ", "); s != "a 1m0s, b 1m0s, b 1m0s, a 2m0s" {
+		t.Errorf("the steps are %s", s)
+	}
+}
+
+// TestCutBytes checks that a text is shortened between characters.
+func TestCutBytes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"abc": "abc", "abcdef": "abcd… (2 bytes more are on its card)", "abcé": "abc… (2 bytes more are on its card)",
+	} {
+		if got := cutBytes(text, 4); got != want {
+			t.Errorf("%q is shortened to %q; want %q", text, got, want)
+		}
+	}
+	if got := []rune(shortened(strings.Repeat("é", maxShort+1))); len(got) != maxShort {
+		t.Errorf("it has %d characters", len(got))
+	}
+}

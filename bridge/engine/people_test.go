@@ -1,0 +1,170 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// say types a command in channel C1, and returns the reply.
+func (w *world) say(who, text string) string {
+	w.t.Helper()
+	said, err := w.engine.Command(w.t.Context(), bridge.Command{
+		Actor:    bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
+		Channels: []string{"C1"}, Text: text,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return said
+}
+
+// TestSnoozeAndHandOver checks that a person is reminded later, and that
+// another person is asked as well.
+func TestSnoozeAndHandOver(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	route := s.routes["default"]
+	route.Snooze, route.HandOver = time.Hour, []string{"cy", "di"}
+	s.routes["default"] = route
+	w := newWorld(t, s)
+	id := w.asked(func(r *bridge.Request) { r.Requester = "di" }, confirm).Interaction.ID
+	if v := w.use("ana", id, bridge.ActionSnooze, 0, 0, nil); v.Kind != bridge.VerdictNoted || len(w.get(id).Reminders) != 1 {
+		t.Errorf("snooze: %+v", v)
+	}
+	if v := w.use("cy", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden {
+		t.Fatalf("cy answers before: %+v", v)
+	}
+	if v := w.use("ana", id, bridge.ActionHandOver, 0, 1, nil); v.Kind != bridge.VerdictForbidden {
+		t.Errorf("a hand-over to the requester: %+v", v)
+	}
+	if v := w.use("ana", id, bridge.ActionHandOver, 0, 5, nil); v.Kind != bridge.VerdictUnknown {
+		t.Errorf("a hand-over to no one: %+v", v)
+	}
+	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
+		t.Fatalf("hand over: %+v", v)
+	}
+	if v := w.use("cy", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
+		t.Errorf("cy answers: %+v", v)
+	}
+	if v := w.use("ana", id, bridge.ActionSnooze, 0, 0, nil); v.Kind != bridge.VerdictLate {
+		t.Errorf("snooze of what is answered: %+v", v)
+	}
+	plain := newWorld(t, newSetup())
+	id = plain.asked(nil, confirm).Interaction.ID
+	if v := plain.use("ana", id, bridge.ActionSnooze, 0, 0, nil); v.Kind != bridge.VerdictUnknown {
+		t.Errorf("snooze where it is not offered: %+v", v)
+	}
+}
+
+// TestMute checks that nobody answers in a channel that is read-only, and that
+// only its responders change that.
+func TestMute(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, confirm).Interaction.ID
+	if said := w.say("eve", "mute"); !strings.Contains(said, "Nothing was changed") {
+		t.Errorf("eve mutes: %s", said)
+	}
+	if said := w.say("ana", "mute"); !strings.Contains(said, "read-only now") {
+		t.Fatalf("ana mutes: %s", said)
+	}
+	if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden || v.View == nil || !v.View.ReadOnly {
+		t.Errorf("a click: %+v", v)
+	}
+	if said := w.say("ana", "who"); !strings.Contains(said, "read-only now") || !strings.Contains(said, "You are ana") {
+		t.Errorf("who: %s", said)
+	}
+	if rec, err := w.engine.Open(t.Context(), bridge.Agent{Name: "ci"}, shell("make x"), ""); err != nil || rec.State != bridge.StateUndeliverable {
+		t.Errorf("a new request is %s, %v", rec.State, err)
+	}
+	if said := w.say("bo", "unmute"); !strings.Contains(said, "answer again") {
+		t.Fatalf("bo unmutes: %s", said)
+	}
+	if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
+		t.Errorf("a click afterwards: %+v", v)
+	}
+	err := w.engine.Channels.SetMuted(t.Context(), onAPI("eve"), "chat", []string{"C1"}, true)
+	if bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("eve mutes by the API: %v", err)
+	}
+}
+
+// TestCommands checks what the words of a channel tell.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	if said := w.say("ana", "mine"); said != "Nothing waits for you." {
+		t.Errorf("mine: %s", said)
+	}
+	id := w.asked(nil, confirm).Interaction.ID
+	for text, want := range map[string]string{
+		"mine": string(id), "pending": string(id), "show " + string(id): "Which release?", "show x": "no such request",
+		"grants": "There are no grants.", "revoke x": "There is no grant", "help": "pending:", "": "pending:",
+		"link abc": "Accounts are not linked here.", "who": "You may answer here.",
+	} {
+		if said := w.say("ana", text); !strings.Contains(said, want) {
+			t.Errorf("%q: %s", text, said)
+		}
+	}
+	for text, want := range map[string]string{
+		"mine": "Nothing waits", "pending": "Only those", "show " + string(id): "no such request", "grants": "Only those",
+		"who": "You may not answer here.",
+	} {
+		if said := w.say("eve", text); !strings.Contains(said, want) {
+			t.Errorf("eve's %q: %s", text, said)
+		}
+	}
+	w.use("ana", id, bridge.ActionChoose, 0, 0, nil)
+	if said := w.say("ana", "show "+string(id)); !strings.Contains(said, "by ana on chat") {
+		t.Errorf("show, after the answer: %s", said)
+	}
+	all, more, err := w.engine.Waiting(t.Context(), onAPI("ana"), 5)
+	if err != nil || len(all) != 0 || more {
+		t.Errorf("%d wait for ana: %v", len(all), err)
+	}
+}
+
+// TestLinking checks that a click of an unknown account counts once its person
+// has entered the code, and that the link can be removed.
+func TestLinking(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.linking, s.signer = true, newSigner(t)
+	w := newWorld(t, s)
+	id := w.asked(nil, confirm).Interaction.ID
+	c := w.control("ana", id, bridge.ActionChoose, 0, 0, nil)
+	c.Actor = bridge.Actor{Platform: "chat", User: "U-new", Name: "Ana's phone"}
+	v, err := w.engine.Click(t.Context(), c)
+	_, after, ok := strings.Cut(v.Note, "/nod link ")
+	if err != nil || v.Kind != bridge.VerdictForbidden || !ok {
+		t.Fatalf("an unknown account: %+v, %v", v, err)
+	}
+	code, _, _ := strings.Cut(after, " ")
+	if said := w.say("ana", "link wrong"); !strings.Contains(said, "no such code") {
+		t.Errorf("a wrong code: %s", said)
+	}
+	if _, err := w.engine.Links.Link(t.Context(), bridge.Actor{Platform: "chat", User: "U-eve"}, code, true); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("a person that nod does not know: %v", err)
+	}
+	if said := w.say("ana", "link "+code); !strings.Contains(said, "answers as you, ana") || w.get(id).State.Final() {
+		t.Fatalf("before it is confirmed: %s", said)
+	}
+	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "Linked") {
+		t.Fatalf("linked: %s", said)
+	}
+	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "no such code") {
+		t.Errorf("the same code again: %s", said)
+	}
+	links, err := w.engine.Links.List(t.Context())
+	if err != nil || len(links) != 1 || links[0].Person != "ana" {
+		t.Fatalf("the links are %+v, %v", links, err)
+	}
+	for _, want := range []bridge.Code{"", bridge.CodeNotFound} {
+		if err := w.engine.Links.Unlink(t.Context(), onAPI("ana"), "chat", "U-new"); bridge.ErrorCode(err) != want {
+			t.Errorf("unlink: %v; want %q", err, want)
+		}
+	}
+}

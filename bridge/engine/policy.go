@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// judge applies the policy.
+type judge struct {
+	version string
+	policy  bridge.Policy
+}
+
+// rule applies the policy to a request for an approval.
+func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
+	if r.Approval == nil || j.policy == nil {
+		return bridge.Ruling{Effect: bridge.EffectAsk}
+	}
+	a := *r.Approval
+	ruling := j.policy.Judge(bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where})
+	if ruling.Effect != bridge.EffectAsk {
+		return ruling
+	}
+	if ruling.Timeout != 0 {
+		r.Timeout = ruling.Timeout
+	}
+	if ruling.OnTimeout != "" {
+		r.OnTimeout = ruling.OnTimeout
+	}
+	if len(ruling.Scopes) > 0 {
+		a.Limit(ruling.Scopes)
+	}
+	if ruling.Confirm != "" {
+		a.Confirm = ruling.Confirm
+	}
+	if a.Confirm != "" || len(ruling.Redact) > 0 {
+		a.WithoutEdit()
+	}
+	r.Approval = &a
+	return ruling
+}
+
+// review holds a pending request as the current config sees it.
+type review struct {
+	ruling bridge.Ruling
+	// now is the interaction as it would be opened now.
+	now bridge.Interaction
+	// denied is the response that closes the request. It is nil unless the policy
+	// denies the request, or cannot evaluate it.
+	denied *bridge.Response
+	// stricter lists the requirements that the card does not show, for people to
+	// read. If it is empty, the request can be approved.
+	stricter []string
+}
+
+// evaluator evaluates pending requests again under the current config.
+type evaluator struct {
+	records  bridge.Records
+	outcomes bridge.Outcomes
+	people   *People
+	judge    *judge
+	composer *composer
+	routes   routes
+	log      *slog.Logger
+}
+
+// rejudge evaluates a pending request again: with the current policy, routes
+// and people, as if it were opened now.
+func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
+	i := rec.Interaction
+	if i.Kind == bridge.KindNotice {
+		return review{}, nil
+	}
+	var input json.RawMessage
+	if i.Approval != nil {
+		input = i.Approval.Input
+	}
+	v, err := e.evaluate(ctx, rec, input)
+	if err != nil || v.denied != nil {
+		return v, err
+	}
+	v.stricter = v.now.StricterThan(i)
+	if i.Approval != nil && !slices.Equal(v.now.Decisions(), i.Decisions()) {
+		v.stricter = append(v.stricter, "fewer decisions")
+	}
+	if i.Redacted == 0 && v.now.Redacted > 0 {
+		v.stricter = append(v.stricter, "hidden fields")
+	}
+	return v, nil
+}
+
+// rejudgeEdit evaluates the input that a person wants to approve instead.
+func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+	v, err := e.evaluate(ctx, rec, input)
+	if err != nil || v.denied != nil {
+		return v, err
+	}
+	v.stricter = v.now.StricterThan(rec.Interaction)
+	if len(v.ruling.Redact) > 0 {
+		v.stricter = append(v.stricter, "hidden fields")
+	}
+	return v, nil
+}
+
+// evaluate applies the policy to a request with an input, and prepares it
+// again.
+func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
+	i := rec.Interaction
+	r := bridge.Request{Ask: i.Again()}
+	r.OnTimeout = bridge.OnTimeoutExpire
+	if i.Approval != nil {
+		a := *i.Approval
+		a.Input = input
+		r.Approval = &a
+	}
+	agent := e.people.agentOf(i)
+	if len(agent.Scopes) > 0 && r.Approval != nil {
+		r.Approval.Limit(agent.Scopes)
+	}
+	v := review{ruling: bridge.Ruling{
+		Effect: bridge.EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: i.RouteNames(), GrantFor: i.GrantFor, Grants: i.RuleGrants,
+	}}
+	switch {
+	case i.Redacted == 0 || r.Approval == nil:
+		v.ruling = e.judge.rule(agent, &r)
+	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
+		v.denied = i.Overtaken("the policy changed while this was pending, and fields of it are hidden; " + requestAgain)
+		return v, nil
+	}
+	if v.ruling.Effect == bridge.EffectDeny {
+		v.denied = i.Ruled(v.ruling)
+		v.denied.At = time.Now().UTC().Truncate(time.Millisecond)
+		return v, nil
+	}
+	var err error
+	if v.now, v.ruling, err = e.composer.prepareUnder(ctx, agent, r, v.ruling); err != nil {
+		return v, err
+	}
+	v.now.Digest, v.now.Trace = i.Digest, i.Trace
+	if i.Redacted > 0 && r.Approval != nil {
+		v.now.KeepHidden(i)
+	}
+	e.routes.addAgain(&v.now, i)
+	return v, nil
+}
+
+const requestAgain = "the agent has to request it again"
+
+// amended is a request with the requirements of a review.
+func (v review) amended(was bridge.Interaction) bridge.Interaction {
+	next, now := was, v.now
+	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
+	next.Placement, next.Snooze, next.Governance = now.Placement, now.Snooze, now.Governance
+	next.Destinations = append(slices.Clone(was.Destinations), bridge.Missing(was.Destinations, now.Destinations)...)
+	next.Requesters = append(slices.Clone(was.Requesters), bridge.Missing(was.Requesters, now.Requesters)...)
+	next.Quorum, next.DenyCounts = max(was.Quorum, now.Quorum), was.DenyCounts && now.DenyCounts
+	next.Terms = was.Terms + 1
+	if now.Risk == "" {
+		next.Risk = was.Risk
+	}
+	next.Redacted = max(was.Redacted, now.Redacted)
+	for n := range next.Requirements {
+		for _, q := range was.RouteRequirements() {
+			if q.Route == next.Requirements[n].Route {
+				next.Requirements[n].Escalation = q.Escalation
+			}
+		}
+	}
+	return next
+}
+
+// reroute replaces the steps and the escalation of former routes, so that they
+// add nobody to the new ones.
+func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
+	was := rec.Interaction
+	if slices.Equal(v.now.RouteNames(), was.RouteNames()) {
+		return
+	}
+	a.Interaction.Escalation = nil
+	for n := range a.Interaction.Requirements {
+		a.Interaction.Requirements[n].Escalation = nil
+	}
+	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.now.Steps...)
+	if len(v.now.Steps) > 0 {
+		a.Next = time.Duration(v.now.Steps[0].After)
+	}
+}
+
+// maxTerms is the highest Interaction.Terms, which a token holds in one byte. A
+// request whose requirements change more often has to be requested again.
+const maxTerms = 255
+
+// restate stores the requirements of a review. Approvals that were given under
+// the former ones no longer count.
+func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
+	i := rec.Interaction
+	next := v.amended(i)
+	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
+		return e.endByRule(ctx, rec, i.Overtaken("the rules changed while this was pending; "+requestAgain))
+	}
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
+	v.reroute(&a, rec)
+	for _, vote := range rec.Votes {
+		if vote.State == bridge.StateApproved {
+			a.Void = append(a.Void, vote.Actor.Voter())
+		}
+	}
+	if err := amend(ctx, e.records, rec, a); err != nil {
+		return rec, err
+	}
+	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.stricter, ", "))
+	return e.records.Load(ctx, i.ID)
+}
+
+// endByRule ends a pending request without a person.
+func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
+	got, _, err := e.outcomes.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
+	return got, err
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"log/slog"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// Ports are the ports of a store, taken separately: a part gets those that it
+// uses.
+type Ports struct {
+	Openings  bridge.Openings
+	Records   bridge.Records
+	Outcomes  bridge.Outcomes
+	Outbox    bridge.Outbox
+	Deadlines bridge.Deadlines
+	Drafts    bridge.Drafts
+	Notes     bridge.Notes
+	Leases    bridge.Leases
+	Grants    bridge.Grants
+	Memory    bridge.Memory
+	Mailbox   bridge.Mailbox
+	Presence  bridge.Presence
+	Audit     bridge.Auditor
+	Links     bridge.Linker
+	Limits    bridge.Limits
+}
+
+func portsOf(s bridge.Store) Ports {
+	return Ports{
+		Openings: s, Records: s, Outcomes: s, Outbox: s, Deadlines: s, Drafts: s, Notes: s, Leases: s, Grants: s,
+		Memory: s, Mailbox: s, Presence: s, Audit: s, Links: s, Limits: s,
+	}
+}
+
+// Proven returns the ports of a store whose records, links, drafts, notes and
+// audit entries are proven with a signer's keys. With keysInRedis, what has no
+// proof is accepted, as such keys prove nothing to those who can read Redis.
+// With a nil signer, nothing is proven. A nil log discards what was found.
+func Proven(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) Ports {
+	prover := proof.NewProver(signer, keysInRedis)
+	if prover == nil {
+		return portsOf(s)
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return portsOf(s).proven(prover, log)
+}
+
+// proven returns the ports with proofs made and checked of what passes.
+func (p Ports) proven(prover *proof.Prover, log *slog.Logger) Ports {
+	v := verifier{prover, log}
+	records := provenRecords{p.Records, v}
+	p.Openings = provenOpenings{p.Openings, v}
+	p.Outcomes = provenOutcomes{p.Outcomes, records, v}
+	p.Records = records
+	p.Drafts = provenDrafts{p.Drafts, v}
+	p.Notes = provenNotes{p.Notes, v}
+	p.Memory = provenMemory{p.Memory, v}
+	p.Mailbox = provenMailbox{p.Mailbox, v}
+	p.Audit = provenAudit{p.Audit, v}
+	p.Links = provenLinks{p.Links, v}
+	return p
+}
+
+type provenOpenings struct {
+	bridge.Openings
+	verifier
+}
+
+type provenRecords struct {
+	bridge.Records
+	verifier
+}
+
+type provenOutcomes struct {
+	bridge.Outcomes
+	records provenRecords
+	verifier
+}
+
+type provenDrafts struct {
+	bridge.Drafts
+	verifier
+}
+
+type provenNotes struct {
+	bridge.Notes
+	verifier
+}
+
+type provenMemory struct {
+	bridge.Memory
+	verifier
+}
+
+type provenMailbox struct {
+	bridge.Mailbox
+	verifier
+}
+
+type provenAudit struct {
+	bridge.Auditor
+	verifier
+}
+
+type provenLinks struct {
+	bridge.Linker
+	verifier
+}

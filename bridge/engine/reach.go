@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// reach finds out who can be asked now.
+type reach struct {
+	presence  bridge.Presence
+	platforms platforms
+	channels  *Channels
+	composer  *composer
+}
+
+// findPeople finds out who can be reached; nobody ends the opening at once.
+func (w *reach) findPeople(ctx context.Context, o *bridge.Opening) error {
+	i := o.Interaction
+	var err error
+	if o.Failures, err = w.failures(i); err != nil {
+		return err
+	}
+	closed, err := w.closed(ctx, i, o.Failures)
+	if err != nil {
+		return err
+	}
+	if o.FrontEnds, err = w.frontEnds(ctx, i.Session); err != nil {
+		return err
+	}
+	if len(closed) == len(i.Destinations) && !o.FrontEnds {
+		o.Failures = closed
+		o.Response = &bridge.Response{State: bridge.StateUndeliverable, Reason: failureText(i, closed), Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest}
+	}
+	return nil
+}
+
+// failures asks every destination whether it can show the interaction. The error
+// is CodeUnsupported if none can; what is merely away is in the map.
+func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
+	failures := map[int]string{}
+	var refusal *bridge.Error
+	refused := 0
+	for n, d := range i.Destinations {
+		p, ok := w.platforms[d.Platform]
+		if !ok {
+			failures[n] = "platform " + d.Platform + " is not configured"
+			continue
+		}
+		if err := p.Check(i, d); err != nil {
+			failures[n] = bridge.PublicError(err).Message
+			refusal = bridge.PublicError(err)
+			refused++
+			continue
+		}
+		if h, ok := p.(bridge.Healther); ok {
+			if s := h.Health(); s.State == bridge.HealthDown {
+				failures[n] = d.Platform + ": " + s.Reason
+			}
+		}
+	}
+	if refused == len(i.Destinations) {
+		return nil, refusal
+	}
+	return failures, nil
+}
+
+// closed says by destination why nobody can answer there: what cannot be
+// reached, and what is read-only.
+func (w *reach) closed(ctx context.Context, i bridge.Interaction, failures map[int]string) (map[int]string, error) {
+	out := map[int]string{}
+	for n, d := range i.Destinations {
+		if why := failures[n]; why != "" {
+			out[n] = why
+			continue
+		}
+		off, err := w.channels.muted(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		if off {
+			out[n] = d.Platform + ": the channel is read-only for nod"
+		}
+	}
+	return out, nil
+}
+
+func failureText(i bridge.Interaction, failures map[int]string) string {
+	var s []string
+	for n := range i.Destinations {
+		if f := failures[n]; f != "" && !slices.Contains(s, f) {
+			s = append(s, f)
+		}
+	}
+	return strings.Join(s, "; ")
+}
+
+func (w *reach) frontEnds(ctx context.Context, session string) (bool, error) {
+	if session == "" {
+		return false, nil
+	}
+	_, enabled, err := w.presence.Present(ctx, session)
+	return enabled > 0, err
+}
+
+// availability counts who could answer a request on a route, in a session that
+// may be empty.
+func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
+	var out bridge.Availability
+	i, err := w.composer.interaction(agent, bridge.Request{Ask: bridge.Ask{
+		Route: route, Session: session, Prompt: "?", Kind: bridge.KindAsk,
+		Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, MaxLength: 1}},
+	}}, nil)
+	if err != nil {
+		return out, err
+	}
+	failures, err := w.failures(i)
+	if err == nil {
+		failures, err = w.closed(ctx, i, failures)
+	}
+	if err != nil {
+		return out, err
+	}
+	for n, d := range i.Destinations {
+		why, failed := failures[n]
+		out.Destinations = append(out.Destinations, bridge.Reach{Destination: d, Reachable: !failed, Reason: why})
+		out.Available = out.Available || !failed
+	}
+	if session != "" {
+		if out.Clients, out.Enabled, err = w.presence.Present(ctx, session); err != nil {
+			return out, err
+		}
+		out.Available = out.Available || out.Enabled > 0
+	}
+	return out, nil
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	leaseTTL   = 3 * time.Second
+	leaseRenew = time.Second
+	runBackoff = 30 * time.Second // before a platform that gave up is tried again
+)
+
+// receiver lets platforms receive, each at one daemon if it has to.
+type receiver struct {
+	leases    bridge.Leases
+	platforms platforms
+	standby   *standbys
+	log       *slog.Logger
+	node      string
+}
+
+func (r *receiver) receive(ctx context.Context, p bridge.Platform, sink bridge.Sink) {
+	for ctx.Err() == nil {
+		err := r.receiveOnce(ctx, p, sink)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			r.log.Error("platform stopped, an operator must act", "platform", p.Name(), "error", err)
+			bridge.Pause(ctx, runBackoff)
+		}
+	}
+}
+
+func (r *receiver) receiveOnce(ctx context.Context, p bridge.Platform, sink bridge.Sink) error {
+	x, ok := p.(bridge.Exclusive)
+	if !ok || x.ExclusiveKey() == "" {
+		return p.Run(ctx, sink)
+	}
+	lease := "receive:" + x.ExclusiveKey()
+	for {
+		held, err := r.leases.Hold(ctx, lease, r.node, leaseTTL)
+		if held && err == nil {
+			break
+		}
+		r.standby.set(p.Name(), err == nil)
+		if !bridge.Pause(ctx, leaseRenew) {
+			return nil
+		}
+	}
+	r.standby.set(p.Name(), false)
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { r.keepLease(ctx, stop, lease) })
+	return p.Run(ctx, sink)
+}
+
+// keepLease renews a lease until ctx ends, and stops the holder once the lease
+// may be somebody else's.
+func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
+	good := time.Now()
+	for bridge.Pause(ctx, leaseRenew) {
+		held, err := r.leases.Hold(ctx, lease, r.node, leaseTTL)
+		switch {
+		case err == nil && held:
+			good = time.Now()
+		case err == nil, time.Since(good) > leaseTTL:
+			r.log.Warn("lease lost", "lease", lease, "error", err)
+			stop()
+			return
+		}
+	}
+	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := r.leases.Release(release, lease, r.node); err != nil {
+		r.log.Warn("lease not given back, it will end by itself", "lease", lease, "error", err)
+	}
+}
+
+// health returns how each platform is, by name.
+func (r *receiver) health() map[string]bridge.Health {
+	m := map[string]bridge.Health{}
+	for name, p := range r.platforms {
+		switch h, ok := p.(bridge.Healther); {
+		case r.standby.is(name):
+			m[name] = bridge.Health{State: bridge.HealthStandby, Reason: "another daemon receives for it", Since: r.standby.since(name)}
+		case ok:
+			m[name] = h.Health()
+		default:
+			m[name] = bridge.Health{State: bridge.HealthUp}
+		}
+	}
+	return m
+}
+
+// standbys remembers which platforms another daemon receives for.
+type standbys struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func newStandbys() *standbys { return &standbys{at: map[string]time.Time{}} }
+
+func (s *standbys) set(name string, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !on {
+		delete(s.at, name)
+	} else if s.at[name].IsZero() {
+		s.at[name] = time.Now().UTC()
+	}
+}
+
+func (s *standbys) since(name string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[name]
+}
+
+func (s *standbys) is(name string) bool { return !s.since(name).IsZero() }

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestReceiveExclusively checks that a platform of which one daemon may receive
+// waits for its lease, gives it back, and stops when the lease is lost.
+func TestReceiveExclusively(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		only := &exclusive{chat: chat{name: "only"}}
+		var running atomic.Int32
+		only.received = func(ctx context.Context) error {
+			running.Add(1)
+			defer running.Add(-1)
+			<-ctx.Done()
+			return nil
+		}
+		o := newOffice(t, func(o *Options) { o.Platforms = []bridge.Platform{only} })
+		o.store.lease("receive:account", "there")
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); o.receiver.receive(ctx, only, o.Engine) }()
+		time.Sleep(2 * leaseRenew)
+		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
+			t.Errorf("it is %s, with %d receiving; want standby", h.State, running.Load())
+		}
+		o.store.lease("receive:account", "")
+		time.Sleep(2 * leaseRenew)
+		if h := o.Health()["only"]; h.State == bridge.HealthStandby || running.Load() != 1 {
+			t.Errorf("it is %s, with %d receiving; want one", h.State, running.Load())
+		}
+		o.store.lease("receive:account", "there")
+		time.Sleep(2 * leaseRenew)
+		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
+			t.Errorf("after its lease was lost, it is %s, with %d receiving", h.State, running.Load())
+		}
+		o.store.lease("receive:account", "")
+		time.Sleep(2 * leaseRenew)
+		stop()
+		<-done
+		if who := o.store.holder("receive:account"); who != "" {
+			t.Errorf("the lease is still held by %s", who)
+		}
+	})
+}
+
+type exclusive struct{ chat }
+
+func (*exclusive) ExclusiveKey() string { return "account" }
+
+// TestReceiveAgain checks that a platform that gave up is tried again later.
+func TestReceiveAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		var at []time.Duration
+		began := time.Now()
+		o.chat.received = func(ctx context.Context) error {
+			if at = append(at, time.Since(began)); len(at) == 1 {
+				return bridge.Errorf(bridge.CodeForbidden, "token revoked")
+			}
+			<-ctx.Done()
+			return nil
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 2*runBackoff)
+		defer stop()
+		o.receiver.receive(ctx, o.chat, o.Engine)
+		if !slices.Equal(at, []time.Duration{0, runBackoff}) {
+			t.Errorf("it was tried after %v", at)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// redactor hides credentials from people.
+type redactor struct {
+	hide bridge.Redactor
+}
+
+// veiler hides what is secret in an interaction. What an agent gets back
+// byte for byte cannot be hidden: it is refused.
+type veiler struct {
+	r      bridge.Redactor
+	hidden int
+	// executed counts those places among them that say what is executed.
+	executed int
+	err      error
+}
+
+func (v *veiler) text(s *string) {
+	if out := v.r.Redact(*s); out != *s {
+		*s = out
+		v.hidden++
+	}
+}
+
+func (v *veiler) refuse(field, s string) {
+	if v.err == nil && v.r.Redact(s) != s {
+		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which is not shown to people", field).WithHint("send something harmless that stands for it")
+	}
+}
+
+// interaction hides what is secret before anything of an interaction leaves the
+// process; its digest was made before. Fields of the input are hidden whole.
+func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
+	if d.hide == nil {
+		return nil
+	}
+	v := &veiler{r: d.hide}
+	prompt := i.Prompt
+	v.text(&i.Prompt)
+	v.text(&i.Error)
+	for field, s := range map[string]string{"session": i.Session, "tool_call": i.ToolCall, "turn": i.Turn, "response_id": i.ResponseID, "tool_name": i.ToolName, "requester": i.Requester} {
+		v.refuse(field, s)
+	}
+	i.Questions = slices.Clone(i.Questions)
+	for n := range i.Questions {
+		v.question(&i.Questions[n])
+	}
+	for id, a := range i.Initial {
+		v.refuse("initial."+id, a.String())
+	}
+	if i.CompletedView != nil {
+		c := *i.CompletedView
+		v.text(&c.SummaryTemplate)
+		i.CompletedView = &c
+	}
+	if i.Approval != nil {
+		a := *i.Approval
+		v.approval(&a, fields)
+		i.Approval = &a
+		if len(a.Input) == 0 && i.Prompt != prompt {
+			v.executed++ // the prompt is all that people approve
+		}
+	}
+	if i.Redacted = v.hidden; v.hidden > 0 && i.Approval != nil {
+		i.Approval.WithoutEdit()
+	}
+	if v.executed > 0 {
+		i.RedactedCommand = true
+		i.GuardHidden()
+	}
+	return v.err
+}
+
+func (v *veiler) question(q *bridge.Question) {
+	v.refuse("questions.id", q.ID)
+	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder, &q.PatternHint, &q.Plan} {
+		v.text(s)
+	}
+	if q.Default != nil {
+		v.refuse("questions."+q.ID+".default", q.Default.String())
+	}
+	q.Options = slices.Clone(q.Options)
+	for n := range q.Options {
+		o := &q.Options[n]
+		v.refuse("questions."+q.ID+".options.value", o.Value)
+		v.text(&o.Label)
+		v.text(&o.Description)
+		v.text(&o.Preview)
+	}
+	q.Items = slices.Clone(q.Items)
+	for n := range q.Items {
+		v.refuse("questions."+q.ID+".items.id", q.Items[n].ID)
+		v.text(&q.Items[n].Content)
+	}
+	if len(q.Schema) > 0 {
+		v.refuse("questions."+q.ID+".schema", string(q.Schema))
+	}
+}
+
+// text hides what is secret in one text.
+func (d *redactor) text(s string) string {
+	if d.hide == nil {
+		return s
+	}
+	return d.hide.Redact(s)
+}
+
+// record is a record as its cards show it: what people typed goes to the
+// agent as it is, and is not repeated where it holds a credential.
+func (d *redactor) record(r bridge.Record) bridge.Record {
+	if d.hide == nil || r.Response == nil {
+		return r
+	}
+	resp := *r.Response
+	resp.Reason = d.hide.Redact(resp.Reason)
+	answers := map[string]bridge.Answer{}
+	for id, a := range resp.Answers {
+		if d.hide.Redact(a.String()) != a.String() {
+			a = bridge.TextAnswer(hiddenValue(a.String()))
+		}
+		answers[id] = a
+	}
+	resp.Answers = answers
+	if len(resp.Input) > 0 && d.hide.Redact(string(resp.Input)) != string(resp.Input) {
+		resp.Input = json.RawMessage(`"` + hiddenValue(string(resp.Input)) + `"`)
+	}
+	r.Response = &resp
+	return r
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// answer settles an interaction for a responder who does not click but sends
+// the whole answer, as the API and the command line do. The actor's Person
+// must be one of the responders.
+func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply) (bridge.Record, error) {
+	a, err := cl.admitReply(ctx, id, actor, reply)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	v, err := cl.applyReply(ctx, a, reply)
+	switch {
+	case err != nil:
+		return bridge.Record{}, err
+	case v.Kind == bridge.VerdictInvalid:
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "answers: %s", v.Note)
+	case v.Kind == bridge.VerdictForbidden:
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "%s", v.Note)
+	case v.Kind == bridge.VerdictLate:
+		got, err := cl.reader.get(ctx, id)
+		if err != nil {
+			return bridge.Record{}, err
+		}
+		return got, bridge.Errorf(bridge.CodeConflict, "%s", v.Note)
+	}
+	return cl.reader.get(ctx, id)
+}
+
+// admitReply checks a reply as admit checks a click.
+func (cl *clicks) admitReply(
+	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
+) (admitted, error) {
+	rec, err := cl.records.Load(ctx, id)
+	if err != nil {
+		return admitted{}, err
+	}
+	i := rec.Interaction
+	if i.Kind == bridge.KindNotice {
+		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice asks nothing")
+	}
+	_, why, err := cl.people.eligible(ctx, i, actor)
+	if err != nil {
+		return admitted{}, err
+	}
+	denyOnly := ""
+	if mayDeny(i, why) && reply.Denies() {
+		denyOnly, why = why, ""
+	}
+	if actor.Person == "" || why != "" {
+		cl.journal.refuse(ctx, i, actor, why)
+		return admitted{}, bridge.Errorf(bridge.CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
+	}
+	if err := unfitReply(rec, reply); err != nil {
+		return admitted{}, err
+	}
+	rec.Interaction.Initial = nil // a whole answer says itself what it keeps
+	given, problem := i.Split(reply.Answers)
+	if problem != "" {
+		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "answers: %s", problem)
+	}
+	a := admitted{
+		Click: bridge.Click{Actor: actor}, record: rec, denyOnly: denyOnly, fields: i.Fields(), actor: actor,
+		answers: given, others: reply.Others,
+	}
+	if a.others == nil {
+		a.others = map[string]string{}
+	}
+	return a, nil
+}
+
+// unfitReply refuses a reply to other terms, or to other questions, than those
+// of the record.
+func unfitReply(rec bridge.Record, reply bridge.Reply) error {
+	i, read := rec.Interaction, 0
+	if reply.Terms != nil {
+		read = *reply.Terms
+	}
+	if read != i.Terms && reply.Decision.Approves() && !rec.State.Final() {
+		return bridge.Errorf(bridge.CodeConflict, "%s", noteChanged)
+	}
+	for qid := range reply.Answers {
+		if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == qid }) {
+			return bridge.Errorf(bridge.CodeInvalid, "answers: there is no question %q", qid)
+		}
+	}
+	return nil
+}
+
+func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply) (bridge.Verdict, error) {
+	i := a.record.Interaction
+	switch {
+	case i.Kind == bridge.KindApproval:
+		r, problem, err := decide(i, reply.Decision, bridge.Given{Reason: reply.Reason, Input: reply.Input, Confirm: reply.Confirm})
+		if err != nil {
+			return bridge.Verdict{}, err
+		}
+		if problem != "" {
+			return typedProblem(problem), nil
+		}
+		return cl.settle(ctx, a, r)
+	case reply.Decline && !i.Declinable:
+		return bridge.Verdict{}, bridge.Errorf(bridge.CodeInvalid, "decline: is not on offer")
+	case reply.Decline:
+		r := declined()
+		if reply.Reason != "" {
+			r.Reason = reply.Reason
+		}
+		return cl.settle(ctx, a, r)
+	}
+	return cl.submit(ctx, a)
+}

@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// rounds opens follow-ups, and ends interactions for tools.
+type rounds struct {
+	records  bridge.Records
+	reader   *reader
+	opener   *opener
+	composer *composer
+	reach    *reach
+	routes   routes
+	redactor *redactor
+}
+
+// reprompt asks again after an answer that the agent could not use, or instead
+// of a question that is still pending. The follow-up is evaluated as if it were
+// new. It keeps session and correlation, takes over the messages if its
+// destinations are the same, and starts with the earlier values filled in if
+// the questions have the same IDs. It returns CodeConflict if the rounds are
+// used up or the interaction was asked again already, and CodeForbidden if the
+// policy denies the follow-up.
+func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
+	before, err := rd.reader.get(ctx, id) // what was changed outside nod has no follow-up
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	digest, err := proof.Sent(r.Ask, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	r = inherit(before, r)
+	if err := r.Normalize(); err != nil {
+		return bridge.Record{}, err
+	}
+	fillIn(before, &r)
+	return rd.again(ctx, agent, before, r, followUp{key: key, digest: digest})
+}
+
+// inherit returns the request for another round: the ask before, with what the
+// agent now sends in its place.
+func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
+	i := before.Interaction
+	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
+	// These belong to one round.
+	r.Kind, r.Error, r.Initial, r.CompletedView = sent.Kind, sent.Error, sent.Initial, sent.CompletedView
+	r.Grace, r.Batch, r.Join = sent.Grace, sent.Batch, sent.Join
+	if sent.Prompt != "" {
+		r.Prompt = sent.Prompt
+	}
+	same := sent.Approval == nil && len(sent.Questions) == 0
+	switch {
+	case !same:
+		r.Questions, r.Approval = sent.Questions, sent.Approval
+	case i.Redacted > 0 && i.Approval != nil: // what was masked is not here to grant
+		a := *i.Approval
+		a.Limit([]bridge.Scope{bridge.ScopeOnce})
+		r.Approval = &a
+	}
+	switch {
+	case sent.Timeout != 0:
+		r.Timeout = sent.Timeout
+	case !before.Queued.IsZero() || !before.Escalated.IsZero():
+		r.Timeout = 0 // the deadline was moved; the default is a better guess
+	}
+	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to what is asked
+	if sent.OnTimeout != "" || bound && !same {
+		r.OnTimeout = sent.OnTimeout
+	}
+	if i.Requester == "" {
+		r.Requester = sent.Requester
+	}
+	r.Declinable = i.Declinable && r.Approval == nil
+	return r
+}
+
+// fillIn fills in the earlier values that fit the questions, and keeps the
+// completed view if it fits, unless the request has its own.
+func fillIn(before bridge.Record, r *bridge.Request) {
+	if c := before.Interaction.CompletedView; r.CompletedView == nil && c != nil && c.Check(r.Questions) == nil {
+		r.CompletedView = c
+	}
+	if len(r.Initial) > 0 || before.Response == nil {
+		return
+	}
+	for _, q := range r.Questions {
+		a, ok := before.Response.Answers[q.ID]
+		if !ok {
+			continue
+		}
+		if _, problem := (bridge.Interaction{Ask: bridge.Ask{
+			Questions: []bridge.Question{q},
+		}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
+			continue // the question has another form now
+		}
+		if r.Initial == nil {
+			r.Initial = map[string]bridge.Answer{}
+		}
+		r.Initial[q.ID] = a
+	}
+}
+
+// followUp is what comes with a request to ask again.
+type followUp struct {
+	key    string // for repeats
+	digest string // of what the agent sent
+	queued bool
+}
+
+// again opens the next round of an interaction. It is evaluated as if it were
+// new, and takes the messages over if they are where it has to be shown.
+func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
+	was := before.Interaction
+	if err := bridge.CheckText("Idempotency-Key", f.key, 200); err != nil {
+		return bridge.Record{}, err
+	}
+	if was.Round >= was.MaxRounds {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
+	}
+	if err := rd.opener.permit(ctx, agent, &r); err != nil {
+		return bridge.Record{}, err
+	}
+	i, ruling, err := rd.composer.prepare(ctx, agent, r)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	if ruling.Effect == bridge.EffectDeny {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies it: %s", i.Ruled(ruling).Reason)
+	}
+	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
+		return bridge.Record{}, err
+	}
+	rd.follow(&i, before)
+	o := opening(i, f.key)
+	o.RequestDigest, o.Queued, o.Limited = f.digest, f.queued, agent.MaxPending > 0
+	o.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
+	if err := rd.opener.answered(ctx, &o, ruling); err != nil || o.Response != nil {
+		if err != nil {
+			return bridge.Record{}, err
+		}
+		return rd.opener.store(ctx, o)
+	}
+	if i.Root == "" {
+		err = rd.reach.findPeople(ctx, &o)
+	} else if o.Failures, err = rd.reach.failures(i); err == nil {
+		o.FrontEnds, err = rd.reach.frontEnds(ctx, i.Session)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rd.opener.store(ctx, o)
+}
+
+// follow makes an interaction the next round of another.
+func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
+	was := before.Interaction
+	i.Round, i.Previous = was.Round+1, was.ID
+	if slices.Equal(i.RouteNames(), was.RouteNames()) {
+		rd.carryOver(i, before)
+	}
+	if slices.Equal(i.Destinations, was.Destinations) {
+		if i.Root = was.Root; i.Root == "" {
+			i.Root = was.ID
+		}
+	}
+}
+
+// carryOver keeps the people and places that were added to the round before,
+// which has the same routes.
+func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
+	was := before.Interaction
+	rd.routes.addAgain(i, was)
+	if n := len(i.Destinations); n <= len(was.Destinations) && slices.Equal(i.Destinations, was.Destinations[:n]) {
+		i.Destinations = was.Destinations
+	}
+	if before.Escalated.IsZero() {
+		return
+	}
+	i.Escalation = nil
+	for n := range i.Requirements {
+		i.Requirements[n].Escalation = nil
+	}
+	if i.OnTimeout == bridge.OnTimeoutEscalate {
+		i.OnTimeout = bridge.OnTimeoutExpire
+	}
+}
+
+// queue tells the agent of an interaction that the answer comes later: while it
+// is pending, it stays open for hold (0: as the request said), and a late
+// answer becomes a message to its session. One that was answered is asked
+// again in the same way.
+func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
+	rec, err := rd.reader.get(ctx, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	i := rec.Interaction
+	if i.Session == "" {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: is needed to be told later").WithHint("open the request with a session")
+	}
+	if err := bridge.CheckText("message", message, bridge.MaxText); err != nil {
+		return bridge.Record{}, err
+	}
+	if hold == 0 {
+		hold = i.Hold
+	}
+	if err := bridge.CheckHold(hold); err != nil {
+		return bridge.Record{}, err
+	}
+	if !rec.State.Final() {
+		return rd.records.Mark(ctx, id, bridge.Mark{Queued: time.Duration(hold)})
+	}
+	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, rec.State)
+	}
+	r := inherit(rec, bridge.Request{Ask: bridge.Ask{Hold: hold, Error: message}})
+	r.Hold = hold
+	if err := r.Normalize(); err != nil {
+		return bridge.Record{}, err
+	}
+	fillIn(rec, &r)
+	return rd.again(ctx, agent, rec, r, followUp{queued: true})
+}
+
+// complete notes what the agent's tool made of a response; people see it below
+// their answer. Only the first note counts. CodeConflict while it is pending.
+func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
+	c.Result, c.Error = rd.redactor.text(c.Result), rd.redactor.text(c.Error)
+	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
+		if err := bridge.CheckText(f.name, f.text, bridge.MaxPrompt); err != nil {
+			return bridge.Record{}, err
+		}
+	}
+	rec, err := rd.records.Load(ctx, id)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	if !rec.State.Final() {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its end, or cancel it")
+	}
+	return rd.records.Mark(ctx, id, bridge.Mark{Completed: &c})
+}

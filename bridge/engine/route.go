@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// routes are the configured routes by name.
+type routes map[string]bridge.Route
+
+// find returns a route that requests can go to.
+func (m routes) find(name string) (bridge.Route, error) {
+	route, ok := m[name]
+	switch {
+	case !ok:
+		known := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+		return route, bridge.Errorf(bridge.CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", known)
+	case len(route.Responders)+len(route.Groups) == 0:
+		return route, bridge.Errorf(bridge.CodeForbidden, "route: nobody may answer on %q", name).
+			WithHint("name responders for the route in the config")
+	}
+	if n := len(route.Destinations); n == 0 || n > bridge.MaxDestinations {
+		return route, bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, bridge.MaxDestinations)
+	}
+	return route, nil
+}
+
+// address fills in where a request is shown, who may respond, and what their
+// routes require.
+func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bridge.OnTimeout, names []string) error {
+	i.Route, i.DenyCounts = names[0], true
+	steps := map[string][]bridge.Step{}
+	self := true
+	for _, name := range names {
+		route, err := m.find(name)
+		if err != nil {
+			return err
+		}
+		q := required(i, name, route)
+		if i.Kind != bridge.KindNotice {
+			steps[name], err = m.steps(route)
+		}
+		if err == nil && onTimeout == bridge.OnTimeoutEscalate && (route.EscalateTo != "" || len(names) == 1) {
+			q.Escalation, err = m.escalation(name, route)
+		}
+		if err != nil {
+			return err
+		}
+		self = self && route.AllowSelf
+		i.Require(q, route)
+	}
+	if n := len(i.Destinations); n > bridge.MaxDestinations {
+		return bridge.Errorf(bridge.CodeInvalid, "route: the routes %s have %d destinations together, more than %d",
+			strings.Join(names, ", "), n, bridge.MaxDestinations)
+	}
+	if len(names) == 1 {
+		only := i.Requirements[0]
+		i.Requirements, i.Must, i.Escalation = nil, only.Must, only.Escalation
+	}
+	i.Steps = chain(names, steps)
+	if !self {
+		i.Requesters = slices.Clone(agent.Owners)
+		if i.Requester != "" && !slices.Contains(i.Requesters, i.Requester) {
+			i.Requesters = append(i.Requesters, i.Requester)
+		}
+	}
+	return m.escalates(i, onTimeout)
+}
+
+// required returns what a route requires of a request, and applies the route's
+// settings to it.
+func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Requirement {
+	q := bridge.Requirement{
+		Route: name, Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups),
+	}
+	if i.Kind == bridge.KindApproval {
+		q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
+	}
+	i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
+	if i.Kind != bridge.KindNotice {
+		q.HandOver = slices.Clone(route.HandOver)
+		if i.Quiet == nil {
+			i.Quiet = route.Quiet
+		}
+		i.Snooze = max(i.Snooze, bridge.Duration(route.Snooze))
+	}
+	return q
+}
+
+// steps are those of a route as they are now: what becomes of the config later
+// does not change them.
+func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
+	out := slices.Clone(route.Steps)
+	places := len(route.Destinations)
+	for n := range out {
+		if out[n].Route == "" {
+			continue
+		}
+		next, ok := m[out[n].Route]
+		if places += len(next.Destinations); !ok || places > bridge.MaxDestinations {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "route: step %d can not go to %q", n+1, out[n].Route)
+		}
+		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
+	}
+	return out, nil
+}
+
+// escalation is who the route asks next.
+func (m routes) escalation(name string, route bridge.Route) (*bridge.Escalation, error) {
+	next, ok := m[route.EscalateTo]
+	if route.EscalateTo == "" || !ok {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "on_timeout: route %q does not escalate", name).WithHint("set escalate_to of the route in the config")
+	}
+	if n := len(route.Destinations) + len(next.Destinations); n > bridge.MaxDestinations {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "route: %q and %q have %d destinations together, more than %d", name, route.EscalateTo, n, bridge.MaxDestinations)
+	}
+	return &bridge.Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders, Groups: next.Groups}, nil
+}
+
+// escalates joins the escalations of several routes.
+func (m routes) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) error {
+	if onTimeout != bridge.OnTimeoutEscalate || len(i.Requirements) == 0 {
+		return nil
+	}
+	all := &bridge.Escalation{}
+	for _, q := range i.Requirements {
+		if next := q.Escalation; next != nil {
+			all.Route = strings.TrimPrefix(all.Route+", "+next.Route, ", ")
+			all.Destinations = append(all.Destinations, bridge.Missing(all.Destinations, next.Destinations)...)
+			all.Responders = append(all.Responders, bridge.Missing(all.Responders, next.Responders)...)
+			all.Groups = append(all.Groups, bridge.Missing(all.Groups, next.Groups)...)
+		}
+	}
+	if all.Route == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "on_timeout: none of the routes escalates").
+			WithHint("set escalate_to of one of the routes in the config")
+	}
+	if n := len(i.Destinations) + len(bridge.Missing(i.Destinations, all.Destinations)); n > bridge.MaxDestinations {
+		return bridge.Errorf(bridge.CodeInvalid, "route: %q with its escalation has %d destinations, more than %d",
+			i.Route, n, bridge.MaxDestinations)
+	}
+	i.Escalation = all
+	return nil
+}
+
+// chain joins the steps of several routes by the time when each is due.
+func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
+	if len(names) == 1 {
+		return steps[names[0]]
+	}
+	type due struct {
+		at time.Duration
+		bridge.Step
+	}
+	var all []due
+	for _, name := range names {
+		at := time.Duration(0)
+		for _, s := range steps[name] {
+			at += time.Duration(s.After)
+			s.For = name
+			all = append(all, due{at, s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b due) int { return int(a.at - b.at) })
+	var out []bridge.Step
+	last := time.Duration(0)
+	for _, d := range all {
+		d.After = bridge.Duration(d.at - last)
+		last = d.at
+		out = append(out, d.Step)
+	}
+	return out
+}
+
+// routesOf are the routes of a request whose ruling names some: its own where
+// the ruling says so or names none.
+func routesOf(own string, named []string) []string {
+	if own == "" {
+		own = bridge.DefaultRoute
+	}
+	var out []string
+	for _, name := range named {
+		if name == "" {
+			name = own
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return []string{own}
+	}
+	return out
+}
+
+// addAgain adds the people who were added to a request while it was pending.
+func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
+	for _, a := range was.Added {
+		if a.For != "" && !slices.Contains(now.RouteNames(), a.For) || a.For == "" && now.Route != was.Route {
+			continue // their route no longer has a say
+		}
+		if a.Route != "" {
+			route := m[a.Route] // of the current config; none if it is gone
+			a.Responders, a.Groups = route.Responders, route.Groups
+		}
+		if a.For == "" && len(now.Requirements) > 0 {
+			a.For = now.Route
+		}
+		now.Add(a)
+	}
+	now.Called = was.Called
+}

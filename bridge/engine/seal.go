@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge/proof"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	sealEvery = time.Second
+	sealLease = 5 * time.Second
+	sealBatch = 500 // entries read at once
+	// sealKeep is how far apart the seals are that are kept: the newest vouches
+	// for all before it, so those in between may go.
+	sealKeep = time.Minute
+)
+
+// sealer remembers what was sealed last, by partition.
+type sealer struct {
+	last map[int]proof.Seal
+	kept map[int]time.Time // when the last seal was made that stays
+	// base is how many entries a log had that an earlier version wrote, when it
+	// was first seen: those have no proofs, and no others may.
+	base map[int]int64
+}
+
+// Audit seals, checks, exports and trims the audit log.
+type Audit struct {
+	store     bridge.Auditor
+	leases    bridge.Leases
+	prover    *proof.Prover
+	sealing   sealHealth
+	signer    *proof.Signer
+	retention time.Duration
+	log       *slog.Logger
+	node      string
+}
+
+// seal signs what is new in the audit log until ctx ends; one daemon does.
+func (au *Audit) seal(ctx context.Context) {
+	if au.signer == nil {
+		return
+	}
+	known := sealer{map[int]proof.Seal{}, map[int]time.Time{}, map[int]int64{}}
+	for bridge.Pause(ctx, sealEvery) {
+		held, err := au.leases.Hold(ctx, "seal", au.node, sealLease)
+		if err == nil && held {
+			err = au.sealAll(ctx, known)
+		}
+		if err != nil && ctx.Err() == nil {
+			au.log.Warn("audit log not sealed", "error", err)
+		}
+	}
+}
+
+func (au *Audit) sealAll(ctx context.Context, known sealer) error {
+	logs, err := au.store.Audits(ctx)
+	if err != nil {
+		return err
+	}
+	for p, l := range logs {
+		var last proof.Seal
+		if l.Sealed != "" {
+			if last, err = au.PublicKeys().VerifySeal(l.Sealed); err != nil {
+				au.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
+				continue
+			}
+		} else {
+			last.Proven = au.prover.Strict() // nothing is there that was written before
+		}
+		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
+			au.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
+			continue
+		}
+		if _, seen := known.base[p]; !seen {
+			known.base[p] = l.N
+		}
+		if known.last[p] = last; l.N == last.N {
+			continue
+		}
+		if err := au.sealOne(ctx, p, last, l.Cursor, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealOne seals what follows the last seal of a partition.
+func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
+	for {
+		instead := last.N
+		if last.At.Sub(known.kept[partition]) >= sealKeep {
+			instead, known.kept[partition] = 0, last.At
+		}
+		entries, err := au.store.AuditEntries(ctx, partition, cursor, sealBatch)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		good := 0
+		for _, a := range entries {
+			if why := au.unsealable(a, &last, known.base[partition]); why != "" {
+				au.refuseToSeal(partition, "entry "+strconv.FormatInt(a.N, 10)+" "+why)
+				break
+			}
+			good++
+			last.N, last.Link, last.Hash, cursor = a.N, a.Link, proof.HashAfter(a, last.Hash), a.Cursor
+		}
+		if good == 0 {
+			return nil
+		}
+		last.Partition, last.At = partition, time.Now().UTC().Truncate(time.Millisecond)
+		signed, err := au.signer.Seal(last)
+		if err == nil {
+			err = au.store.PutSeal(ctx, partition, last.N, cursor, signed, instead)
+		}
+		if err != nil || good < sealBatch {
+			return err
+		}
+	}
+}
+
+// unsealable says why an entry cannot be sealed after what the last seal
+// vouches for. It is empty if the entry can. Entries up to base may be those of
+// an earlier version.
+func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
+	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
+		return "was changed, removed or reordered before it was sealed"
+	}
+	proven := last.Proven || au.prover.Strict() && a.N > base
+	ev, why := au.PublicKeys().EntryProblem(a, proven)
+	if why != "" && au.prover.Strict() {
+		return why
+	}
+	last.Proven = proven || ev.Good
+	return ""
+}
+
+// refuseToSeal notes, and logs once, why a partition is no longer sealed.
+func (au *Audit) refuseToSeal(partition int, why string) {
+	h := &au.sealing
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refused == nil {
+		h.refused = map[int]string{}
+	}
+	if h.refused[partition] != why {
+		h.refused[partition] = why
+		au.log.Error("AUDIT: the log is no longer sealed", "partition", partition, "why", why)
+	}
+}
+
+// Health reports whether the audit log can be sealed, and what was found in
+// it if it cannot.
+func (au *Audit) Health() bridge.Health {
+	au.sealing.mu.Lock()
+	defer au.sealing.mu.Unlock()
+	for _, p := range slices.Sorted(maps.Keys(au.sealing.refused)) {
+		return bridge.Health{State: bridge.HealthDown, Reason: "the audit log is no longer sealed: partition " + strconv.Itoa(p) + ", " + au.sealing.refused[p]}
+	}
+	return bridge.Health{State: bridge.HealthUp}
+}
+
+// Refusals counts the partitions of the audit log that are no longer
+// sealed because of what was found in them.
+func (au *Audit) Refusals() int64 {
+	au.sealing.mu.Lock()
+	defer au.sealing.mu.Unlock()
+	return int64(len(au.sealing.refused))
+}
+
+// sealHealth holds the reasons why the audit log cannot be sealed, by partition.
+type sealHealth struct {
+	mu      sync.Mutex
+	refused map[int]string
+}
+
+// Trim removes what has outlived the retention from the audit log, up to
+// an entry that is sealed. That it did is signed: nobody else can begin the log
+// later.
+func (au *Audit) Trim(ctx context.Context) error {
+	if au.signer == nil || au.retention == 0 {
+		return nil
+	}
+	logs, err := au.store.Audits(ctx)
+	if err != nil {
+		return err
+	}
+	oldest := time.Now().Add(-au.retention)
+	for p := range logs {
+		seals, err := au.store.Seals(ctx, p)
+		if err != nil {
+			return err
+		}
+		var last proof.Seal
+		for _, token := range seals {
+			s, err := au.PublicKeys().VerifySeal(token)
+			if err != nil {
+				continue // by a key that is gone
+			}
+			if s.At.After(oldest) {
+				break
+			}
+			last = s
+		}
+		if last.N == 0 || last.Trimmed {
+			continue
+		}
+		last.Trimmed = true
+		signed, err := au.signer.Seal(last)
+		if err == nil {
+			err = au.store.TrimAudit(ctx, p, last.N, signed)
+		}
+		if err != nil {
+			return err
+		}
+		au.log.Info("audit log trimmed", "partition", p, "through", last.N)
+	}
+	return nil
+}
+
+// PublicKeys are the keys that verify receipts and seals; none without a
+// signer.
+func (au *Audit) PublicKeys() proof.JWKS {
+	if au.signer == nil {
+		return proof.JWKS{Keys: []proof.JWK{}}
+	}
+	return au.signer.PublicKeys()
+}

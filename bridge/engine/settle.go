@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// settler makes decisions final, or counts them.
+type settler struct {
+	outcomes  bridge.Outcomes
+	records   bridge.Records
+	granter   *granter
+	journal   *journal
+	evaluator *evaluator
+	people    *People
+	log       *slog.Logger
+}
+
+// concludeTries bounds how often a decision is checked again because the
+// request was amended in the meantime.
+const concludeTries = 5
+
+// conclude makes a decision of a person final, or counts it, if the current
+// config lets it stand. Otherwise it returns what to tell the person, and
+// nothing was approved.
+func (s *settler) conclude(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
+	var err error
+	seen := rec.Interaction.Terms
+	for range concludeTries {
+		if !rec.State.Final() && rec.Interaction.Terms != seen && r.State == bridge.StateApproved {
+			return rec, "", &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
+		}
+		if !rec.State.Final() && (r.State == bridge.StateApproved || r.State == bridge.StateAnswered) {
+			now, refusal, failed := s.reconsider(ctx, actor, rec, r)
+			if err = failed; refusal != nil || err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+				return now, "", refusal, err
+			}
+			rec = now
+		}
+		if err == nil {
+			got, result, failed := s.settleOne(ctx, actor, rec, r)
+			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
+				return got, result, nil, err
+			}
+		}
+		if rec, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
+			return rec, "", nil, err
+		}
+	}
+	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+}
+
+// settleOne records a response as an actor's: it decides, with the grant that
+// it gives, or is counted.
+func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
+	i := rec.Interaction
+	r = stamped(actor, i, r)
+	var got bridge.Record
+	var err error
+	result := bridge.BallotLate
+	if i.Kind == bridge.KindApproval && i.Counted() {
+		got, result, err = s.vote(ctx, actor, rec, r)
+	} else {
+		var won bool
+		got, won, err = s.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended, Interaction: i})
+		if won {
+			result = bridge.BallotDecided
+		}
+	}
+	if err != nil || result != bridge.BallotDecided {
+		return got, result, err
+	}
+	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
+	if err := s.granter.give(ctx, got); err != nil {
+		s.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
+	}
+	return got, result, nil
+}
+
+// stamped is a response as an actor's.
+func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge.Response {
+	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
+	if r.Annotations == nil {
+		r.Annotations = map[string]bridge.Annotation{}
+	}
+	if r.State == bridge.StateApproved {
+		r.Covers = i.Coverage(r.Scope)
+	}
+	return r
+}
+
+// nonce names what this person decided, so that a delivery repeated by the
+// service is recognized.
+func nonce(actor bridge.Actor, r bridge.Response) string {
+	b, _ := json.Marshal(struct { // maps are written in key order, so this is stable
+		P, U    string
+		State   bridge.State
+		Answers map[string]bridge.Answer
+		Scope   bridge.Scope
+		Reason  string
+		Stop    bool            `json:",omitempty"`
+		Input   json.RawMessage `json:",omitempty"`
+	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason, r.Stop, r.Input})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+// reconsider checks a decision that approves or answers against the current
+// config. It returns the record to decide, or a verdict if it does not stand.
+func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
+	i := rec.Interaction
+	refuse := func(note string) *bridge.Verdict {
+		s.journal.refuse(ctx, i, actor, "the rules changed")
+		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}
+	}
+	v, err := s.evaluator.rejudge(ctx, rec)
+	if why := unapprovable(err); why != "" {
+		return rec, refuse("This cannot be approved with the current config: " + why + ". Nothing was recorded."), nil
+	}
+	if err != nil {
+		return rec, nil, err
+	}
+	if v.denied != nil {
+		if rec, err = s.evaluator.endByRule(ctx, rec, v.denied); err != nil {
+			return rec, nil, err
+		}
+		return rec, refuse("The current policy denies this: " + v.denied.Reason +
+			". Nothing was approved, and the request is closed."), nil
+	}
+	if len(v.stricter) > 0 {
+		if rec, err = s.evaluator.restate(ctx, rec, v); err != nil {
+			return rec, nil, err
+		}
+		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.stricter, ", ") +
+			". Nothing was recorded: read the card and decide again."), nil
+	}
+	if len(r.Input) > 0 {
+		problem, err := s.unfitEdit(ctx, rec, r.Input)
+		if err != nil {
+			return rec, nil, err
+		}
+		if problem != "" {
+			v := typedProblem(problem)
+			s.journal.refuse(ctx, i, actor, "edited input")
+			return rec, &v, nil
+		}
+	}
+	return s.recount(ctx, rec, r)
+}
+
+// unapprovable returns the reason that a request could not be opened now. It is
+// empty for an error that says nothing about the request.
+func unapprovable(err error) string {
+	if c := bridge.ErrorCode(err); c == bridge.CodeInvalid || c == bridge.CodeForbidden || c == bridge.CodeUnsupported {
+		return bridge.PublicError(err).Message
+	}
+	return ""
+}
+
+// unfitEdit says why an edited input cannot be approved here; empty if it can.
+func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
+	v, err := s.evaluator.rejudgeEdit(ctx, rec, input)
+	if why := unapprovable(err); why != "" {
+		return "The edited input cannot be approved: " + why + ". Nothing was approved.", nil
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case v.denied != nil:
+		return "The policy denies the edited input: " + v.denied.Reason + ". Nothing was approved.", nil
+	case len(v.stricter) > 0:
+		return "The edited input requires " + strings.Join(v.stricter, ", ") +
+			", so it has to be requested on its own. Nothing was approved.", nil
+	}
+	return "", nil
+}
+
+// recount voids the approvals of people who may no longer approve.
+func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
+	i := rec.Interaction
+	if !i.Counted() || r.State != bridge.StateApproved {
+		return rec, nil, nil
+	}
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: i, Step: rec.Step, Next: -1}
+	for _, v := range rec.Votes {
+		if v.State != bridge.StateApproved {
+			continue
+		}
+		holds, err := s.holdsVote(ctx, i, v)
+		if err != nil {
+			return rec, nil, err
+		}
+		if !holds {
+			a.Void = append(a.Void, v.Actor.Voter())
+		}
+	}
+	if len(a.Void) == 0 {
+		return rec, nil, nil
+	}
+	if err := amend(ctx, s.records, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
+		return rec, nil, err
+	}
+	rec, err := s.records.Load(ctx, i.ID)
+	return rec, nil, err
+}
+
+// holdsVote reports whether whoever voted may still approve, and counts for
+// what the vote counted for.
+func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) (bool, error) {
+	actor, why, err := s.people.eligible(ctx, i, v.Actor)
+	if err != nil || why != "" || actor.Person != v.Actor.Person {
+		return false, err
+	}
+	covers, err := s.people.covers(ctx, i, actor)
+	return len(bridge.Missing(covers, v.Covers)) == 0, err
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// threads keeps the messages of a session together.
+type threads struct {
+	notes bridge.Notes
+	log   *slog.Logger
+}
+
+// place says where the card goes: the session's thread where there is one.
+func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p bridge.Platform) (bridge.Destination, error) {
+	d := r.Interaction.Destinations[destination]
+	t, ok := p.(bridge.Threader)
+	if !ok || group(r.Interaction) == "" || d.Thread != "" {
+		return d, nil
+	}
+	first, err := s.notes.Note(ctx, threadKey(r.Interaction, destination))
+	if err != nil || first == "" {
+		return d, err
+	}
+	ref, err := parseRef(first)
+	if err != nil {
+		return d, nil // a note of another version; the channel itself is right too
+	}
+	in, err := t.Thread(ctx, d, ref, group(r.Interaction))
+	if err != nil {
+		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
+		return d, nil
+	}
+	return in, nil
+}
+
+func (s *threads) start(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
+	if group(r.Interaction) == "" || r.Interaction.Destinations[destination].Thread != "" {
+		return nil
+	}
+	_, err := s.notes.PutNote(ctx, threadKey(r.Interaction, destination), ref.Text(), sessionThreads)
+	return err
+}
+
+// group names what keeps messages together: the session, else the tool call.
+// Empty: the card stands alone.
+func group(i bridge.Interaction) string {
+	switch {
+	case i.Presentation == bridge.PresentQuestionnaire:
+		return ""
+	case i.Session != "":
+		return i.Session
+	case i.Presentation == bridge.PresentTool && i.ToolCall != "":
+		return "call " + i.ToolCall
+	}
+	return ""
+}
+
+// threadKey names the note that holds the first message of a group at a
+// destination.
+func threadKey(i bridge.Interaction, destination int) string {
+	d := i.Destinations[destination]
+	return "thread:" + i.Agent + "/" + group(i) + "/" + d.Platform + "/" + d.Channel + "/" + d.Thread
+}
+
+func parseRef(s string) (bridge.MessageRef, error) {
+	var r bridge.MessageRef
+	err := json.Unmarshal([]byte(s), &r)
+	return r, err
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"maps"
+
+	"github.com/nodbridge/nod/bridge/proof"
+)
+
+// shared is what parts in both directions use.
+type shared struct {
+	Options
+	Ports     // with proofs, if there is a prover
+	prover    *proof.Prover
+	routes    routes
+	platforms platforms
+	watcher   watcher
+	journal   *journal
+	redactor  *redactor
+	people    *People
+	channels  *Channels
+	cards     *cards
+}
+
+// wire makes an engine of parts, each of those that come before it.
+func wire(o Options, p Ports, prover *proof.Prover) *Engine {
+	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
+	s.platforms = platformsOf(o.Platforms)
+	s.journal = &journal{store: s.Audit, notes: s.Notes, node: o.Node, log: o.Log}
+	s.redactor = &redactor{hide: o.Redactor}
+	s.people = &People{routes: s.routes, directory: o.Directory, agents: o.Agents}
+	s.channels = &Channels{
+		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
+	}
+	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, keys: o.Keys, log: o.Log}
+	out := s.outgoing()
+	return s.incoming(out)
+}
+
+// outgoing is the parts that carry requests to people.
+type outgoing struct {
+	evaluator  *evaluator
+	granter    *granter
+	reach      *reach
+	opener     *opener
+	reader     *reader
+	rounds     *rounds
+	escalator  *escalator
+	dispatcher *dispatcher
+}
+
+func (s shared) outgoing() outgoing {
+	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
+	composer := &composer{judge: judge, redactor: s.redactor, webhooks: s.Webhooks, routes: s.routes}
+	var out outgoing
+	out.evaluator = &evaluator{
+		records: s.Records, outcomes: s.Outcomes, people: s.people, judge: judge, composer: composer, routes: s.routes,
+		log: s.Log,
+	}
+	out.granter = &granter{
+		store: s.Grants, records: s.Records, outcomes: s.Outcomes, people: s.people, journal: s.journal,
+		evaluator: out.evaluator, prover: s.prover, log: s.Log,
+	}
+	out.reach = &reach{presence: s.Presence, platforms: s.platforms, channels: s.channels, composer: composer}
+	out.opener = &opener{
+		limits: s.Limits, openings: s.Openings, leases: s.Leases, records: s.Records, composer: composer, reach: out.reach,
+		granter: out.granter, log: s.Log,
+	}
+	out.reader = &reader{records: s.Records, granter: out.granter, people: s.people, redactor: s.redactor}
+	out.rounds = &rounds{
+		records: s.Records, reader: out.reader, opener: out.opener, composer: composer, reach: out.reach,
+		routes: s.routes, redactor: s.redactor,
+	}
+	out.escalator = &escalator{
+		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, journal: s.journal,
+		people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
+	}
+	hooks := &hooks{
+		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,
+		log: s.Log,
+	}
+	out.dispatcher = &dispatcher{
+		outbox: s.Outbox, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
+		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, log: s.Log}, watcher: s.watcher,
+		log: s.Log,
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package engine
+
+// incoming makes the parts that bring back what people do, and the engine.
+func (s shared) incoming(out outgoing) *Engine {
+	settler := &settler{
+		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,
+		people: s.people, log: s.Log,
+	}
+	clicks := &clicks{
+		records: s.Records, drafts: s.Drafts, cards: s.cards, people: s.people, settler: settler, journal: s.journal,
+		codes: &codes{notes: s.Notes}, channels: s.channels, escalator: out.escalator, reader: out.reader,
+		keys: s.Keys, linking: s.Linking, watcher: s.watcher, log: s.Log,
+	}
+	links := &Links{notes: s.Notes, store: s.Links, journal: s.journal, clicks: clicks, log: s.Log}
+	grants := &Grants{
+		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
+	}
+	return &Engine{
+		Audit: &Audit{
+			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
+			log: s.Log, node: s.Node,
+		},
+		Channels: s.channels,
+		Evidence: &Evidence{records: s.Records, raw: s.Store, prover: s.prover, signer: s.Signer, log: s.Log},
+		Grants:   grants,
+		Links:    links,
+		People:   s.people,
+		Sessions: &Sessions{memory: s.Memory, mailbox: s.Mailbox, records: s.Records, presence: s.Presence},
+		routes:   s.routes,
+		opener:   out.opener,
+		rounds:   out.rounds,
+		reach:    out.reach,
+		reader:   out.reader,
+		withdrawals: &withdrawals{
+			records: s.Records, outcomes: s.Outcomes, redactor: s.redactor, people: s.people, journal: s.journal,
+		},
+		clicks: clicks,
+		commands: &commands{
+			records: s.Records, channels: s.channels, links: links, grants: grants, reader: out.reader,
+			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
+		},
+		dispatcher: out.dispatcher,
+		sweeper:    &sweeper{deadlines: s.Deadlines, log: s.Log},
+		receiver:   &receiver{leases: s.Leases, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
+	}
+}

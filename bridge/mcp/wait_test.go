@@ -1,0 +1,164 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/mcp"
+)
+
+const question = `{"question":"Still there?","options":[{"value":"yes"}]}`
+
+func yes() bridge.Response {
+	r := by("ana", bridge.StateAnswered)
+	r.Answers = map[string]bridge.Answer{"answer": bridge.TextAnswer("yes")}
+	return r
+}
+
+// TestReattach checks that a client that gives up and comes back finds its
+// request again, also one that was answered in the meantime, and that an answer
+// that it got is not given to a new question.
+func TestReattach(t *testing.T) {
+	t.Parallel()
+	p := newPeople()
+	s := connect(t, mcp.Options{Asker: p, Session: "s"}, "", nil)
+	ctx, hangUp := context.WithCancel(t.Context())
+	done := begin(ctx, t, s, "ask_human", question)
+	first := <-p.asked
+	hangUp()
+	<-done
+	<-p.left
+	p.respond(first.Interaction.ID, yes())
+	if got := <-begin(t.Context(), t, s, "ask_human", question); got.ID != string(first.Interaction.ID) || got.Answer != "yes" {
+		t.Errorf("after a reconnect: %+v", got)
+	}
+	done = begin(t.Context(), t, s, "ask_human", question)
+	next := <-p.asked
+	if next.Interaction.ID == first.Interaction.ID {
+		t.Error("an old answer answers a new question")
+	}
+	p.respond(next.Interaction.ID, yes())
+	<-done
+	other := connect(t, mcp.Options{Asker: p, Session: "other"}, "", nil)
+	done = begin(t.Context(), t, other, "ask_human", question)
+	if rec := <-p.asked; rec.Interaction.Session != "other" {
+		t.Errorf("another session joins %+v", rec.Interaction)
+	} else {
+		p.respond(rec.Interaction.ID, yes())
+	}
+	<-done
+}
+
+// TestHold checks that a client without progress is told to check later, and
+// that one of the 2026 generation comes back on its own first.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	const hold = 30 * time.Millisecond
+	for version, holds := range map[string]time.Duration{"2025-11-25": 1, "2026-07-28": 3} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople()
+			s := connect(t, mcp.Options{Asker: p, Session: "s", Hold: hold}, version, nil)
+			began := time.Now()
+			got := <-begin(t.Context(), t, s, "ask_human", question)
+			took := time.Since(began)
+			if got.Status != "pending" || got.ID == "" || took < holds*hold {
+				t.Fatalf("after %s: %+v", took, got)
+			}
+			if rec := <-p.asked; string(rec.Interaction.ID) != got.ID || len(p.asked) > 0 {
+				t.Errorf("people were asked more than once")
+			}
+			check := `{"id":"` + got.ID + `"}`
+			if again := <-begin(t.Context(), t, s, "check", check); again.Status != "pending" {
+				t.Errorf("%+v", again)
+			}
+			p.respond(bridge.ID(got.ID), yes())
+			if last := <-begin(t.Context(), t, s, "check", check); last.Answer != "yes" {
+				t.Errorf("%+v", last)
+			}
+		})
+	}
+}
+
+// TestForeignState checks that a retry names the request of the same call.
+func TestForeignState(t *testing.T) {
+	t.Parallel()
+	p := newPeople()
+	s := connect(t, mcp.Options{Asker: p, Session: "s", Hold: time.Millisecond}, "2026-07-28", nil)
+	const id = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
+	for _, state := range []string{"x", "x.y.1", id + ".0011223344556677.1", id + ".0011223344556677", id + ".0011223344556677.x"} {
+		got := call(t.Context(), t, s, &sdk.CallToolParams{Name: "ask_human", Arguments: json.RawMessage(question), RequestState: state})
+		if !strings.Contains(got.failure, "requestState") {
+			t.Errorf("%s: %+v", state, got)
+		}
+	}
+	if len(p.asked) > 0 {
+		t.Error("people were asked")
+	}
+}
+
+// TestProgress checks that a client that shows progress hears at once that nod
+// is there, and is not sent away.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	p, told := newPeople(), make(chan *sdk.ProgressNotificationParams, 8)
+	s := connect(t, mcp.Options{Asker: p, Session: "s", Hold: time.Nanosecond}, "", &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told <- r.Params }})
+	done := make(chan answer, 1)
+	go func() {
+		done <- call(t.Context(), t, s, &sdk.CallToolParams{Name: "ask_human", Arguments: json.RawMessage(question), Meta: sdk.Meta{"progressToken": "t"}})
+	}()
+	rec := <-p.asked
+	if got := <-told; got.ProgressToken != "t" || got.Message == "" {
+		t.Errorf("it hears %+v", got)
+	}
+	p.respond(rec.Interaction.ID, yes())
+	if got := <-done; got.Answer != "yes" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestHTTP checks the tools over streamable HTTP, also for a caller without
+// access and for one that hangs up.
+func TestHTTP(t *testing.T) {
+	t.Parallel()
+	p := newPeople()
+	server := httptest.NewServer(mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+		return mcp.Options{Asker: p, Session: r.URL.Query().Get("session")}, r.URL.Query().Get("session") != ""
+	}))
+	t.Cleanup(server.Close)
+	dial := func(path string) (*sdk.ClientSession, error) {
+		return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: server.URL + path, MaxRetries: -1}, nil)
+	}
+	if s, err := dial("/"); err == nil {
+		s.Close()
+		t.Error("a caller without access is connected")
+	}
+	s, err := dial("/?session=web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := begin(ctx, t, s, "ask_human", question)
+	rec := <-p.asked
+	hangUp()
+	if got := <-gone; got.failure == "" {
+		t.Errorf("a caller that hung up gets %+v", got)
+	}
+	<-p.left
+	done := begin(t.Context(), t, s, "ask_human", question)
+	p.respond(rec.Interaction.ID, yes())
+	if got := <-done; got.Answer != "yes" || rec.Interaction.Session != "web" {
+		t.Errorf("%+v of %+v", got, rec.Interaction)
+	}
+}

@@ -1,0 +1,227 @@
+package observe_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/observe"
+)
+
+func newObserver(t *testing.T) *observe.Observer {
+	t.Helper()
+	o, err := observe.New(t.Context(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// scrape reads all metrics, as Prometheus does.
+func scrape(t *testing.T, o *observe.Observer) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	o.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("the metrics answer %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// check compares samples, which are named with their labels; a value of -1
+// means that there must be none.
+func check(t *testing.T, o *observe.Observer, want map[string]float64) {
+	t.Helper()
+	m := scrape(t, o)
+	for name, v := range want {
+		if got := sample(t, m, name); got != v {
+			t.Errorf("%s is %g, want %g", name, got, v)
+		}
+	}
+}
+
+// sample returns the value of a sample; -1 if there is none.
+func sample(t *testing.T, metrics, name string) float64 {
+	t.Helper()
+	for line := range strings.SplitSeq(metrics, "\n") {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			v, err := strconv.ParseFloat(rest, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	return -1
+}
+
+// TestNames checks that the metrics follow the conventions of Prometheus, and
+// that every outcome is counted from 0 on: Prometheus sees no increase from
+// nothing to 1.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	o.WatchProof(func() int64 { return 2 }, func() bridge.Health { return bridge.Health{State: bridge.HealthDegraded} })
+	check(t, o, map[string]float64{
+		`nod_opened_total{kind="approval"}`: 0, `nod_outcomes_total{kind="ask",state="answered"}`: 0, "nod_timeouts_total": 0,
+		`nod_outcomes_total{kind="notice",state="undeliverable"}`: 0, `nod_retries_total{job="hook"}`: 0,
+		`nod_dead_letters_total{job="remind"}`: 0, "nod_redis_failures_total": 0, "nod_api_in_flight": 0,
+		"nod_audit_refused": 2, "nod_keys_unprotected": 1,
+	})
+	problems, err := promlint.New(strings.NewReader(scrape(t, o))).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+	o = newObserver(t)
+	o.WatchProof(func() int64 { return 0 }, func() bridge.Health { return bridge.Health{State: bridge.HealthUp} })
+	check(t, o, map[string]float64{"nod_audit_refused": 0, "nod_keys_unprotected": 0})
+}
+
+// TestActivities checks how deliveries and clicks are counted: those that
+// succeeded, that failed, and that wait for their turn.
+func TestActivities(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	id, err := bridge.NewID(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unavailable := bridge.Errorf(bridge.CodeUnavailable, "down")
+	now := time.Now()
+	for _, a := range []bridge.Activity{
+		{Name: "post", Place: "chat", ID: id, Began: now},
+		{Name: "edit", Place: "chat", ID: id, Began: now},
+		{Name: "edit", Place: "chat", ID: id, Began: now.Add(-7 * time.Second), Err: unavailable},
+		{Name: "edit", Place: "chat", ID: id, Began: now, Err: bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "later")},
+		{Name: "click", Place: "chat", ID: id, Began: now.Add(-1500 * time.Millisecond), Result: bridge.VerdictSettled},
+		{Name: "click", Place: "chat", Began: now, Err: unavailable},
+		{Name: "form", Place: "chat", Began: now, Result: bridge.VerdictForbidden},
+	} {
+		o.Observe(a)
+	}
+	check(t, o, map[string]float64{
+		`nod_delivery_seconds_count{job="post",place="chat"}`:                      1,
+		`nod_delivery_seconds_count{job="edit",place="chat"}`:                      1,
+		`nod_visible_seconds_count{platform="chat"}`:                               1,
+		`nod_delivery_failures_total{code="unavailable",job="edit",place="chat"}`:  1,
+		`nod_delivery_failures_total{code="rate_limited",job="edit",place="chat"}`: -1,
+		`nod_delivery_paced_total{job="edit",place="chat"}`:                        1,
+		`nod_click_seconds_count{platform="chat",result="settled"}`:                1,
+		`nod_click_seconds_bucket{platform="chat",result="settled",le="1"}`:        0,
+		`nod_click_seconds_bucket{platform="chat",result="settled",le="2"}`:        1,
+		`nod_click_seconds_count{platform="chat",result="unavailable"}`:            1,
+		`nod_click_seconds_count{platform="chat",result="forbidden"}`:              1,
+		`nod_delivery_seconds_count{job="click",place="chat"}`:                     -1,
+	})
+	if strings.Contains(scrape(t, o), string(id)) {
+		t.Error("the metrics contain the ID of a request")
+	}
+}
+
+// TestAPI checks that requests are counted by route, never by path, and that
+// those in flight are shown.
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/things/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		check(t, o, map[string]float64{"nod_api_in_flight": 1})
+		w.WriteHeader(http.StatusTeapot)
+	})
+	mux.HandleFunc("/", http.NotFound)
+	h := o.API(mux)
+	for _, path := range []string{"/v1/things/ID-OF-A-THING", "/PATH-OF-A-STRANGER"} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+	}
+	check(t, o, map[string]float64{
+		`nod_api_requests_total{code="418",route="GET /v1/things/{id}"}`: 1,
+		`nod_api_requests_total{code="404",route="unknown"}`:             1, "nod_api_in_flight": 0,
+	})
+	if m := scrape(t, o); strings.Contains(m, "ID-OF") || strings.Contains(m, "STRANGER") {
+		t.Error("the metrics contain a path")
+	}
+}
+
+// TestWatch checks the metrics of the backlog and of the platforms, including
+// while Redis is unreachable.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	stats := bridge.Stats{Ages: []time.Duration{0, time.Minute, time.Minute + 1, 30 * time.Hour}, Weight: 10,
+		Overdue: 2 * time.Second, Jobs: 3, Lag: 4 * time.Second, Dead: 5, Waiting: 6}
+	var err error
+	since := time.Unix(1_700_000_000, 0)
+	o.Watch(func(context.Context) (bridge.Stats, error) { return stats, err }, func() map[string]bridge.Health {
+		return map[string]bridge.Health{"chat": {State: bridge.HealthUp, Since: since}, "mail": {State: bridge.HealthDown}}
+	})
+	platforms := map[string]float64{
+		`nod_platform_state{platform="chat",state="up"}`:      1,
+		`nod_platform_state{platform="chat",state="down"}`:    0,
+		`nod_platform_state{platform="mail",state="down"}`:    1,
+		`nod_platform_state_since_seconds{platform="chat"}`:   1.7e9,
+		`nod_platform_state_since_seconds{platform="mail"}`:   -1,
+		`nod_platform_state{platform="mail",state="standby"}`: 0,
+	}
+	check(t, o, platforms)
+	check(t, o, map[string]float64{
+		"nod_redis_up": 1, `nod_pending{age="1m"}`: 20, `nod_pending{age="5m"}`: 10, `nod_pending{age="1d"}`: 0,
+		`nod_pending{age="older"}`: 10, "nod_overdue_seconds": 2, "nod_outbox_jobs": 3, "nod_outbox_lag_seconds": 4,
+		"nod_dead_letters": 5, "nod_waiting": 6,
+	})
+	err = errors.New("Redis is unreachable")
+	check(t, o, platforms)
+	check(t, o, map[string]float64{"nod_redis_up": 0, "nod_outbox_jobs": -1, `nod_pending{age="1m"}`: -1})
+}
+
+// TestRedis checks that an answer of Redis is a round trip, also one that
+// refuses a command, and that only a connection that fails is a failure.
+func TestRedis(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	h := o.Hook()
+	for _, x := range []struct {
+		err             error
+		trips, failures float64
+	}{{nil, 2, 0}, {redis.Nil, 4, 0}, {io.ErrUnexpectedEOF, 4, 2}, {context.Canceled, 6, 2}} {
+		one := h.ProcessHook(func(context.Context, redis.Cmder) error { return x.err })
+		many := h.ProcessPipelineHook(func(context.Context, []redis.Cmder) error { return x.err })
+		if err := one(t.Context(), redis.NewCmd(t.Context())); !errors.Is(err, x.err) {
+			t.Errorf("a command returns %v, want %v", err, x.err)
+		}
+		if err := many(t.Context(), nil); !errors.Is(err, x.err) {
+			t.Errorf("a pipeline returns %v, want %v", err, x.err)
+		}
+		check(t, o, map[string]float64{"nod_redis_seconds_count": x.trips, "nod_redis_failures_total": x.failures})
+	}
+	dial := h.DialHook(func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF })
+	if _, err := dial(t.Context(), "tcp", "x"); !errors.Is(err, io.EOF) {
+		t.Errorf("dialing returns %v", err)
+	}
+}
+
+// TestClose checks that an observer that saw nothing closes without a
+// collector.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	o, err := observe.New(t.Context(), "http://127.0.0.1:1/v1/traces", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := newObserver(t).Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,164 @@
+package observe_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/observe"
+)
+
+// fakeStore is a store whose next record and error a test sets.
+type fakeStore struct {
+	bridge.Store
+	rec    bridge.Record
+	won    bool
+	ballot bridge.BallotResult
+	ids    []bridge.ID
+	err    error
+}
+
+func (s *fakeStore) Open(context.Context, bridge.Opening) (bridge.Record, bool, error) {
+	return s.rec, s.won, s.err
+}
+
+func (s *fakeStore) Settle(context.Context, bridge.Settlement) (bridge.Record, bool, error) {
+	return s.rec, s.won, s.err
+}
+
+func (s *fakeStore) Vote(context.Context, bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	return s.rec, s.ballot, s.err
+}
+
+func (s *fakeStore) Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record, error) {
+	return s.rec, s.err
+}
+
+func (s *fakeStore) Expire(context.Context, int) ([]bridge.ID, bool, error) {
+	return s.ids, true, s.err
+}
+
+func (s *fakeStore) Retry(context.Context, bridge.Job, time.Duration, string) error { return s.err }
+
+func (s *fakeStore) Bury(context.Context, bridge.Job, string) error { return s.err }
+
+func newStore(t *testing.T) (*observe.Observer, bridge.Store, *fakeStore) {
+	t.Helper()
+	o, fake := newObserver(t), &fakeStore{}
+	return o, o.Store(fake), fake
+}
+
+// approval is a record of an approval that ana answered on chat after a while.
+func approval(state bridge.State, after time.Duration) bridge.Record {
+	r := bridge.Record{State: state}
+	r.Interaction.Kind, r.Interaction.Created = bridge.KindApproval, time.Now().Add(-after)
+	if state != bridge.StatePending {
+		r.Response = &bridge.Response{State: state, At: time.Now(), Actor: &bridge.Actor{Platform: "chat", User: "U1"}}
+	}
+	return r
+}
+
+const (
+	opened   = `nod_opened_total{kind="approval"}`
+	approved = `nod_outcomes_total{kind="approval",state="approved"}`
+	answers  = `nod_response_seconds_count{kind="approval",platform="chat"}`
+)
+
+// TestOpened checks that a request counts once, with its outcome if a policy
+// decided it at once, and not at all if it was there already.
+func TestOpened(t *testing.T) {
+	t.Parallel()
+	o, s, fake := newStore(t)
+	open := func(state bridge.State, created bool, err error) {
+		fake.rec, fake.won, fake.err = approval(state, 0), created, err
+		fake.rec.Response = nil
+		_, got, gerr := s.Open(t.Context(), bridge.Opening{})
+		if got != created || (gerr != nil) != (err != nil) {
+			t.Errorf("Open returns %t, %v", got, gerr)
+		}
+	}
+	open(bridge.StatePending, true, nil)
+	open(bridge.StatePending, false, nil)
+	open(bridge.StatePending, true, bridge.Errorf(bridge.CodeUnavailable, "down"))
+	check(t, o, map[string]float64{opened: 1, approved: 0})
+	open(bridge.StateApproved, true, nil)
+	check(t, o, map[string]float64{opened: 2, approved: 1, answers: -1})
+}
+
+// TestOutcomes checks that an outcome is counted by the daemon whose settlement
+// or vote won, with the time that people took.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	o, s, fake := newStore(t)
+	fake.rec = approval(bridge.StateApproved, 45*time.Second)
+	for _, won := range []bool{true, false} {
+		fake.won = won
+		if _, got, err := s.Settle(t.Context(), bridge.Settlement{}); err != nil || got != won {
+			t.Error(got, err)
+		}
+	}
+	check(t, o, map[string]float64{approved: 1, answers: 1,
+		`nod_response_seconds_bucket{kind="approval",platform="chat",le="30"}`: 0,
+		`nod_response_seconds_bucket{kind="approval",platform="chat",le="60"}`: 1})
+	for _, result := range []bridge.BallotResult{bridge.BallotCounted, bridge.BallotDecided} {
+		fake.ballot = result
+		if _, got, err := s.Vote(t.Context(), bridge.Ballot{}); err != nil || got != result {
+			t.Error(got, err)
+		}
+	}
+	check(t, o, map[string]float64{approved: 2, answers: 2})
+	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
+	if _, _, err := s.Settle(t.Context(), bridge.Settlement{}); err == nil {
+		t.Error("no error")
+	}
+	check(t, o, map[string]float64{approved: 2})
+}
+
+// TestMarks checks that a request that no destination could show counts as
+// undeliverable, and that the hand-over to the agent is timed.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	o, s, fake := newStore(t)
+	const undeliverable = `nod_outcomes_total{kind="approval",state="undeliverable"}`
+	const handover = `nod_handover_seconds_count{kind="approval"}`
+	mark := func(state bridge.State, m bridge.Mark) {
+		fake.rec = approval(state, 0)
+		if _, err := s.Mark(t.Context(), "", m); err != nil {
+			t.Error(err)
+		}
+	}
+	mark(bridge.StatePending, bridge.Mark{Failed: &bridge.Failed{}})
+	mark(bridge.StatePending, bridge.Mark{Delivered: true})
+	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
+	mark(bridge.StateUndeliverable, bridge.Mark{Failed: &bridge.Failed{}})
+	mark(bridge.StateUndeliverable, bridge.Mark{Joined: true})
+	mark(bridge.StateApproved, bridge.Mark{Delivered: true})
+	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
+	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
+	if _, err := s.Mark(t.Context(), "", bridge.Mark{Delivered: true}); err == nil {
+		t.Error("no error")
+	}
+	check(t, o, map[string]float64{handover: 1})
+}
+
+// TestJobs checks that timeouts, retries after a failure and dead letters are
+// counted; a job that waits for its turn is not a retry.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	o, s, fake := newStore(t)
+	fake.ids = []bridge.ID{"a", "b"}
+	if ids, more, err := s.Expire(t.Context(), 10); err != nil || len(ids) != 2 || !more {
+		t.Error(ids, more, err)
+	}
+	job := bridge.Job{Kind: bridge.JobPost}
+	for _, reason := range []string{"", "down"} {
+		if err := s.Retry(t.Context(), job, time.Second, reason); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Bury(t.Context(), job, "gone"); err != nil {
+		t.Error(err)
+	}
+	check(t, o, map[string]float64{"nod_timeouts_total": 2, `nod_retries_total{job="post"}`: 1, `nod_dead_letters_total{job="post"}`: 1})
+}

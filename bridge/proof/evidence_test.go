@@ -1,0 +1,117 @@
+package proof
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// evidenceAt is the time in all fixed evidence.
+var evidenceAt = time.Date(2026, 1, 2, 3, 4, 5, 6000000, time.UTC)
+
+const evidenceID bridge.ID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
+
+func signerOf(t testing.TB, first byte) *Signer {
+	t.Helper()
+	s, err := NewSigner(bytes.Repeat([]byte{first}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// evidenceRequest is an approval whose input is not in the canonical form.
+func evidenceRequest() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", OnTimeout: bridge.OnTimeoutDeny,
+		Approval: &bridge.Approval{Tool: "bash", Where: "/srv", Key: "k", Input: json.RawMessage(`{ "b" : 1.50, "a" : "<&>\u2028", "c": [1e2, -0] }`)},
+	}}
+}
+
+// TestEvidenceOfEarlierVersions checks that digests, signatures and MACs are
+// those that earlier versions made: what is stored has to verify.
+func TestEvidenceOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	p := NewProver(signerOf(t, 1), false)
+	must := func(text string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	req := evidenceRequest()
+	digest := must(Digest(req.Ask))
+	approved := must(Digest(req.WithInput(json.RawMessage(`{"a":2}`))))
+	i := bridge.Interaction{
+		ID: evidenceID, Ask: req.Ask, Agent: "tester", Digest: digest,
+		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "slack", Channel: "C1"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "slack", User: "U1"}},
+		},
+		Lineage: bridge.Lineage{Round: 1},
+	}
+	i.Route, i.MaxRounds, i.Quorum = "default", 3, 2
+	p.ProveInteraction(&i)
+	v := bridge.Vote{Actor: bridge.Actor{Platform: "slack", User: "U1", Person: "ana"}, State: bridge.StateApproved, At: evidenceAt, Shown: ShownHash(i)}
+	p.ProveVote(i.ID, &v)
+	resp := bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &v.Actor, At: evidenceAt, Digest: digest, ApprovedDigest: approved,
+		Input: json.RawMessage(`{"a":2}`), Annotations: map[string]bridge.Annotation{},
+	}
+	if err := p.ProveResponse(i, &resp, []bridge.Vote{v}); err != nil {
+		t.Fatal(err)
+	}
+	g := bridge.Grant{Agent: "tester", Key: "exact:1", At: evidenceAt, Expires: evidenceAt.Add(time.Hour)}
+	p.ProveGrant(&g)
+	l := bridge.Link{Person: "ana", Platform: "slack", User: "U1"}
+	p.ProveLink(&l)
+	e := bridge.AuditEntry{N: 2, Timestamp: 3, Type: bridge.AuditRefusal, ID: i.ID, Agent: "tester", Session: "s", Data: json.RawMessage(`{"why":"x"}`)}
+	bare := i
+	bare.ToolName = "Bash"
+	bare.Approval = &bridge.Approval{Tool: "bash", Where: "/srv", Key: "k", Input: json.RawMessage(`{"a":1}`)}
+	for name, c := range map[string]struct{ got, want string }{
+		"digest":      {digest, "76f69113c55532b1acf6cbd4492e0fe5a996944541ec22ad5e6a2b003ff9b0d3"},
+		"approved":    {approved, "93459c67d7b7a491108bfac4c63834fdb5c922c4c85b4858843a77fe68191a38"},
+		"sent":        {must(Sent(req.Ask, "")), "sent-1:b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
+		"grant key":   {must(GrantDigest(bare)), "6da9db0a7eab872321f3e2c7e9693e03213e230d246d54769ccee546d74ebfdd"},
+		"interaction": {i.Proof, "MfQitvbKgXm9Kp95_SH4R0Cmz1B2-axhreL7Y0cT7io"},
+		"shown":       {v.Shown, "726a3e2f1fa49dc2eaaf6dba4df4e8db1280df8ba7bb5dbdb4bd3d7960e1be0b"},
+		"vote":        {v.Proof, "MfWoYKKkZgRUtWZMZRchkRmtvn-8rNLZ09CBarEgUmBQcJN5q5algx-4ANuchp98XYjT8S3XKxoDbiLx-SfdDw"},
+		"grant":       {g.Proof, "xqtNFGAf7F4GM8y5OS4KvIPPozOmOnrt9VVNY7tqUfU"},
+		"link":        {l.Proof, "P6haQWvJcgXPYA2U5nVISvXOT7var__CM9BRBnmD_l8"},
+		"note":        {p.ProveNote("link:1", "v"), "u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E v"},
+		"audit link":  {LinkAfter(e, "00"), "83b995cb80af15a50238af8584e10fbe584993b5"},
+		"audit hash":  {HashAfter(e, "00"), "7bb8f3824cb70aacfc14a9fa022b4f84b07fb5c93e5c363e9dd24627d3f3b4d0"},
+		"receipt":     {resp.Proof, earlierReceipt},
+		"seal":        {must(p.signer.Seal(Seal{Partition: 1, N: 2, Link: "aa", Hash: "bb", At: evidenceAt, Proven: true})), earlierSeal},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %s, want %s", name, c.got, c.want)
+		}
+	}
+}
+
+// The receipt and the seal were made by the version before this package.
+const (
+	earlierReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
+		"cmVjZWlwdCtqd3MifQ.eyJpZCI6IjAxOTNiM2M0LTdkNWUtN2ExMC04ZjAwLTJiNmQwYzllNGYwMyIsImtpbmQiOiJhcHByb3ZhbCIsI" +
+		"mFnZW50IjoidGVzdGVyIiwic2Vzc2lvbiI6InMiLCJyb3V0ZSI6ImRlZmF1bHQiLCJkaWdlc3QiOiI3NmY2OTExM2M1NTUzMmIxYWNmN" +
+		"mNiZDQ0OTJlMGZlNWE5OTY5NDQ1NDFlYzIyYWQ1ZTZhMmIwMDNmZjliMGQzIiwic3RhdGUiOiJhcHByb3ZlZCIsInNjb3BlIjoib25jZ" +
+		"SIsImFwcHJvdmVkX2RpZ2VzdCI6IjkzNDU5YzY3ZDdiN2E0OTExMDhiZmFjNGM2MzgzNGZkYjVjOTIyYzRjODViNDg1ODg0M2E3N2ZlN" +
+		"jgxOTFhMzgiLCJhY3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiYW5hIn0sInZvdGVzIjpbeyJhY" +
+		"3RvciI6eyJwbGF0Zm9ybSI6InNsYWNrIiwidXNlciI6IlUxIiwicGVyc29uIjoiYW5hIn0sInN0YXRlIjoiYXBwcm92ZWQiLCJhdCI6I" +
+		"jIwMjYtMDEtMDJUMDM6MDQ6MDUuMDA2WiIsInNob3duIjoiNzI2YTNlMmYxZmE0OWRjMmVhYWY2ZGJhNGRmNGU4ZGIxMjgwZGY4YmE3Y" +
+		"mI1ZGJkYjRiZDNkNzk2MGUxYmUwYiIsInByb29mIjoiTWZXb1lLS2taZ1JVdFdaTVpSY2hrUm10dm4tOHJOTFowOUNCYXJFZ1VtQlFjS" +
+		"k41cTVhbGd4LTRBTnVjaHA5OFhZalQ4UzNYS3hvRGJpTHgtU2ZkRHcifV0sImF0IjoiMjAyNi0wMS0wMlQwMzowNDowNS4wMDZaIiwiY" +
+		"29udGVudCI6Ijk0NGY2MGMyYmQ0ZTliMWJiNTNlNjRmZjMwMzE1NGJmN2ViNDQyOGNjZDFjMDNkMmUwNDBjMjU5OWY2YjgzMmYiLCJpb" +
+		"nB1dCI6IjdlODA1OWY0OTU1ODlmY2Q5ODEyMzJjYzExZDAwYjAwZGEzODAyYzAxZDY4OGZhMWNmMWY2YmVkNmU1YmIzM2MiLCJxdW9yd" +
+		"W0iOjJ9.zcRyiF8lRxu1_BPnIx0qO7a6KH4ELduAUIKPVa8BkjHKj6yJIlT3kqVAeNupZRM32NsJWKHQiiOesbEcu9tGBg"
+	earlierSeal = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
+		"c2VhbCtqd3MifQ.eyJwYXJ0aXRpb24iOjEsIm4iOjIsImxpbmsiOiJhYSIsImhhc2giOiJiYiIsImF0IjoiMjAyNi0wMS0wMlQwMzowN" +
+		"DowNS4wMDZaIiwicHJvdmVuIjp0cnVlfQ.N4mewTC6qbJlbt6O-3tm5SLN1lynL6Mlj-RhsY_W-C87XSql9d40waKR4YgQqG7ZVHpm1H" +
+		"fQrE7CZZhlemrNBw"
+)

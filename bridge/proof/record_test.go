@@ -1,0 +1,320 @@
+package proof
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// decided returns a request and its record, which was approved with a changed
+// input.
+func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
+	t.Helper()
+	p := NewProver(signerOf(t, 1), false)
+	req := evidenceRequest()
+	req.Approval.Decisions = []bridge.Decision{bridge.DecideOnce, bridge.DecideEdit, bridge.DecideDeny}
+	stored := req
+	if err := stored.Normalize(); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := Digest(req.Ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bridge.Interaction{
+		ID: evidenceID, Ask: stored.Ask, Agent: "tester", Digest: digest,
+		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
+	}
+	p.ProveInteraction(&i)
+	resp := bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: "U1", Person: "ana", Name: "Ana"}, At: evidenceAt.Add(time.Minute),
+		Digest: digest, Input: json.RawMessage(`{"a":2}`), Reason: "fine",
+		Annotations: map[string]bridge.Annotation{"q": {Preview: "p"}},
+	}
+	if resp.ApprovedDigest, err = ApprovedDigest(i, resp.Input); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ProveResponse(i, &resp, nil); err != nil {
+		t.Fatal(err)
+	}
+	return p, req, p.Marked(bridge.Record{Interaction: i, State: resp.State, Response: &resp})
+}
+
+// altered is a record after a change, with everything in it copied.
+func altered(t *testing.T, r bridge.Record, change func(*bridge.Record)) bridge.Record {
+	t.Helper()
+	out := stored(t, r)
+	change(&out)
+	return out
+}
+
+// TestVerifyAnswer checks that public keys alone verify a record, and that no
+// change of it or of the request goes unnoticed.
+func TestVerifyAnswer(t *testing.T) {
+	t.Parallel()
+	p, req, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	if rec.Unverified != "" || rec.Receipt == "" {
+		t.Fatalf("not verified: %s", rec.Unverified)
+	}
+	for what, set := range map[string]*JWKS{"with keys": &keys, "without": nil} {
+		if err := set.VerifyAnswer(altered(t, rec, func(*bridge.Record) {}), req); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for field, change := range map[string]func(*bridge.Record){
+		"id":             func(r *bridge.Record) { r.Interaction.ID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f04" },
+		"agent":          func(r *bridge.Record) { r.Interaction.Agent = "other" },
+		"state":          func(r *bridge.Record) { r.State = bridge.StateDenied },
+		"scope":          func(r *bridge.Record) { r.Response.Scope = bridge.ScopeAlways },
+		"actor":          func(r *bridge.Record) { r.Response.Actor.User = "U9" },
+		"at":             func(r *bridge.Record) { r.Response.At = r.Response.At.Add(time.Second) },
+		"reason":         func(r *bridge.Record) { r.Response.Reason = "other" },
+		"answers":        func(r *bridge.Record) { r.Response.Answers = map[string]bridge.Answer{"q": bridge.TextAnswer("x")} },
+		"input":          func(r *bridge.Record) { r.Response.Input = json.RawMessage(`{"a":3}`) },
+		"message":        func(r *bridge.Record) { r.Response.Message = &bridge.MessageRef{Channel: "C1", Message: "2"} },
+		"covers":         func(r *bridge.Record) { r.Response.Covers = []string{"all"} },
+		"interaction":    func(r *bridge.Record) { r.Interaction.Prompt = "May I rest?" },
+		"response":       func(r *bridge.Record) { r.Response.Annotations = nil },
+		"response: is":   func(r *bridge.Record) { r.Response = nil },
+		"receipt":        func(r *bridge.Record) { r.Receipt, r.Response.Proof = "", "" },
+		"receipt: diff":  func(r *bridge.Record) { r.Receipt = earlierReceipt },
+		"state: the rec": func(r *bridge.Record) { r.Response.Digest = "00" },
+	} {
+		if _, err := keys.VerifyRecord(altered(t, rec, change)); err == nil || !strings.Contains(err.Error(), ": "+field) {
+			t.Errorf("%s was changed: %v", field, err)
+		}
+	}
+	other := req
+	other.Prompt = "May I rest?"
+	if err := keys.VerifyAnswer(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("it answers another request: %v", err)
+	}
+	if err := keys.VerifyAnswer(altered(t, rec, func(r *bridge.Record) { r.Receipt, r.Response.Proof = "a.b", "a.b" }), req); err == nil {
+		t.Error("a text that is not a receipt passes")
+	}
+}
+
+// TestHiddenDigest checks that the digest of a record is compared with its text,
+// unless credentials are hidden in it.
+func TestHiddenDigest(t *testing.T) {
+	t.Parallel()
+	p, _, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	for redacted, good := range map[int]bool{0: false, 1: true} {
+		i := rec.Interaction
+		i.Prompt, i.Redacted = "May I use ****?", redacted
+		p.ProveInteraction(&i)
+		resp := *rec.Response
+		if err := p.ProveResponse(i, &resp, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: resp.State, Response: &resp})
+		if (err == nil) != good {
+			t.Errorf("%d credentials are hidden: %v", redacted, err)
+		}
+	}
+	i, resp := rec.Interaction, *rec.Response
+	resp.ApprovedDigest = strings.Repeat("0", 64)
+	if err := p.ProveResponse(i, &resp, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.VerifyRecord(bridge.Record{Interaction: i, State: resp.State, Response: &resp}); err == nil {
+		t.Error("the digest of the changed input is not computed")
+	}
+}
+
+// TestEarlierReceipt checks that a receipt without the newer claims proves a
+// record of its version.
+func TestEarlierReceipt(t *testing.T) {
+	t.Parallel()
+	p, _, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	receipt, err := keys.VerifyReceipt(rec.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt.Content, receipt.Annotations, receipt.Input = "", "", ""
+	receipt.Audit = &bridge.AuditRef{Partition: 0, N: 1, Link: "aa"}
+	if rec.Receipt, err = p.signer.sign(typeReceipt, receipt); err != nil {
+		t.Fatal(err)
+	}
+	rec.Response.Proof = ""
+	if _, err := keys.VerifyRecord(rec); err != nil {
+		t.Errorf("it is not accepted: %v", err)
+	}
+	for what, change := range map[string]func(*bridge.Record){
+		"reason": func(r *bridge.Record) { r.Response.Reason = "other" },
+		"state":  func(r *bridge.Record) { r.State = bridge.StateDenied },
+		"digest": func(r *bridge.Record) { r.Interaction.Prompt = "May I rest?" },
+	} {
+		if _, err := keys.VerifyRecord(altered(t, rec, change)); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s was changed: %v", what, err)
+		}
+	}
+}
+
+// TestCovers checks that a receipt covers exactly the request and the input that
+// was approved instead.
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	p, req, rec := decided(t)
+	receipt, err := p.signer.PublicKeys().VerifyReceipt(" " + rec.Receipt + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, words := range map[string]string{"who": "approved by ana (slack U1)", "what": "request " + string(evidenceID), "instead": "changed to sha256:" + receipt.ApprovedDigest} {
+		if !strings.Contains(receipt.Words(), words) {
+			t.Errorf("its words do not say %s: %s", what, receipt.Words())
+		}
+	}
+	if err := receipt.Covers(req, json.RawMessage(` {"a": 2.0} `)); err != nil {
+		t.Error(err)
+	}
+	for what, input := range map[string]string{"the original": "", "another": `{"a":3}`, "no JSON": `{`} {
+		if receipt.Covers(req, json.RawMessage(input)) == nil {
+			t.Errorf("it covers %s", what)
+		}
+	}
+	bad := req
+	bad.Kind = "else"
+	if bridge.ErrorCode(receipt.Covers(bad, nil)) != bridge.CodeInvalid {
+		t.Error("it covers a request that is not valid")
+	}
+	plain := receipt
+	plain.ApprovedDigest, plain.Actor, plain.Votes = "", nil, []bridge.Vote{{State: bridge.StateApproved}}
+	if err := plain.Covers(req, nil); err != nil || !strings.Contains(plain.Words(), "nobody") {
+		t.Errorf("a plain one: %v, %s", err, plain.Words())
+	}
+}
+
+// TestAnswer checks that an answer in another format verifies only with the
+// ends that were signed for it, and covers only its own request.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	p, req, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	body := []byte(`{"ok":true}`)
+	statement, err := p.signer.Answer([]bridge.Record{rec, {State: bridge.StateExpired}}, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends, err := keys.VerifyEnds(statement, body)
+	if err != nil || len(ends) != 2 || ends[0].Reason != "fine" || ends[1].State != bridge.StateExpired {
+		t.Fatalf("%+v, %v", ends, err)
+	}
+	if _, err := keys.VerifyEnds(statement, []byte("other")); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("it verifies another answer: %v", err)
+	}
+	if _, err := keys.VerifyEnds(rec.Receipt, body); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("a receipt passes for a statement: %v", err)
+	}
+	if got, err := keys.CoversEnd(ends[0], req, rec.Receipt); err != nil || got.Actor == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	late := ends[0]
+	late.State = bridge.StateExpired
+	if got, err := keys.CoversEnd(late, req, ""); err != nil || got.Actor != nil {
+		t.Errorf("an end without a decision: %+v, %v", got, err)
+	}
+	denied := ends[0]
+	denied.State = bridge.StateDenied
+	other := req
+	other.Prompt = "May I rest?"
+	for what, c := range map[string]struct {
+		end     End
+		req     bridge.Request
+		receipt string
+	}{
+		"another request":  {ends[0], other, rec.Receipt},
+		"another decision": {denied, req, rec.Receipt},
+		"no receipt":       {ends[0], req, ""},
+		"a bad request":    {ends[0], bridge.Request{Ask: bridge.Ask{Kind: "else"}}, rec.Receipt},
+	} {
+		if _, err := keys.CoversEnd(c.end, c.req, c.receipt); err == nil {
+			t.Errorf("it covers %s", what)
+		}
+	}
+}
+
+// TestSpelling checks that another spelling of a good signature is not good.
+func TestSpelling(t *testing.T) {
+	t.Parallel()
+	p, _, rec := decided(t)
+	keys := p.signer.PublicKeys()
+	token := rec.Receipt
+	for what, bad := range map[string]string{
+		"a line end":  token[:20] + "\n" + token[20:],
+		"padding":     token + "=",
+		"a last bit":  token[:len(token)-1] + "x",
+		"a seal":      earlierSeal,
+		"no JWS":      "a.b",
+		"no payload":  "",
+		"another key": "",
+	} {
+		if what == "another key" {
+			var err error
+			if bad, err = signerOf(t, 2).sign(typeReceipt, Receipt{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := keys.VerifyReceipt(bad); bridge.ErrorCode(err) != bridge.CodeForbidden {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, bad := range map[string]string{"two parts": "a.b", "no base64": "a.*.c", "no JSON": "a.YQ.c"} {
+		if _, err := (*JWKS)(nil).receipt(bad); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("without keys, %s: %v", what, err)
+		}
+		if _, err := (*JWKS)(nil).VerifyEnds(bad, nil); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("without keys, a statement, %s: %v", what, err)
+		}
+	}
+}
+
+// TestKeys checks the thumbprint of RFC 8037, appendix A.3, that a second key
+// still verifies, and that a key that was kept in Redis proves seals alone.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	public, err := bridge.DecodeBase64("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := NewJWK(public); k.KeyID != "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k" {
+		t.Errorf("key ID %s", k.KeyID)
+	}
+	for _, seeds := range [][][]byte{nil, {[]byte("short")}} {
+		if _, err := NewSigner(seeds...); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%d seeds: %v", len(seeds), err)
+		}
+	}
+	rotated, err := NewSigner(bytes.Repeat([]byte{2}, 32), bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rotated.PublicKeys().VerifyReceipt(earlierReceipt); err != nil {
+		t.Errorf("after a rotation: %v", err)
+	}
+	if !rotated.macIs("u47mjHXKIV1P7-gINBI1QYYf9efaEbmL9n2JwNj4p5E", domainNote, []byte("link:1"), []byte("v")) {
+		t.Error("a MAC of the former key does not verify")
+	}
+	moved := signerOf(t, 3)
+	moved.Formerly(signerOf(t, 1).PublicKeys().Keys...)
+	if _, err := moved.PublicKeys().VerifyReceipt(earlierReceipt); err == nil || !strings.Contains(err.Error(), "kept in Redis") {
+		t.Errorf("a receipt by a key from Redis: %v", err)
+	}
+	if s, err := moved.PublicKeys().VerifySeal(earlierSeal); err != nil || s.N != 2 {
+		t.Errorf("a seal by a key from Redis: %v", err)
+	}
+	bad := JWKS{Keys: []JWK{{KeyType: "RSA", KeyID: strings.Repeat("é", 40)}}}
+	if _, err := bad.VerifyReceipt(earlierReceipt); bridge.ErrorCode(err) != bridge.CodeForbidden || bad.detachedIs("AA", domainVote) {
+		t.Errorf("a key of another type: %v", err)
+	}
+	if _, err := bad.Keys[0].public(); err == nil || strings.Contains(err.Error(), "\ufffd") {
+		t.Errorf("a key of another type: %v", err)
+	}
+}

@@ -1,0 +1,214 @@
+package discord_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestContract runs the contract of chat platforms.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	platformtest.Run(t, harness)
+}
+
+var harness = platformtest.Harness{
+	Name: "discord", Channel: sandbox.DiscordChannel, Elsewhere: "100000000000000003",
+	Direct:    "@300000000000000001",
+	Account:   func(m sandbox.Member) string { return m.Discord },
+	New:       newPlatform,
+	Callbacks: func(o *sandbox.Options, url string) { o.DiscordURL = url },
+	Post:      "POST /channels/{channel}/messages", Edit: editCall, Part: editCall, Socket: true, TooLong: 8_000_001,
+	Refusals: []sandbox.Fault{
+		{Kind: "absent"}, {Kind: "no_permission"}, {Kind: "missing_permission", Method: "SEND_MESSAGES"},
+	},
+	Group: sandbox.DiscordGuild + "/" + sandbox.DiscordRole, SandboxGroup: sandbox.DiscordRole,
+	Findings: []platformtest.Finding{
+		{Fault: sandbox.Fault{Kind: "sessions"}, Check: "gateway", Status: bridge.FindingWarning,
+			Fix: "starts over and over"},
+		{Fault: sandbox.Fault{Kind: "endpoint"}, Check: "endpoint", Status: bridge.FindingFailed,
+			Fix: "Interactions Endpoint URL"},
+		{Fault: sandbox.Fault{Kind: "absent"}, Check: "channel." + sandbox.DiscordChannel,
+			Status: bridge.FindingFailed, Fix: "oauth2/authorize"},
+		{Fault: sandbox.Fault{Kind: "no_permission"}, Check: "channel." + sandbox.DiscordChannel,
+			Status: bridge.FindingFailed, Fix: "Permissions"},
+	},
+	Client: client{}, Forge: forge{},
+}
+
+// editCall changes a message; files come with it.
+const editCall = "PATCH /channels/{channel}/messages/{message}"
+
+func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
+	o := discord.Options{Name: "discord", BotToken: sandbox.DiscordToken, APIURL: s.URL + "/discord", NoPacing: !s.Paced}
+	if s.Callback != "" {
+		o.PublicKey = fmt.Sprintf("%x", s.Sandbox.DiscordPublicKey())
+	}
+	if s.Token != "" {
+		o.BotToken = s.Token
+	}
+	return discord.New(o)
+}
+
+// client is the Discord app of a person.
+type client struct{}
+
+// Type implements platformtest.Client: texts are typed into a modal.
+func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
+	r.T.Helper()
+	return fill(r, who, r.Press(who, at, label), []string{text})
+}
+
+// fill submits an open modal.
+func fill(r *platformtest.Rig, who string, opened sandbox.Reaction, values ...[]string) sandbox.Reaction {
+	r.T.Helper()
+	return r.Must(r.Sandbox.Person(who).Fill(r.Ctx, "discord", opened.Modal, values...))
+}
+
+// Retype implements platformtest.Client: an ephemeral reply opens the modal
+// again.
+func (c client) Retype(r *platformtest.Rig, who string, at sandbox.Place,
+	label, text string, _ sandbox.Reaction) sandbox.Reaction {
+	r.T.Helper()
+	if at, ok := private(r, who, "Continue"); ok {
+		return c.Type(r, who, at, "Continue", text)
+	}
+	return c.Type(r, who, at, label, text)
+}
+
+// private is the newest ephemeral message of a person, if it has a control.
+func private(r *platformtest.Rig, who, label string) (sandbox.Place, bool) {
+	places := r.Sandbox.Person(who).PrivatePlaces("discord")
+	if len(places) == 0 {
+		return sandbox.Place{}, false
+	}
+	at := places[len(places)-1]
+	return at, slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool {
+		return strings.Contains(c.Label, label)
+	})
+}
+
+// Choose implements platformtest.Client: a select is on the card, other inputs
+// are in a modal.
+func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
+	w bridge.Widget, labels ...string) sandbox.Reaction {
+	r.T.Helper()
+	if w == bridge.WidgetSelect {
+		return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, "OK"))
+	}
+	return fill(r, who, r.Press(who, at, "Choose"), labels)
+}
+
+// ChooseFrom implements platformtest.Client: a modal has five selects of 25
+// options each.
+func (client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
+	options int, label string) sandbox.Reaction {
+	r.T.Helper()
+	opener := "Choose"
+	if options > 125 {
+		opener, options = "Choose 126", options-125
+	}
+	fields := make([][]string, (options+24)/25-1)
+	return fill(r, who, r.Press(who, at, opener), append(fields, []string{label})...)
+}
+
+// Fill implements platformtest.Client: a modal has five fields, and the way from
+// one to the next is an ephemeral message.
+func (client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields []platformtest.Field) {
+	r.T.Helper()
+	const page = 5
+	pages := slices.Collect(slices.Chunk(fields, page))
+	label := "Answer"
+	for n, p := range pages {
+		if n > 0 {
+			label = fmt.Sprintf("Continue (%d of %d)", n+1, len(pages))
+			r.Eventually("the form goes on with "+label, func() bool {
+				var ok bool
+				at, ok = private(r, who, label)
+				return ok
+			})
+		}
+		var values [][]string
+		for _, f := range p {
+			values = append(values, f.Values)
+		}
+		fill(r, who, r.Press(who, at, label), values...)
+	}
+	if len(pages) > 1 {
+		r.Press(who, at, "Submit")
+	}
+}
+
+// Told implements platformtest.Client.
+func (client) Told(r *platformtest.Rig, who string, _ sandbox.Place, _ sandbox.Reaction, words string) {
+	r.T.Helper()
+	r.Noted(who, words)
+}
+
+// Shown implements platformtest.Client: the file is of the same message.
+func (client) Shown(r *platformtest.Rig, at sandbox.Place) string {
+	return r.Sandbox.Person("ana").Sees(at)
+}
+
+// Follows implements platformtest.Client: a session has a thread.
+func (client) Follows(_ *platformtest.Rig, second, first sandbox.Place) bool {
+	return second.Channel == first.Message
+}
+
+// A mention in the text of a message that is not escaped.
+var mention = regexp.MustCompile(`(?:^|[^\\])(<[@#][^>]*>|@everyone|@here)`)
+
+// Mentions implements platformtest.Client: those that the text shows, and those
+// who are notified.
+func (client) Mentions(m map[string]any) string {
+	found := fmt.Sprint(m["mentions"])
+	if m["mention_everyone"] == true {
+		found += "@everyone"
+	}
+	for _, hit := range mention.FindAllStringSubmatch(fmt.Sprint(m["content"]), -1) {
+		found += hit[1]
+	}
+	return strings.TrimPrefix(found, "[]")
+}
+
+// Token implements platformtest.Client.
+func (client) Token(c sandbox.Control) string { return c.ID }
+
+// Accepts implements platformtest.Client.
+func (client) Accepts(bridge.Widget, string) bool { return true }
+
+// forge makes Discord's HTTP requests.
+type forge struct{}
+
+// Click implements platformtest.Forge.
+func (forge) Click(token string, at sandbox.Place, account string) string {
+	return fmt.Sprintf(`{"id":"%d","type":3,"token":"x","channel_id":%q,"member":{"user":{"id":%q}},"message":{"id":%q},`+
+		`"data":{"custom_id":%q}}`, time.Now().UnixNano(), at.Channel, account, at.Message, token)
+}
+
+// Sign implements platformtest.Forge.
+func (forge) Sign(r *platformtest.Rig, body string, at time.Time) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}}
+	sandbox.SignDiscord(h, r.Sandbox.DiscordKey(), at, []byte(body))
+	return h
+}
+
+// Break implements platformtest.Forge.
+func (f forge) Break(r *platformtest.Rig, body string) map[string]http.Header {
+	now := time.Now()
+	cut := f.Sign(r, body, now)
+	cut.Set("X-Signature-Ed25519", cut.Get("X-Signature-Ed25519")[:64])
+	return map[string]http.Header{
+		"another body": f.Sign(r, body+" ", now), "stale": f.Sign(r, body, now.Add(-6*time.Minute)),
+		"from the future": f.Sign(r, body, now.Add(6*time.Minute)), "truncated signature": cut,
+	}
+}

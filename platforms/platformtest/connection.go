@@ -1,0 +1,123 @@
+package platformtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// runConnection checks how an adapter connects, loses its connection and ends.
+func runConnection(t *testing.T, h Harness) {
+	for _, f := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"it starts, runs and ends", lives}, {"it connects again", reconnects}, {"an outage passes", outlives},
+		{"a refused token ends it", endsRefused}, {"one daemon at a time receives", isExclusive},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			f.run(t, h)
+		})
+	}
+}
+
+func lives(t *testing.T, h Harness) {
+	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	if s := r.Platform.Health().State; s != bridge.HealthStarting || r.Platform.Name() != h.Name {
+		t.Errorf("%s is %s before it runs", r.Platform.Name(), s)
+	}
+	ctx, cancel := context.WithCancel(r.Ctx)
+	go func() { r.ended <- r.Platform.Run(ctx, &Recorder{}) }()
+	r.connected()
+	if h := r.Platform.Health(); h.Since.IsZero() || h.Reason != "" {
+		t.Errorf("health is %+v", h)
+	}
+	cancel()
+	if err := await(r, "the end", r.ended); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// clicks checks that a click arrives.
+func clicks(r *Rig, sink *Recorder) {
+	r.T.Helper()
+	sink.Reset()
+	_, at := r.card()
+	r.Eventually("a click is taken", func() bool { // the service may still be looking for the connection
+		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+		return err == nil && reaction.OK
+	})
+	if len(sink.Clicks()) == 0 {
+		r.T.Error("the click did not arrive")
+	}
+}
+
+func reconnects(t *testing.T, h Harness) {
+	if !h.Socket {
+		t.Skip("it has no connection that the service can end")
+	}
+	sink := &Recorder{}
+	r := newRig(t, h, options{sink: sink}).connected()
+	clicks(r, sink)
+	if err := r.Sandbox.Disconnect(h.Name, 0); err != nil {
+		t.Fatal(err)
+	}
+	clicks(r, sink)
+	r.connected()
+}
+
+func outlives(t *testing.T, h Harness) {
+	sink := &Recorder{}
+	r := newRig(t, h, options{sink: sink, still: true})
+	r.fault(sandbox.Fault{Kind: "error", Status: 503})
+	r.fault(sandbox.Fault{Kind: "refuse_connect"})
+	r.run(sink)
+	r.Eventually("it is degraded", func() bool { return r.Platform.Health().State == bridge.HealthDegraded })
+	if r.Platform.Health().Reason == "" {
+		t.Error("health does not say why")
+	}
+	r.Sandbox.ClearFaults()
+	r.connected()
+	clicks(r, sink)
+}
+
+func endsRefused(t *testing.T, h Harness) {
+	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	r.fault(sandbox.Fault{Kind: "revoke"})
+	go func() { r.ended <- r.Platform.Run(r.Ctx, &Recorder{}) }()
+	err := await(r, "the end", r.ended)
+	if bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("it ended with %v", err)
+	}
+	if h := r.Platform.Health(); h.State != bridge.HealthDown || h.Reason == "" {
+		t.Errorf("health is %+v", h)
+	}
+}
+
+// isExclusive checks the key under which one daemon receives, if the service
+// wants that.
+func isExclusive(t *testing.T, h Harness) {
+	first := newRig(t, h, options{sink: &Recorder{}, still: true})
+	x, ok := first.Platform.(bridge.Exclusive)
+	if !ok {
+		return
+	}
+	second := newRig(t, h, options{sink: &Recorder{}, still: true}).Platform.(bridge.Exclusive)
+	called := newRig(t, h, options{sink: &Recorder{}, still: true, http: true}).Platform.(bridge.Exclusive)
+	if x.ExclusiveKey() == "" || x.ExclusiveKey() != second.ExclusiveKey() {
+		t.Errorf("two daemons of one account have the keys %q and %q", x.ExclusiveKey(), second.ExclusiveKey())
+	}
+	if called.ExclusiveKey() != "" {
+		t.Error("only one daemon may take callbacks")
+	}
+	for _, secret := range []string{sandbox.DiscordToken, sandbox.TelegramToken} {
+		if strings.Contains(x.ExclusiveKey(), secret) {
+			t.Errorf("the key holds the token: %s", x.ExclusiveKey())
+		}
+	}
+}

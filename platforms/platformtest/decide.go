@@ -1,0 +1,149 @@
+package platformtest
+
+import (
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// decisions are the ways to decide on an approval.
+var decisions = []flow{
+	{"every scope of an approval", func(r *Rig) {
+		for label, want := range map[string]bridge.Scope{
+			render.LabelOnce: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
+		} {
+			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+			req.Approval.Where = "/" + label // a request of its own, which no grant covers
+			c := r.ask(req)
+			for _, words := range []string{"make deploy", "sha256:" + c.Interaction.Digest[:12]} {
+				if !strings.Contains(c.text(), words) {
+					r.T.Errorf("the card does not say %q: %s", words, c.text())
+				}
+			}
+			r.Press("ana", c.read().at(), label)
+			got := c.end()
+			if got.State != bridge.StateApproved || got.Response.Scope != want || got.Response.Digest != c.Interaction.Digest {
+				r.T.Errorf("%s: %s %+v", label, got.State, got.Response)
+			}
+			c.closed("ana")
+		}
+	}},
+	{"deny", func(r *Rig) {
+		c := r.ask(approval())
+		r.Press("ana", c.at(), render.LabelDeny)
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("state %s", got.State)
+		}
+		c.closed("Denied", "ana")
+	}},
+	{"deny with a reason", func(r *Rig) {
+		c := r.ask(approval())
+		r.Harness.Client.Type(r, "ana", c.at(), "reason", "not on a Friday")
+		if got := c.end(); got.State != bridge.StateDenied || got.Response.Reason != "not on a Friday" {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c.closed("Denied", "not on a Friday")
+	}},
+	{"edit, then approve", func(r *Rig) {
+		req := approval()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+		c := r.ask(req)
+		refused := r.Harness.Client.Type(r, "ana", c.read().at(), "Edit", "make test")
+		c.pending()
+		r.Harness.Client.Retype(r, "ana", c.at(), "Edit", `{"command": "make test"}`, refused)
+		if got := c.end(); got.State != bridge.StateApproved || string(got.Response.Input) != `{"command":"make test"}` {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c.closed("make deploy", "make test")
+	}},
+	{"typed confirmation", func(r *Rig) {
+		req := approval()
+		req.Approval.Confirm = "prod-db"
+		c := r.ask(req)
+		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelOnce, "prod")
+		c.pending()
+		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelOnce, "prod-db", refused)
+		if got := c.end(); got.State != bridge.StateApproved {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+	}},
+	{"always deny, and deny and stop", func(r *Rig) {
+		for label, d := range map[string]bridge.Decision{
+			render.LabelDenyAlways: bridge.DecideDenyAlways, render.LabelDenyStop: bridge.DecideDenyStop,
+		} {
+			req := approval()
+			req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, d, bridge.DecideOnce}
+			c := r.ask(req)
+			r.Press("ana", c.at(), label)
+			got := c.end()
+			always := got.Response.Scope == bridge.ScopeAlways
+			if got.State != bridge.StateDenied || always != (d == bridge.DecideDenyAlways) || got.Response.Stop == always {
+				r.T.Errorf("%s: %s %+v", label, got.State, got.Response)
+			}
+		}
+	}},
+	{"a person who may not respond is refused and changes nothing", func(r *Rig) {
+		c := r.ask(approval())
+		for _, label := range []string{render.LabelOnce, render.LabelDeny, "reason"} {
+			reaction := r.Press("mal", c.at(), label)
+			r.told("mal", c.at(), reaction, "may not answer")
+			if reaction.Modal != "" {
+				r.T.Error("a form opened")
+			}
+		}
+		c.pending()
+		r.Press("ana", c.at(), render.LabelDeny)
+		c.end()
+	}},
+	{"a second decision loses and is told who won", func(r *Rig) {
+		c := r.ask(approval())
+		late := c.holding(render.LabelDeny, "bo")
+		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideOnce})
+		if reaction, ok := r.act(late); ok { // the card may be closed already
+			r.told("bo", c.at(), reaction, "Already decided by ana")
+		}
+		if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c.closed("ana")
+	}},
+	{"votes are shown and counted once for each person", func(r *Rig) {
+		req := approval()
+		req.Route = routeTwo
+		c := r.ask(req)
+		r.Press("ana", c.read().at(), render.LabelOnce)
+		r.Says(c.at(), "1 of 2 have approved: ana")
+		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelOnce), "recorded already")
+		if rec := c.pending(); len(rec.Votes) != 1 {
+			r.T.Fatalf("votes: %+v", rec.Votes)
+		}
+		r.Press("bo", c.at(), render.LabelOnce)
+		if got := c.end(); got.State != bridge.StateApproved || len(got.Votes) != 2 {
+			r.T.Errorf("%s, votes %+v", got.State, got.Votes)
+		}
+		c.closed("ana, bo")
+	}},
+	{"only what the agent can take is offered", func(r *Rig) {
+		req := approval()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}
+		c := r.ask(req)
+		var labels []string
+		for _, control := range c.controls() {
+			labels = append(labels, control.Label)
+		}
+		if got := strings.Join(labels, ", "); got != render.LabelDeny+", "+render.LabelOnce {
+			r.T.Errorf("offered are %s", got)
+		}
+		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
+	}},
+	{"a click that the service delivers twice counts once", func(r *Rig) {
+		c := r.ask(approval()).read()
+		r.fault(duplicated)
+		r.Press("ana", c.at(), render.LabelOnce)
+		if got := c.end(); got.State != bridge.StateApproved {
+			r.T.Errorf("state %s", got.State)
+		}
+		c.closed("ana")
+	}},
+}

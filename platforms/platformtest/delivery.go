@@ -1,0 +1,82 @@
+package platformtest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// runDelivery breaks the service while the engine posts and edits.
+func runDelivery(t *testing.T, h Harness) {
+	r := newRig(t, h, options{}).connected()
+	for _, f := range []flow{
+		{"a card is posted once the service takes it", func(r *Rig) {
+			r.fault(sandbox.Fault{Method: h.Post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+			r.fault(sandbox.Fault{Method: h.Post, Kind: "error", Status: 502, Count: 1})
+			c := r.ask(approval())
+			r.Press("ana", c.at(), render.LabelDeny)
+			c.end()
+			c.closed("ana")
+		}},
+		{"an edit that fails is done later", func(r *Rig) {
+			c := r.ask(approval())
+			r.fault(sandbox.Fault{Method: h.Edit, Kind: "error", Status: 500, Count: 1})
+			r.fault(sandbox.Fault{Method: h.Edit, Kind: "drop_after", Count: 1})
+			r.fault(sandbox.Fault{Method: h.Edit, Kind: "rate_limit", RetryAfter: 1, Count: 1})
+			c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
+			c.closed("ana")
+		}},
+		{"the parts of a long text come once, and then the card", func(r *Rig) {
+			for _, f := range []sandbox.Fault{
+				{Kind: "error", Count: 3}, {Kind: "drop", Count: 1}, {Kind: "rate_limit", RetryAfter: 1, Count: 1},
+			} {
+				f.Method = h.Part
+				r.fault(f)
+			}
+			c := r.ask(longCommand(900)).read()
+			if n := strings.Count(r.Harness.Client.Shown(r, c.at()), longLine(600)); n != 1 {
+				r.T.Errorf("line 600 is there %d times", n)
+			}
+			r.Press("ana", c.at(), render.LabelOnce)
+			if got := c.end(); got.State != bridge.StateApproved {
+				r.T.Errorf("state %s", got.State)
+			}
+		}},
+		{"a channel that cannot be posted to is known at once", func(r *Rig) {
+			r.fault(sandbox.Fault{Kind: "absent"})
+			defer r.Sandbox.ClearFaults()
+			r.undeliverable()
+		}},
+		{"a token that is refused is known at once", func(r *Rig) {
+			r.fault(sandbox.Fault{Kind: "revoke"})
+			r.undeliverable()
+			r.Eventually("health says why", func() bool {
+				health := r.Engine.Health()[h.Name]
+				return health.State == bridge.HealthDown && health.Reason != ""
+			})
+			r.undeliverable()
+		}},
+	} {
+		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
+	}
+}
+
+// undeliverable opens a request that no one can see.
+func (r *Rig) undeliverable() {
+	r.T.Helper()
+	began := time.Now()
+	rec, err := r.Engine.Open(r.Ctx, r.agent, approval(), "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	if got := (Card{rec, r}).end(); got.State != bridge.StateUndeliverable || got.Response.Reason == "" {
+		r.T.Errorf("%s %+v", got.State, got.Response)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		r.T.Errorf("it was known after %s", took)
+	}
+}

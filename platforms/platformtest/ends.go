@@ -1,0 +1,100 @@
+package platformtest
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// duplicated is a service that delivers a click twice.
+var duplicated = sandbox.Fault{Kind: "event_duplicate", Count: 1}
+
+// ends are the ways in which a request ends without a response, and the modes
+// in which none is taken.
+var ends = []flow{
+	{"a request expires, and the late are told", func(r *Rig) {
+		req := approval()
+		req.Timeout = bridge.Duration(time.Second)
+		c := r.ask(req)
+		late := c.holding(render.LabelOnce, "bo")
+		if got := c.end(); got.State != bridge.StateExpired {
+			r.T.Errorf("state %s", got.State)
+		}
+		c.closed("Expired")
+		if reaction, ok := r.act(late); ok { // some clients can send what is no longer shown
+			r.told("bo", c.at(), reaction, "Too late")
+		}
+	}},
+	{"a cancelled request says so", func(r *Rig) {
+		c := r.ask(approval())
+		if _, err := r.Engine.Cancel(r.Ctx, c.Interaction.ID, "no longer needed"); err != nil {
+			r.T.Fatal(err)
+		}
+		c.closed("no longer needed")
+	}},
+	{"the card says when the agent has the response", func(r *Rig) {
+		c := r.ask(approval())
+		r.Press("ana", c.at(), render.LabelDeny)
+		if err := r.Engine.Delivered(r.Ctx, c.end()); err != nil {
+			r.T.Fatal(err)
+		}
+		c.closed("has received this")
+	}},
+	{"a notice has no controls", func(r *Rig) {
+		c := r.ask(bridge.Request{Ask: bridge.Ask{
+			Kind: bridge.KindNotice, Prompt: "The release is out", Session: newSession(),
+		}})
+		c.closed("The release is out")
+		if got := c.end(); got.State != bridge.StateAnswered {
+			r.T.Errorf("state %s", got.State)
+		}
+	}},
+	{"a read-only channel takes no response", func(r *Rig) {
+		c, clicked := r.ask(approval()), r.ask(approval())
+		held := clicked.holding(render.LabelOnce, "bo")
+		ana := bridge.Actor{Platform: r.Harness.Name, User: r.account("ana")}
+		mute := func(on bool) {
+			r.T.Helper()
+			if err := r.Engine.Channels.SetMuted(r.Ctx, ana, r.Harness.Name, []string{r.Harness.Channel}, on); err != nil {
+				r.T.Fatal(err)
+			}
+		}
+		mute(true)
+		c.closed("unmute")
+		clicked.closed("unmute")
+		if reaction, ok := r.act(held); ok { // some clients can send what is no longer shown
+			r.told("bo", clicked.at(), reaction, "read-only")
+		}
+		mute(false)
+		r.Press("bo", c.at(), render.LabelDeny)
+		c.end()
+	}},
+	{"a session keeps together", func(r *Rig) {
+		req := approval()
+		first, second := r.ask(req), r.ask(req)
+		if !r.Harness.Client.Follows(r, second.at(), first.at()) {
+			r.T.Errorf("the second card does not follow the first: %v", r.Sandbox.Message(second.at()))
+		}
+		other := r.ask(approval())
+		if r.Harness.Client.Follows(r, other.at(), first.at()) {
+			r.T.Error("the card of another session follows the first")
+		}
+		for _, c := range []Card{first, second, other} {
+			r.Press("ana", c.at(), render.LabelDeny)
+			c.end()
+			c.closed("ana")
+		}
+	}},
+	{"people are reminded next to the card", func(r *Rig) {
+		req := approval()
+		req.Route, req.Prompt = routeSlow, "Restart the pump "+req.Session+"?"
+		c := r.ask(req)
+		const words = "Still waiting for an answer"
+		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
+		r.told("ana", c.at(), r.Press("ana", c.at(), "Remind me"), "You are reminded at")
+		r.Press("ana", c.at(), render.LabelDeny)
+		c.end()
+	}},
+}

@@ -1,0 +1,154 @@
+package platformtest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Nowhere is a client that reaches no service.
+func Nowhere() *http.Client { return &http.Client{Transport: nowhere{}} }
+
+type nowhere struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("nowhere") }
+
+// Refusing is a sink that opens no form and finds every click invalid.
+type Refusing struct{}
+
+// Form implements bridge.Sink.
+func (Refusing) Form(context.Context, bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: "no"}, nil
+}
+
+// Click implements bridge.Sink.
+func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error) {
+	for n := range c.Inputs {
+		if n < 0 || n >= bridge.MaxFields {
+			return bridge.Verdict{}, errors.New("an input of no question")
+		}
+	}
+	problems := map[int]string{0: "no", bridge.TypedProblem: "no"}
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "no", Problems: problems}, nil
+}
+
+// Command implements bridge.Sink.
+func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }
+
+// Recorder is a sink that keeps what the adapter hands over, and answers as the
+// test says. It is safe for concurrent use.
+type Recorder struct {
+	mu       sync.Mutex
+	clicks   []bridge.Click
+	commands []bridge.Command
+	ctx      context.Context // of the newest click
+	answer   func(bridge.Click) (bridge.Verdict, error)
+	form     bridge.Form
+	fails    error
+}
+
+// Answers sets the answer to a click. If it is nil, each click is noted.
+func (r *Recorder) Answers(answer func(bridge.Click) (bridge.Verdict, error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// Shows sets what Form returns, and the error of Form and Command.
+func (r *Recorder) Shows(f bridge.Form, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.form, r.fails = f, err
+}
+
+// Reset forgets everything.
+func (r *Recorder) Reset() {
+	r.Answers(nil)
+	r.Shows(bridge.Form{}, nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clicks, r.commands = nil, nil
+}
+
+// Form implements bridge.Sink.
+func (r *Recorder) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
+	r.keep(ctx, c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.form, bridge.Verdict{}, r.fails
+}
+
+// Click implements bridge.Sink.
+func (r *Recorder) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
+	answer := r.keep(ctx, c)
+	if answer == nil {
+		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "noted"}, nil
+	}
+	return answer(c)
+}
+
+// Command implements bridge.Sink.
+func (r *Recorder) Command(_ context.Context, c bridge.Command) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commands = append(r.commands, c)
+	return "carried out", r.fails
+}
+
+func (r *Recorder) keep(ctx context.Context, c bridge.Click) func(bridge.Click) (bridge.Verdict, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clicks, r.ctx = append(r.clicks, c), ctx
+	return r.answer
+}
+
+// Context returns the context of the newest click.
+func (r *Recorder) Context() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ctx
+}
+
+// Clicks returns the clicks so far.
+func (r *Recorder) Clicks() []bridge.Click {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.clicks)
+}
+
+// Commands returns the commands so far.
+func (r *Recorder) Commands() []bridge.Command {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.commands)
+}
+
+// Memory is a Notes in memory. Its zero value is ready.
+type Memory struct{ kept sync.Map }
+
+// PutNote implements Notes.
+func (m *Memory) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
+	v, _ := m.kept.LoadOrStore(key, value)
+	return v.(string), nil
+}
+
+// Note implements Notes.
+func (m *Memory) Note(_ context.Context, key string) (string, error) {
+	v, ok := m.kept.Load(key)
+	if !ok {
+		return "", nil
+	}
+	return v.(string), nil
+}
+
+// DropNote implements Notes.
+func (m *Memory) DropNote(_ context.Context, key string) error {
+	m.kept.Delete(key)
+	return nil
+}

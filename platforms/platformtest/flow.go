@@ -1,0 +1,187 @@
+package platformtest
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// routeTwo is a route on which two people must approve.
+const routeTwo = "two"
+
+// routeSlow is a route on which people are reminded soon.
+const routeSlow = "slow"
+
+// startEngine makes the adapter and an engine on an embedded store.
+func (r *Rig) startEngine(s Setup) bridge.Sink {
+	r.T.Helper()
+	redisServer := miniredis.NewMiniRedis()
+	if err := redisServer.Start(); err != nil {
+		r.T.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: redisServer.Addr(), ContextTimeoutEnabled: true})
+	store, err := broker.New(r.Ctx, broker.Options{Client: client, Partitions: 1})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	r.T.Cleanup(func() { store.Close(); client.Close(); redisServer.Close() })
+	s.Notes = store
+	r.make(s)
+	people := map[string]directory.Person{}
+	var responders []bridge.Responder
+	for _, m := range sandbox.SampleMembers() {
+		account := r.Harness.Account(m)
+		people[m.Key] = directory.Person{Accounts: map[string]string{r.Harness.Name: account}}
+		if m.Key != "mal" {
+			responders = append(responders, bridge.Responder{Person: m.Key, Platform: r.Harness.Name, User: account})
+		}
+	}
+	route := bridge.Route{
+		Destinations: []bridge.Destination{{Platform: r.Harness.Name, Channel: r.Harness.Channel}}, Responders: responders,
+	}
+	two, slow := route, route
+	two.Quorum, slow.Snooze = 2, time.Second
+	slow.Steps = []bridge.Step{{After: bridge.Duration(200 * time.Millisecond), Remind: true}}
+	r.Engine = engine.New(engine.Options{
+		Store: store, Keys: r.keys, Platforms: []bridge.Platform{r.Platform},
+		Routes:    map[string]bridge.Route{bridge.DefaultRoute: route, routeTwo: two, routeSlow: slow},
+		Directory: directory.New(directory.Options{People: people, Remembered: time.Nanosecond}),
+		Agents:    map[string]bridge.Agent{r.agent.Name: r.agent},
+		Log:       slog.New(slog.NewTextHandler(logged{r.T.Context(), r.T.Log}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	return r.Engine
+}
+
+// logged shows a log with its test, as long as the test runs.
+type logged struct {
+	ctx context.Context
+	log func(...any)
+}
+
+// Write implements io.Writer.
+func (l logged) Write(b []byte) (int, error) {
+	if l.ctx.Err() == nil {
+		l.log(strings.TrimSpace(string(b)))
+	}
+	return len(b), nil
+}
+
+// Card is a request whose card is posted.
+type Card struct {
+	bridge.Record
+	r *Rig
+}
+
+// ask opens a request and waits for its card.
+func (r *Rig) ask(req bridge.Request) Card {
+	r.T.Helper()
+	if req.Prompt == "" {
+		req.Prompt = "Please answer"
+	}
+	rec, err := r.Engine.Open(r.Ctx, r.agent, req, "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return r.posted(rec.Interaction.ID)
+}
+
+// posted waits for the card of a request.
+func (r *Rig) posted(id bridge.ID) Card {
+	r.T.Helper()
+	c := Card{r: r}
+	r.Eventually("the card is posted", func() bool {
+		var err error
+		c.Record, err = r.Engine.Get(r.Ctx, id)
+		return err == nil && len(c.Messages)+len(c.Failures) == len(c.Interaction.Destinations)
+	})
+	if len(c.Failures) > 0 {
+		r.T.Fatalf("the card is not posted: %v", c.Failures)
+	}
+	return c
+}
+
+// at returns the place of the card.
+func (c Card) at() sandbox.Place { return c.r.place(c.Messages[0]) }
+
+func (c Card) text() string { return c.r.Text(c.at()) }
+
+func (c Card) controls() []sandbox.Control { return c.r.Controls(c.at()) }
+
+// read waits until nod knows that the card shows everything. A person takes
+// longer than that to read it.
+func (c Card) read() Card {
+	c.r.T.Helper()
+	c.r.Eventually("nod knows that the card shows everything", func() bool {
+		rec, err := c.r.Engine.Get(c.r.Ctx, c.Interaction.ID)
+		return err == nil && rec.Shown[0] != ""
+	})
+	return c
+}
+
+// end waits for the end, as the agent does.
+func (c Card) end() bridge.Record {
+	c.r.T.Helper()
+	ctx, cancel := context.WithTimeout(c.r.Ctx, patience)
+	defer cancel()
+	rec, err := c.r.Engine.Await(ctx, c.Interaction.ID)
+	if err != nil {
+		c.r.T.Fatal(err)
+	}
+	return rec
+}
+
+// closed waits until the card has no controls and says the words.
+func (c Card) closed(words ...string) {
+	c.r.T.Helper()
+	for _, w := range words {
+		c.r.Says(c.at(), w)
+	}
+	c.r.Eventually("the card has no controls", func() bool { return len(c.controls()) == 0 })
+}
+
+// pending fails the test unless nothing is decided and the controls are there.
+func (c Card) pending() bridge.Record {
+	c.r.T.Helper()
+	rec, err := c.r.Engine.Get(c.r.Ctx, c.Interaction.ID)
+	if err != nil || rec.State != bridge.StatePending {
+		c.r.T.Fatalf("state %s, %v; want pending", rec.State, err)
+	}
+	if len(c.controls()) == 0 {
+		c.r.T.Fatal("the controls are gone")
+	}
+	return rec
+}
+
+// holding is a click prepared while the controls were shown.
+func (c Card) holding(label, who string) sandbox.Action {
+	c.r.T.Helper()
+	c.r.Has(c.at(), label)
+	act := sandbox.Action{
+		Service: c.r.Harness.Name, As: who, Do: "press", Channel: c.at().Channel, Message: c.at().Message,
+	}
+	for _, control := range c.controls() {
+		if act.Control == "" && strings.Contains(control.Label, label) {
+			act.Control = control.ID
+		}
+	}
+	return act
+}
+
+// elsewhere answers for a person without the card.
+func (c Card) elsewhere(who string, reply bridge.Reply) {
+	c.r.T.Helper()
+	actor := bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}
+	if _, err := c.r.Engine.Answer(c.r.Ctx, c.Interaction.ID, actor, reply); err != nil {
+		c.r.T.Fatal(err)
+	}
+}

@@ -1,0 +1,190 @@
+package platformtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// flow is something that people and an agent do through a platform.
+type flow struct {
+	name string
+	run  func(*Rig)
+}
+
+// runFlows runs every flow on one adapter with a real engine.
+func runFlows(t *testing.T, h Harness) {
+	r := newRig(t, h, options{}).connected()
+	for _, all := range [][]flow{choices, typedTexts, forms, decisions, ends, together, texts} {
+		for _, f := range all {
+			t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
+		}
+	}
+}
+
+// choices are the questions with options.
+var choices = []flow{
+	{"one click answers", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetButtons, choosable("eu", "us")...))
+		r.Press("ana", c.at(), "Us")
+		c.wantAnswer(bridge.TextAnswer("us"))
+		if by := c.end().Response.Actor; by.User != r.account("ana") || by.Person != "ana" || by.Platform != r.Harness.Name {
+			r.T.Errorf("it was answered by %+v", by)
+		}
+		c.closed("ana", "Us")
+	}},
+	{"a bare prompt is yes or no", func(r *Rig) {
+		c := r.ask(bridge.Request{})
+		r.Press("bo", c.at(), "No")
+		if got := c.end(); got.Response.Answers["q1"].Text != "no" {
+			r.T.Errorf("answered %v", got.Response.Answers)
+		}
+	}},
+	{"confirm", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetConfirm))
+		r.Press("ana", c.at(), "Yes")
+		c.wantAnswer(bridge.TextAnswer("yes"))
+	}},
+	{"select", func(r *Rig) { choosesOne(r, bridge.WidgetSelect) }},
+	{"radio", func(r *Rig) { choosesOne(r, bridge.WidgetRadio) }},
+	{"action selection", func(r *Rig) { choosesOne(r, bridge.WidgetActionSelection) }},
+	{"checkbox takes several, in the order of the options", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetCheckbox, choosable("api", "cron", "web")...))
+		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox, "Web", "Api")
+		c.wantAnswer(bridge.ListAnswer("api", "web"))
+	}},
+	{"an optional checkbox may be empty", func(r *Rig) {
+		req := one(bridge.WidgetCheckbox, choosable("api", "cron")...)
+		req.Questions[0].Required = new(bool)
+		c := r.ask(req)
+		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox)
+		c.wantAnswer(bridge.ListAnswer())
+	}},
+	{"select does nothing until one is chosen", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetSelect, choosable("eu", "us")...))
+		r.told("ana", c.at(), r.Press("ana", c.at(), "OK"), "Choose one first")
+		c.pending()
+		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetSelect, "Us")
+		c.wantAnswer(bridge.TextAnswer("us"))
+	}},
+	{"defaults are preselected", func(r *Rig) {
+		req := one(bridge.WidgetSelect, choosable("eu", "us")...)
+		d := bridge.TextAnswer("us")
+		req.Questions[0].Default = &d
+		c := r.ask(req)
+		r.Press("ana", c.at(), "OK")
+		c.wantAnswer(bridge.TextAnswer("us"))
+	}},
+	{"another answer than the options", func(r *Rig) {
+		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
+		req.Questions[0].AllowOther = true
+		c := r.ask(req)
+		r.Harness.Client.Type(r, "ana", c.at(), "Other", "Antarctica")
+		got := c.end()
+		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
+			r.T.Errorf("got %+v", got.Response)
+		}
+	}},
+	{"many options", func(r *Rig) {
+		for _, n := range []int{26, 120, 200} {
+			var o []bridge.Option
+			for k := range n {
+				o = append(o, bridge.Option{Value: fmt.Sprintf("v%03d", k), Label: fmt.Sprintf("Option %03d", k)})
+			}
+			c := r.ask(one(bridge.WidgetSelect, o...))
+			r.Harness.Client.ChooseFrom(r, "ana", c.at(), n, fmt.Sprintf("Option %03d", n-1))
+			c.wantAnswer(bridge.TextAnswer(fmt.Sprintf("v%03d", n-1)))
+		}
+	}},
+	{"a preview is shown and comes back", func(r *Rig) {
+		const preview = "<aside>\n  right\n</aside>"
+		req := one(bridge.WidgetButtons, choosable("left", "right")...)
+		req.Questions[0].Options[1].Preview = preview
+		c := r.ask(req)
+		if !strings.Contains(strings.ReplaceAll(c.text(), "&lt;", "<"), "aside") {
+			r.T.Errorf("the preview is not shown: %s", c.text())
+		}
+		r.Press("ana", c.at(), "Right")
+		if got := c.end(); got.Response.Annotations["q"].Preview != preview {
+			r.T.Errorf("annotations %+v", got.Response.Annotations)
+		}
+	}},
+	{"a question may be declined", func(r *Rig) {
+		req := one(bridge.WidgetButtons, choosable("left", "right")...)
+		req.Declinable = true
+		c := r.ask(req)
+		r.Press("ana", c.at(), "Decline")
+		if got := c.end(); got.State != bridge.StateCancelled || got.Response.Actor == nil {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c.closed("Declined by", "ana")
+	}},
+}
+
+// choosesOne answers a question with options by its native control.
+func choosesOne(r *Rig, w bridge.Widget) {
+	r.T.Helper()
+	c := r.ask(one(w, choosable("eu", "us")...))
+	r.Harness.Client.Choose(r, "ana", c.at(), w, "Us")
+	c.wantAnswer(bridge.TextAnswer("us"))
+	c.closed("ana")
+}
+
+// wantAnswer waits for the answer to the only question.
+func (c Card) wantAnswer(want bridge.Answer) {
+	c.r.T.Helper()
+	got := c.end()
+	if got.State != bridge.StateAnswered {
+		c.r.T.Fatalf("%s %+v", got.State, got.Response)
+	}
+	if d := cmp.Diff(want, got.Response.Answers["q"]); d != "" {
+		c.r.T.Errorf("the answer (-want +got): %s", d)
+	}
+}
+
+// choosable are options whose labels are their values with a capital.
+func choosable(values ...string) []bridge.Option {
+	var out []bridge.Option
+	for _, v := range values {
+		out = append(out, bridge.Option{Value: v, Label: strings.ToUpper(v[:1]) + v[1:]})
+	}
+	return out
+}
+
+// one is a request with one question.
+func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
+	}}
+}
+
+// newSession returns a name that no other request has.
+func newSession() string { return "s-" + uuid.NewString()[:13] }
+
+// approval is a request for permission to run a command.
+func approval(scopes ...bridge.Scope) bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: newSession(), Approval: &bridge.Approval{
+		Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes,
+	}}}
+}
+
+// harmless fails the test if the card mentions anyone.
+func (c Card) harmless() {
+	c.r.T.Helper()
+	m := c.r.Sandbox.Message(c.at())
+	if who := c.r.Harness.Client.Mentions(m); who != "" {
+		c.r.T.Errorf("the card mentions %s: %v", who, m)
+	}
+}
+
+// act does what was prepared before; a person may find the control gone.
+func (r *Rig) act(a sandbox.Action) (sandbox.Reaction, bool) {
+	reaction, err := r.Sandbox.Act(r.Ctx, a)
+	return reaction, err == nil && reaction.Warning == ""
+}

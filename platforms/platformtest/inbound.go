@@ -1,0 +1,282 @@
+package platformtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// runInbound feeds what people do to a sink of the test.
+func runInbound(t *testing.T, h Harness) {
+	sink := &Recorder{}
+	r := newRig(t, h, options{sink: sink}).connected()
+	for _, f := range []struct {
+		name string
+		run  func(*Rig, *Recorder)
+	}{
+		{"a click says who clicked what, and where", clickIsWhole},
+		{"a direct message works like a channel", directWorks},
+		{"a click is acknowledged after the sink has returned", acknowledgesLater},
+		{"a click that was not recorded is reported", tellsUnrecorded},
+		{"each verdict is told to the person", tellsVerdicts},
+		{"a late click closes the card that was clicked", closesLate},
+		{"a typed text reaches the sink once it is stored", typedReaches},
+		{"a form that was not opened is reported", formFails},
+		{"a command says who gave it, and where", commandIsWhole},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			sink.Reset()
+			f.run(r.with(t), sink)
+		})
+	}
+	t.Run("a click under way is finished when the platform stops", func(t *testing.T) { finishesClicks(t, h) })
+}
+
+// card posts a card with a decision to click.
+func (r *Rig) card() (bridge.View, sandbox.Place) {
+	r.T.Helper()
+	v := r.view(r.interaction("make deploy"), bridge.StatePending)
+	return v, r.place(r.posts(v))
+}
+
+// tokenOf returns the token of the control with a label.
+func (r *Rig) tokenOf(at sandbox.Place, label string) string {
+	r.T.Helper()
+	for _, c := range r.Controls(at) {
+		if strings.Contains(c.Label, label) {
+			return r.Harness.Client.Token(c)
+		}
+	}
+	r.T.Fatalf("no control says %q", label)
+	return ""
+}
+
+func clickIsWhole(r *Rig, sink *Recorder) {
+	_, at := r.card()
+	want := r.tokenOf(at, render.LabelOnce)
+	r.Press("bo", at, render.LabelOnce)
+	r.wantClick(sink, want, at)
+}
+
+// wantClick waits for a click of bo on a card.
+func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
+	r.T.Helper()
+	r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })
+	c := sink.Clicks()[0]
+	if c.Token != token || c.Ref.Channel != at.Channel || c.Ref.Message != at.Message {
+		r.T.Errorf("the click is %+v", c)
+	}
+	if c.Actor.Platform != r.Harness.Name || c.Actor.User != r.account("bo") || !strings.Contains(c.Actor.Name, "Bo") {
+		r.T.Errorf("the actor is %+v", c.Actor)
+	}
+	if _, bounded := sink.Context().Deadline(); !bounded {
+		r.T.Error("the sink has no deadline")
+	}
+}
+
+func directWorks(r *Rig, sink *Recorder) {
+	v := r.view(r.interaction("make deploy"), bridge.StatePending)
+	to := bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Direct}
+	for range 2 { // the second time, the adapter knows the way
+		sink.Reset()
+		ref, err := r.Platform.Post(r.Ctx, to, v, nil)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		r.Press("ana", r.place(ref), render.LabelOnce)
+		r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })
+		c := sink.Clicks()[0]
+		if c.Ref.Channel != ref.Channel || c.Ref.Message != ref.Message || c.Actor.User != r.account("ana") {
+			r.T.Errorf("the click is %+v, the card is at %+v", c, ref)
+		}
+		next, err := r.Platform.Thread(r.Ctx, to, ref, "a session")
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		if _, err := r.Platform.Post(r.Ctx, next, r.view(r.interaction("ls"), bridge.StatePending), nil); err != nil {
+			r.T.Errorf("the second card of a session at %+v: %v", next, err)
+		}
+		v = r.view(r.interaction("make deploy"), bridge.StatePending)
+	}
+}
+
+func acknowledgesLater(r *Rig, sink *Recorder) {
+	_, at := r.card()
+	entered, release := make(chan struct{}, 9), make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		entered <- struct{}{}
+		<-release
+		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "stored"}, nil
+	})
+	acknowledged := make(chan error, 1)
+	go func() {
+		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+		if err == nil && reaction.Warning != "" {
+			err = errors.New(reaction.Warning)
+		}
+		acknowledged <- err
+	}()
+	await(r, "the click", entered)
+	select {
+	case err := <-acknowledged:
+		r.T.Errorf("it was acknowledged before it was stored: %v", err)
+		return
+	case <-time.After(150 * time.Millisecond):
+	}
+	let()
+	if err := await(r, "the acknowledgment", acknowledged); err != nil {
+		r.T.Error(err)
+	}
+}
+
+func tellsUnrecorded(r *Rig, sink *Recorder) {
+	_, at := r.card()
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{}, errStop })
+	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+	r.told("ana", at, r.Must(reaction, err), bridge.NoteNotRecorded)
+	if len(r.Controls(at)) == 0 {
+		r.T.Error("the card cannot be clicked again")
+	}
+}
+
+func tellsVerdicts(r *Rig, sink *Recorder) {
+	_, at := r.card()
+	for _, kind := range []bridge.VerdictKind{
+		bridge.VerdictLate, bridge.VerdictForbidden, bridge.VerdictInvalid, bridge.VerdictNoted, bridge.VerdictUnknown,
+	} {
+		note := "verdict " + string(kind) + " <b>&"
+		sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{Kind: kind, Note: note}, nil })
+		r.told("ana", at, r.Press("ana", at, render.LabelOnce), "verdict "+string(kind))
+	}
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "settled"}, nil
+	})
+	r.Press("ana", at, render.LabelOnce)
+	if got := r.count(at, "verdict"); got != 0 {
+		r.T.Errorf("%d verdicts are told to everyone", got)
+	}
+}
+
+func closesLate(r *Rig, sink *Recorder) {
+	v, at := r.card()
+	over := r.view(v.Record.Interaction, bridge.StateDenied)
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "already denied", View: &over}, nil
+	})
+	r.told("ana", at, r.Press("ana", at, render.LabelOnce), "already denied")
+	r.Eventually("the card is closed", func() bool { return len(r.Controls(at)) == 0 })
+	r.Says(at, "Denied")
+}
+
+// typedReaches types a text which is not recorded at first.
+func typedReaches(r *Rig, sink *Recorder) {
+	i := r.interaction("ls")
+	i.Kind, i.Approval = bridge.KindAsk, nil
+	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
+	v := r.view(i, bridge.StatePending)
+	at := r.place(r.posts(v))
+	token := r.tokenOf(at, render.LabelAnswer)
+	control, err := r.keys.Verify(token)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	sink.Shows(bridge.Form{View: v, Control: control}, nil)
+	failed := false
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		if !failed {
+			failed = true
+			return bridge.Verdict{}, errStop
+		}
+		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
+	})
+	refused := r.Harness.Client.Type(r, "bo", at, render.LabelAnswer, "because\nof it")
+	r.wantClick(sink, token, at)
+	texts := func() []bridge.Click {
+		return slices.DeleteFunc(sink.Clicks(), func(c bridge.Click) bool {
+			return bridge.PeekAction(c.Token) == bridge.ActionInput
+		})
+	}
+	r.Eventually("the text arrives", func() bool { return len(texts()) == 1 })
+	if !r.Harness.Redelivers {
+		r.Harness.Client.Retype(r, "bo", at, render.LabelAnswer, "because\nof it", refused)
+	}
+	r.Eventually("the text arrives again", func() bool { return len(texts()) == 2 })
+	for _, c := range texts() {
+		if c.Inputs[0].Text != "because\nof it" || c.Ref.Message != at.Message || c.Actor.User != r.account("bo") {
+			r.T.Errorf("the sink gets %+v", c)
+		}
+		if bridge.PeekAction(c.Token) != bridge.ActionSubmit {
+			r.T.Errorf("the action is %v", bridge.PeekAction(c.Token))
+		}
+	}
+}
+
+func formFails(r *Rig, sink *Recorder) {
+	i := r.interaction("ls")
+	i.Kind, i.Approval = bridge.KindAsk, nil
+	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
+	at := r.place(r.posts(r.view(i, bridge.StatePending)))
+	sink.Shows(bridge.Form{}, errStop)
+	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelAnswer)
+	r.told("ana", at, r.Must(reaction, err), bridge.NoteNotRecorded)
+	if reaction.Modal != "" {
+		r.T.Error("a form opened")
+	}
+}
+
+func commandIsWhole(r *Rig, sink *Recorder) {
+	channel := r.Harness.Channel
+	r.Eventually("the command is known", func() bool { // some services learn it after the start
+		reaction, err := r.Sandbox.Person("bo").Command(r.Ctx, r.Harness.Name, channel, "/nod mute")
+		return err == nil && reaction.Warning == ""
+	})
+	r.Eventually("the command arrives", func() bool { return len(sink.Commands()) > 0 })
+	c := sink.Commands()[0]
+	if c.Text != "mute" || c.Actor.User != r.account("bo") || len(c.Channels) == 0 || c.Channels[0] != channel {
+		r.T.Errorf("the command is %+v", c)
+	}
+}
+
+// finishesClicks ends the platform while the sink works on a click.
+func finishesClicks(t *testing.T, h Harness) {
+	sink := &Recorder{}
+	r := newRig(t, h, options{sink: sink, still: true})
+	ctx, cancel := context.WithCancel(r.Ctx)
+	defer cancel()
+	go func() { r.ended <- r.Platform.Run(ctx, sink) }()
+	r.connected()
+	_, at := r.card()
+	entered, release := make(chan struct{}, 9), make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		entered <- struct{}{}
+		<-release
+		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
+	})
+	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce) }() // its answer may be lost
+	await(r, "the click", entered)
+	cancel()
+	select {
+	case err := <-r.ended:
+		t.Errorf("the platform stopped while a click was under way: %v", err)
+	case <-time.After(150 * time.Millisecond):
+	}
+	if err := sink.Context().Err(); err != nil {
+		t.Errorf("the click under way: %v", err)
+	}
+	let()
+	if err := await(r, "the end", r.ended); err != nil {
+		t.Error(err)
+	}
+}

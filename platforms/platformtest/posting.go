@@ -1,0 +1,255 @@
+package platformtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render/rendertest"
+)
+
+// runPosting calls Post, Update, Check and Remind without an engine.
+func runPosting(t *testing.T, h Harness) {
+	r := newRig(t, h, options{sink: &Recorder{}, still: true})
+	for _, f := range []flow{
+		{"a card is posted where it belongs, with controls of its own", postsInPlace},
+		{"every kind of card is posted, updated and closed", postsSamples},
+		{"what Check refuses is refused by Post", checks},
+		{"errors are mapped", mapsErrors},
+		{"a message that is gone is a final error", updatesNothing},
+		{"an update takes the controls away", takesControls},
+		{"parts come first, and each comes once", sendsPartsOnce},
+		{"a part that is not recorded stops the card", stopsUnrecorded},
+		{"a long text is never shortened with controls", neverShortened},
+		{"what the service shortens gets no controls", noticesLoss},
+		{"a reminder mentions those it is for", reminds},
+		{"a context that has ended stops a post", stops},
+	} {
+		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
+	}
+	t.Run("a channel has its pace", func(t *testing.T) {
+		paces(newRig(t, h, options{sink: &Recorder{}, still: true, paced: true}))
+	})
+}
+
+// interaction is an approval as the engine hands it to an adapter.
+func (r *Rig) interaction(command string) bridge.Interaction {
+	raw := longJSON(command)
+	return bridge.Interaction{
+		ID: bridge.ID(uuid.NewString()),
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "May I?", Session: newSession(),
+			Approval: &bridge.Approval{Tool: "bash", Input: raw, Scopes: []bridge.Scope{bridge.ScopeOnce}},
+		},
+		Agent:     "tester",
+		Placement: bridge.Placement{Destinations: []bridge.Destination{r.destination()}},
+		Schedule:  bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
+		Digest:    strings.Repeat("0123456789abcdef", 4),
+	}
+}
+
+func (r *Rig) destination() bridge.Destination {
+	return bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Channel}
+}
+
+// view is an interaction in a state, as an adapter shows it.
+func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
+	rec := bridge.Record{Interaction: i, State: s, Revision: 1}
+	if s != bridge.StatePending {
+		rec.Response = &bridge.Response{State: s, At: time.Now(), Digest: i.Digest, Scope: bridge.ScopeOnce,
+			Actor: &bridge.Actor{Platform: r.Harness.Name, User: r.account("ana"), Name: "Ana", Person: "ana"}}
+	}
+	return bridge.NewView(rec, 0, nil, r.keys.Sign)
+}
+
+func (r *Rig) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	ctx, cancel := context.WithTimeout(r.Ctx, patience)
+	defer cancel()
+	return r.Platform.Post(ctx, r.destination(), v, parts)
+}
+
+// posts posts a view that must be taken.
+func (r *Rig) posts(v bridge.View) bridge.MessageRef {
+	r.T.Helper()
+	ref, err := r.post(v, bridge.NewParts(nil, nil))
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return ref
+}
+
+func postsInPlace(r *Rig) {
+	i := r.interaction("make deploy")
+	ref := r.posts(r.view(i, bridge.StatePending))
+	if ref.Channel != r.Harness.Channel || ref.Message == "" {
+		r.T.Errorf("it was posted at %+v", ref)
+	}
+	controls := r.Controls(r.place(ref))
+	if len(controls) < 2 || !strings.Contains(r.Text(r.place(ref)), "make deploy") {
+		r.T.Fatalf("the card has %v and says %q", controls, r.Text(r.place(ref)))
+	}
+	for _, c := range controls {
+		got, err := r.keys.Verify(r.Harness.Client.Token(c))
+		if err != nil || got.Interaction != i.ID || got.Destination != 0 {
+			r.T.Errorf("%q sends %+v, %v", c.Label, got, err)
+		}
+	}
+}
+
+func postsSamples(r *Rig) {
+	for _, s := range rendertest.Samples() {
+		v := bridge.NewView(s.View.Record, 0, s.View.Draft, r.keys.Sign)
+		v.Batch, v.ReadOnly, v.Waiting = s.View.Batch, s.View.ReadOnly, s.View.Waiting
+		if err := r.Platform.Check(v.Record.Interaction, r.destination()); err != nil {
+			r.T.Errorf("%s: check: %v", s.Name, err)
+			continue
+		}
+		parts := bridge.NewParts(nil, nil)
+		ref, err := r.post(v, parts)
+		if err != nil {
+			r.T.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		if err := r.Platform.Update(r.Ctx, ref, v, parts); err != nil {
+			r.T.Errorf("%s: the same again: %v", s.Name, err)
+		}
+	}
+}
+
+func checks(r *Rig) {
+	if err := r.Platform.Check(r.interaction("ls"), r.destination()); err != nil {
+		r.T.Error(err)
+	}
+	if r.Harness.TooLong == 0 {
+		return
+	}
+	i := r.interaction(strings.Repeat("x", r.Harness.TooLong))
+	if err := r.Platform.Check(i, r.destination()); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+		r.T.Errorf("%d bytes: %v", r.Harness.TooLong, err)
+	}
+	if _, err := r.post(r.view(i, bridge.StatePending), nil); bridge.ErrorCode(err) != bridge.CodeUnsupported {
+		r.T.Errorf("%d bytes were posted: %v", r.Harness.TooLong, err)
+	}
+}
+
+func updatesNothing(r *Rig) {
+	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
+	ref.Message = map[bool]string{true: "1.000001", false: "999999"}[strings.Contains(ref.Message, ".")]
+	err := r.Platform.Update(r.Ctx, ref, r.view(r.interaction("ls"), bridge.StatePending), bridge.NewParts(nil, nil))
+	if err == nil || passes(err) {
+		r.T.Errorf("the error is %v", err)
+	}
+}
+
+// passes reports whether the engine tries again after an error.
+func passes(err error) bool {
+	code := bridge.ErrorCode(err)
+	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited
+}
+
+func takesControls(r *Rig) {
+	i := r.interaction("make deploy")
+	ref := r.posts(r.view(i, bridge.StatePending))
+	muted := r.view(i, bridge.StatePending)
+	muted.ReadOnly = true
+	for name, v := range map[string]bridge.View{
+		"read-only": muted, "unfinished": r.view(i, bridge.StatePending).Unfinished(),
+		"approved": r.view(i, bridge.StateApproved), "expired": r.view(i, bridge.StateExpired),
+	} {
+		if err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), nil); err != nil {
+			r.T.Fatal(err)
+		}
+		if len(r.Controls(r.place(ref))) == 0 {
+			r.T.Errorf("before %s: there are no controls", name)
+		}
+		if err := r.Platform.Update(r.Ctx, ref, v, nil); err != nil {
+			r.T.Fatal(err)
+		}
+		if c := r.Controls(r.place(ref)); len(c) > 0 {
+			r.T.Errorf("%s: the card still has %v", name, c)
+		}
+	}
+}
+
+// stops checks that the end of a context ends a post.
+func stops(r *Rig) {
+	ctx, cancel := context.WithCancel(r.Ctx)
+	cancel()
+	if _, err := r.Platform.Post(ctx, r.destination(), r.view(r.interaction("ls"), bridge.StatePending), nil); err == nil {
+		r.T.Error("it was posted")
+	}
+}
+
+// reminds checks whom a reminder mentions.
+func reminds(r *Rig) {
+	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
+	err := r.Platform.Remind(r.Ctx, r.destination(), ref, bridge.Reminder{
+		Users: []string{r.account("bo")}, Text: "@everyone <!channel> still waiting <@" + r.account("ana") + ">",
+	})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	last := r.last()
+	who := r.Harness.Client.Mentions(last)
+	others := strings.Contains(who, r.account("ana")) || strings.Contains(who, "everyone")
+	if !strings.Contains(who, r.account("bo")) || others {
+		r.T.Errorf("it mentions %q: %v", who, last)
+	}
+	if !strings.Contains(sandbox.Texts(last), "still waiting") {
+		r.T.Errorf("it says %q", sandbox.Texts(last))
+	}
+}
+
+// last is the newest message in the channel.
+func (r *Rig) last() map[string]any {
+	r.T.Helper()
+	all := r.Messages()
+	if len(all) == 0 {
+		r.T.Fatal("there are no messages")
+	}
+	return all[len(all)-1]
+}
+
+// Messages returns the messages in the channel, the oldest first.
+func (r *Rig) Messages() []map[string]any {
+	st := r.Sandbox.State()
+	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
+		for _, chat := range chats {
+			if chat.ID == r.Harness.Channel {
+				return chat.Messages
+			}
+		}
+	}
+	return nil
+}
+
+// paces posts more at once than a channel takes.
+func paces(r *Rig) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	paced := 0
+	for range 30 {
+		wg.Go(func() {
+			_, err := r.post(r.view(r.interaction("ls"), bridge.StatePending), nil)
+			mu.Lock()
+			defer mu.Unlock()
+			switch e := (*bridge.Error)(nil); {
+			case errors.Is(err, bridge.ErrPaced) && errors.As(err, &e) && e.RetryAfter > 0:
+				paced++
+			case err != nil:
+				r.T.Errorf("the error is %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if paced < 10 {
+		r.T.Errorf("%d of 30 posts were held back", paced)
+	}
+}

@@ -1,0 +1,202 @@
+package platformtest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// typedTexts are the questions that are answered with a text.
+var typedTexts = []flow{
+	{"text", func(r *Rig) {
+		const text = "a <b>*line*</b> @everyone & more"
+		c := r.ask(one(bridge.WidgetText))
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, text)
+		c.wantAnswer(bridge.TextAnswer(text))
+		c.closed("ana")
+		c.harmless()
+	}},
+	{"textarea", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetTextarea))
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, "two\nlines")
+		c.wantAnswer(bridge.TextAnswer("two\nlines"))
+	}},
+	{"a bad text is refused where it was typed", func(r *Rig) {
+		req := one(bridge.WidgetText)
+		req.Questions[0].Pattern = `v\d+`
+		refusedOnce(r, req, "latest", "v7", "does not have the form")
+	}},
+	{"typed widgets", func(r *Rig) {
+		for _, x := range typedWidgets {
+			r.T.(*testing.T).Run(string(x.question.Widget), func(t *testing.T) {
+				x.question.ID = "q"
+				req := bridge.Request{Ask: bridge.Ask{
+					Prompt: "When, what, where?", Questions: []bridge.Question{x.question},
+				}}
+				refusedOnce(r.with(t), req, x.bad, x.good, x.problem).wantAnswer(x.want)
+			})
+		}
+	}},
+	{"changes of a plan need words", func(r *Rig) {
+		c := r.ask(plan())
+		if text := c.text(); text == "" {
+			r.T.Error("the card is empty")
+		}
+		r.Harness.Client.Type(r, "ana", c.at(), "Request changes", "not the *world*")
+		c.wantAnswer(bridge.JSONAnswer(`{"decision":"request_changes","feedback":"not the *world*"}`))
+		c.closed("Request changes", "world")
+	}},
+	{"a plan is approved by one click", func(r *Rig) {
+		c := r.ask(plan())
+		r.Says(c.at(), "start it")
+		r.Press("ana", c.at(), render.LabelApprove)
+		c.wantAnswer(bridge.JSONAnswer(`{"decision":"approve"}`))
+		c.closed("ana")
+	}},
+	{"a follow-up shows its own text in the same card", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetText))
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelAnswer, "first")
+		c.end()
+		c.closed("first")
+		next := bridge.Request{Ask: bridge.Ask{Prompt: "And now?", Error: "that was not enough"}}
+		rec, err := r.Engine.Reprompt(r.Ctx, r.agent, c.Interaction.ID, next, "")
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		c.Record.Interaction = rec.Interaction
+		r.Says(c.at(), "that was not enough")
+		r.Harness.Client.Type(r, "bo", c.at(), render.LabelAnswer, "second")
+		c.wantAnswer(bridge.TextAnswer("second"))
+	}},
+}
+
+// typedWidget is a widget with a text that it refuses and one that it takes.
+type typedWidget struct {
+	question  bridge.Question
+	bad, good string
+	want      bridge.Answer
+	problem   string // what the person reads about the bad one
+}
+
+var typedWidgets = []typedWidget{
+	{bridge.Question{Widget: bridge.WidgetNumber, Min: new(1.0), Max: new(9.0), Integer: true},
+		"12", "7", bridge.JSONAnswer("7"), "at most 9"},
+	{bridge.Question{Widget: bridge.WidgetDate},
+		"2026-02-30", "2026-02-28", bridge.TextAnswer("2026-02-28"), "a date like"},
+	{bridge.Question{Widget: bridge.WidgetTime},
+		"25:00", "09:30", bridge.TextAnswer("09:30"), "a time like"},
+	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00",
+		bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
+	{bridge.Question{Widget: bridge.WidgetEmail},
+		"ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "address like"},
+	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1",
+		bridge.TextAnswer("https://example.com/a?b=1"), "address like"},
+}
+
+// refusedOnce types a bad text, is told why it is refused, and corrects it.
+func refusedOnce(r *Rig, req bridge.Request, bad, good, problem string) Card {
+	r.T.Helper()
+	client, w := r.Harness.Client, req.Questions[0].Widget
+	c := r.ask(req)
+	refused := client.Type(r, "ana", c.at(), render.LabelAnswer, bad)
+	if client.Accepts(w, bad) {
+		r.told("ana", c.at(), refused, problem)
+	} else if len(refused.Errors) == 0 {
+		r.T.Errorf("the client's own input took %q", bad)
+	}
+	c.pending()
+	client.Retype(r, "ana", c.at(), render.LabelAnswer, good, refused)
+	return c
+}
+
+func plan() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{Prompt: "Please review", Questions: []bridge.Question{
+		{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"},
+	}}}
+}
+
+// forms are the requests with several fields.
+var forms = []flow{
+	{"several questions in one request", func(r *Rig) {
+		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
+			{ID: "region", Header: "Region", Text: "Where?", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
+			{ID: "what", Text: "Which?", Widget: bridge.WidgetCheckbox, Options: choosable("api", "cron", "web")},
+			{ID: "why", Text: "Why?", Widget: bridge.WidgetText},
+			{ID: "note", Text: "Anything else?", Widget: bridge.WidgetTextarea, Required: new(bool)},
+		}}})
+		r.Harness.Client.Fill(r, "cy", c.at(), []Field{
+			{bridge.WidgetRadio, []string{"Us"}}, {bridge.WidgetCheckbox, []string{"Web"}},
+			{bridge.WidgetText, []string{"because"}}, {bridge.WidgetTextarea, nil},
+		})
+		c.wantAnswers(map[string]bridge.Answer{
+			"region": bridge.TextAnswer("us"), "what": bridge.ListAnswer("web"), "why": bridge.TextAnswer("because"),
+		})
+		c.closed("because", "cy")
+	}},
+	{"feedback is a text for each item", func(r *Rig) {
+		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Comments?", Questions: []bridge.Question{
+			{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
+				{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}},
+		}}})
+		r.Harness.Client.Fill(r, "ana", c.at(), []Field{
+			{bridge.WidgetTextarea, nil}, {bridge.WidgetTextarea, []string{"too short"}},
+		})
+		c.wantAnswer(bridge.JSONAnswer(`{"a 1":"","b":"too short"}`))
+	}},
+	{"a form with every type of field", func(r *Rig) {
+		c := r.ask(everyField())
+		r.Harness.Client.Fill(r, "ana", c.at(), everyValue)
+		c.wantAnswers(map[string]bridge.Answer{
+			"form": bridge.JSONAnswer(`{"name":"billing","replicas":3,"mail":"ana@example.com",` +
+				`"home":"https://example.com/","start":"2026-12-01","at":"08:00","public":true,"tier":"g","tags":["fast","odd"]}`),
+			"region": bridge.TextAnswer("us"), "why": bridge.TextAnswer("because\nof it"), "sure": bridge.TextAnswer("yes"),
+		})
+		c.closed("billing", "Gold", "ana")
+	}},
+}
+
+// wantAnswers waits for the answers to all questions.
+func (c Card) wantAnswers(want map[string]bridge.Answer) {
+	c.r.T.Helper()
+	got := c.end()
+	if got.State != bridge.StateAnswered {
+		c.r.T.Fatalf("%s %+v", got.State, got.Response)
+	}
+	if d := cmp.Diff(want, got.Response.Answers); d != "" {
+		c.r.T.Errorf("the answers (-want +got): %s", d)
+	}
+}
+
+// everyField is a form with every type of field, from a schema and next to it.
+func everyField() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
+		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object",
+			"required":["name","replicas","mail","public"],"properties":{
+			"name":{"type":"string","title":"Name","minLength":3,"maxLength":20,"pattern":"^[a-z]+$"},
+			"replicas":{"type":"integer","title":"Replicas","minimum":1,"maximum":9},
+			"mail":{"type":"string","format":"email","title":"Owner"},
+			"home":{"type":"string","format":"uri","title":"Home page"},
+			"start":{"type":"string","format":"date","title":"First day"},
+			"at":{"type":"string","format":"time","title":"At"},
+			"public":{"type":"boolean","title":"Public?"},
+			"tier":{"type":"string","title":"Tier","oneOf":[{"const":"g","title":"Gold"},{"const":"s","title":"Silver"}]},
+			"tags":{"type":"array","title":"Tags","minItems":1,"maxItems":2,
+				"items":{"type":"string","enum":["fast","slow","odd"]}}}}`)},
+		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: choosable("eu", "us")},
+		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
+		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
+	}}}
+}
+
+var everyValue = []Field{
+	{bridge.WidgetText, []string{"billing"}}, {bridge.WidgetNumber, []string{"3"}},
+	{bridge.WidgetEmail, []string{"ana@example.com"}}, {bridge.WidgetURL, []string{"https://example.com/"}},
+	{bridge.WidgetDate, []string{"2026-12-01"}}, {bridge.WidgetTime, []string{"08:00"}},
+	{bridge.WidgetConfirm, []string{"Yes"}}, {bridge.WidgetRadio, []string{"Gold"}},
+	{bridge.WidgetCheckbox, []string{"fast", "odd"}}, {bridge.WidgetRadio, []string{"Us"}},
+	{bridge.WidgetTextarea, []string{"because\nof it"}}, {bridge.WidgetConfirm, []string{"Yes"}},
+}

@@ -1,0 +1,41 @@
+package core
+
+import (
+	"net/http"
+	"sync"
+)
+
+// Files are what bots uploaded, by ID. It serves them as text.
+type Files struct {
+	mu   sync.Mutex
+	data map[string][]byte
+}
+
+// Put keeps a file.
+func (f *Files) Put(id string, data []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.data == nil {
+		f.data = map[string][]byte{}
+	}
+	f.data[id] = data
+}
+
+// Get returns a file, and whether there is one.
+func (f *Files) Get(id string) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	data, ok := f.data[id]
+	return data, ok
+}
+
+// ServeHTTP serves the file that the pattern of the request calls id.
+func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, ok := f.Get(r.PathValue("id"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write(data) // the client has gone
+}

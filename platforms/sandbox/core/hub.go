@@ -1,0 +1,114 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Hub is what the emulators of one sandbox share: the lock, the notice that
+// something changed, the faults and the rate limits. Close ends every
+// connection.
+type Hub struct {
+	sync.Mutex // guards everything that the hub and the emulators keep
+
+	// Limits counts requests. The lock guards it.
+	Limits Limiter
+
+	ctx      context.Context
+	stop     context.CancelFunc
+	client   *http.Client
+	seq      int64
+	revision int64
+	changed  chan struct{} // closed and replaced at each change
+	faults   []*Fault
+}
+
+// NewHub returns a hub. NoLimits switches the services' rate limits off.
+func NewHub(noLimits bool) *Hub {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Hub{
+		Limits: Limiter{off: noLimits, buckets: map[string]*bucket{}},
+		ctx:    ctx, stop: stop, client: &http.Client{Timeout: 10 * time.Second}, changed: make(chan struct{}),
+	}
+}
+
+// Close ends every connection.
+func (h *Hub) Close() { h.stop() }
+
+// Context ends when the sandbox is closed.
+func (h *Hub) Context() context.Context { return h.ctx }
+
+// Touch notes a change of what people see. The caller holds the lock.
+func (h *Hub) Touch() {
+	h.revision++
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// Revision counts the changes. The caller holds the lock.
+func (h *Hub) Revision() int64 { return h.revision }
+
+// Next returns a number that was not used before. The caller holds the lock.
+func (h *Hub) Next() int64 {
+	h.seq++
+	return h.seq
+}
+
+// Changed returns a channel that is closed at the next change.
+func (h *Hub) Changed() <-chan struct{} {
+	h.Lock()
+	defer h.Unlock()
+	return h.changed
+}
+
+// Wait returns once ok holds, which is asked after each change with the lock
+// not held, or ctx's error.
+func (h *Hub) Wait(ctx context.Context, ok func() bool) error {
+	for {
+		ch := h.Changed()
+		if ok() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ch:
+		}
+	}
+}
+
+// maxAnswer is the most that is read of a bot's answer.
+const maxAnswer = 1 << 20
+
+// Post sends a body to the URL of a bot and returns the status and the body of
+// its answer.
+func (h *Hub) Post(ctx context.Context, url string, header http.Header, body []byte) (*http.Response, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header = header
+	resp, err := h.client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return resp, answer, err
+}
+
+// Sleep waits, and reports whether it did before ctx ended.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

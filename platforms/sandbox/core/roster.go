@@ -1,0 +1,89 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Account is a member as one service knows them.
+type Account struct {
+	Key  string // how the control API names them
+	Name string
+	ID   string
+}
+
+// Base is what every emulator has: its name, its members and their groups, and
+// a share of the hub. The lock of the hub guards the groups.
+type Base struct {
+	*Hub
+	Members []Account
+	name    string
+	groups  map[string][]string // keys of members
+}
+
+// NewBase returns the base of the emulator of a service.
+func NewBase(h *Hub, name string, members []Account) *Base {
+	return &Base{Hub: h, Members: members, name: name, groups: map[string][]string{}}
+}
+
+// Name returns the name of the service.
+func (b *Base) Name() string { return b.name }
+
+// Member returns the member with a key.
+func (b *Base) Member(key string) (Account, error) {
+	for _, m := range b.Members {
+		if m.Key == key {
+			return m, nil
+		}
+	}
+	return Account{}, fmt.Errorf("there is no member %q", key)
+}
+
+// ByID returns the member with an ID on the service, and whether there is one.
+func (b *Base) ByID(id string) (Account, bool) {
+	for _, m := range b.Members {
+		if m.ID == id {
+			return m, true
+		}
+	}
+	return Account{}, false
+}
+
+// SetGroup says who is in a group of the service.
+func (b *Base) SetGroup(group string, members ...string) {
+	b.Lock()
+	defer b.Unlock()
+	b.groups[group] = members
+}
+
+// InGroup returns the members of a group, and whether it was ever set. The
+// caller holds the lock.
+func (b *Base) InGroup(group string) ([]Account, bool) {
+	keys, known := b.groups[group]
+	var out []Account
+	for _, m := range b.Members {
+		if slices.Contains(keys, m.Key) {
+			out = append(out, m)
+		}
+	}
+	return out, known
+}
+
+// GroupsOf returns the groups that a member is in. The caller holds the lock.
+func (b *Base) GroupsOf(m Account) []string {
+	out := []string{}
+	for group, keys := range b.groups {
+		if slices.Contains(keys, m.Key) {
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// CannotDo is the error of an action that the service does not have.
+func (b *Base) CannotDo(do string) error { return fmt.Errorf("%s: can not %q", b.name, do) }
+
+// Errorf returns an error that names the service.
+func (b *Base) Errorf(format string, args ...any) error {
+	return fmt.Errorf(b.name+": "+format, args...)
+}

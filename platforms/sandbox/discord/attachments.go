@@ -1,0 +1,132 @@
+package discord
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// attach returns the attachments that a message has after a request: those
+// that its list keeps, and the files that came with it.
+func (g *guild) attach(message string, in sent, edit bool) ([]raw.Object, *failure) {
+	var held []raw.Object
+	wanted, listed := in.args["attachments"].([]any)
+	had := g.attached[message]
+	if !listed {
+		if !(edit && in.replaces && len(in.files) > 0) {
+			held = slices.Clone(had)
+		}
+		for _, f := range in.files {
+			held = append(held, g.upload(f, f.name))
+		}
+		return held, nil
+	}
+	for n, o := range raw.All(wanted) {
+		id := raw.Text(o["id"])
+		if at := slices.IndexFunc(had, func(h raw.Object) bool { return raw.Str(h, "id") == id }); at >= 0 {
+			held = append(held, had[at])
+			continue
+		}
+		at := slices.IndexFunc(in.files, func(f file) bool { return f.number == id })
+		if at < 0 {
+			return nil, invalid("attachments."+strconv.Itoa(n)+".id", "ATTACHMENT_NOT_FOUND", "Attachment data not found")
+		}
+		name := raw.Str(o, "filename")
+		if name == "" {
+			name = in.files[at].name
+		}
+		held = append(held, g.upload(in.files[at], name))
+	}
+	return held, nil
+}
+
+func (g *guild) upload(f file, name string) raw.Object {
+	id := g.snowflake()
+	g.files.Put(id, f.data)
+	return raw.Object{
+		"id": id, "filename": name, "size": float64(len(f.data)), "url": "/discord/files/" + id + "/" + name,
+		"content_type": "text/plain; charset=utf-8",
+	}
+}
+
+// showAttachments resolves what the components refer to. An attachment that a
+// component shows is not listed with the message:
+// discord/discord-api-docs#8277.
+func showAttachments(m raw.Object, held []raw.Object) *failure {
+	shown := map[string]bool{}
+	for _, c := range components(raw.List(m, "components")) {
+		for _, item := range media(c) {
+			id, bad := resolve(c, item, held)
+			if bad != nil {
+				return bad
+			}
+			shown[id] = true
+		}
+	}
+	rest := []any{}
+	for _, h := range held {
+		if !shown[raw.Str(h, "id")] {
+			rest = append(rest, raw.Copy(h))
+		}
+	}
+	m["attachments"] = rest
+	return nil
+}
+
+// resolve points a media item of a component to its attachment, and returns the
+// ID of that, or "" if it is an address elsewhere.
+func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
+	name, given := strings.CutPrefix(raw.Str(item, "url"), "attachment://")
+	id := raw.Str(item, "attachment_id")
+	if !given && id == "" {
+		return "", nil
+	}
+	at := slices.IndexFunc(held, func(h raw.Object) bool {
+		return given && raw.Str(h, "filename") == name || !given && raw.Str(h, "id") == id
+	})
+	if at < 0 {
+		return "", invalid("components", "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
+			"The referenced attachment could not be found")
+	}
+	h := held[at]
+	item["url"], item["attachment_id"], item["content_type"] = h["url"], h["id"], h["content_type"]
+	if kindOf(c) == fileShown {
+		c["name"], c["size"] = h["filename"], h["size"]
+	}
+	return raw.Str(h, "id"), nil
+}
+
+// media are the media items of a component.
+func media(c raw.Object) []raw.Object {
+	switch kindOf(c) {
+	case thumbnail:
+		return []raw.Object{raw.Sub(c, "media")}
+	case gallery:
+		var out []raw.Object
+		for _, o := range raw.Objects(c, "items") {
+			out = append(out, raw.Sub(o, "media"))
+		}
+		return out
+	case fileShown:
+		return []raw.Object{raw.Sub(c, "file")}
+	}
+	return nil
+}
+
+// shownFiles are the IDs of the attachments that a message shows.
+func shownFiles(m raw.Object) []string {
+	var out []string
+	if flags(m)&componentsV2 == 0 { // otherwise only components show them
+		for _, o := range raw.Objects(m, "attachments") {
+			out = append(out, raw.Str(o, "id"))
+		}
+	}
+	for _, c := range components(raw.List(m, "components")) {
+		if kindOf(c) == fileShown {
+			out = append(out, raw.Str(raw.Sub(c, "file"), "attachment_id"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package discord
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// Flags of messages.
+const (
+	suppressEmbeds = 1 << 2
+	ephemeral      = 1 << 6
+	quiet          = 1 << 12
+	componentsV2   = 1 << 15 // IS_COMPONENTS_V2
+)
+
+func flags(m raw.Object) int { n, _ := raw.Number(m, "flags"); return int(n) }
+
+// sent holds the fields and files of a request that writes a message.
+type sent struct {
+	args  raw.Object
+	files []file
+	// replaces means that the files of an edit replace those of the message even
+	// if the request does not list the ones that stay, as in API v10.
+	replaces bool
+}
+
+func (c *call) sent() sent {
+	return sent{c.args, c.files, strings.Contains(c.URL.Path, "/api/v10/")}
+}
+
+// apply checks and takes over what a create or edit sends.
+func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
+	next := raw.Copy(m)
+	if bad := takeFields(next, in.args, edit); bad != nil {
+		return bad
+	}
+	if !g.may(ch, "EMBED_LINKS") {
+		next["embeds"] = []any{}
+	}
+	if len(in.files) > 0 && !g.may(ch, "ATTACH_FILES") {
+		return notAllowed
+	}
+	held, bad := g.attach(raw.Str(m, "id"), in, edit)
+	if bad != nil {
+		return bad
+	}
+	if bad := checkMessage(next, len(held) > 0); bad != nil {
+		return bad
+	}
+	if bad := showAttachments(next, held); bad != nil {
+		return bad
+	}
+	next["mentions"], next["mention_everyone"] = []any{}, false
+	g.mention(next, in.args)
+	if edit {
+		next["edited_timestamp"] = time.Now().UTC().Format(time.RFC3339Nano)
+		next["edits"] = 1 + raw.Int(next["edits"])
+	}
+	for k, v := range next {
+		m[k] = v
+	}
+	g.attached[raw.Str(m, "id")] = held
+	numberComponents(raw.List(m, "components"))
+	g.Touch()
+	return nil
+}
+
+// takeFields takes over the fields that a request sets, and the flags.
+func takeFields(next, args raw.Object, edit bool) *failure {
+	for _, key := range []string{"content", "embeds", "components", "sticker_ids", "poll"} {
+		if v, ok := args[key]; ok {
+			next[key] = raw.Clone(v)
+		}
+	}
+	if v, ok := args["embeds"]; ok && v == nil && edit && flags(args)&componentsV2 != 0 {
+		// Only an empty list clears them: discord/discord-api-docs#7787.
+		return legacyField("embeds")
+	}
+	for _, key := range []string{"embeds", "components"} {
+		if next[key] == nil {
+			next[key] = []any{}
+		}
+	}
+	if next["content"] == nil {
+		next["content"] = ""
+	}
+	return applyFlags(next, args, edit)
+}
+
+// applyFlags takes over the flags that a bot may set. Whether a message is
+// ephemeral is decided when it is created, and components stay components.
+func applyFlags(next, args raw.Object, edit bool) *failure {
+	given, ok := raw.Number(args, "flags")
+	if !ok {
+		return nil
+	}
+	was := flags(next)
+	settable := suppressEmbeds | componentsV2
+	if !edit {
+		settable |= ephemeral | quiet
+	}
+	if edit && was&componentsV2 != 0 && int(given)&componentsV2 == 0 {
+		return invalid("flags", "MESSAGE_CANNOT_REMOVE_COMPONENTS_V2_FLAG",
+			"The 'IS_COMPONENTS_V2' flag cannot be removed once set")
+	}
+	next["flags"] = float64(was&^settable | int(given)&settable)
+	return nil
+}
+
+// mention notes whom the message pings: without allowed_mentions everyone
+// whom its text names, on edits too.
+func (g *guild) mention(m, args raw.Object) {
+	allowed, given := args["allowed_mentions"].(raw.Object)
+	parse := func(kind string) bool { return !given || slices.Contains(raw.List(allowed, "parse"), any(kind)) }
+	content := raw.Str(m, "content")
+	for _, o := range components(raw.List(m, "components")) {
+		if kindOf(o) == textDisplay {
+			content += "\n" + raw.Str(o, "content")
+		}
+	}
+	if parse("everyone") && (strings.Contains(content, "@everyone") || strings.Contains(content, "@here")) {
+		m["mention_everyone"] = true
+	}
+	if !parse("users") {
+		return
+	}
+	for _, p := range g.Members {
+		if strings.Contains(content, "<@"+p.ID+">") {
+			m["mentions"] = append(raw.List(m, "mentions"), raw.Object{"id": p.ID})
+		}
+	}
+}

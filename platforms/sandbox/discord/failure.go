@@ -1,0 +1,52 @@
+package discord
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// failure is an error of the API. Its JSON code 0 means none.
+type failure struct {
+	status  int
+	code    int
+	message string
+	errors  raw.Object
+}
+
+func (f *failure) write(rw http.ResponseWriter) {
+	o := raw.Object{"code": f.code, "message": f.message}
+	if f.errors != nil {
+		o["errors"] = f.errors
+	}
+	raw.Write(rw, f.status, o)
+}
+
+// Errors of the API: docs.discord.com/developers/topics/opcodes-and-status-codes.
+var (
+	notFound           = &failure{404, 0, "404: Not Found", nil}
+	unknownChannel     = &failure{404, 10003, "Unknown Channel", nil}
+	unknownGuild       = &failure{404, 10004, "Unknown Guild", nil}
+	unknownMember      = &failure{404, 10007, "Unknown Member", nil}
+	unknownMessage     = &failure{404, 10008, "Unknown Message", nil}
+	unknownInteraction = &failure{404, 10062, "Unknown interaction", nil}
+	acknowledged       = &failure{400, 40060, "Interaction has already been acknowledged.", nil}
+	noAccess           = &failure{403, 50001, "Missing Access", nil}
+	emptyMessage       = &failure{400, 50006, "Cannot send an empty message", nil}
+	cannotSend         = &failure{400, 50007, "Cannot send messages to this user", nil}
+	notAllowed         = &failure{403, 50013, "Missing Permissions", nil}
+	badToken           = &failure{401, 50027, "Invalid Webhook Token", nil}
+	hasThread          = &failure{400, 160004, "A thread has already been created for this message", nil}
+	internalError      = &failure{500, 0, "500: Internal Server Error", nil}
+)
+
+// invalid is "Invalid Form Body" with one error at a dotted path.
+func invalid(path, code, message string) *failure {
+	leaf := raw.Object{"_errors": []any{raw.Object{"code": code, "message": message}}}
+	parts := strings.Split(path, ".")
+	for n := len(parts) - 1; n >= 0; n-- {
+		leaf = raw.Object{parts[n]: leaf}
+	}
+	return &failure{400, 50035, "Invalid Form Body", leaf}
+}

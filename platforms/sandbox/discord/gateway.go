@@ -1,0 +1,274 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// Opcodes, intents and close codes of the gateway:
+// docs.discord.com/developers/topics/opcodes-and-status-codes.
+const (
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+
+	intentGuilds   = 1 << 0
+	intentMessages = 1 << 9
+
+	closeDecode          = 4002
+	closeAuthentication  = 4004
+	closeAlreadyVerified = 4005
+)
+
+// gateway serves the sessions of the bot. The lock of the hub guards it.
+type gateway struct {
+	*guild
+	sessions map[string]*session
+}
+
+// session is a gateway session; it outlives its connection for a resume.
+type session struct {
+	id      string
+	intents int
+	mu      sync.Mutex // guards the rest; taken after the lock of the hub, never before
+	conn    *websocket.Conn
+	seq     int
+	events  []event
+}
+
+type event struct {
+	Op int    `json:"op"`
+	T  string `json:"t"`
+	S  int    `json:"s"`
+	D  any    `json:"d"`
+}
+
+type frame struct {
+	Op int             `json:"op"`
+	D  json.RawMessage `json:"d"`
+}
+
+func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
+	if gw.RefuseSocket(rw) {
+		return
+	}
+	conn := core.AcceptSocket(rw, r)
+	if conn == nil {
+		return
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxFrame)
+	ctx, cancel := context.WithCancel(gw.Context())
+	defer cancel()
+	hello := raw.Object{"heartbeat_interval": gw.opts.Heartbeat.Milliseconds()}
+	if wsjson.Write(ctx, conn, raw.Object{"op": opHello, "d": hello}) != nil {
+		return
+	}
+	var s *session
+	for {
+		var f frame
+		if wsjson.Read(ctx, conn, &f) != nil {
+			break
+		}
+		if f.Op == opHeartbeat {
+			if !gw.Has("freeze") && wsjson.Write(ctx, conn, raw.Object{"op": opHeartbeatAck}) != nil {
+				break
+			}
+			continue
+		}
+		next, code := gw.frame(ctx, conn, s, f)
+		if code != 0 {
+			conn.Close(code, "")
+			break
+		}
+		s = next
+	}
+	if s != nil {
+		gw.left(s, conn)
+	}
+}
+
+// left notes that a connection has ended. Its session may resume.
+func (gw *gateway) left(s *session, conn *websocket.Conn) {
+	gw.Lock()
+	defer gw.Unlock()
+	s.mu.Lock()
+	if s.conn == conn {
+		s.conn = nil
+	}
+	s.mu.Unlock()
+	gw.Touch()
+}
+
+// frame handles identify and resume. A code other than 0 closes the connection.
+func (gw *gateway) frame(
+	ctx context.Context, conn *websocket.Conn, s *session, f frame,
+) (*session, websocket.StatusCode) {
+	var d struct {
+		Token     string `json:"token"`
+		Intents   int    `json:"intents"`
+		SessionID string `json:"session_id"`
+		Seq       int    `json:"seq"`
+	}
+	if f.Op != opIdentify && f.Op != opResume {
+		return s, 0
+	}
+	if json.Unmarshal(f.D, &d) != nil {
+		return nil, closeDecode
+	}
+	if d.Token != Token && d.Token != "Bot "+Token || gw.Has("revoke") {
+		return nil, closeAuthentication
+	}
+	if f.Op == opIdentify {
+		if s != nil {
+			return nil, closeAlreadyVerified
+		}
+		return gw.identify(conn, d.Intents), 0
+	}
+	if old := gw.resume(ctx, conn, d.SessionID, d.Seq); old != nil {
+		return old, 0
+	}
+	_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // it may be gone
+	return s, 0
+}
+
+// resume gives a session a new connection, and sends what it missed. It returns
+// nil if there is no such session.
+func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, seq int) *session {
+	gw.Lock()
+	old := gw.sessions[id]
+	if old == nil {
+		gw.Unlock()
+		return nil
+	}
+	old.mu.Lock()
+	old.conn = conn
+	for _, e := range old.events {
+		if e.S > seq {
+			_ = wsjson.Write(ctx, conn, e) // it may be gone; it will resume again
+		}
+	}
+	old.mu.Unlock()
+	gw.Touch()
+	gw.Unlock()
+	old.send(ctx, "RESUMED", raw.Object{})
+	return old
+}
+
+func (gw *gateway) identify(conn *websocket.Conn, intents int) *session {
+	s := &session{id: uuid.NewString(), intents: intents, conn: conn}
+	s.send(gw.Context(), "READY", raw.Object{
+		"v": 10, "user": botJSON(), "guilds": []any{raw.Object{"id": Guild, "unavailable": true}}, "session_id": s.id,
+		"resume_gateway_url": "", "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
+		"shard": []int{0, 1},
+	})
+	gw.Lock()
+	defer gw.Unlock()
+	gw.sessions[s.id] = s
+	if intents&intentGuilds != 0 {
+		s.send(gw.Context(), "GUILD_CREATE", gw.guildJSON())
+	}
+	gw.Touch()
+	return s
+}
+
+// guildJSON is the guild as a session gets it. The caller holds the lock.
+func (gw *gateway) guildJSON() raw.Object {
+	channels := []any{}
+	for _, ch := range gw.channels {
+		if ch.Kind == textChannel {
+			channels = append(channels, ch.json())
+		}
+	}
+	everyone := raw.Object{"id": Guild, "name": "@everyone", "permissions": "0", "position": 0, "color": 0}
+	return raw.Object{
+		"id": Guild, "name": "Sandbox", "channels": channels, "members": []any{}, "roles": []any{everyone},
+		"emojis": []any{}, "stickers": []any{}, "threads": []any{}, "presences": []any{}, "voice_states": []any{},
+		"stage_instances": []any{}, "guild_scheduled_events": []any{}, "features": []any{},
+		"member_count": len(gw.Members), "owner_id": gw.Members[0].ID, "joined_at": time.Now().UTC().Format(time.RFC3339),
+	}
+}
+
+// send numbers, keeps and sends an event.
+func (s *session) send(ctx context.Context, t string, d any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq++
+	e := event{T: t, S: s.seq, D: raw.Clone(d)}
+	s.events = append(s.events, e)
+	if len(s.events) > replayed {
+		s.events = s.events[1:]
+	}
+	if s.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if wsjson.Write(ctx, s.conn, e) != nil {
+		s.conn = nil // it resumes
+	}
+}
+
+// dispatch sends a message event to the sessions that subscribed to them. The
+// caller holds the lock.
+func (gw *gateway) dispatch(t string, extra, m raw.Object) {
+	for _, s := range gw.sessions {
+		if s.intents&intentMessages != 0 {
+			d := raw.Copy(m)
+			for k, v := range extra {
+				d[k] = v
+			}
+			s.send(gw.Context(), t, d)
+		}
+	}
+}
+
+// connected returns the sessions that have a connection. The caller holds the
+// lock.
+func (gw *gateway) connected() []*session {
+	var out []*session
+	for _, s := range gw.sessions {
+		s.mu.Lock()
+		if s.conn != nil {
+			out = append(out, s)
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// disconnect closes every gateway connection. A code ends it with that code;
+// 0 asks to reconnect.
+func (gw *gateway) disconnect(ctx context.Context, code int) {
+	gw.Lock()
+	sessions := gw.connected()
+	gw.Unlock()
+	for _, s := range sessions {
+		s.mu.Lock()
+		conn := s.conn
+		s.mu.Unlock()
+		if conn == nil {
+			continue
+		}
+		if code == 0 {
+			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // it may be gone
+			conn.CloseNow()
+			continue
+		}
+		conn.Close(websocket.StatusCode(code), "")
+	}
+}

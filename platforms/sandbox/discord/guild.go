@@ -1,0 +1,150 @@
+package discord
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// guild is what a Discord guild and its application hold. The lock of the hub
+// guards it.
+type guild struct {
+	*core.Base
+	opts         Options
+	key          ed25519.PrivateKey
+	channels     map[string]*channel
+	interactions map[string]*interaction // by token
+	modals       map[string]*modal       // by id
+	nonces       map[string]string       // nonce → message id
+	files        core.Files
+	attached     map[string][]raw.Object // by message: its attachments, also those that its components show
+	noEmbeds     map[string]bool         // users whose client shows no embeds
+	commands     map[string]raw.Object   // by name
+	lastID       int64
+}
+
+// Kinds of channels.
+const (
+	textChannel   = 0
+	directChannel = 1
+	thread        = 11
+)
+
+type channel struct {
+	core.Chat
+	Kind int
+}
+
+// modal is an open modal.
+type modal struct {
+	ID      string
+	User    string
+	Channel string
+	Data    raw.Object
+	Message raw.Object // the message whose component opened it
+}
+
+func newGuild(b *core.Base, o Options) *guild {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic("sandbox: no random numbers: " + err.Error())
+	}
+	g := &guild{
+		Base: b, opts: o, key: key, channels: map[string]*channel{}, interactions: map[string]*interaction{},
+		modals: map[string]*modal{}, nonces: map[string]string{}, commands: map[string]raw.Object{},
+		attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
+	}
+	g.add(Channel, "deploys", textChannel)
+	g.add(otherChannel, "oncall", textChannel)
+	return g
+}
+
+func (g *guild) add(id, name string, kind int) *channel {
+	g.channels[id] = &channel{core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), kind}
+	return g.channels[id]
+}
+
+// direct is the direct message with a member.
+func (g *guild) direct(m core.Account) *channel {
+	id := "9" + m.ID[1:]
+	if ch := g.channels[id]; ch != nil {
+		return ch
+	}
+	ch := g.add(id, m.Name, directChannel)
+	ch.User = m.ID
+	return ch
+}
+
+// snowflakeEpoch is Discord's.
+const snowflakeEpoch = 1420070400000
+
+// snowflake returns a new ID, from which a client reads the time.
+func (g *guild) snowflake() string {
+	g.lastID = max(g.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
+	return strconv.FormatInt(g.lastID, 10)
+}
+
+func (g *guild) publicKey() ed25519.PublicKey { return g.key.Public().(ed25519.PublicKey) }
+
+func (ch *channel) json() raw.Object {
+	o := raw.Object{
+		"id": ch.ID, "type": ch.Kind, "name": ch.Name, "guild_id": Guild, "position": 0,
+		"permission_overwrites": []any{}, "nsfw": false,
+	}
+	if ch.Kind == directChannel {
+		o = raw.Object{"id": ch.ID, "type": ch.Kind, "recipients": []any{raw.Object{"id": ch.User}}}
+	}
+	if ch.Parent != "" {
+		o["parent_id"] = ch.Parent
+		o["thread_metadata"] = raw.Object{
+			"archived": false, "auto_archive_duration": 1440, "locked": false,
+			"archive_timestamp": time.Now().UTC().Format(time.RFC3339),
+		}
+	}
+	return o
+}
+
+func botJSON() raw.Object {
+	return raw.Object{
+		"id": BotUser, "username": "nod", "discriminator": "0000", "global_name": nil, "avatar": nil, "bot": true, "flags": 0,
+	}
+}
+
+// preferEmbeds is a member's own setting: whether their client shows embeds.
+func (g *guild) preferEmbeds(m core.Account, shown bool) {
+	delete(g.noEmbeds, m.ID)
+	if !shown {
+		g.noEmbeds[m.ID] = true
+	}
+	g.Touch()
+}
+
+// State is what the guild shows.
+type State struct {
+	Connections int              `json:"connections"`
+	Channels    []core.ChatState `json:"channels"`
+	Modals      []core.ViewState `json:"modals"`
+	NoEmbeds    []string         `json:"no_embeds"` // users whose client shows no embeds
+}
+
+// State returns a copy of what people see. The caller holds the lock.
+func (e *Emulator) State() State {
+	st := State{
+		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},
+		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)),
+	}
+	for _, c := range e.channels {
+		st.Channels = append(st.Channels, c.State())
+	}
+	slices.SortFunc(st.Channels, core.ByID)
+	for _, m := range e.modals {
+		st.Modals = append(st.Modals, core.ViewState{ID: m.ID, User: m.User, View: raw.Copy(m.Data)})
+	}
+	return st
+}

@@ -1,0 +1,60 @@
+package discord
+
+import (
+	"strconv"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// guildsAPI has the routes of guilds, members and channels.
+type guildsAPI struct{ *guild }
+
+func (api guildsAPI) getGuild(c *call) (int, any, *failure) {
+	if c.PathValue("guild") != Guild {
+		return 0, nil, unknownGuild
+	}
+	everyone := raw.Object{
+		"id": Guild, "name": "@everyone", "permissions": strconv.FormatInt(api.permissions(), 10), "position": 0, "color": 0,
+	}
+	return 200, raw.Object{"id": Guild, "name": "Sandbox", "owner_id": api.Members[0].ID, "roles": []any{everyone}}, nil
+}
+
+func (api guildsAPI) getMember(c *call) (int, any, *failure) {
+	if c.PathValue("guild") != Guild {
+		return 0, nil, unknownGuild
+	}
+	if c.PathValue("user") == BotUser {
+		return 200, memberJSON(botJSON(), []string{}), nil
+	}
+	m, known := api.ByID(c.PathValue("user"))
+	if !known {
+		return 0, nil, unknownMember
+	}
+	return 200, memberJSON(raw.Object{"id": m.ID, "username": m.Key}, api.GroupsOf(m)), nil
+}
+
+func memberJSON(user raw.Object, roles []string) raw.Object {
+	return raw.Object{
+		"user": user, "roles": roles, "joined_at": "2026-01-01T00:00:00.000000+00:00",
+		"deaf": false, "mute": false, "flags": 0,
+	}
+}
+
+func (api guildsAPI) createDM(c *call) (int, any, *failure) {
+	m, known := api.ByID(raw.Str(c.args, "recipient_id"))
+	if !known {
+		return 0, nil, cannotSend
+	}
+	return 200, api.direct(m).json(), nil
+}
+
+func (api guildsAPI) getChannel(c *call) (int, any, *failure) {
+	ch := api.channels[c.PathValue("channel")]
+	switch {
+	case ch == nil:
+		return 0, nil, unknownChannel
+	case !api.may(ch, "VIEW_CHANNEL"):
+		return 0, nil, noAccess
+	}
+	return 200, ch.json(), nil
+}

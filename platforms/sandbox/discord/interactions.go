@@ -1,0 +1,220 @@
+package discord
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// Kinds of interactions.
+const (
+	commandUsed    = 2
+	componentUsed  = 3
+	modalSubmitted = 5
+)
+
+// interaction is one thing a member did, waiting for its response.
+type interaction struct {
+	ID, Token string
+	User      string
+	Channel   string
+	Message   string // the message whose component was used
+	Kind      int
+	Created   time.Time
+	Responded chan struct{} // closed by the first response
+	done      bool
+	Reaction  core.Reaction
+	Original  string // message that the response created or updated
+}
+
+// interactionsAPI has the routes with which a bot answers interactions.
+type interactionsAPI struct{ *guild }
+
+func (api interactionsAPI) callback(c *call) (int, any, *failure) {
+	i := api.interactions[c.PathValue("token")]
+	if i == nil || i.ID != c.PathValue("id") {
+		return 0, nil, unknownInteraction
+	}
+	if bad := api.respond(i, c.sent()); bad != nil {
+		return 0, nil, bad
+	}
+	if c.URL.Query().Get("with_response") != "true" {
+		return 204, nil, nil
+	}
+	answer := raw.Object{"interaction": raw.Object{"id": i.ID, "type": i.Kind, "response_message_id": i.Original}}
+	if kind := raw.Int(c.args["type"]); kind == respondMessage || kind == respondUpdate {
+		answer["resource"] = raw.Object{"type": kind, "message": raw.Clone(api.channels[i.Channel].Seen(i.Original, i.User))}
+	}
+	return 200, answer, nil
+}
+
+// Kinds of responses.
+const (
+	respondMessage       = 4
+	respondDeferred      = 5
+	respondDeferredEdits = 6
+	respondUpdate        = 7
+	respondModal         = 9
+)
+
+// respond applies the first response to an interaction.
+func (api interactionsAPI) respond(i *interaction, in sent) *failure {
+	if i.done {
+		return acknowledged
+	}
+	if time.Since(i.Created) > api.opts.ResponseTTL {
+		return unknownInteraction
+	}
+	kind, _ := raw.Number(in.args, "type")
+	in.args = raw.Sub(in.args, "data")
+	var bad *failure
+	switch int(kind) {
+	case respondMessage:
+		var m raw.Object
+		m, bad = api.create(i, in)
+		i.Original = raw.Str(m, "id")
+	case respondDeferred, respondDeferredEdits:
+		i.Original = i.Message
+	case respondUpdate:
+		bad = api.update(i, in)
+	case respondModal:
+		bad = api.openModal(i, in.args)
+	default:
+		bad = invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
+	}
+	if bad != nil {
+		return bad
+	}
+	i.done, i.Reaction.OK = true, true
+	close(i.Responded)
+	api.Touch()
+	return nil
+}
+
+// update edits the message whose component was used.
+func (api interactionsAPI) update(i *interaction, in sent) *failure {
+	if i.Message == "" {
+		return invalid("type", "BASE_TYPE_CHOICES", "Only components and modals opened from one can update a message.")
+	}
+	ch := api.channels[i.Channel]
+	m := ch.Seen(i.Message, i.User)
+	if m == nil {
+		return unknownMessage
+	}
+	if bad := api.apply(ch, m, in, true); bad != nil {
+		return bad
+	}
+	i.Original = i.Message
+	return nil
+}
+
+// openModal shows a modal. A client shows one at a time.
+func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
+	if i.Kind == modalSubmitted {
+		return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 10, 12}.")
+	}
+	if bad := checkModal(data); bad != nil {
+		return bad
+	}
+	for id, m := range api.modals {
+		if m.User == i.User {
+			delete(api.modals, id)
+		}
+	}
+	id := "M" + strconv.FormatInt(api.Next(), 10)
+	numberComponents(raw.List(data, "components"))
+	from := api.channels[i.Channel].Seen(i.Message, i.User)
+	api.modals[id] = &modal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: from}
+	i.Reaction.Modal = id
+	return nil
+}
+
+// create posts a message for an interaction, privately if it says so.
+func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure) {
+	ch := api.channels[i.Channel]
+	m := api.blank(ch)
+	if in.args == nil {
+		in.args = raw.Object{}
+	}
+	if _, ok := in.args["allowed_mentions"]; !ok {
+		in.args["allowed_mentions"] = raw.Object{"parse": []any{"users"}}
+	}
+	if bad := api.apply(ch, m, in, false); bad != nil {
+		return nil, bad
+	}
+	if flags(m)&ephemeral != 0 {
+		ch.AddPrivate(i.User, m)
+	} else {
+		ch.Add(m)
+	}
+	return m, nil
+}
+
+// live returns the interaction of a token that still works.
+func (api interactionsAPI) live(c *call) (*interaction, *failure) {
+	i := api.interactions[c.PathValue("token")]
+	if i == nil || c.PathValue("app") != Application || time.Since(i.Created) > tokenTTL || !i.done {
+		return nil, badToken
+	}
+	return i, nil
+}
+
+func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
+	i, bad := api.live(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	m, bad := api.create(i, c.sent())
+	if bad != nil {
+		return 0, nil, bad
+	}
+	api.Touch()
+	return 200, raw.Clone(m), nil
+}
+
+// original finds the message of a request; @original is that of the response.
+func (api interactionsAPI) original(c *call) (raw.Object, *failure) {
+	i, bad := api.live(c)
+	if bad != nil {
+		return nil, bad
+	}
+	id := c.PathValue("message")
+	if id == "@original" {
+		id = i.Original
+	}
+	if m := api.channels[i.Channel].Seen(id, i.User); m != nil {
+		return m, nil
+	}
+	return nil, unknownMessage
+}
+
+func (api interactionsAPI) get(c *call) (int, any, *failure) {
+	m, bad := api.original(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	return 200, raw.Clone(m), nil
+}
+
+func (api interactionsAPI) edit(c *call) (int, any, *failure) {
+	m, bad := api.original(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	if bad := api.apply(api.channels[raw.Str(m, "channel_id")], m, c.sent(), true); bad != nil {
+		return 0, nil, bad
+	}
+	return 200, raw.Clone(m), nil
+}
+
+func (api interactionsAPI) delete(c *call) (int, any, *failure) {
+	m, bad := api.original(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	api.channels[raw.Str(m, "channel_id")].Remove(raw.Str(m, "id"))
+	api.Touch()
+	return 204, nil, nil
+}

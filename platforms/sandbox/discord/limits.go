@@ -1,0 +1,67 @@
+package discord
+
+import "time"
+
+// Limits as docs.discord.com publishes them, counted in code points unless a
+// line says otherwise. Each group names its page.
+const (
+	// resources/message
+	maxContent         = 2000
+	maxEmbeds          = 10
+	maxEmbedsText      = 6000 // of all embeds together
+	maxEmbedTitle      = 256  // also the names of author and fields
+	maxEmbedText       = 4096
+	maxEmbedFooter     = 2048
+	maxEmbedFields     = 25
+	maxEmbedFieldValue = 1024
+	maxColor           = 0xffffff
+	maxNonce           = 25
+	maxHistory         = 50 // the default of Get Channel Messages
+
+	// components/reference
+	maxRows              = 5 // of a message without layout components, and of a modal
+	maxRow               = 5 // buttons of an action row
+	maxCustomID          = 100
+	maxButton            = 80
+	maxURL               = 512
+	maxSKU               = 20
+	maxPlaceholder       = 150
+	maxOptions           = 25
+	maxOption            = 100 // label, value and description
+	maxRadio             = 10  // options of radio and checkbox groups
+	maxInput             = 4000
+	maxInputPlaceholder  = 100
+	maxLabel             = 45
+	maxLabelDescription  = 100
+	maxModalTitle        = 45
+	maxTextDisplay       = 4000
+	maxComponents        = 40 // of a message made of components, nested ones included
+	maxSectionTexts      = 3
+	maxGallery           = 10
+	maxMediaDescription  = 1024
+	maxComponentID       = 1<<31 - 1
+	maxComponentsText    = 4000
+	maxComponentsTextRaw = 10170 // bytes, beyond which the service fails: discord/discord-api-docs#8554
+
+	// resources/channel and interactions/application-commands
+	maxThreadName         = 100
+	maxCommandDescription = 100
+	maxCommandOptions     = 25
+
+	// interactions/receiving-and-responding
+	defaultResponseTTL = 3 * time.Second
+	tokenTTL           = 15 * time.Minute
+
+	// events/gateway
+	defaultHeartbeat = 41250 * time.Millisecond
+	maxFrame         = 4096 // bytes; larger payloads end with 4002
+	replayed         = 500  // events kept for a resume; no figure is published
+)
+
+// A rate is how many requests a second, and how many at once: topics/rate-limits.
+type rate struct{ perSecond, burst float64 }
+
+var (
+	globalRate = rate{50, 50}
+	routeRate  = rate{1, 5} // of a route and a channel; Discord tells it in headers
+)

@@ -1,0 +1,135 @@
+package discord
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// messagesAPI has the routes of the messages and threads of a channel.
+type messagesAPI struct {
+	*guild
+	gw *gateway
+}
+
+// blank is a new message of the bot.
+func (g *guild) blank(ch *channel) raw.Object {
+	return raw.Object{
+		"id": g.snowflake(), "channel_id": ch.ID, "author": botJSON(), "content": "",
+		"timestamp": time.Now().UTC().Format(time.RFC3339Nano), "edited_timestamp": nil, "tts": false,
+		"mention_everyone": false, "mentions": []any{}, "mention_roles": []any{}, "attachments": []any{},
+		"embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0, "application_id": Application,
+	}
+}
+
+func (api messagesAPI) create(c *call) (int, any, *failure) {
+	ch := api.channels[c.PathValue("channel")]
+	if ch == nil {
+		return 0, nil, unknownChannel
+	}
+	nonce := fmt.Sprint(c.args["nonce"])
+	if c.args["nonce"] != nil {
+		if raw.Runes(nonce) > maxNonce {
+			return 0, nil, invalid("nonce", "BASE_TYPE_MAX_LENGTH", fmt.Sprintf("Must be %d or fewer in length.", maxNonce))
+		}
+		if m := ch.Message(api.nonces[nonce]); m != nil && c.args["enforce_nonce"] == true {
+			return 200, raw.Clone(m), nil
+		}
+	}
+	m := api.blank(ch)
+	if bad := api.mayPost(ch, c); bad != nil {
+		return 0, nil, bad
+	}
+	if bad := api.apply(ch, m, c.sent(), false); bad != nil {
+		return 0, nil, bad
+	}
+	if c.args["nonce"] != nil {
+		api.nonces[nonce] = raw.Str(m, "id")
+		m["nonce"] = c.args["nonce"]
+	}
+	ch.Add(m)
+	api.Touch()
+	api.gw.dispatch("MESSAGE_CREATE", raw.Object{"guild_id": Guild}, m)
+	return 200, raw.Clone(m), nil
+}
+
+func (api messagesAPI) list(c *call) (int, any, *failure) {
+	ch := api.channels[c.PathValue("channel")]
+	if ch == nil {
+		return 0, nil, unknownChannel
+	}
+	if !api.may(ch, "READ_MESSAGE_HISTORY") {
+		return 200, []any{}, nil
+	}
+	return 200, ch.Newest(maxHistory), nil
+}
+
+// locate finds the message of a request. It finds no ephemeral ones.
+func (api messagesAPI) locate(c *call) (*channel, raw.Object, *failure) {
+	ch := api.channels[c.PathValue("channel")]
+	if ch == nil {
+		return nil, nil, unknownChannel
+	}
+	m := ch.Message(c.PathValue("message"))
+	if m == nil {
+		return nil, nil, unknownMessage
+	}
+	return ch, m, nil
+}
+
+func (api messagesAPI) get(c *call) (int, any, *failure) {
+	_, m, bad := api.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	return 200, raw.Clone(m), nil
+}
+
+func (api messagesAPI) edit(c *call) (int, any, *failure) {
+	ch, m, bad := api.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	if !api.may(ch, "VIEW_CHANNEL") {
+		return 0, nil, noAccess
+	}
+	if bad := api.apply(ch, m, c.sent(), true); bad != nil {
+		return 0, nil, bad
+	}
+	return 200, raw.Clone(m), nil
+}
+
+func (api messagesAPI) delete(c *call) (int, any, *failure) {
+	ch, m, bad := api.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	ch.Remove(raw.Str(m, "id"))
+	api.Touch()
+	return 204, nil, nil
+}
+
+// createThread starts a thread, which has the ID of its message.
+func (api messagesAPI) createThread(c *call) (int, any, *failure) {
+	ch, m, bad := api.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	if !api.may(ch, "CREATE_PUBLIC_THREADS") {
+		return 0, nil, notAllowed
+	}
+	name := raw.Str(c.args, "name")
+	if l := raw.Runes(name); l < 1 || l > maxThreadName {
+		return 0, nil, badLength("name", 1, maxThreadName)
+	}
+	id := raw.Str(m, "id")
+	if api.channels[id] != nil {
+		return 0, nil, hasThread
+	}
+	t := api.add(id, name, thread)
+	t.Parent = ch.ID
+	m["thread"] = t.json()
+	api.Touch()
+	return 201, t.json(), nil
+}

@@ -1,0 +1,50 @@
+package discord
+
+import "github.com/nodbridge/nod/platforms/sandbox/raw"
+
+// bits are the permissions of the bot here, by the names that a fault
+// missing_permission gives them.
+var bits = map[string]int64{
+	"VIEW_CHANNEL": 1 << 10, "SEND_MESSAGES": 1 << 11, "EMBED_LINKS": 1 << 14, "ATTACH_FILES": 1 << 15,
+	"READ_MESSAGE_HISTORY": 1 << 16, "CREATE_PUBLIC_THREADS": 1 << 35, "SEND_MESSAGES_IN_THREADS": 1 << 38,
+}
+
+// permissions are those that the bot has in every channel of the guild. The
+// caller holds the lock.
+func (g *guild) permissions() int64 {
+	var all int64
+	for _, bit := range bits {
+		all |= bit
+	}
+	if len(g.Named("no_permission")) > 0 {
+		all &= bits["VIEW_CHANNEL"]
+	}
+	for _, name := range g.Named("missing_permission") {
+		all &^= bits[name]
+	}
+	return all
+}
+
+// may reports whether the bot has a permission in a channel. In a direct
+// message there are none to have.
+func (g *guild) may(ch *channel, name string) bool {
+	return ch.Kind == directChannel || g.permissions()&bits[name] != 0
+}
+
+// mayPost returns the error for a bot that may not post into a channel.
+func (g *guild) mayPost(ch *channel, c *call) *failure {
+	send := "SEND_MESSAGES"
+	if ch.Kind == thread {
+		send = "SEND_MESSAGES_IN_THREADS"
+	}
+	switch {
+	case !g.may(ch, "VIEW_CHANNEL"):
+		return noAccess
+	case !g.may(ch, send):
+		return notAllowed
+	case raw.Sub(c.args, "message_reference") != nil && !g.may(ch, "READ_MESSAGE_HISTORY"):
+		return invalid("message_reference", "REPLIES_REQUIRE_MESSAGE_HISTORY",
+			"Cannot reply without permission to read message history")
+	}
+	return nil
+}

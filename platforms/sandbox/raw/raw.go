@@ -1,0 +1,125 @@
+// Package raw reads and writes JSON as bots send it: decoded, without types of
+// its own, so that an emulator sees every field and every mistake.
+//
+// What belongs here works on any JSON value. What knows a field of a service
+// belongs to the emulator of that service.
+package raw
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Object is decoded JSON as a bot sent it.
+type Object = map[string]any
+
+// Str returns a text field, or "" if there is none.
+func Str(o Object, key string) string { v, _ := o[key].(string); return v }
+
+// Sub returns a field that is an object, or nil if there is none.
+func Sub(o Object, key string) Object { v, _ := o[key].(Object); return v }
+
+// List returns a field that is an array, or nil if there is none.
+func List(o Object, key string) []any { v, _ := o[key].([]any); return v }
+
+// Objects returns the items of a field that is an array. Items that are no
+// objects are nil.
+func Objects(o Object, key string) []Object { return All(List(o, key)) }
+
+// All returns the items of an array as objects. Items that are no objects are
+// nil.
+func All(items []any) []Object {
+	out := make([]Object, len(items))
+	for n, v := range items {
+		out[n], _ = v.(Object)
+	}
+	return out
+}
+
+// Number returns a field that is a number, and whether there is one.
+func Number(o Object, key string) (float64, bool) { v, ok := o[key].(float64); return v, ok }
+
+// Int returns a number as an integer, whatever its type, or 0.
+func Int(v any) int {
+	switch n := v.(type) {
+	case int:
+		return n
+	case int64:
+		return int(n)
+	case float64:
+		return int(n)
+	}
+	return 0
+}
+
+// Text returns a text or a number as text, or "".
+func Text(v any) string {
+	switch x := v.(type) {
+	case string:
+		return x
+	case float64:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return ""
+}
+
+// Clone returns a deep copy, as it would be after one trip over the wire.
+func Clone(v any) any {
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		panic("sandbox: stored data does not marshal: " + err.Error())
+	}
+	var out any
+	if err := json.Unmarshal(encoded, &out); err != nil {
+		panic("sandbox: stored data does not unmarshal: " + err.Error())
+	}
+	return out
+}
+
+// Copy returns a deep copy of an object.
+func Copy(o Object) Object { v, _ := Clone(o).(Object); return v }
+
+// Runes counts the characters of a text.
+func Runes(s string) int { return len([]rune(s)) }
+
+// Texts is everything that is written on a message, markup included.
+func Texts(m Object) string {
+	var b strings.Builder
+	writeTexts(&b, m)
+	return b.String()
+}
+
+// textKeys are the fields with text, and those that hold more fields with
+// text, in the order in which people read them.
+var textKeys = []string{
+	"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label",
+	"components", "accessory", "inline_keyboard", "reply_markup",
+}
+
+func writeTexts(b *strings.Builder, v any) {
+	switch x := v.(type) {
+	case []any:
+		for _, e := range x {
+			writeTexts(b, e)
+		}
+	case Object:
+		for _, k := range textKeys {
+			switch t := x[k].(type) {
+			case string:
+				b.WriteString(t + " ")
+			case nil:
+			default:
+				writeTexts(b, t)
+			}
+		}
+	}
+}
+
+// Write answers a request with JSON.
+func Write(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}

@@ -1,0 +1,226 @@
+package slack
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// webAPI takes the calls of bots.
+type webAPI struct {
+	*workspace
+	methods map[string]method
+}
+
+// method is a method of the Web API.
+type method struct {
+	token     string // which token it takes: bot or app
+	tier      tier
+	scope     string // that a fault can take away; empty: none
+	inChannel bool   // whether the bot has to be in the channel
+	call      func(r *http.Request, args raw.Object) raw.Object
+}
+
+func newWebAPI(w *workspace, d *delivery) webAPI {
+	chat, views, people, channels := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}
+	return webAPI{w, map[string]method{
+		"auth.test":             {token: "bot", tier: tierSpecial, call: people.authTest},
+		"apps.connections.open": {token: "app", tier: tier3, call: d.connectionsOpen},
+		"chat.postMessage":      {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
+		"chat.update":           {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
+		"chat.delete":           {token: "bot", tier: tier3, call: chat.delete},
+		"chat.postEphemeral":    {token: "bot", tier: tier4, call: chat.postEphemeral},
+		"views.open":            {token: "bot", tier: tier4, call: views.open},
+		"views.push":            {token: "bot", tier: tier4, call: views.push},
+		"views.update":          {token: "bot", tier: tier4, call: views.update},
+		"views.publish":         {token: "bot", tier: tier4, call: views.publish},
+		"conversations.info":    {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
+		"conversations.open":    {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
+		"conversations.history": {token: "bot", tier: tier3, call: channels.history},
+		"users.info":            {token: "bot", tier: tier4, scope: "users:read", call: people.info},
+		"usergroups.users.list": {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
+	}}
+}
+
+// granted are the scopes that the app has.
+var granted = []string{
+	"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read",
+	"channels:read", "groups:read",
+}
+
+func failure(code string) raw.Object { return raw.Object{"error": code} }
+
+// invalidArguments refuses a call and says why, each with its JSON pointer.
+func invalidArguments(problems ...string) raw.Object {
+	return raw.Object{"error": "invalid_arguments", "response_metadata": raw.Object{"messages": problems}}
+}
+
+func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("method")
+	limited := func(retry int) {
+		if retry > 0 {
+			rw.Header().Set("Retry-After", strconv.Itoa(retry))
+		}
+		raw.Write(rw, http.StatusTooManyRequests, raw.Object{"ok": false, "error": "ratelimited"})
+	}
+	if rw = api.Misbehave(rw, r, name, limited); rw == nil {
+		return
+	}
+	m, known := api.methods[name]
+	if !known {
+		raw.Write(rw, 200, raw.Object{"ok": false, "error": "unknown_method", "req_method": name})
+		return
+	}
+	args, token, refused := arguments(r)
+	if refused == "" {
+		refused = api.authorize(m.token, token)
+	}
+	if refused != "" {
+		raw.Write(rw, 200, raw.Object{"ok": false, "error": refused})
+		return
+	}
+	if wait := api.pace(name, m.tier, args); wait > 0 {
+		limited(wait)
+		return
+	}
+	if answer := api.barred(name, m, args); answer != nil {
+		raw.Write(rw, 200, answer)
+		return
+	}
+	rw.Header().Set("X-OAuth-Scopes", api.scopes())
+	api.damage(name, args)
+	api.Lock()
+	answer := m.call(r, args)
+	api.Unlock()
+	if answer["ok"] == nil {
+		answer["ok"] = answer["error"] == nil
+	}
+	raw.Write(rw, 200, answer)
+	core.Lose(rw)
+}
+
+func (api webAPI) authorize(kind, token string) string {
+	if token == "" {
+		return "not_authed"
+	}
+	if api.Has("revoke") {
+		return "token_revoked"
+	}
+	switch {
+	case kind == "bot" && token == BotToken, kind == "app" && token == AppToken:
+		return ""
+	case strings.HasPrefix(token, "xapp-") != (kind == "app"):
+		return "not_allowed_token_type"
+	}
+	return "invalid_auth"
+}
+
+// pace returns how many seconds a caller has to wait, or 0.
+func (api webAPI) pace(name string, t tier, args raw.Object) int {
+	api.Lock()
+	defer api.Unlock()
+	key := "slack " + name
+	if name == "chat.postMessage" {
+		key += " " + raw.Str(args, "channel")
+	}
+	if wait := api.Limits.Take(key, t.rate, t.burst); wait > 0 {
+		return int(wait.Seconds()) + 1
+	}
+	return 0
+}
+
+// barred is what a bot is answered that lacks a scope, or is not in a channel.
+// It is nil otherwise.
+func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
+	if m.scope != "" && api.Fault(m.scope, "missing_scope") != nil {
+		return raw.Object{"ok": false, "error": "missing_scope", "needed": m.scope, "provided": api.scopes()}
+	}
+	if !m.inChannel || !api.Has("absent") {
+		return nil
+	}
+	if name == "conversations.info" {
+		channel := raw.Object{"id": raw.Str(args, "channel"), "name": "deploys", "is_member": false, "is_im": false}
+		return raw.Object{"ok": true, "channel": channel}
+	}
+	return raw.Object{"ok": false, "error": "not_in_channel"}
+}
+
+// scopes are those of the bot token, as the header has them.
+func (api webAPI) scopes() string {
+	var have []string
+	for _, scope := range granted {
+		if api.Fault(scope, "missing_scope") == nil {
+			have = append(have, scope)
+		}
+	}
+	return strings.Join(have, ",")
+}
+
+// damage applies the faults that lose content without an error.
+func (api webAPI) damage(name string, args raw.Object) {
+	blocks, ok := args["blocks"].([]any)
+	if !ok {
+		return
+	}
+	if api.Fault(name, "truncate") != nil {
+		args["blocks"] = core.Truncated(blocks)
+	}
+	if api.Fault(name, "strip") != nil {
+		args["blocks"] = slices.DeleteFunc(blocks, func(b any) bool {
+			o, _ := b.(raw.Object)
+			return raw.Str(o, "type") == "rich_text"
+		})
+	}
+}
+
+// arguments reads a form or JSON body, and the token. It returns the error of
+// the API if it cannot.
+func arguments(r *http.Request) (args raw.Object, token, refused string) {
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return formArguments(r)
+	}
+	args = raw.Object{}
+	if err := json.NewDecoder(r.Body).Decode(&args); err != nil && !errors.Is(err, io.EOF) { // no body: no arguments
+		return nil, "", "invalid_json"
+	}
+	return args, bearer(r), ""
+}
+
+// formArguments reads a form, in which structured arguments are JSON texts.
+func formArguments(r *http.Request) (args raw.Object, token, refused string) {
+	args, token = raw.Object{}, bearer(r)
+	if err := r.ParseMultipartForm(8 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return nil, "", "invalid_form_data"
+	}
+	for k, v := range r.Form {
+		args[k] = v[0]
+		switch k {
+		case "token":
+			token = v[0]
+		case "blocks", "view", "attachments", "metadata":
+			var parsed any
+			if v[0] == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(v[0]), &parsed); err != nil {
+				return nil, "", "invalid_arguments"
+			}
+			args[k] = parsed
+		case "reply_broadcast", "unfurl_links", "unfurl_media":
+			args[k] = v[0] == "true" || v[0] == "1"
+		}
+	}
+	return args, token, ""
+}
+
+func bearer(r *http.Request) string {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return token
+}

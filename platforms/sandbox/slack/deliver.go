@@ -1,0 +1,85 @@
+package slack
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// delivery brings payloads to the app: through a socket of Socket Mode, or to
+// its URL.
+type delivery struct {
+	*core.Base
+	url     string
+	sockets map[*socket]bool
+	tickets map[string]bool // of sockets that may be opened
+	turn    int             // which socket gets the next payload
+}
+
+func newDelivery(w *workspace, url string) *delivery {
+	return &delivery{Base: w.Base, url: url, sockets: map[*socket]bool{}, tickets: map[string]bool{}}
+}
+
+// deliver sends a payload to the app and returns its answer within 3 seconds.
+func (d *delivery) deliver(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+	times, err := d.Event(ctx, "event_drop", "mute")
+	if err != nil {
+		return nil, err
+	}
+	send := d.overSocket
+	if d.url != "" {
+		send = d.overHTTP
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	answer, err := send(ctx, payload)
+	for range times - 1 {
+		_, _ = send(ctx, payload) // only its effect matters
+	}
+	return answer, err
+}
+
+// Sign signs a request body as Slack does.
+func Sign(h http.Header, secret string, at time.Time, body []byte) {
+	ts := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("v0:" + ts + ":"))
+	mac.Write(body)
+	h.Set("X-Slack-Request-Timestamp", ts)
+	h.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+}
+
+func (d *delivery) overHTTP(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+	encoded, err := json.Marshal(payload)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{"payload": {string(encoded)}}
+	if payload["command"] != nil {
+		form = url.Values{}
+		for name, v := range payload {
+			form.Set(name, raw.Text(v))
+		}
+	}
+	kind, body := "application/x-www-form-urlencoded", []byte(form.Encode())
+	if payload["type"] == "event_callback" {
+		kind, body = "application/json", encoded
+	}
+	header := http.Header{"Content-Type": {kind}}
+	Sign(header, SigningSecret, time.Now(), body)
+	resp, answer, err := d.Post(ctx, d.url, header, body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New("HTTP " + resp.Status)
+	}
+	return answer, err
+}

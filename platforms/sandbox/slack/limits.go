@@ -1,0 +1,68 @@
+package slack
+
+import "time"
+
+// Limits as docs.slack.dev publishes them, counted in characters unless a line
+// says otherwise. Each group names its page.
+const (
+	// reference/block-kit/blocks
+	maxMessageBlocks = 50
+	maxViewBlocks    = 100
+	maxBlockID       = 255
+	maxHeader        = 150
+	maxSection       = 3000
+	maxContext       = 10 // elements of a context block
+	maxActions       = 25 // elements of an actions block
+	maxLabel         = 2000
+	maxHint          = 2000
+	maxIndent        = 8 // of a rich text list
+
+	// reference/block-kit/block-elements and reference/block-kit/composition-objects
+	maxActionID    = 255
+	maxPlaceholder = 150
+	maxButton      = 75
+	maxButtonValue = 2000
+	maxSelect      = 100 // options of a select, and of one of its groups
+	maxGroups      = 100
+	maxRadio       = 10 // options of radio buttons and checkboxes
+	maxOption      = 75 // text, description and label of a group
+	maxOptionValue = 150
+	maxInput       = 3000
+
+	// reference/views/modal-views and reference/methods/views.open
+	maxTitle      = 24 // also of submit and close
+	maxMetadata   = 3000
+	maxCallbackID = 255
+	maxView       = 250_000 // bytes of JSON
+
+	// reference/methods/chat.postMessage and reference/methods/chat.update
+	maxPostText   = 40_000
+	maxUpdateText = 4000
+	// maxBlocksSize is what all blocks of a message may have together. Nothing is
+	// published; bots measured it.
+	maxBlocksSize = 13_200
+
+	maxHistory = 100 // reference/methods/conversations.history: the default
+
+	// apis/events-api/using-socket-mode
+	maxSockets = 10
+	maxAck     = 20_480 // bytes of an answer in an acknowledgment; Slack drops longer ones silently
+
+	// interactivity/handling-user-interaction
+	responseUses = 5
+	responseTTL  = 30 * time.Minute
+	// DefaultTriggerTTL is how long a bot has to use a trigger.
+	defaultTriggerTTL = 3 * time.Second
+	answerWithin      = 3 * time.Second
+)
+
+// A tier is how many calls a minute a method takes: apis/web-api/rate-limits.
+type tier struct{ rate, burst float64 }
+
+var (
+	tier2       = tier{20. / 60, 20}
+	tier3       = tier{50. / 60, 50}
+	tier4       = tier{100. / 60, 100}
+	tierPost    = tier{1, 10}   // of one channel: one a second, with short bursts
+	tierSpecial = tier{10, 100} // auth.test: hundreds a minute
+)

@@ -1,0 +1,115 @@
+// Package slack emulates one Slack workspace with one app: the Web API methods
+// that interactive bots call, Socket Mode and HTTP delivery, and what members
+// do in the client. SDKs connect to it unchanged.
+//
+// What belongs here is what Slack does. One file holds one family of methods;
+// limits.go holds every limit with its source. What every chat service has
+// belongs to the core. The package knows no bot and no other emulator.
+package slack
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// Name is the name of the service.
+const Name = "slack"
+
+// Credentials and places of a workspace. They are no secrets.
+const (
+	BotToken      = "xoxb-sandbox"
+	AppToken      = "xapp-sandbox"
+	SigningSecret = "sandbox-slack-signing-secret"
+	Channel       = "C0DEPLOYS1"
+	BotUser       = "U0BOT00000"
+	UserGroup     = "S0SRE00001" // nobody is in it at first
+)
+
+const (
+	otherChannel = "C0ONCALL02"
+	team         = "T0SANDBOX"
+	app          = "A0SANDBOX"
+	bot          = "B0SANDBOX"
+)
+
+// Options configures a workspace.
+type Options struct {
+	// URL is where interactions are sent. If it is empty, they go through Socket
+	// Mode.
+	URL        string
+	TriggerTTL time.Duration // zero means 3 seconds
+}
+
+// Emulator is one Slack workspace with one app. It is safe for concurrent use.
+type Emulator struct {
+	*workspace
+	delivery *delivery
+	client   client
+	mux      *http.ServeMux
+}
+
+// New returns a workspace with two channels.
+func New(h *core.Hub, members []core.Account, o Options) *Emulator {
+	if o.TriggerTTL == 0 {
+		o.TriggerTTL = defaultTriggerTTL
+	}
+	w := newWorkspace(core.NewBase(h, Name, members), o.TriggerTTL)
+	d := newDelivery(w, o.URL)
+	e := &Emulator{workspace: w, delivery: d, client: client{w, d}, mux: http.NewServeMux()}
+	e.mux.HandleFunc("/slack/api/{method}", newWebAPI(w, d).serve)
+	e.mux.HandleFunc("/slack/socket", d.socket)
+	e.mux.HandleFunc("POST /slack/response/{key}", w.responseURL)
+	return e
+}
+
+// ServeHTTP implements http.Handler.
+func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+
+// Act implements core.Service. Members press, submit and close modals, give
+// commands, and open the Home tab.
+func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
+	m, err := e.Member(a.As)
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	switch a.Do {
+	case "press":
+		return e.client.press(ctx, m, a)
+	case "submit":
+		return e.client.submit(ctx, m, a)
+	case "command":
+		return e.client.command(ctx, m, a)
+	case "home":
+		return e.client.openHome(ctx, m)
+	case "close":
+		return e.client.close(a)
+	}
+	return core.Reaction{}, e.CannotDo(a.Do)
+}
+
+// Disconnect asks every socket to reconnect, as Slack does when it recycles
+// connections.
+func (e *Emulator) Disconnect(int) error {
+	e.delivery.disconnect(e.Context(), "refresh_requested")
+	return nil
+}
+
+// Home opens the Home tab of the app as a member, and returns the texts that it
+// shows then.
+func (e *Emulator) Home(ctx context.Context, as string) (string, error) {
+	r, err := e.Act(ctx, core.Action{Service: Name, As: as, Do: "home"})
+	if err != nil || r.Warning != "" {
+		return r.Warning, err
+	}
+	m, err := e.Member(as)
+	if err != nil {
+		return "", err
+	}
+	e.Lock()
+	defer e.Unlock()
+	return raw.Texts(e.homes[m.ID]), nil
+}

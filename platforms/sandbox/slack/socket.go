@@ -1,0 +1,162 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+const pingEvery = 5 * time.Second
+
+// socket is one Socket Mode connection.
+type socket struct {
+	conn *websocket.Conn
+	mu   sync.Mutex
+	acks map[string]chan json.RawMessage
+}
+
+// connectionsOpen is the method apps.connections.open.
+func (d *delivery) connectionsOpen(r *http.Request, _ raw.Object) raw.Object {
+	ticket := uuid.NewString()
+	d.tickets[ticket] = true
+	q := url.Values{"ticket": {ticket}, "app_id": {app}}
+	return raw.Object{"url": "ws://" + r.Host + "/slack/socket?" + q.Encode()}
+}
+
+func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
+	if d.RefuseSocket(rw) {
+		return
+	}
+	d.Lock()
+	ticket := r.URL.Query().Get("ticket")
+	known := d.tickets[ticket]
+	delete(d.tickets, ticket)
+	n := len(d.sockets)
+	d.Unlock()
+	if !known || n >= maxSockets {
+		http.Error(rw, "invalid ticket", http.StatusForbidden)
+		return
+	}
+	conn := core.AcceptSocket(rw, r)
+	if conn == nil {
+		return
+	}
+	defer conn.CloseNow()
+	ctx, cancel := context.WithCancel(d.Context())
+	defer cancel()
+	if err := wsjson.Write(ctx, conn, raw.Object{
+		"type": "hello", "num_connections": n + 1, "connection_info": raw.Object{"app_id": app},
+		"debug_info": raw.Object{"host": "applink-sandbox", "build_number": 1, "approximate_connection_time": 3600},
+	}); err != nil {
+		return
+	}
+	s := &socket{conn: conn, acks: map[string]chan json.RawMessage{}}
+	d.register(s, true)
+	defer d.register(s, false)
+	go s.ping(ctx, cancel)
+	s.read(ctx)
+}
+
+func (d *delivery) register(s *socket, open bool) {
+	d.Lock()
+	defer d.Unlock()
+	if open {
+		d.sockets[s] = true
+	} else {
+		delete(d.sockets, s)
+	}
+	d.Touch()
+}
+
+func (s *socket) ping(ctx context.Context, cancel func()) {
+	defer cancel()
+	for s.conn.Ping(ctx) == nil && core.Sleep(ctx, pingEvery) {
+	}
+}
+
+func (s *socket) read(ctx context.Context) {
+	for {
+		var ack struct {
+			ID      string          `json:"envelope_id"`
+			Payload json.RawMessage `json:"payload"`
+		}
+		if err := wsjson.Read(ctx, s.conn, &ack); err != nil {
+			return
+		}
+		if len(ack.Payload) >= maxAck {
+			continue
+		}
+		s.mu.Lock()
+		ch := s.acks[ack.ID]
+		delete(s.acks, ack.ID)
+		s.mu.Unlock()
+		if ch != nil {
+			ch <- ack.Payload
+		}
+	}
+}
+
+// all returns the open sockets. The caller holds the lock.
+func (d *delivery) all() []*socket {
+	var out []*socket
+	for s := range d.sockets {
+		out = append(out, s)
+	}
+	return out
+}
+
+func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+	d.Lock()
+	all := d.all()
+	d.turn++
+	turn := d.turn
+	d.Unlock()
+	if len(all) == 0 {
+		return nil, core.ErrNoReceiver
+	}
+	s := all[turn%len(all)] // any of them, no pattern is promised
+	id := uuid.NewString()
+	ch := make(chan json.RawMessage, 1)
+	s.mu.Lock()
+	s.acks[id] = ch
+	s.mu.Unlock()
+	kind, accepts := "interactive", payload["type"] == "view_submission"
+	if payload["type"] == "event_callback" {
+		kind = "events_api"
+	}
+	if payload["command"] != nil {
+		kind, accepts = "slash_commands", true
+	}
+	envelope := raw.Object{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": accepts}
+	if err := wsjson.Write(ctx, s.conn, envelope); err != nil {
+		return nil, err
+	}
+	select {
+	case answer := <-ch:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, core.ErrNoAnswer
+	}
+}
+
+// disconnect closes every socket after telling them why.
+func (d *delivery) disconnect(ctx context.Context, reason string) {
+	d.Lock()
+	all := d.all()
+	d.Unlock()
+	for _, s := range all {
+		notice := raw.Object{"type": "disconnect", "reason": reason, "debug_info": raw.Object{"host": "applink-sandbox"}}
+		_ = wsjson.Write(ctx, s.conn, notice) // it may be gone
+		s.conn.CloseNow()
+	}
+}

@@ -1,0 +1,117 @@
+package slack
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// workspace is what a Slack workspace holds. The lock of the hub guards it.
+type workspace struct {
+	*core.Base
+	channels   map[string]*core.Chat
+	triggers   map[string]time.Time // unused ones, and when they expire
+	triggerTTL time.Duration
+	views      map[string]*view
+	homes      map[string]raw.Object  // Home tabs by user
+	urls       map[string]responseURL // by the last part of their path
+	lastTS     int64
+}
+
+func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
+	w := &workspace{
+		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]time.Time{}, triggerTTL: triggerTTL,
+		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{},
+	}
+	w.add(Channel, "deploys")
+	w.add(otherChannel, "oncall")
+	return w
+}
+
+func (w *workspace) add(id, name string) *core.Chat {
+	c := core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "ts") })
+	w.channels[id] = &c
+	return &c
+}
+
+// stamp is a new message timestamp: unique and rising, as Slack's are.
+func (w *workspace) stamp() string {
+	w.lastTS = max(w.lastTS+1, time.Now().UnixMicro())
+	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
+}
+
+// channel finds a conversation; a user id means the direct message with them.
+func (w *workspace) channel(id string) *core.Chat {
+	if c := w.channels[id]; c != nil {
+		return c
+	}
+	if _, known := w.ByID(id); known {
+		return w.direct(id)
+	}
+	return nil
+}
+
+func (w *workspace) direct(user string) *core.Chat {
+	id := "D" + strings.TrimPrefix(user, "U")
+	if c := w.channels[id]; c != nil {
+		return c
+	}
+	c := w.add(id, "direct message")
+	c.User = user
+	return c
+}
+
+// trigger is a new trigger ID of a user.
+func (w *workspace) trigger(user string) string {
+	id := strconv.FormatInt(w.Next(), 10) + "." + user + "." + uuid.NewString()
+	w.triggers[id] = time.Now().Add(w.triggerTTL)
+	return id
+}
+
+func userOfTrigger(id string) string {
+	parts := strings.Split(id, ".")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}
+
+// useTrigger takes a trigger, which works once.
+func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
+	expires, ok := w.triggers[id]
+	delete(w.triggers, id)
+	switch {
+	case !ok:
+		return "", failure("exchanged_trigger_id")
+	case time.Now().After(expires):
+		return "", failure("expired_trigger_id")
+	}
+	return userOfTrigger(id), nil
+}
+
+// State is what the workspace shows.
+type State struct {
+	Connections int              `json:"connections"`
+	Channels    []core.ChatState `json:"channels"`
+	Views       []core.ViewState `json:"views"`
+}
+
+// State returns a copy of what people see. The caller holds the lock.
+func (e *Emulator) State() State {
+	st := State{Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: []core.ViewState{}}
+	for _, c := range e.channels {
+		st.Channels = append(st.Channels, c.State())
+	}
+	slices.SortFunc(st.Channels, core.ByID)
+	for _, v := range e.views {
+		st.Views = append(st.Views, core.ViewState{ID: v.ID, User: v.User, View: raw.Copy(v.View), Errors: v.Errors})
+	}
+	return st
+}

@@ -1,0 +1,233 @@
+package telegram
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// failure is an error of the API.
+type failure struct {
+	code        int
+	description string
+	parameters  raw.Object
+}
+
+func badRequest(format string, args ...any) *failure {
+	return &failure{400, "Bad Request: " + fmt.Sprintf(format, args...), nil}
+}
+
+// method answers a call. It runs with the lock held.
+type method func(a arguments) (any, *failure)
+
+// botAPI takes the calls of bots.
+type botAPI struct {
+	*bot
+	updates *updates
+	methods map[string]method // by their names in lower case
+}
+
+func newBotAPI(b *bot, u *updates, q *queries) botAPI {
+	messages, chats := messagesAPI{b}, chatsAPI{b}
+	return botAPI{b, u, map[string]method{
+		"setwebhook": u.setWebhook, "deletewebhook": u.deleteWebhook, "getwebhookinfo": u.webhookInfo,
+		"sendmessage": messages.send, "senddocument": messages.sendDocument, "deletemessage": messages.delete,
+		"editmessagetext": messages.editText, "editmessagereplymarkup": messages.editReplyMarkup,
+		"answercallbackquery": q.answer, "getme": chats.getMe, "setmycommands": chats.setCommands,
+		"getchat": chats.getChat, "getchatmember": chats.getMember,
+	}}
+}
+
+func write(rw http.ResponseWriter, result any, bad *failure) {
+	if bad == nil {
+		raw.Write(rw, 200, raw.Object{"ok": true, "result": result})
+		return
+	}
+	body := raw.Object{"ok": false, "error_code": bad.code, "description": bad.description}
+	if bad.parameters != nil {
+		body["parameters"] = bad.parameters
+		if n, ok := bad.parameters["retry_after"].(int); ok {
+			rw.Header().Set("Retry-After", strconv.Itoa(n))
+		}
+	}
+	raw.Write(rw, bad.code, body)
+}
+
+func tooMany(retry int) *failure {
+	return &failure{429, fmt.Sprintf("Too Many Requests: retry after %d", retry), raw.Object{"retry_after": retry}}
+}
+
+func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
+	if r.PathValue("bot") != "bot"+Token || api.Has("revoke") {
+		write(rw, nil, &failure{401, "Unauthorized", nil})
+		return
+	}
+	limited := func(retry int) { write(rw, nil, tooMany(retry)) }
+	if rw = api.Misbehave(rw, r, r.PathValue("method"), limited); rw == nil {
+		return
+	}
+	name := strings.ToLower(r.PathValue("method"))
+	m, known := api.methods[name]
+	if !known && name != "getupdates" {
+		write(rw, nil, &failure{404, "Not Found", nil})
+		return
+	}
+	args, err := parse(r)
+	if err != nil {
+		write(rw, nil, badRequest("%s", err.Error()))
+		return
+	}
+	if name == "getupdates" { // served apart: it waits
+		result, bad := api.updates.get(r.Context(), args)
+		write(rw, result, bad)
+		return
+	}
+	if bad := api.barred(name, &args); bad != nil {
+		write(rw, nil, bad)
+		return
+	}
+	args.truncate = api.Fault(r.PathValue("method"), "truncate") != nil
+	args.strip = api.Fault(r.PathValue("method"), "strip") != nil
+	if wait := api.pace(name, args); wait > 0 {
+		limited(wait)
+		return
+	}
+	api.Lock()
+	result, bad := m(args)
+	api.Unlock()
+	write(rw, result, bad)
+	core.Lose(rw)
+}
+
+// barred refuses a bot that is not in the chat, or may not send there. It notes
+// in the arguments that the bot may not send.
+func (api botAPI) barred(name string, args *arguments) *failure {
+	if _, chat := args.values["chat_id"]; chat && api.Has("absent") {
+		return &failure{403, "Forbidden: bot is not a member of the supergroup chat", nil}
+	}
+	if args.denied = api.Has("no_permission"); args.denied && strings.HasPrefix(name, "send") {
+		return badRequest("not enough rights to send text messages to the chat")
+	}
+	return nil
+}
+
+// pace counts what Telegram counts: messages and edits, of all chats and of
+// each. It returns how many seconds a caller has to wait, or 0.
+func (api botAPI) pace(name string, a arguments) int {
+	if !strings.HasPrefix(name, "send") && !strings.HasPrefix(name, "edit") {
+		return 0
+	}
+	api.Lock()
+	defer api.Unlock()
+	wait := api.Limits.Take("telegram", globalRate.perSecond, globalRate.burst)
+	if wait == 0 {
+		id, r := a.text("chat_id"), privateRate
+		if strings.HasPrefix(id, "-") {
+			r = groupRate
+		}
+		wait = api.Limits.Take("telegram "+id, r.perSecond, r.burst)
+	}
+	if wait == 0 {
+		return 0
+	}
+	return int(wait.Seconds()) + 1
+}
+
+// arguments are the parameters of a call: texts, or decoded JSON.
+type arguments struct {
+	values raw.Object
+	files  map[string]file
+	denied bool // the fault no_permission holds
+	// The faults of these names hold.
+	truncate, strip bool
+}
+
+type file struct {
+	name string
+	data []byte
+}
+
+func parse(r *http.Request) (arguments, error) {
+	a := arguments{values: raw.Object{}, files: map[string]file{}}
+	a.take(r.URL.Query())
+	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
+	case "application/json":
+		if err := json.NewDecoder(r.Body).Decode(&a.values); err != nil && !errors.Is(err, io.EOF) {
+			return a, errors.New("can't parse JSON object")
+		}
+	case "multipart/form-data":
+		if err := r.ParseMultipartForm(26 << 20); err != nil {
+			return a, errors.New("can't parse multipart")
+		}
+		a.take(r.MultipartForm.Value)
+		return a, a.takeFiles(r)
+	default:
+		if err := r.ParseForm(); err != nil {
+			return a, errors.New("can't parse form")
+		}
+		a.take(r.PostForm)
+	}
+	return a, nil
+}
+
+func (a arguments) take(v url.Values) {
+	for k, s := range v {
+		a.values[k] = s[0]
+	}
+}
+
+func (a arguments) takeFiles(r *http.Request) error {
+	for k, headers := range r.MultipartForm.File {
+		f, err := headers[0].Open()
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+		a.files[k] = file{headers[0].Filename, data}
+	}
+	return nil
+}
+
+func (a arguments) text(key string) string {
+	switch v := a.values[key].(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+func (a arguments) number(key string) int64 { return number(a.text(key)) }
+
+// structure is a parameter that is JSON, in a form as text.
+func (a arguments) structure(key string, into any) error {
+	v, ok := a.values[key]
+	if !ok || v == "" || v == nil {
+		return nil
+	}
+	encoded, isText := v.(string)
+	if !isText {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		encoded = string(b)
+	}
+	return json.Unmarshal([]byte(encoded), into)
+}

@@ -1,0 +1,103 @@
+package telegram
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// bot is what a Telegram bot and its chats hold. The lock of the hub guards it.
+type bot struct {
+	*core.Base
+	chats map[string]*chat
+	files core.Files
+}
+
+// chat is a group or a private chat. Its ID is that of the user if it is
+// private.
+type chat struct {
+	core.Chat
+	Kind string // supergroup or private
+	last int    // ID of the newest message
+}
+
+const (
+	supergroup = "supergroup"
+	private    = "private"
+)
+
+func newBot(b *core.Base) *bot {
+	out := &bot{Base: b, chats: map[string]*chat{}}
+	out.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
+	for _, m := range b.Members {
+		out.add(m.ID, m.Name, private).User = m.ID
+	}
+	return out
+}
+
+func (b *bot) add(id, name, kind string) *chat {
+	idOf := func(m raw.Object) string { return strconv.Itoa(raw.Int(m["message_id"])) }
+	b.chats[id] = &chat{Chat: core.NewChat(id, name, idOf), Kind: kind}
+	return b.chats[id]
+}
+
+// number returns an ID as Telegram has it.
+func number(id string) int64 {
+	n, _ := strconv.ParseInt(id, 10, 64) // no chat, user or message has the ID 0
+	return n
+}
+
+// chat finds the chat of a call.
+func (b *bot) chat(a arguments) (*chat, *failure) {
+	if c := b.chats[strconv.FormatInt(a.number("chat_id"), 10)]; c != nil {
+		return c, nil
+	}
+	return nil, badRequest("chat not found")
+}
+
+func (c *chat) json() raw.Object {
+	if c.Kind == private {
+		return raw.Object{"id": number(c.ID), "type": private, "first_name": c.Name}
+	}
+	return raw.Object{"id": number(c.ID), "type": c.Kind, "title": c.Name}
+}
+
+// blank is a new message.
+func (c *chat) blank(from raw.Object) raw.Object {
+	c.last++
+	return raw.Object{"message_id": c.last, "from": from, "chat": c.json(), "date": int(time.Now().Unix())}
+}
+
+func botJSON() raw.Object {
+	return raw.Object{"id": BotID, "is_bot": true, "first_name": "nod", "username": "nod_sandbox_bot"}
+}
+
+func userJSON(m core.Account) raw.Object {
+	return raw.Object{
+		"id": number(m.ID), "is_bot": false, "first_name": m.Name, "username": m.Key + "_tg", "language_code": "en",
+	}
+}
+
+// fromBot reports whether the bot sent a message.
+func fromBot(m raw.Object) bool { return raw.Int(raw.Sub(m, "from")["id"]) == int(BotID) }
+
+// State is what the chats show.
+type State struct {
+	Polling bool             `json:"polling"`
+	Handed  int              `json:"handed"` // updates given out so far, repeats included
+	Chats   []core.ChatState `json:"chats"`
+}
+
+// State returns a copy of what people see. The caller holds the lock.
+func (e *Emulator) State() State {
+	u := e.updates
+	st := State{Polling: u.pollers > 0 || u.webhook != "", Handed: u.handed, Chats: []core.ChatState{}}
+	for _, c := range e.chats {
+		st.Chats = append(st.Chats, c.State())
+	}
+	slices.SortFunc(st.Chats, core.ByID)
+	return st
+}

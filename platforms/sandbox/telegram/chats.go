@@ -1,0 +1,50 @@
+package telegram
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// chatsAPI has the methods of the bot itself, of chats and of their members.
+type chatsAPI struct{ *bot }
+
+func (api chatsAPI) getMe(arguments) (any, *failure) {
+	me := botJSON()
+	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, false, false
+	return me, nil
+}
+
+func (api chatsAPI) setCommands(arguments) (any, *failure) { return true, nil }
+
+func (api chatsAPI) getChat(a arguments) (any, *failure) {
+	c, bad := api.chat(a)
+	if bad != nil {
+		return nil, bad
+	}
+	return c.json(), nil
+}
+
+func (api chatsAPI) getMember(a arguments) (any, *failure) {
+	c, bad := api.chat(a)
+	if bad != nil {
+		return nil, bad
+	}
+	user := a.number("user_id")
+	if user == BotID && c.Kind != private {
+		if a.denied {
+			return raw.Object{"status": "restricted", "user": botJSON(), "is_member": true, "can_send_messages": false}, nil
+		}
+		return raw.Object{"status": "member", "user": botJSON()}, nil
+	}
+	m, known := api.ByID(strconv.FormatInt(user, 10))
+	if !known {
+		return nil, badRequest("user not found")
+	}
+	status := "member"
+	if slices.Contains(api.GroupsOf(m), c.ID) {
+		status = "administrator"
+	}
+	return raw.Object{"status": status, "user": userJSON(m)}, nil
+}

@@ -1,0 +1,94 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// client is the Telegram client of the members: what they press and write
+// becomes an update.
+type client struct {
+	*bot
+	updates *updates
+	queries *queries
+}
+
+func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
+	const loading = "the button keeps loading"
+	cl.Lock()
+	c := cl.chats[chatID(a)]
+	if c == nil || c.Find(a.Message) < 0 {
+		cl.Unlock()
+		return core.Reaction{}, cl.Errorf("no message %s in %s", a.Message, a.Channel)
+	}
+	// A bad client can send any data; a good one only what a button holds.
+	// Tests are bad clients, so it is not checked.
+	id := uuid.NewString()
+	q := cl.queries.add(id)
+	body := raw.Object{"callback_query": raw.Object{
+		"id": id, "from": userJSON(m), "message": raw.Copy(c.Message(a.Message)), "chat_instance": c.ID, "data": a.Control,
+	}}
+	cl.Unlock()
+	times, err := cl.Event(ctx, "event_drop")
+	if errors.Is(err, core.ErrNoAnswer) {
+		return core.Reaction{Warning: loading}, nil
+	}
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	cl.Lock()
+	for range times {
+		cl.updates.push(body, callbackTTL)
+	}
+	cl.Unlock()
+	select {
+	case <-q.answered:
+		return q.reaction, nil
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	return core.Reaction{Warning: loading}, nil
+}
+
+// chatID is the chat of an action, as the emulator keeps it.
+func chatID(a core.Action) string { return strconv.FormatInt(number(a.Channel), 10) }
+
+// write sends a message of a member to a chat, also as a reply. Privacy mode is
+// on: in a group, the bot gets commands, and replies to its own messages.
+func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	defer cl.Unlock()
+	c := cl.chats[chatID(a)]
+	if c == nil || c.Kind == private && c.User != m.ID {
+		return core.Reaction{}, cl.Errorf("%s is in no chat %s", m.Key, a.Channel)
+	}
+	if a.Text == "" || raw.Runes(a.Text) > maxText {
+		return core.Reaction{}, cl.Errorf("a message has 1 to %d characters", maxText)
+	}
+	msg := c.blank(userJSON(m))
+	msg["text"] = a.Text
+	toBot := c.Kind == private || strings.HasPrefix(a.Text, "/")
+	if a.Do == "reply" {
+		original := raw.Copy(c.Message(a.Message))
+		if original == nil {
+			return core.Reaction{}, cl.Errorf("no message %s in %s", a.Message, a.Channel)
+		}
+		delete(original, "reply_to_message")
+		msg["reply_to_message"] = original
+		toBot = toBot || fromBot(original)
+	}
+	c.Add(msg)
+	cl.Touch()
+	if toBot {
+		cl.updates.push(raw.Object{"message": raw.Copy(msg)}, messageTTL)
+	}
+	return core.Reaction{OK: true}, nil
+}

@@ -1,0 +1,40 @@
+package telegram
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// queries are the presses that wait for answerCallbackQuery, by their IDs. The
+// lock of the hub guards them.
+type queries struct{ byID map[string]*query }
+
+type query struct {
+	answered chan struct{}
+	done     bool
+	created  time.Time
+	reaction core.Reaction
+}
+
+// add keeps a new press.
+func (q *queries) add(id string) *query {
+	q.byID[id] = &query{answered: make(chan struct{}), created: time.Now()}
+	return q.byID[id]
+}
+
+// answer is the method answerCallbackQuery.
+func (q *queries) answer(a arguments) (any, *failure) {
+	cb := q.byID[a.text("callback_query_id")]
+	if cb == nil || cb.done || time.Since(cb.created) > queryTTL {
+		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
+	}
+	if raw.Runes(a.text("text")) > maxToast {
+		return nil, badRequest("MESSAGE_TOO_LONG")
+	}
+	cb.done = true
+	cb.reaction = core.Reaction{OK: true, Toast: a.text("text"), Alert: a.text("show_alert") == "true"}
+	close(cb.answered)
+	return true, nil
+}

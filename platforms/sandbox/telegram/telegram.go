@@ -1,0 +1,72 @@
+// Package telegram emulates the Telegram Bot API for one bot with its chats:
+// the methods that interactive bots call, long polling and webhooks, and what
+// members do in the client. SDKs connect to it unchanged.
+//
+// What belongs here is what Telegram does. One file holds one family of
+// methods; limits.go holds every limit with its source. What every chat service
+// has belongs to the core. The package knows no bot and no other emulator.
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+)
+
+// Name is the name of the service.
+const Name = "telegram"
+
+// Credentials and places of a bot. They are no secrets.
+const (
+	Token = "7000:sandbox-telegram-token"
+	Chat  = int64(-1001000000001)
+	BotID = int64(7000)
+)
+
+// Emulator is one Telegram bot with a group and a private chat with every
+// member. It is safe for concurrent use.
+type Emulator struct {
+	*bot
+	updates *updates
+	client  client
+	mux     *http.ServeMux
+}
+
+// New returns a bot with one group.
+func New(h *core.Hub, members []core.Account) *Emulator {
+	b := newBot(core.NewBase(h, Name, members))
+	u := &updates{bot: b, lastID: 100000, wake: make(chan struct{})}
+	q := &queries{byID: map[string]*query{}}
+	e := &Emulator{bot: b, updates: u, client: client{b, u, q}, mux: http.NewServeMux()}
+	e.mux.HandleFunc("/telegram/{bot}/{method}", newBotAPI(b, u, q).serve)
+	e.mux.Handle("GET /telegram/files/{id}", &b.files)
+	return e
+}
+
+// ServeHTTP implements http.Handler.
+func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+
+// Act implements core.Service. Members press buttons, reply to messages and
+// send messages, commands included.
+func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
+	m, err := e.Member(a.As)
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	if _, err := strconv.ParseInt(a.Channel, 10, 64); err != nil {
+		return core.Reaction{}, e.Errorf("channel %q is no chat id", a.Channel)
+	}
+	switch a.Do {
+	case "press":
+		return e.client.press(ctx, m, a)
+	case "reply", "send":
+		return e.client.write(m, a)
+	}
+	return core.Reaction{}, e.CannotDo(a.Do)
+}
+
+// Disconnect implements core.Service. Polls and webhooks have nothing to end.
+func (e *Emulator) Disconnect(int) error { return fmt.Errorf("%s has no connections to end", Name) }

@@ -1,0 +1,150 @@
+package slack_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/slack"
+)
+
+// desk is a workspace on the sandbox, without an engine.
+func desk(t *testing.T) (*sandbox.Sandbox, *slack.Platform) {
+	t.Helper()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
+	p, err := newPlatform(platformtest.Setup{URL: server.URL, Sandbox: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p.(*slack.Platform)
+}
+
+// TestOptions checks which options make a workspace.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]slack.Options{
+		"no token": {AppToken: "a"}, "no mode": {BotToken: "b"},
+		"both modes": {BotToken: "b", AppToken: "a", SigningSecret: "s"},
+	} {
+		if _, err := slack.New(o); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestEmail checks whose address counts.
+func TestEmail(t *testing.T) {
+	t.Parallel()
+	s, p := desk(t)
+	if got, err := p.Email(t.Context(), "U0ANA00001"); err != nil || !strings.Contains(got, "@") {
+		t.Errorf("ana has %q, %v", got, err)
+	}
+	if got, err := p.Email(t.Context(), "U0NOBODY99"); err == nil {
+		t.Errorf("an unknown account has %q", got)
+	}
+	s.AddFault(sandbox.Fault{Service: "slack", Kind: "error", Status: 502})
+	if got, err := p.Email(t.Context(), "U0ANA00001"); got != "" || bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Errorf("during an outage, ana has %q, %v", got, err)
+	}
+}
+
+// lister is a sink that lists the pending requests of an account.
+type lister struct {
+	platformtest.Recorder
+	waiting []bridge.Record
+}
+
+// Waiting implements bridge.Lister.
+func (l *lister) Waiting(_ context.Context, who bridge.Actor, _ int) ([]bridge.Record, bool, error) {
+	if who.User != "U0ANA00001" {
+		return nil, false, nil
+	}
+	return l.waiting, true, nil
+}
+
+// TestHome checks that the Home tab lists the pending requests of the member who
+// opens it, and of no one else.
+func TestHome(t *testing.T) {
+	t.Parallel()
+	s, p := desk(t)
+	i := bridge.Interaction{
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
+		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "Deploy v2?", Approval: &bridge.Approval{Tool: "bash"}},
+		Schedule: bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
+	}
+	sink := &lister{waiting: []bridge.Record{{State: bridge.StatePending, Interaction: i}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, sink) }()
+	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
+	}
+	for who, want := range map[string]string{"ana": "Deploy", "mal": "Nothing waits for you"} {
+		said, err := s.Person(who).Home(t.Context())
+		if err != nil || !strings.Contains(said, want) || who == "mal" && strings.Contains(said, "Deploy") {
+			t.Errorf("%s reads %q, %v", who, said, err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProblemsAtTheirFields checks that a form says what is wrong at the field
+// that is wrong.
+func TestProblemsAtTheirFields(t *testing.T) {
+	t.Parallel()
+	s, p := desk(t)
+	sink := &platformtest.Recorder{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, sink) }()
+	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
+	}
+	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bridge.Interaction{
+		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
+		Ask: bridge.Ask{Kind: bridge.KindAsk, Prompt: "Two things", Questions: []bridge.Question{
+			{ID: "a", Text: "Where?", Widget: bridge.WidgetText}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
+		}},
+		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
+	}
+	v := bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, keys.Sign)
+	ref, err := p.Post(ctx, bridge.Destination{Channel: sandbox.SlackChannel}, v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
+	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		problems := map[int]string{1: "the second is wrong"}
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "something is wrong", Problems: problems}, nil
+	})
+	ana := s.Person("ana")
+	opened, err := ana.Press(ctx, sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message}, "Answer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, err := ana.Fill(ctx, "slack", opened.Modal, []string{"here"}, []string{"there"})
+	if err != nil || len(refused.Errors) != 1 {
+		t.Fatalf("%+v, %v", refused, err)
+	}
+	for field, said := range refused.Errors {
+		if said != "the second is wrong" || !strings.HasPrefix(field, "q1") {
+			t.Errorf("the field %s says %q", field, said)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

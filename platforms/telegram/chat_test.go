@@ -1,0 +1,195 @@
+package telegram_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/telegram"
+)
+
+// serve starts a service and returns a bot that talks to it.
+func serve(t *testing.T, h http.Handler) *telegram.Platform {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: &platformtest.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*telegram.Platform)
+}
+
+// TestOptions checks which options make a bot.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]telegram.Options{
+		"no token": {}, "not a token": {Token: "x:y"},
+		"a webhook without its secret": {Token: "1:x", WebhookURL: "https://example.com"},
+	} {
+		if _, err := telegram.New(o); bridge.ErrorCode(err) != bridge.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSupergroup checks that a bot follows a group that became a supergroup.
+func TestSupergroup(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var chats []string
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		chats = append(chats, r.FormValue("chat_id"))
+		if r.FormValue("chat_id") == "-5" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded",`+
+				`"parameters":{"migrate_to_chat_id":-1005}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}`)
+	}))
+	v := notice()
+	_, err := p.Post(t.Context(), bridge.Destination{Channel: "-5"}, v, nil)
+	if bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Errorf("the first error is %v", err)
+	}
+	_, err = p.Post(t.Context(), bridge.Destination{Channel: "-5"}, v, nil)
+	if bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the second error is %v", err)
+	}
+	if got := strings.Join(chats, " "); got != "-5 -1005" {
+		t.Errorf("it posted to %s", got)
+	}
+}
+
+// TestIntroduce checks that setup sees who writes to the bot, and where.
+func TestIntroduce(t *testing.T) {
+	t.Parallel()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	t.Cleanup(s.Close)
+	p := serve(t, s)
+	write := func(text string) {
+		act := sandbox.Action{Service: "telegram", As: "bo", Do: "send", Channel: "7002", Text: text}
+		if _, err := s.Act(t.Context(), act); err != nil {
+			t.Error(err)
+		}
+	}
+	write("before it asked")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil && !s.State().Telegram.Polling {
+			bridge.Pause(ctx, 5*time.Millisecond)
+		}
+		bridge.Pause(ctx, 100*time.Millisecond)
+		write("hello")
+	}()
+	who, err := p.Introduce(ctx)
+	if err != nil || who.User != "7002" || who.Chat != "7002" || who.Name != "Bo Chen" {
+		t.Errorf("%+v, %v", who, err)
+	}
+}
+
+// notice is a view without controls.
+func notice() bridge.View {
+	i := bridge.Interaction{
+		Agent: "tester", Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "hello"},
+		Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
+	}
+	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, nil)
+}
+
+// TestErrors checks the code of each error that Telegram answers with.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bridge.Code{
+		`"error_code":500,"description":"Internal Server Error"`:                      bridge.CodeUnavailable,
+		`"error_code":429,"description":"Too Many","parameters":{"retry_after":3}`:    bridge.CodeRateLimited,
+		`"error_code":429,"description":"Too Many"`:                                   bridge.CodeRateLimited,
+		`"error_code":403,"description":"Forbidden: bot was kicked"`:                  bridge.CodeForbidden,
+		`"error_code":401,"description":"Unauthorized"`:                               bridge.CodeForbidden,
+		`"error_code":400,"description":"Bad Request: chat not found"`:                bridge.CodeInvalid,
+		`"error_code":400,"description":"Bad Request: message is not modified: same"`: "",
+	} {
+		p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"ok":false,`+body+`}`)
+		}))
+		err := p.Update(t.Context(), bridge.MessageRef{Channel: "-5", Message: "1"}, notice(), nil)
+		if got := bridge.ErrorCode(err); (err != nil || want != "") && got != want {
+			t.Errorf("%s: %v", body, err)
+		}
+		if e := (*bridge.Error)(nil); want == bridge.CodeRateLimited && (!errors.As(err, &e) || e.RetryAfter < time.Second) {
+			t.Errorf("%s: it does not say how long to wait: %v", body, err)
+		}
+	}
+}
+
+// messageThatSays waits for a message with words, and returns its ID.
+func messageThatSays(ctx context.Context, s *sandbox.Sandbox, words string) string {
+	for bridge.Pause(ctx, 5*time.Millisecond) {
+		for _, c := range s.State().Telegram.Chats {
+			for _, m := range c.Messages {
+				if strings.Contains(sandbox.Texts(m), words) {
+					return strconv.Itoa(int(m["message_id"].(float64)))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// TestForeignReply checks that a reply counts only for the person who was
+// prompted.
+func TestForeignReply(t *testing.T) {
+	t.Parallel()
+	s, sink := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Recorder{}
+	t.Cleanup(s.Close)
+	p := serve(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, sink) }()
+	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := notice()
+	i := v.Record.Interaction
+	i.ID, i.Kind = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", bridge.KindAsk
+	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
+	v = bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, keys.Sign)
+	ref, err := p.Post(ctx, bridge.Destination{Channel: group}, v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: i.ID, Option: bridge.OptionForm}}, nil)
+	at := sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
+	if reaction, err := s.Person("ana").Press(ctx, at, "Answer"); err != nil || !reaction.OK {
+		t.Fatal(reaction, err)
+	}
+	prompt := messageThatSays(ctx, s, "reply to this message")
+	bridge.Pause(ctx, 100*time.Millisecond) // until the prompt is remembered
+	reply := sandbox.Action{Service: "telegram", As: "bo", Do: "reply", Channel: group, Message: prompt, Text: "mine"}
+	if _, err := s.Act(ctx, reply); err != nil {
+		t.Fatal(err)
+	}
+	messageThatSays(ctx, s, "not your question")
+	if clicks := sink.Clicks(); len(clicks) != 1 {
+		t.Errorf("the sink got %+v", clicks)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

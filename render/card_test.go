@@ -1,0 +1,337 @@
+package render_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/render/rendertest"
+)
+
+// pinnedCard is a card in the golden file.
+type pinnedCard struct {
+	Name, Icon, Headline, Notice, From string
+	Body, Questions, Closing, Digest   string
+	Closed, Whole                      bool
+	Notes, Controls                    []string
+}
+
+// cardOf builds the card of a sample, and the labels of its controls.
+func cardOf(v bridge.View) (render.Card, []string) {
+	i := v.Record.Interaction
+	var controls []string
+	if len(v.Batch) > 0 {
+		c, items := render.NewBatch(v, true)
+		for _, it := range items {
+			for _, n := range it.Decisions {
+				controls = append(controls, it.Label(n))
+			}
+		}
+		for _, a := range render.ForAll(items) {
+			controls = append(controls, a.Label)
+		}
+		return c, controls
+	}
+	c := render.NewCard(v, func(q bridge.Question) bool {
+		return !render.LabelsFit(q, 10, render.Runes) || render.HasDescriptions(q)
+	})
+	if c.Closed {
+		return c, nil
+	}
+	for _, d := range i.Decisions() {
+		controls = append(controls, render.DecisionLabel(i, d))
+	}
+	for _, q := range i.Questions {
+		for n := range q.Options {
+			controls = append(controls, render.OptionLabel(q, n, 10, render.Runes))
+		}
+	}
+	return c, controls
+}
+
+// TestCards pins the card of every sample, before a service's dialect writes
+// it, and checks what holds for all of them.
+func TestCards(t *testing.T) {
+	t.Parallel()
+	var all []pinnedCard
+	for _, s := range rendertest.Samples() {
+		c, controls := cardOf(s.View)
+		p := pinnedCard{s.Name, c.Icon, c.Headline, c.Notice, c.From, render.PlainText(c.Body), render.PlainText(c.Questions), render.PlainText(c.Closing),
+			c.Digest, c.Closed, c.Whole, render.Notes(s.View), controls}
+		if len(p.Body) > 2000 {
+			p.Body = p.Body[:100] + "…" + p.Body[len(p.Body)-100:]
+		}
+		all = append(all, p)
+		if c.Notice == "" || strings.Contains(c.Notice, "\n") || render.Runes(c.Notice) > 200 {
+			t.Errorf("%s: the notification is %q", s.Name, c.Notice)
+		}
+		if c.Headline == "" || c.Icon == "" || !strings.HasPrefix(c.From, "deploy-bot") {
+			t.Errorf("%s: %q %q from %q", s.Name, c.Icon, c.Headline, c.From)
+		}
+		if full := c.FullText(); !strings.HasPrefix(full, c.From+"\n\n") || !strings.HasSuffix(full, "\n") {
+			t.Errorf("%s: the full text is %.200q", s.Name, full)
+		}
+		if c.Closed != s.View.Record.State.Final() && s.View.Record.Interaction.Kind != bridge.KindNotice && len(s.View.Batch) == 0 {
+			t.Errorf("%s: closed %t in state %s", s.Name, c.Closed, s.View.Record.State)
+		}
+		if c.Closed && len(controls) > 0 {
+			t.Errorf("%s: a closed card has the controls %q", s.Name, controls)
+		}
+	}
+	rendertest.Golden(t, "cards", all)
+}
+
+// find returns the view of a sample.
+func find(t *testing.T, name string) bridge.View {
+	t.Helper()
+	for _, s := range rendertest.Samples() {
+		if s.Name == name {
+			return s.View
+		}
+	}
+	t.Fatalf("there is no sample %q", name)
+	return bridge.View{}
+}
+
+func closing(v bridge.View) string {
+	return render.PlainText(render.NewCard(v, func(bridge.Question) bool { return false }).Closing)
+}
+
+// TestOutcomes checks that no two outcomes have the same headline: people act
+// on it.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	check := func(name string, v bridge.View) {
+		c, _ := cardOf(v)
+		if other := seen[c.Headline]; other != "" {
+			t.Errorf("%s and %s are both %q", name, other, c.Headline)
+		}
+		seen[c.Headline] = name
+	}
+	once, always := find(t, "approval-approved"), find(t, "approval-approved")
+	once.Record.Response = &bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}
+	always.Record.Response = &bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeAlways}
+	never, declined, withdrawn := find(t, "approval-denied"), find(t, "approval-cancelled"), find(t, "approval-cancelled")
+	never.Record.Response = &bridge.Response{State: bridge.StateDenied, Scope: bridge.ScopeAlways}
+	declined.Record.Response = &bridge.Response{Actor: &bridge.Actor{Person: "ana"}}
+	withdrawn.Record.Response = &bridge.Response{WithdrawnBy: &bridge.Actor{Person: "ana"}}
+	unverified := find(t, "approval")
+	unverified.Record.Unverified = "its proof is missing"
+	for name, v := range map[string]bridge.View{"once": once, "always": always, "never": never, "declined": declined, "withdrawn": withdrawn, "unverified": unverified} {
+		check(name, v)
+	}
+	for _, name := range []string{"approval", "several", "notice", "several-answered", "approval-approved", "approval-edited", "approval-denied", "approval-stopped",
+		"approval-expired", "approval-cancelled", "approval-superseded", "approval-undeliverable"} {
+		check(name, find(t, name))
+	}
+}
+
+// TestClosing checks that a closed card names who decided, where, when, why,
+// and whether the agent knows.
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval-denied")
+	for _, want := range []string{"ana", "telegram", "14:00:10 UTC", "not <now> & not *here*"} {
+		if got := closing(v); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
+	said := map[string]bool{}
+	for n, change := range []func(*bridge.Record){
+		func(r *bridge.Record) { r.Delivered = time.Now() }, func(r *bridge.Record) { r.Delivered, r.Queued = time.Time{}, time.Now() },
+		func(r *bridge.Record) { r.Delivered, r.Unawaited = time.Time{}, true }, func(r *bridge.Record) { r.Delivered = time.Time{} },
+	} {
+		r := v.Record
+		change(&r)
+		w := v
+		w.Record = r
+		if said[closing(w)] {
+			t.Errorf("delivery %d reads like another one", n)
+		}
+		said[closing(w)] = true
+	}
+	hidden := find(t, "completed")
+	if c, _ := cardOf(hidden); strings.Contains(render.PlainText(c.Questions), "eu") {
+		t.Errorf("hidden answers are shown: %s", render.PlainText(c.Questions))
+	}
+	edited := closing(find(t, "approval-edited"))
+	for _, want := range []string{`-  "command": "rm -rf /tmp/<x>`, `+  "command": "rm -rf /tmp/<y>"`} {
+		if !strings.Contains(edited, want) {
+			t.Errorf("the change lacks %q:\n%s", want, edited)
+		}
+	}
+}
+
+// TestVotes checks that a card counts approvals and denials by name, and that
+// one that needs a single approval does not.
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval")
+	if notes := render.Notes(v); len(notes) > 0 {
+		t.Errorf("notes %q", notes)
+	}
+	i := &v.Record.Interaction
+	i.Quorum, i.DenyCounts = 2, true
+	by := func(who string, s bridge.State) bridge.Vote {
+		return bridge.Vote{Actor: bridge.Actor{Platform: "chat", User: who, Person: who}, State: s}
+	}
+	v.Record.Votes = []bridge.Vote{by("ana", bridge.StateApproved), by("bo", bridge.StateDenied)}
+	notes := strings.Join(render.Notes(v), "\n")
+	for _, want := range []string{"1 of 2", "ana", "bo"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not in %q", want, notes)
+		}
+	}
+	closed := find(t, "approval-denied")
+	closed.Record.Votes = v.Record.Votes
+	if got := closing(closed); !strings.Contains(got, "bo") {
+		t.Errorf("the closed card does not name who voted: %s", got)
+	}
+}
+
+// TestNotes checks the notes below an open card: identical requests, redacted
+// places, people who were also asked, and the reason that it has no controls.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval")
+	v.Record.Joined = 2
+	v.Record.Interaction.Redacted, v.Record.Interaction.RedactedCommand = 3, true
+	v.Record.Interaction.Called = []string{"cy", "@ops"}
+	notes := render.Notes(v)
+	all := strings.Join(notes, "\n")
+	for _, want := range []string{"3 identical", "3 places", "typed confirmation", "cy, @ops"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in %q", want, notes)
+		}
+	}
+	v.ReadOnly = true
+	if n := render.Notes(v); n[len(n)-1] != render.NoteReadOnly {
+		t.Errorf("in a read-only channel: %q", n)
+	}
+	if n := render.Notes(v.Unfinished()); n[len(n)-1] != render.NoteWaiting {
+		t.Errorf("while the text is on its way: %q", n)
+	}
+	closed := find(t, "approval-approved")
+	closed.Record.Queued = time.Now()
+	if s := render.Standing(closed.Record); s != "" {
+		t.Errorf("a closed request has the note %q", s)
+	}
+}
+
+// TestExtras checks the controls for reminders and delegates, and that there
+// are at most a row of them.
+func TestExtras(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval")
+	if e := render.Extras(v); len(e) > 0 {
+		t.Errorf("extras %+v", e)
+	}
+	v.Record.Interaction.Snooze = bridge.Duration(10 * time.Minute)
+	v.Record.Interaction.HandOver = []string{"ana", "bo", "cy", "di", "eve"}
+	e := render.Extras(v)
+	if len(e) != 5 || !strings.Contains(e[1].Label, "ana") || e[0].Token == e[1].Token || e[1].Token == e[2].Token {
+		t.Errorf("extras %+v", e)
+	}
+}
+
+// TestForAll checks that a batch offers a decision for everything only if at
+// least two pending requests offer it, and that none of them lacks it.
+func TestForAll(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"batch": 3, "batch-partly": 0, "batch-closed": 0} {
+		_, items := render.NewBatch(find(t, name), false)
+		if got := render.ForAll(items); len(got) != want {
+			t.Errorf("%s offers %+v", name, got)
+		}
+	}
+	v := find(t, "batch")
+	a := *v.Batch[1].Interaction.Approval
+	a.Scopes = []bridge.Scope{bridge.ScopeOnce}
+	v.Batch[1].Interaction.Approval = &a
+	_, items := render.NewBatch(v, false)
+	got := render.ForAll(items)
+	if len(got) != 2 || got[0].Tone != render.Bad || got[1].Tone != render.Good {
+		t.Errorf("where one lacks the session: %+v", got)
+	}
+}
+
+// TestTyped checks what each native text input asks for.
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	form := func(sample string, option, question int) render.TypedInput {
+		return render.Typed(bridge.Form{View: find(t, sample), Control: bridge.Control{Option: option, Question: question}})
+	}
+	edit := form("approval-able", bridge.OptionEdit, 0)
+	if !edit.Lines || !json.Valid([]byte(edit.Initial)) || !strings.Contains(edit.Initial, "rm -rf") {
+		t.Errorf("to edit: %+v", edit)
+	}
+	v := find(t, "approval-confirm")
+	once := slices.Index(v.Record.Interaction.Decisions(), bridge.DecideOnce)
+	confirm := form("approval-confirm", bridge.OptionConfirm, once)
+	if confirm.Lines || !strings.Contains(confirm.Label, "delete prod") || !strings.HasSuffix(confirm.Ask, "delete prod") || strings.Contains(confirm.Title, "…") {
+		t.Errorf("to confirm: %+v", confirm)
+	}
+	if reason := form("approval", bridge.OptionReason, 0); !reason.Lines || reason.Initial != "" || reason.Submit != render.LabelDeny {
+		t.Errorf("to deny: %+v", reason)
+	}
+}
+
+// TestTones checks that the plain approval stands out only if the agent wants
+// it to.
+func TestTones(t *testing.T) {
+	t.Parallel()
+	i := find(t, "approval").Record.Interaction
+	no := find(t, "approval-able").Record.Interaction
+	if render.DecisionTone(i, bridge.DecideDeny) != render.Bad || render.DecisionTone(i, bridge.DecideOnce) != render.Good ||
+		render.DecisionTone(i, bridge.DecideAlways) != render.Plain || render.DecisionTone(no, bridge.DecideOnce) != render.Plain {
+		t.Error("the tones are wrong")
+	}
+	labels := map[string]bool{}
+	for _, w := range []bridge.Widget{bridge.WidgetSelect, bridge.WidgetActionSelection, bridge.WidgetRadio} {
+		labels[render.SubmitLabel(bridge.Question{Widget: w})] = true
+	}
+	if len(labels) != 3 {
+		t.Errorf("the buttons that send a choice are %v", labels)
+	}
+}
+
+// TestReview checks that the summary before submitting shows each field with
+// its draft, also free text, and says where there is none yet.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	v := find(t, "several")
+	v.Draft = &bridge.Draft{Answers: map[string]bridge.Answer{"where": bridge.TextAnswer("eu"), "what": bridge.ListAnswer("eu", "us")}, Others: map[string]string{"what": "the\u200bmoon"}}
+	got := render.PlainText(render.Review(v))
+	for _, want := range []string{"1/3", "Europe", "3/3", "America <east>", "the⟨U+200B⟩moon", render.NothingYet} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if got := render.Until(time.Date(2026, 1, 2, 3, 4, 0, 0, time.FixedZone("", 3600))); got != "02:04 UTC" {
+		t.Errorf("a deadline reads %q", got)
+	}
+}
+
+// TestOptionLabel checks that a label that does not fit keeps its start behind
+// its number, by which people find it in the list.
+func TestOptionLabel(t *testing.T) {
+	t.Parallel()
+	q := bridge.Question{Options: []bridge.Option{{Value: "short"}, {Value: "x", Label: "a label that is too long", Preview: "p"}}}
+	if s := render.OptionLabel(q, 0, 10, render.Runes); s != "short" {
+		t.Errorf("%q", s)
+	}
+	if s := render.OptionLabel(q, 1, 10, render.Runes); !strings.HasPrefix(s, "2. a") || render.Runes(s) > 10 {
+		t.Errorf("%q", s)
+	}
+	if render.LabelsFit(q, 10, render.Runes) || !render.LabelsFit(q, 100, render.UTF16) || !render.HasDescriptions(q) || !render.HasPreviews(q) {
+		t.Error("what fits or is described is wrong")
+	}
+	if list := render.PlainText([]render.Block{render.OptionList(q)}); !strings.HasPrefix(list, "1. short\n2. a label") {
+		t.Errorf("the list is %q", list)
+	}
+}
