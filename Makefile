@@ -78,7 +78,7 @@ fuzz: ## fuzz each target, and shells, for FUZZTIME (default 30s)
 release: ## build the archives of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint ## what CI runs
+ci: check test conformance deploy-lint docs ## what CI runs
 
 clean: ## remove what was built
 	rm -rf bin dist
