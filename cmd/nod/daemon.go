@@ -35,7 +35,7 @@ const (
 	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
 )
 
-// daemon is nod as a service: store, front door, and the engine with its
+// daemon is nod as a service: store, front entry, and the engine with its
 // platforms, which are built again for a changed config.
 type daemon struct {
 	store       *broker.Broker
@@ -132,10 +132,10 @@ func (d *daemon) build(ctx context.Context, c config.Config) (*generation, error
 	for path, h := range callbacks {
 		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
-	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
+	entry := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
 	tokens := buildTokens(c)
-	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door}}
+	front := api.Options{Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth, Proven: proven, Refused: d.guesses.failed, EntryPoints: map[string]api.EntryPoint{"/mcp": entry}}
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, k.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
