@@ -65,7 +65,7 @@ func TestRoster(t *testing.T) {
 	if _, unknown := b.InGroup("h"); !known || unknown || len(in) != 1 || len(b.GroupsOf(ana)) != 1 {
 		t.Errorf("in the group: %v", in)
 	}
-	if b.CannotDo("dance").Error() != `chat: can not "dance"` || b.Errorf("no %s", "x").Error() != "chat: no x" {
+	if b.CannotDo("dance").Error() != `chat: cannot "dance"` || b.Errorf("no %s", "x").Error() != "chat: no x" {
 		t.Error("errors do not name the service")
 	}
 }

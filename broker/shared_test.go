@@ -1,0 +1,280 @@
+package broker_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
+)
+
+// must fails a test on an error.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// auditEntries appends three entries to the log of the first partition, and
+// returns them.
+func auditEntries(t *testing.T, b *broker.Broker) []bridge.AuditEntry {
+	t.Helper()
+	for range 3 {
+		e := bridge.AuditEntry{Type: bridge.AuditRevoke, Agent: "ci", Data: json.RawMessage(`{"a":1}`)}
+		if err := b.Audit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, "", 10))
+	if len(entries) != 3 {
+		t.Fatalf("the entries are %+v", entries)
+	}
+	return entries
+}
+
+// TestAuditLog checks that the log numbers and links its entries, and is read
+// on from any of them.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		b := newBroker(t, c, "n")
+		entries := auditEntries(t, b)
+		if entries[2].N != 3 || entries[0].Link == entries[1].Link || string(entries[1].Data) != `{"a":1}` {
+			t.Errorf("the entries are %+v", entries)
+		}
+		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), 0, entries[1].Cursor, 10))
+		if len(rest) != 1 || rest[0].N != 3 {
+			t.Errorf("after the second are %+v", rest)
+		}
+	})
+}
+
+// TestSeals checks that an entry has one seal, and that the log can be trimmed
+// up to a seal.
+func TestSeals(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		entries := auditEntries(t, b)
+		for _, n := range []int64{2, 3} {
+			if err := b.PutSeal(ctx, 0, n, entries[n-1].Cursor, fmt.Sprintf("seal-%d", n), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if heads := must[[]bridge.SealedAudit](t)(b.Audits(ctx)); heads[0].N != 3 || heads[0].Sealed != "seal-3" {
+			t.Errorf("the head is %+v", heads[0])
+		}
+		if err := b.PutSeal(ctx, 0, 3, entries[2].Cursor, "other", 0); err == nil {
+			t.Error("the third entry has two seals")
+		}
+		if err := b.TrimAudit(ctx, 0, 2, "trim-2"); err != nil {
+			t.Fatal(err)
+		}
+		if seals := must[[]string](t)(b.Seals(ctx, 0)); !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
+			t.Errorf("the seals are %v", seals)
+		}
+		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, 0, "", 10)); len(rest) != 1 || rest[0].N != 3 {
+			t.Errorf("the trimmed log has %+v", rest)
+		}
+	})
+}
+
+// TestDeploymentKeys checks that the daemons of a deployment share their keys,
+// and know each other's.
+func TestDeploymentKeys(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b1, b2 := t.Context(), newBroker(t, c, "n1"), newBroker(t, c, "n2")
+		if a, b := must[[]byte](t)(b1.TokenKey(ctx)), must[[]byte](t)(b2.TokenKey(ctx)); !bytes.Equal(a, b) || len(a) < bridge.MinKey {
+			t.Error("the daemons have different keys for tokens")
+		}
+		if former := must[[]byte](t)(b1.FormerSigningKey(ctx)); former != nil {
+			t.Error("there is a signing key before one was made")
+		}
+		if seed := must[[]byte](t)(b1.SigningKey(ctx)); len(seed) != ed25519.SeedSize || !bytes.Equal(seed, must[[]byte](t)(b2.FormerSigningKey(ctx))) {
+			t.Error("the signing key is not kept")
+		}
+		if s := must[string](t)(b1.Keys(ctx)); s != "" {
+			t.Errorf("a fingerprint before one was recorded: %q", s)
+		}
+		if s := must[string](t)(b1.ClaimKeys(ctx, "f1")); s != "f1" {
+			t.Errorf("the first claim gives %q", s)
+		}
+		if s := must[string](t)(b2.ClaimKeys(ctx, "f2")); s != "f1" {
+			t.Errorf("the second claim gives %q", s)
+		}
+		if err := b2.SetKeys(ctx, "f2"); err != nil || must[string](t)(b1.Keys(ctx)) != "f2" {
+			t.Errorf("the fingerprint was not replaced: %v", err)
+		}
+		must[[]string](t)(b1.Announce(ctx, "f2"))
+		all := must[[]string](t)(b2.Announce(ctx, "f3"))
+		if slices.Sort(all); !slices.Equal(all, []string{"f2", "f3"}) {
+			t.Errorf("the daemons have %v", all)
+		}
+		if err := b2.Retire(ctx); err != nil || !slices.Equal(must[[]string](t)(broker.Announced(ctx, c, "")), []string{"f2"}) {
+			t.Errorf("a daemon that ended is still announced: %v", err)
+		}
+		if err := b1.Ping(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLinks checks that linked accounts are found, listed and dropped.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		link := bridge.Link{Platform: "slack", User: "U1", Person: "ana"}
+		if err := b.PutLink(ctx, link); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[bridge.Link](t)(b.Linked(ctx, "slack", "U1")); got != link {
+			t.Errorf("the link is %+v", got)
+		}
+		if got := must[bridge.Link](t)(b.Linked(ctx, "slack", "U2")); got.Person != "" {
+			t.Errorf("an account without a link has %+v", got)
+		}
+		if all := must[[]bridge.Link](t)(b.Links(ctx)); !slices.Equal(all, []bridge.Link{link}) {
+			t.Errorf("the links are %+v", all)
+		}
+		if had := must[bool](t)(b.DropLink(ctx, "slack", "U1")); !had || must[bool](t)(b.DropLink(ctx, "slack", "U1")) {
+			t.Error("a link is not dropped once")
+		}
+	})
+}
+
+// TestLimits checks that the requests of an agent are counted by the minute, and
+// those that are pending until they end.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		now := time.Now()
+		if n := must[int](t)(b.Count(ctx, "ci", now)); n != 1 || must[int](t)(b.Count(ctx, "ci", now)) != 2 || must[int](t)(b.Count(ctx, "ci", now.Add(time.Minute))) != 1 {
+			t.Errorf("the first request counts as %d", n)
+		}
+		o := opening(t, b, "", nil)
+		o.Limited = true
+		if _, _, err := b.Open(ctx, o); err != nil || must[int](t)(b.PendingOf(ctx, "ci")) != 1 {
+			t.Errorf("one is pending: %v", err)
+		}
+		if s := must[bridge.Stats](t)(b.Stats(ctx)); s.Pending != 1 || s.Jobs != 2 || len(s.Ages) != 1 {
+			t.Errorf("the figures are %+v", s)
+		}
+		if _, _, err := b.Settle(ctx, yes(o.Interaction.ID, "U1")); err != nil || must[int](t)(b.PendingOf(ctx, "ci")) != 0 {
+			t.Errorf("none is pending: %v", err)
+		}
+	})
+}
+
+// TestNotes checks that the first value of a note stays, and that a lease has
+// one holder.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		if v := must[string](t)(b.PutNote(ctx, "k", "1", time.Minute)); v != "1" || must[string](t)(b.PutNote(ctx, "k", "2", time.Minute)) != "1" {
+			t.Errorf("the note is %q", v)
+		}
+		if err := b.DropNote(ctx, "k"); err != nil || must[string](t)(b.Note(ctx, "k")) != "" {
+			t.Errorf("the note was not dropped: %v", err)
+		}
+		if !must[bool](t)(b.Hold(ctx, "l", "a", time.Minute)) || must[bool](t)(b.Hold(ctx, "l", "b", time.Minute)) {
+			t.Error("a lease does not have one holder")
+		}
+		if err := b.Release(ctx, "l", "a"); err != nil || !must[bool](t)(b.Hold(ctx, "l", "b", time.Minute)) {
+			t.Errorf("a lease that was given back: %v", err)
+		}
+	})
+}
+
+// TestGrantList checks that grants are listed by agent, and that a dropped one
+// is not.
+func TestGrantList(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		for _, agent := range []string{"ci", "other"} {
+			g := bridge.Grant{Agent: agent, Key: "exact:1", Origin: bridge.ID(agent), Expires: time.Now().Add(time.Hour)}
+			if !must[bool](t)(b.PutGrant(ctx, g)) || must[bool](t)(b.PutGrant(ctx, g)) {
+				t.Error("a request does not give a grant once")
+			}
+		}
+		own := must[[]bridge.Grant](t)(b.Grants(ctx, "ci"))
+		if len(own) != 1 || len(must[[]bridge.Grant](t)(b.Grants(ctx, ""))) != 2 {
+			t.Fatalf("the grants are %+v", own)
+		}
+		if !must[bool](t)(b.DropGrant(ctx, own[0])) || len(must[[]bridge.Grant](t)(b.Grants(ctx, "ci"))) != 0 {
+			t.Error("a dropped grant is listed")
+		}
+	})
+}
+
+// TestBackup checks that everything but leases is restored, elsewhere and once,
+// and that a backup that was cut is refused.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	ctx, from, to := t.Context(), redistest.Start(t).Client(t), redistest.Start(t).Client(t)
+	b := newBroker(t, from, "n")
+	rec := open(t, b, nil)
+	must[bool](t)(b.Hold(ctx, "l", "a", time.Minute))
+	if n := must[int](t)(broker.Daemons(ctx, from, "nod")); n != 1 {
+		t.Errorf("%d daemons are connected", n)
+	}
+	var file bytes.Buffer
+	n := must[int](t)(broker.Backup(ctx, from, "nod", &file))
+	if strings.Contains(file.String(), ":l:") {
+		t.Error("the backup has a lease")
+	}
+	cut := bytes.NewReader(file.Bytes()[:file.Len()-20])
+	if _, err := broker.Restore(ctx, to, "nod", cut); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("a backup that was cut: %v", err)
+	}
+	if got := must[int](t)(broker.Restore(ctx, to, "nod", bytes.NewReader(file.Bytes()))); got != n {
+		t.Errorf("%d of %d keys are restored", got, n)
+	}
+	if _, err := broker.Restore(ctx, to, "nod", bytes.NewReader(file.Bytes())); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("a second restore: %v", err)
+	}
+	got := must[bridge.Record](t)(newBroker(t, to, "m").Load(ctx, rec.Interaction.ID))
+	if got.Interaction.Prompt != rec.Interaction.Prompt || !got.Interaction.Deadline.Equal(rec.Interaction.Deadline) {
+		t.Errorf("the record is %+v", got)
+	}
+	if keys := must[[]string](t)(to.Keys(ctx, broker.OutboxPattern("nod")).Result()); len(keys) != 1 {
+		t.Errorf("the outboxes are %v", keys)
+	}
+}
+
+// TestCursors checks that reading from a time begins with what happened then,
+// and that the current cursor comes after everything.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
+		ctx, b := t.Context(), newBroker(t, c, "n")
+		began := time.Now().Add(-time.Second)
+		open(t, b, nil)
+		events, _, err := b.Events(ctx, b.CursorAt(began), bridge.EventFilter{})
+		if err != nil || len(events) != 1 {
+			t.Errorf("since the beginning: %d events, %v", len(events), err)
+		}
+		bridge.Pause(ctx, 2*time.Millisecond)
+		now := must[string](t)(b.Cursor(ctx))
+		if events, _, err = b.Events(ctx, now, bridge.EventFilter{}); err != nil || len(events) != 0 {
+			t.Errorf("since now: %d events, %v", len(events), err)
+		}
+	})
+}
