@@ -19,8 +19,9 @@ check: ## format, vet, staticcheck, tidy, wording, layers, documents
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run ./deploy/ci/prose -max 1110 .
-	$(GO) test -run 'TestLayers|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
+	$(GO) test -run 'TestLayers|TestNotLinked|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
 
 lint: ## the longer list of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
@@ -36,7 +37,7 @@ test: redis browser ## run every test
 	$(GO) test $(RACE) -parallel 8 -timeout 20m ./...
 
 chaos: redis ## break things for CHAOS (default 60s each) and check what callers were told
-	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod
+	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon
 
 conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
 	sh deploy/ci/conformance.sh
@@ -56,8 +57,12 @@ manifests: ## write deploy/kubernetes anew, from the chart
 demo: ## see it happen
 	$(GO) run ./cmd/nod demo
 
+bench: build redis ## benchmark nod, and libraries that it is compared with (set ARGS for flags)
+	cd cmd/nod/bench/peers && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/peers .
+	bin/nod bench --peers bin/peers $(ARGS)
+
 screenshot: browser ## take the pictures of the documents anew
-	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod
+	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod/daemon
 
 reference: ## write docs/cli.md, docs/api.md and docs/configuration.md from the source
 	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
@@ -73,7 +78,7 @@ fuzz: ## fuzz each target, and shells, for FUZZTIME (default 30s)
 release: ## build the archives of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint ## what CI runs
+ci: check test conformance deploy-lint docs ## what CI runs
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -45,8 +45,8 @@ type SealedAudit struct {
 	Cursor string // of the last sealed entry
 }
 
-// Auditor keeps the audit log. Entries are never changed.
-type Auditor interface {
+// AuditLog keeps the audit log. Entries are never changed.
+type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
 	// are set. An entry without an ID or a Session is in partition 0.
 	Audit(context.Context, AuditEntry) error

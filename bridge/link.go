@@ -18,8 +18,8 @@ type Link struct {
 	Proof string `json:"proof,omitempty"`
 }
 
-// Linker keeps the accounts that people linked.
-type Linker interface {
+// Links keeps the accounts that people linked.
+type Links interface {
 	// Linked returns the link of an account. Its Person is empty if the account
 	// is not linked.
 	Linked(ctx context.Context, platform, user string) (Link, error)

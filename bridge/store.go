@@ -23,8 +23,8 @@ type Store interface {
 	Memory
 	Mailbox
 	Presence
-	Auditor
-	Linker
+	AuditLog
+	Links
 	Limits
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Audit implements bridge.Auditor.
+// Audit implements bridge.AuditLog.
 func (b *Broker) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	p := 0
 	switch {
@@ -26,7 +26,7 @@ func (b *Broker) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	return unavailable(b.run(ctx, p, b.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
 }
 
-// Audits implements bridge.Auditor.
+// Audits implements bridge.AuditLog.
 func (b *Broker) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
 	replies := make([]*redis.SliceCmd, b.partitions)
 	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -51,7 +51,7 @@ func (b *Broker) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
 	return out, nil
 }
 
-// AuditEntries implements bridge.Auditor.
+// AuditEntries implements bridge.AuditLog.
 func (b *Broker) AuditEntries(ctx context.Context, partition int, after string, limit int) ([]bridge.AuditEntry, error) {
 	from := "-"
 	if after != "" {
@@ -78,7 +78,7 @@ func (b *Broker) AuditEntries(ctx context.Context, partition int, after string, 
 	return out, nil
 }
 
-// Seals implements bridge.Auditor.
+// Seals implements bridge.AuditLog.
 func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
 	stream, err := b.client.XRange(ctx, b.keys.seals(partition), "-", "+").Result()
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
 	return out, nil
 }
 
-// PutSeal implements bridge.Auditor. The id of a seal is its entry's number,
+// PutSeal implements bridge.AuditLog. The id of a seal is its entry's number,
 // so that a second one for the same entry is refused.
 func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
 	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
@@ -113,7 +113,7 @@ func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, se
 	return unavailable(err)
 }
 
-// TrimAudit implements bridge.Auditor.
+// TrimAudit implements bridge.AuditLog.
 func (b *Broker) TrimAudit(ctx context.Context, partition int, n int64, seal string) error {
 	id := strconv.FormatInt(n, 10) + "-1"
 	found, err := b.client.XRange(ctx, b.keys.seals(partition), id, id).Result()

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Linked implements bridge.Linker.
+// Linked implements bridge.Links.
 func (b *Broker) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
 	raw, err := b.client.HGet(ctx, b.keys.links(), platform+"/"+user).Result()
 	if errors.Is(err, redis.Nil) {
@@ -32,18 +32,18 @@ func decodeLink(raw string) (bridge.Link, error) {
 	return l, nil
 }
 
-// PutLink implements bridge.Linker.
+// PutLink implements bridge.Links.
 func (b *Broker) PutLink(ctx context.Context, l bridge.Link) error {
 	return unavailable(b.client.HSet(ctx, b.keys.links(), l.Platform+"/"+l.User, data(l)).Err())
 }
 
-// DropLink implements bridge.Linker.
+// DropLink implements bridge.Links.
 func (b *Broker) DropLink(ctx context.Context, platform, user string) (bool, error) {
 	n, err := b.client.HDel(ctx, b.keys.links(), platform+"/"+user).Result()
 	return n > 0, unavailable(err)
 }
 
-// Links implements bridge.Linker.
+// Links implements bridge.Links.
 func (b *Broker) Links(ctx context.Context) ([]bridge.Link, error) {
 	all, err := b.client.HGetAll(ctx, b.keys.links()).Result()
 	if err != nil {

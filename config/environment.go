@@ -136,7 +136,7 @@ func assign(f reflect.Value, s string) error {
 	case *Words:
 		*x = strings.Split(s, ",")
 	default:
-		return fmt.Errorf("can not be set by the environment")
+		return fmt.Errorf("cannot be set by the environment")
 	}
 	return nil
 }

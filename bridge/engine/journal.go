@@ -16,7 +16,7 @@ const refusalEvery = time.Minute
 // journal writes what people and agents did to the audit log.
 type journal struct {
 	notes bridge.Notes
-	store bridge.Auditor
+	store bridge.AuditLog
 	node  string
 	log   *slog.Logger
 }

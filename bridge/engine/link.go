@@ -48,7 +48,7 @@ func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 // Links links accounts to people.
 type Links struct {
 	notes   bridge.Notes
-	store   bridge.Linker
+	store   bridge.Links
 	journal *journal
 	clicks  *clicks
 	log     *slog.Logger

@@ -22,8 +22,8 @@ type Ports struct {
 	Memory    bridge.Memory
 	Mailbox   bridge.Mailbox
 	Presence  bridge.Presence
-	Audit     bridge.Auditor
-	Links     bridge.Linker
+	Audit     bridge.AuditLog
+	Links     bridge.Links
 	Limits    bridge.Limits
 }
 
@@ -102,11 +102,11 @@ type provenMailbox struct {
 }
 
 type provenAudit struct {
-	bridge.Auditor
+	bridge.AuditLog
 	verifier
 }
 
 type provenLinks struct {
-	bridge.Linker
+	store bridge.Links // not embedded, as it has a method of that name
 	verifier
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Audit implements Auditor.
+// Audit implements AuditLog.
 func (s provenAudit) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	if err := s.p.ProveEntry(&a); err != nil {
 		return err
 	}
-	return s.Auditor.Audit(ctx, a)
+	return s.AuditLog.Audit(ctx, a)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Linked implements Linker. It ignores a link that does not verify, so that
+// Linked implements Links. It ignores a link that does not verify, so that
 // the account has to be linked again.
 func (s provenLinks) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
-	l, err := s.Linker.Linked(ctx, platform, user)
+	l, err := s.store.Linked(ctx, platform, user)
 	if err != nil || l.Person == "" {
 		return bridge.Link{}, err
 	}
@@ -22,9 +22,9 @@ func (s provenLinks) Linked(ctx context.Context, platform, user string) (bridge.
 	return l, nil
 }
 
-// Links implements Linker.
+// Links implements Links.
 func (s provenLinks) Links(ctx context.Context) ([]bridge.Link, error) {
-	all, err := s.Linker.Links(ctx)
+	all, err := s.store.Links(ctx)
 	out := make([]bridge.Link, 0, len(all))
 	for _, l := range all {
 		if s.p.AcceptsLink(l, l.Platform, l.User) {
@@ -34,10 +34,15 @@ func (s provenLinks) Links(ctx context.Context) ([]bridge.Link, error) {
 	return out, err
 }
 
-// PutLink implements Linker.
+// PutLink implements Links.
 func (s provenLinks) PutLink(ctx context.Context, l bridge.Link) error {
 	s.p.ProveLink(&l)
-	return s.Linker.PutLink(ctx, l)
+	return s.store.PutLink(ctx, l)
+}
+
+// DropLink implements Links.
+func (s provenLinks) DropLink(ctx context.Context, platform, user string) (bool, error) {
+	return s.store.DropLink(ctx, platform, user)
 }
 
 // sealedNotes are the prefixes of notes that decide who is believed: a code

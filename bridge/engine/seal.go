@@ -34,7 +34,7 @@ type sealer struct {
 
 // Audit seals, checks, exports and trims the audit log.
 type Audit struct {
-	store     bridge.Auditor
+	store     bridge.AuditLog
 	leases    bridge.Leases
 	prover    *proof.Prover
 	sealing   sealHealth

@@ -3,11 +3,12 @@ package observe
 import (
 	"context"
 	"net/http"
+	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -34,9 +35,13 @@ func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, e
 	if endpoint == "" {
 		return &tracer{tracer: noop.NewTracerProvider().Tracer("nod"), close: func(context.Context) error { return nil }}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint))
+	client, err := newOTLP(endpoint, os.Getenv)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "traces.endpoint").WithHint("it looks like http://127.0.0.1:4318/v1/traces")
+	}
+	exporter, err := otlptrace.New(ctx, client)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "traces")
 	}
 	p := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(exporter),

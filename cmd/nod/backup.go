@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -99,7 +100,7 @@ func withRedis(path string, f func(config.Config, redis.UniversalClient) error) 
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "config")
 	}
-	client, err := redisClient(c.Redis)
+	client, err := daemon.NewRedis(c.Redis)
 	if err != nil {
 		return err
 	}

@@ -9,19 +9,20 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // What was backed up goes on elsewhere: a card that was posted before answers,
 // what was decided and granted stands, the audit log is whole.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{})
-	granted := r.ask(approval(bridge.ScopeOnce, bridge.ScopeAlways))
-	r.press("ana", granted.on("slack"), "Always allow")
-	was := granted.end()
-	req := approval()
+	r := rig.New(t, rig.Options{})
+	granted := r.Ask(rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
+	r.Press("ana", granted.On("slack"), "Always allow")
+	was := granted.End()
+	req := rig.Approval()
 	req.Approval.Input = []byte(`{"command":"make something else"}`)
-	a := r.ask(req)
+	a := r.Ask(req)
 	file := filepath.Join(t.TempDir(), "nod.backup")
 	do := func(redis string, args ...string) (string, int) {
 		t.Helper()
@@ -30,22 +31,22 @@ func TestBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs strings.Builder
-		code := run(append(args, "--config", path), nil, &out, &errs)
+		code := Run(append(args, "--config", path), nil, &out, &errs)
 		return errs.String(), code
 	}
-	if said, code := do(r.redis.Addr, "backup", file); code == 0 || !strings.Contains(said, "daemons are running") {
+	if said, code := do(r.Redis.Addr, "backup", file); code == 0 || !strings.Contains(said, "daemons are running") {
 		t.Errorf("with a daemon running: %d %s", code, said)
 	}
-	r.daemons[0].stop()
-	r.eventually("Redis has noticed that the daemon is gone", func() bool {
-		_, code := do(r.redis.Addr, "backup", file)
+	r.Daemons[0].Stop()
+	r.Eventually("Redis has noticed that the daemon is gone", func() bool {
+		_, code := do(r.Redis.Addr, "backup", file)
 		return code == 0
 	})
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.redis.Kill()
+	r.Redis.Kill()
 	second := redistest.Start(t, "--appendonly", "yes")
 	for name, broken := range map[string][]byte{
 		"cut": whole[:len(whole)*2/3], "changed": []byte(strings.Replace(string(whole), `"x":`, `"x":1`, 1)), "empty": nil, "other": []byte("{}\n"), "newer": []byte(strings.Replace(string(whole), `"version":1`, `"version":2`, 1)),
@@ -67,25 +68,25 @@ func TestBackup(t *testing.T) {
 	if said, code := do(second.Addr, "restore", file); code == 0 || !strings.Contains(said, "already") {
 		t.Errorf("twice: %d %s", code, said)
 	}
-	r.redis, r.client, r.daemons = second, second.Client(t), nil
-	r.start(listen(t))
-	r.agent, r.person = clientOf(r, testAgentToken), clientOf(r, anaToken)
-	r.connected()
-	r.press("bo", a.on("telegram"), "Deny")
-	if rec := a.end(); rec.State != bridge.StateDenied {
+	r.Redis, r.Client, r.Daemons = second, second.Client(t), nil
+	r.Start(rig.Listen(t))
+	r.Agent, r.Person = clientOf(r, rig.TestAgentToken), clientOf(r, rig.AnaToken)
+	r.Connected()
+	r.Press("bo", a.On("telegram"), "Deny")
+	if rec := a.End(); rec.State != bridge.StateDenied {
 		t.Errorf("what was pending ended as %s", rec.State)
 	}
-	a.closed("bo")
-	got, err := r.agent.Get(r.ctx, granted.Interaction.ID)
+	a.Closed("bo")
+	got, err := r.Agent.Get(r.Ctx, granted.Interaction.ID)
 	if err != nil || got.State != was.State || got.Receipt != was.Receipt || got.Receipt == "" {
 		t.Errorf("what was decided: %+v, %v", got, err)
 	}
-	again, err := r.agent.Open(r.ctx, approval(bridge.ScopeOnce, bridge.ScopeAlways), "")
+	again, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways), "")
 	if err != nil || again.State != bridge.StateApproved {
 		t.Errorf("the grant: %s, %v", again.State, err)
 	}
 }
 
-func clientOf(r *rig, token string) *client.Client {
-	return client.New(r.daemons[0].url, token, nil)
+func clientOf(r *rig.Rig, token string) *client.Client {
+	return client.New(r.Daemons[0].URL, token, nil)
 }

@@ -1,77 +1,20 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
-	"os/exec"
-	"slices"
-	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/cmd/nod/bench"
 )
-
-// row is one line of the table: a figure of nod beside one of something else,
-// taken in the same run on the same machine. Where the other is a limit, it is
-// a number that the row names.
-type row struct {
-	name, unit, against string
-	goal                float64 // of the ratio
-	most                bool    // the ratio is to be at most the goal; else at least
-}
-
-// figures are what a row measured: nod's, and the other's.
-type figures struct{ value, other float64 }
-
-// measure takes the figures of some rows together.
-type measure struct {
-	rows []row
-	once bool // it takes too long to be repeated
-	run  func(ctx context.Context, b *benching) ([]figures, error)
-}
-
-// benchResult is what a row came to: medians over the repeats.
-type benchResult struct {
-	Name    string  `json:"name"`
-	Value   float64 `json:"value"`
-	Unit    string  `json:"unit"`
-	Against string  `json:"against"`
-	Other   float64 `json:"other"`
-	Ratio   float64 `json:"ratio"`
-	Goal    float64 `json:"goal"`
-	Most    bool    `json:"most"` // the ratio is to be at most the goal; else at least
-	OK      bool    `json:"ok"`
-}
-
-// benching is what rows measure with.
-type benching struct {
-	client  redis.UniversalClient
-	store   *broker.Broker
-	addr    string // of the Redis server
-	span    time.Duration
-	pending int // how many wait in the rows with many
-}
-
-type benchOptions struct {
-	span             time.Duration
-	repeats, pending int
-	only             string
-}
 
 func benchCommand() *cobra.Command {
 	var asJSON, scale bool
 	var chart string
-	var o benchOptions
+	var o bench.Options
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Benchmark nod against its theoretical limits",
@@ -83,180 +26,40 @@ says what each row is.`,
 		Example: "  nod bench\n  nod bench --only cycles --span 1s --repeats 1 --json\n  nod bench --scale",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.repeats < 1 || o.span < 100*time.Millisecond || o.pending < 100 {
+			if o.Repeats < 1 || o.Span < 100*time.Millisecond || o.Pending < 100 {
 				return bridge.Errorf(bridge.CodeInvalid, "--repeats is at least 1, --span at least 100ms, and --pending at least 100")
 			}
 			if scale {
-				return benchScale(cmd.Context(), cmd.OutOrStdout(), o)
+				return bench.Scale(cmd.Context(), cmd.OutOrStdout(), o)
 			}
-			progress := func(r benchResult) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
-			results, err := bench(cmd.Context(), o, progress)
+			var err error
+			if o.Nod, err = os.Executable(); err != nil {
+				return err
+			}
+			o.Progress = func(r bench.Result) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %.2f\n", r.Name, r.Ratio) }
+			results, err := bench.Run(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
 			if chart != "" {
-				if err := os.WriteFile(chart, drawBench(results), 0o644); err != nil { //nolint:gosec // a picture for everybody
+				if err := os.WriteFile(chart, bench.Chart(results), 0o644); err != nil { //nolint:gosec // a picture for everybody
 					return bridge.Wrap(bridge.CodeInvalid, err, "--svg")
 				}
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"results": results})
 			}
-			return printBench(cmd.OutOrStdout(), results)
+			return bench.Print(cmd.OutOrStdout(), results)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&chart, "svg", "", "draw the ratios beside their goals into a file")
-	f.DurationVar(&o.span, "span", 2*time.Second, "how long each figure is measured")
-	f.IntVar(&o.repeats, "repeats", 3, "how often; the medians count")
-	f.IntVar(&o.pending, "pending", 100_000, "how many requests wait in the rows with many")
-	f.StringVar(&o.only, "only", "", "only the rows whose name has this in it, and those that are taken with them")
+	f.DurationVar(&o.Span, "span", 2*time.Second, "how long each figure is measured")
+	f.IntVar(&o.Repeats, "repeats", 3, "how often; the medians count")
+	f.IntVar(&o.Pending, "pending", 100_000, "how many requests wait in the rows with many")
+	f.StringVar(&o.Only, "only", "", "only the rows whose name has this in it, and those that are taken with them")
+	f.StringVar(&o.Peers, "peers", "", "program that measures other libraries; make bench builds it")
 	f.BoolVar(&scale, "scale", false, "measure cycles with more and more pending, on a Cluster, and with several daemons instead")
 	return cmd
-}
-
-// measures are the rows.
-func measures() []measure {
-	pipe := "the same scripts through a pipe"
-	return []measure{
-		{rows: []row{{"cycles, 64 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(64)},
-		{rows: []row{{"cycles, 1024 callers", "1/s", pipe, 0.7, false}}, run: cyclesAgainstPipe(1024)},
-		{rows: []row{
-			{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false},
-			{"cycles, 64 callers", "1/s", "asynq, looking every 5 ms", 2, false},
-		}, run: cyclesAgainstQueues},
-		{rows: []row{{"settle to caller unblocked, p50", "µs", "PING of the same client, p50", 2.5, true}}, run: latencyAgainstPing},
-		{rows: manyRows, once: true, run: many},
-		{rows: timeoutRows, once: true, run: timeouts},
-		{rows: []row{
-			{"rendering for three platforms", "µs", "JSON-encoding the same messages", 5, true},
-			{"allocations of that", "", "JSON-encoding the same messages", 3, true},
-		}, run: rendering},
-		{rows: []row{{"callback, from bytes in to ack out", "µs", "settling alone", 2, true}}, run: inbound},
-		{rows: pathRows, once: true, run: wholePath},
-		{rows: startRows, run: starting},
-	}
-}
-
-func bench(ctx context.Context, o benchOptions, progress func(benchResult)) ([]benchResult, error) {
-	var out []benchResult
-	for _, m := range measures() {
-		if !slices.ContainsFunc(m.rows, func(r row) bool { return strings.Contains(r.name, o.only) }) {
-			continue
-		}
-		taken := make([][2][]float64, len(m.rows))
-		repeats := o.repeats
-		if m.once {
-			repeats = 1
-		}
-		for range repeats {
-			f, err := benchOnce(ctx, o, m)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.rows[0].name, err)
-			}
-			for n := range f {
-				taken[n][0], taken[n][1] = append(taken[n][0], f[n].value), append(taken[n][1], f[n].other)
-			}
-		}
-		for n, w := range m.rows {
-			r := benchResult{Name: w.name, Unit: w.unit, Against: w.against, Value: median(taken[n][0]), Other: median(taken[n][1]), Goal: w.goal, Most: w.most}
-			r.Ratio = r.Value / r.Other
-			r.OK = w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
-			progress(r)
-			out = append(out, r)
-		}
-	}
-	if len(out) == 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--only: no row has %q in its name", o.only)
-	}
-	return out, nil
-}
-
-// benchOnce takes the figures of a measure once, on a server that holds
-// nothing else.
-func benchOnce(ctx context.Context, o benchOptions, m measure) ([]figures, error) {
-	addr, stop, err := ownRedis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	client := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
-	defer client.Close()
-	store, err := broker.New(ctx, broker.Options{Client: client})
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	return m.run(ctx, &benching{client: client, store: store, addr: addr, span: o.span, pending: o.pending})
-}
-
-// median of figures; at least one.
-func median(v []float64) float64 { return percentile(v, 50) }
-
-// percentile of figures; at least one.
-func percentile(v []float64, p int) float64 {
-	slices.Sort(v)
-	return v[min(len(v)-1, len(v)*p/100)]
-}
-
-func printBench(w io.Writer, results []benchResult) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "what\tnod\tagainst\tthat\tratio\tgoal\t")
-	for _, r := range results {
-		sign, mark := "≥", "missed"
-		if r.Most {
-			sign = "≤"
-		}
-		if r.OK {
-			mark = "ok"
-		}
-		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n", r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
-	}
-	return t.Flush()
-}
-
-// figure is a number with three digits that count.
-func figure(v float64) string {
-	if v >= 100 || v == 0 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// ownRedis starts a redis-server for the time of the measurements.
-func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), err error) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		return "", nil, bridge.Wrap(bridge.CodeUnavailable, err, "there is no redis-server").WithHint("install one with: make redis")
-	}
-	if addr, err = freeAddr(); err != nil {
-		return "", nil, err
-	}
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", nil, err
-	}
-	dir, err := os.MkdirTemp("", "nod-bench-")
-	if err != nil {
-		return "", nil, err
-	}
-	server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", dir, "--loglevel", "warning"}, more...)...)
-	if err := server.Start(); err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	stop = func() {
-		_ = server.Process.Kill() // it holds nothing that is to be kept
-		_ = server.Wait()
-		_ = os.RemoveAll(dir)
-	}
-	c := redis.NewClient(&redis.Options{Addr: addr})
-	defer c.Close()
-	for c.Ping(ctx).Err() != nil {
-		if !bridge.Pause(ctx, 20*time.Millisecond) {
-			stop()
-			return "", nil, ctx.Err()
-		}
-	}
-	return addr, stop, nil
 }

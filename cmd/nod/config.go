@@ -10,23 +10,21 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
-const (
-	defaultConfig = "nod.yaml"
-	configUsage   = "config file (default NOD_CONFIG, else nod.yaml where it is)"
-)
+const configUsage = "config file (default NOD_CONFIG, else nod.yaml where it is)"
 
 // configPath is the config that is meant where none is named; empty: none.
 func configPath() string {
 	if path := os.Getenv("NOD_CONFIG"); path != "" {
 		return path
 	}
-	if _, err := os.Stat(defaultConfig); err != nil {
+	if _, err := os.Stat(config.DefaultPath); err != nil {
 		return ""
 	}
-	return defaultConfig
+	return config.DefaultPath
 }
 
 func configCommand() *cobra.Command {
@@ -44,10 +42,10 @@ func configCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load()
 			if err == nil {
-				_, err = buildPolicy(c)
+				_, err = daemon.Policy(c)
 			}
 			if err == nil {
-				_, err = buildRedactor(c)
+				_, err = daemon.Redactor(c)
 			}
 			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))

@@ -1,25 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/client"
-	"github.com/nodbridge/nod/config"
-	"github.com/nodbridge/nod/platforms/sandbox"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/demo"
 )
-
-// demoAgent is the agent of the demo's story.
-const demoAgent = "deploy-bot"
 
 func demoCommand() *cobra.Command {
 	var listen string
@@ -36,193 +24,13 @@ code says whether every round trip came back right.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.DiscardHandler)
 			if verbose {
-				log = newLog(cmd.ErrOrStderr(), "info", false, plainRedactor())
+				log = daemon.NewLog(cmd.ErrOrStderr(), "info", false, daemon.PlainRedactor())
 			}
-			return withStage(cmd.Context(), listen, log, func(ctx context.Context, st *stage) error {
-				if autoplay {
-					return st.autoplay(ctx, cmd.OutOrStdout())
-				}
-				return st.story(ctx, cmd.OutOrStdout())
-			})
+			return demo.Run(cmd.Context(), demo.Options{Listen: listen, Autoplay: autoplay, Out: cmd.OutOrStdout(), Log: log})
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8788", "address of the page; the next free port if it is taken")
 	cmd.Flags().BoolVar(&autoplay, "autoplay", false, "let scripted people answer, check everything, exit")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what the daemon does")
 	return cmd
-}
-
-// stage is the demo: a sandbox, a daemon connected to it, and an agent.
-type stage struct {
-	sandbox *sandbox.Sandbox
-	page    string // URL
-	api     string // URL
-	token   string // of the agent
-	agent   *client.Client
-	person  *client.Client // ana, by API
-}
-
-// withStage builds a stage, calls f, and takes everything down again.
-func withStage(ctx context.Context, listen string, log *slog.Logger, f func(context.Context, *stage) error) error {
-	// The daemon stops first: its platforms still talk to the sandbox.
-	outer, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
-	defer closeSandbox()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return bridge.Wrap(bridge.CodeUnavailable, err, "listen")
-		}
-	}
-	api, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "listen")
-	}
-	st := &stage{
-		sandbox: sandbox.New(sandbox.Options{NoLimits: true, Log: log}),
-		page:    "http://" + l.Addr().String(), api: "http://" + api.Addr().String(), token: randomToken(),
-	}
-	c := sandboxConfig(st.page)
-	c.Agents[demoAgent] = config.Agent{Token: config.NewSecret(st.token)}
-	ana, personToken := c.People["ana"], randomToken()
-	ana.Token = config.NewSecret(personToken)
-	c.People["ana"] = ana
-	st.agent, st.person = client.New(st.api, st.token, nil), client.New(st.api, personToken, nil)
-
-	redis, stopRedis, err := embeddedRedis()
-	if err != nil {
-		return err
-	}
-	defer stopRedis()
-	d, err := newDaemon(ctx, c, redis, log)
-	if err != nil {
-		return err
-	}
-	sandboxed, served := make(chan error, 1), make(chan error, 1)
-	go func() {
-		defer cancel()
-		sandboxed <- serveSandbox(outer, st.sandbox, l, log)
-	}()
-	go func() {
-		defer cancel()
-		served <- d.serve(ctx, api)
-	}()
-	err = st.connected(ctx)
-	if err == nil {
-		err = f(ctx, st)
-	}
-	cancel()
-	serr := <-served
-	closeSandbox()
-	return errors.Join(err, serr, <-sandboxed)
-}
-
-func randomToken() string {
-	return randomHex(24)
-}
-
-// connected waits until the daemon receives from all three services.
-func (st *stage) connected(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	err := st.sandbox.Wait(ctx, func() bool {
-		s := st.sandbox.State()
-		return s.Slack.Connections > 0 && s.Discord.Connections > 0 && s.Telegram.Polling
-	})
-	if err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "the emulated chats did not connect")
-	}
-	return nil
-}
-
-// scene is one thing that the agent of the story asks.
-type scene struct {
-	intro   string
-	request bridge.Request
-}
-
-// storyScenes is the story: a release that needs its people six times.
-func storyScenes() []scene {
-	session := "release-42"
-	return []scene{
-		{"The agent has a question.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "Release **42** is built and tested. Which region goes first?",
-			Questions: []bridge.Question{{ID: "region", Header: "Region", Widget: bridge.WidgetButtons, Options: []bridge.Option{
-				{Value: "eu", Label: "Europe"}, {Value: "us", Label: "United States"}, {Value: "ap", Label: "Asia Pacific"}}}},
-		}}},
-		{"It wants several things at once.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "Which services should I restart after the migration?",
-			Questions: []bridge.Question{{ID: "services", Header: "Services", Widget: bridge.WidgetCheckbox, Options: []bridge.Option{
-				{Value: "api", Label: "API", Description: "public, 40 req/s now"}, {Value: "worker", Label: "Worker", Description: "queue is empty"},
-				{Value: "cron", Label: "Cron", Description: "next run in 12 min"}, {Value: "search", Label: "Search", Description: "warm-up takes 3 min"}}}},
-		}}},
-		{"It needs words.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "What should the status page say while I work?",
-			Questions: []bridge.Question{{ID: "status", Header: "Status", Widget: bridge.WidgetTextarea, Placeholder: "We are upgrading…"}},
-		}}},
-		{"And it wants to do something dangerous.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
-			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
-				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
-		}}},
-		{"It has a plan, and wants to know what you think.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "Before I touch the search index, please review:",
-			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
-		}}},
-		{"Last, it needs a form filled in.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "I will write the announcement. What do I need to know?",
-			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
-				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
-				`"contact":{"type":"string","format":"email","title":"Questions go to"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
-				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everybody"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
-				`"pinned":{"type":"boolean","title":"Pin it?","default":true}}}`)}},
-		}}},
-	}
-}
-
-// story runs the scenes for somebody who answers on the page.
-func (st *stage) story(ctx context.Context, w io.Writer) error {
-	fmt.Fprintf(w, `
-  Open   %s
-  Slack, Discord and Telegram are on it. Choose who you are, and answer %s.
-
-`, st.page, demoAgent)
-	for n, s := range storyScenes() {
-		s.request.Timeout = bridge.Duration(time.Hour)
-		fmt.Fprintf(w, "  %d. %s\n     asks: %s\n", n+1, s.intro, render.Line(render.PlainText(render.Markdown(s.request.Prompt))))
-		rec, err := st.agent.Open(ctx, s.request, "")
-		if err == nil {
-			rec, err = st.agent.Wait(ctx, rec.Interaction.ID)
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "     → %s\n\n", sentence(rec))
-	}
-	fmt.Fprintf(w, `  That was the story. Ask something yourself, from another terminal:
-
-    export NOD_URL=%s NOD_TOKEN=%s
-    go run ./cmd/nod ask "Lunch?" --buttons pizza,sushi
-    go run ./cmd/nod run -- echo it works
-
-  Ctrl-C ends the demo.
-`, st.api, st.token)
-	<-ctx.Done()
-	return nil
-}
-
-// sentence is the end of a request in one line.
-func sentence(rec bridge.Record) string {
-	s := rec.Outcome()
-	if r := rec.Response; r != nil && r.Actor != nil {
-		s += " by " + r.Actor.Display() + " on " + r.Actor.Platform
-	}
-	if r := rec.Response; r != nil && r.Reason != "" {
-		s += " (" + r.Reason + ")"
-	}
-	return s
 }

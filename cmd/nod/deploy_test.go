@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -19,12 +20,12 @@ import (
 // shown or alerted on.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("grep", "-rhoE", `"nod_[a-z_]+"`, "../../bridge/observe").Output()
+	out, err := exec.Command("grep", "-rhoE", "--exclude=*_test.go", `"nod_[a-z_]+"`, "../../bridge/observe").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := strings.Fields(strings.ReplaceAll(string(out), `"`, ""))
-	dashboard, alerts := readFile(t, "../../deploy/grafana/nod.json"), readFile(t, "../../deploy/prometheus/alerts.yaml")
+	dashboard, alerts := rig.ReadFile(t, "../../deploy/grafana/nod.json"), rig.ReadFile(t, "../../deploy/prometheus/alerts.yaml")
 	var parsed struct {
 		Panels []struct {
 			Title, Description, Type string
@@ -60,7 +61,7 @@ func TestChartConfig(t *testing.T) {
 	var values struct {
 		Config map[string]any `yaml:"config"`
 	}
-	if err := yaml.Unmarshal([]byte(readFile(t, "../../deploy/helm/nod/values.yaml")), &values); err != nil {
+	if err := yaml.Unmarshal([]byte(rig.ReadFile(t, "../../deploy/helm/nod/values.yaml")), &values); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := yaml.Marshal(values.Config)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // TestGoInDocuments checks that the Go programs in documents compile.
@@ -14,7 +16,7 @@ func TestGoInDocuments(t *testing.T) {
 	program := regexp.MustCompile("(?ms)^```go\n(package main\n.*?)^```$")
 	n := 0
 	for _, doc := range documents(t, "../..") {
-		for _, m := range program.FindAllStringSubmatch(readFile(t, filepath.Join("../..", doc)), -1) {
+		for _, m := range program.FindAllStringSubmatch(rig.ReadFile(t, filepath.Join("../..", doc)), -1) {
 			n++
 			path := filepath.Join(t.TempDir(), "main.go")
 			if err := os.WriteFile(path, []byte(m[1]), 0o600); err != nil {

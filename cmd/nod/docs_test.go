@@ -10,17 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 )
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
 
 // documents are all Markdown files, by their path in the project.
 func documents(t *testing.T, root string) []string {
@@ -49,7 +41,7 @@ func TestDocuments(t *testing.T) {
 	commands := regexp.MustCompile(`(?m)(?:^|[\x60(]|\./cmd/)nod ([a-z]+)([^\n\x60]*)`)
 	flag := regexp.MustCompile(` (--[a-z-]+)`)
 	for _, doc := range documents(t, root) {
-		text := readFile(t, filepath.Join(root, doc))
+		text := rig.ReadFile(t, filepath.Join(root, doc))
 		for _, m := range links.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(doc), m[1])); err != nil {
 				t.Errorf("%s links to %s: %v", doc, m[1], err)
@@ -68,15 +60,15 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	var manifest map[string]any
-	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(root, "deploy/slack-manifest.json"))), &manifest); err != nil {
+	if err := json.Unmarshal([]byte(rig.ReadFile(t, filepath.Join(root, "deploy/slack-manifest.json"))), &manifest); err != nil {
 		t.Errorf("the Slack manifest: %v", err)
 	}
-	readme := readFile(t, filepath.Join(root, "README.md"))
+	readme := rig.ReadFile(t, filepath.Join(root, "README.md"))
 	if first, second := strings.Index(readme, "go run ./cmd/nod demo"), strings.Index(readme, "make test"); first < 0 || second < first {
 		t.Error("the README does not begin with the two commands")
 	}
 	for name := range known {
-		if name != "help" && name != "completion" && !strings.Contains(readFile(t, filepath.Join(root, "CHANGELOG.md")), "`"+name+"`") {
+		if name != "help" && name != "completion" && !strings.Contains(rig.ReadFile(t, filepath.Join(root, "CHANGELOG.md")), "`"+name+"`") {
 			t.Errorf("the changelog does not name %s", name)
 		}
 	}
@@ -91,7 +83,7 @@ func TestSeedsAreProven(t *testing.T) {
 	}
 	there := strings.Fields(string(out))
 	for doc, least := range map[string]int{"seeds.md": 50, "security.md": 50, "reliability.md": 12, "delivery.md": 6, "receipts.md": 4} {
-		named := regexp.MustCompile(`\b(?:Test|Example|Fuzz)[A-Za-z_]*\b`).FindAllString(readFile(t, "../../docs/"+doc), -1)
+		named := regexp.MustCompile(`\b(?:Test|Example|Fuzz)[A-Za-z_]*\b`).FindAllString(rig.ReadFile(t, "../../docs/"+doc), -1)
 		if len(named) < least {
 			t.Errorf("%s names only %d tests", doc, len(named))
 		}
@@ -111,7 +103,7 @@ func TestConfigOfDocuments(t *testing.T) {
 	other := regexp.MustCompile(`^ *# \S+\.ya?ml\n`)
 	n := 0
 	for _, doc := range documents(t, "../..") {
-		for _, b := range block.FindAllStringSubmatch(readFile(t, filepath.Join("../..", doc)), -1) {
+		for _, b := range block.FindAllStringSubmatch(rig.ReadFile(t, filepath.Join("../..", doc)), -1) {
 			if other.MatchString(b[2]) {
 				continue
 			}
@@ -149,7 +141,7 @@ func TestExampleConfig(t *testing.T) {
 // is published.
 func TestLicence(t *testing.T) {
 	t.Parallel()
-	if !strings.Contains(readFile(t, "../../LICENSE"), "Apache License") {
+	if !strings.Contains(rig.ReadFile(t, "../../LICENSE"), "Apache License") {
 		t.Error("LICENSE is not the Apache licence")
 	}
 	out, err := exec.Command("git", "-C", "../..", "grep", "-nIE", "registry\\.npmjs|proxy\\.golang|deb\\.debian|/"+"work/|/"+"root/").Output()

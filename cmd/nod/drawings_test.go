@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // TestDrawings checks that each drawing was made from the current text of its
@@ -17,9 +19,9 @@ func TestDrawings(t *testing.T) {
 		t.Fatal("no drawings", err)
 	}
 	for _, source := range sources {
-		sum := sha256.Sum256([]byte(readFile(t, source)))
+		sum := sha256.Sum256([]byte(rig.ReadFile(t, source)))
 		svg := strings.TrimSuffix(source, ".dot") + ".svg"
-		if !strings.Contains(readFile(t, svg), hex.EncodeToString(sum[:])) {
+		if !strings.Contains(rig.ReadFile(t, svg), hex.EncodeToString(sum[:])) {
 			t.Errorf("%s is out of date; run make drawings", svg)
 		}
 	}

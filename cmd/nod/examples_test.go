@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // The Python example, with the Python of this machine. The TypeScript one is
@@ -16,10 +17,10 @@ func TestPythonExample(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3 here")
 	}
-	r := newRig(t, rigOptions{config: only("telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	start := func(stdin string, args ...string) func() (string, int) {
 		cmd := exec.Command(python, append([]string{"../../docs/agents/examples/nod.py"}, args...)...)
-		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken, "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken, "PYTHONDONTWRITEBYTECODE=1")
 		cmd.Stdin = strings.NewReader(stdin)
 		var out, errs strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &errs
@@ -34,10 +35,10 @@ func TestPythonExample(t *testing.T) {
 			return strings.TrimSpace(out.String()), cmd.ProcessState.ExitCode()
 		}
 	}
-	card := func(prompt string) asked {
-		a := asked{r: r}
-		r.eventually("the card is posted", func() bool {
-			page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+	card := func(prompt string) rig.Asked {
+		a := rig.Asked{R: r}
+		r.Eventually("the card is posted", func() bool {
+			page, err := r.Agent.List(r.Ctx, bridge.ListFilter{State: bridge.StatePending})
 			for _, rec := range page.Items {
 				if strings.Contains(rec.Interaction.Prompt, prompt) && len(rec.Messages) > 0 {
 					a.Record = rec
@@ -48,17 +49,17 @@ func TestPythonExample(t *testing.T) {
 		return a
 	}
 	end := start("", "ask", "Which region?", "eu", "us")
-	r.press("ana", card("Which region?").on("telegram"), "us")
+	r.Press("ana", card("Which region?").On("telegram"), "us")
 	if out, code := end(); out != "us" || code != 0 {
 		t.Errorf("ask: %q, exit %d", out, code)
 	}
 	end = start("", "approve", "Drop it?", `{"command": "drop"}`)
-	r.press("ana", card("Drop it?").on("telegram"), "Deny")
+	r.Press("ana", card("Drop it?").On("telegram"), "Deny")
 	if _, code := end(); code != 1 {
 		t.Errorf("a denial exits with %d", code)
 	}
 	end = start(`{"action_requests":[{"name":"mail","args":{"to":"a"}}],"review_configs":[{"action_name":"mail","allowed_decisions":["approve","reject"]}]}`, "exchange", "langchain_hitl")
-	r.press("ana", card("mail").on("telegram"), "Allow once")
+	r.Press("ana", card("mail").On("telegram"), "Allow once")
 	if out, _ := end(); out != `{"decisions": [{"type": "approve"}]}` {
 		t.Errorf("exchange: %s", out)
 	}

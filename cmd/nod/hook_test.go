@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 const (
@@ -34,8 +36,8 @@ type hooked struct {
 
 func startHook(t *testing.T, url, agent, input string, args ...string) *hooked {
 	t.Helper()
-	h := &hooked{cmd: exec.Command(nodBinary(t), append([]string{"hook", agent}, args...)...), done: make(chan int, 1)}
-	h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+testAgentToken)
+	h := &hooked{cmd: exec.Command(rig.Binary(t), append([]string{"hook", agent}, args...)...), done: make(chan int, 1)}
+	h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
 	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = strings.NewReader(input), &h.out, &h.err
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -55,63 +57,48 @@ func (h *hooked) exit(t *testing.T, want int) string {
 		if code != want {
 			t.Fatalf("exit code %d, want %d: %s%s", code, want, h.out.String(), h.err.String())
 		}
-	case <-time.After(2 * patience):
+	case <-time.After(2 * rig.Patience):
 		t.Fatal("the hook does not end")
 	}
 	return h.out.String()
 }
 
-// card waits for the card of a session's only pending request.
-func (r *rig) card(session string) asked {
-	r.t.Helper()
-	a := asked{r: r}
-	r.eventually("the card is posted", func() bool {
-		page, err := r.agent.List(r.ctx, bridge.ListFilter{Session: session, State: bridge.StatePending})
-		if err != nil || len(page.Items) != 1 {
-			return false
-		}
-		a.Record = page.Items[0]
-		return len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)
-	})
-	return a
-}
-
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack", "telegram")})
-	url := r.daemons[0].url
+	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
+	url := r.Daemons[0].URL
 	for name, c := range map[string]struct {
 		agent, input, want string
-		act                func(r *rig, a asked)
+		act                func(r *rig.Rig, a rig.Asked)
 	}{
-		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig, a asked) {
-			r.press("ana", a.on("slack"), "Allow once")
+		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Press("ana", a.On("slack"), "Allow once")
 		}},
-		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig, a asked) {
-			if !strings.Contains(a.text("slack"), "Bash(git push:*) in this project") {
-				r.t.Errorf("the card does not say what always means: %s", a.text("slack"))
+		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig.Rig, a rig.Asked) {
+			if !strings.Contains(a.Text("slack"), "Bash(git push:*) in this project") {
+				r.T.Errorf("the card does not say what always means: %s", a.Text("slack"))
 			}
-			r.press("ana", a.on("telegram"), "Always allow")
+			r.Press("ana", a.On("telegram"), "Always allow")
 		}},
-		"question": {"claude", hookQuestions, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`, func(r *rig, a asked) {
-			r.choose("ana", a.on("slack"), bridge.WidgetRadio, "Vue")
+		"question": {"claude", hookQuestions, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Choose("ana", a.On("slack"), bridge.WidgetRadio, "Vue")
 		}},
-		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes of the plan are wanted: smaller steps"}}`, func(r *rig, a asked) {
-			r.typed("ana", a.on("slack"), "Request changes", "smaller steps")
+		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes of the plan are wanted: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Typed("ana", a.On("slack"), "Request changes", "smaller steps")
 		}},
-		"form": {"claude", hookForm, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"ticket":"T-7"}}}`, func(r *rig, a asked) {
-			r.typed("ana", a.on("slack"), "Answer", "T-7")
+		"form": {"claude", hookForm, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"ticket":"T-7"}}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Typed("ana", a.On("slack"), "Answer", "T-7")
 		}},
-		"codex": {"codex", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Denied by ana: not now"}}}`, func(r *rig, a asked) {
-			r.typed("ana", a.on("slack"), "Deny with a reason", "not now")
+		"codex": {"codex", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Denied by ana: not now"}}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Typed("ana", a.On("slack"), "Deny with a reason", "not now")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sub := *r
-			sub.t = t
-			session := "hook-" + randomToken()[:8]
+			sub.T = t
+			session := "hook-" + rand.Text()[:8]
 			h := startHook(t, url, c.agent, fmt.Sprintf(c.input, session))
-			c.act(&sub, sub.card(session))
+			c.act(&sub, sub.Card(session))
 			if got := strings.TrimSpace(h.exit(t, 0)); got != c.want {
 				t.Errorf("it says\n%s\nwant\n%s", got, c.want)
 			}
@@ -133,38 +120,38 @@ func TestHookAnswers(t *testing.T) {
 // tool's end. The cards close.
 func TestHookAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram")})
-	url := r.daemons[0].url
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	url := r.Daemons[0].URL
 	t.Run("the hook is ended", func(t *testing.T) {
 		sub := *r
-		sub.t = t
+		sub.T = t
 		h := startHook(t, url, "claude", fmt.Sprintf(hookPermission, "ended"))
-		a := sub.card("ended")
+		a := sub.Card("ended")
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		a.closed("Withdrawn by the agent", "answered at the terminal")
+		a.Closed("Withdrawn by the agent", "answered at the terminal")
 	})
 	t.Run("the hook is killed, and the tool reported", func(t *testing.T) {
 		sub := *r
-		sub.t = t
+		sub.T = t
 		h := startHook(t, url, "claude", fmt.Sprintf(hookPermission, "killed"))
-		a := sub.card("killed")
+		a := sub.Card("killed")
 		if err := h.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		a.pending("telegram")
+		a.Pending("telegram")
 		startHook(t, url, "claude", strings.Replace(fmt.Sprintf(hookDone, "killed"), "git push", "git pull", 1)).exit(t, 0)
-		a.pending("telegram")
+		a.Pending("telegram")
 		if got := startHook(t, url, "claude", fmt.Sprintf(hookDone, "killed")).exit(t, 0); got != "{}\n" {
 			t.Errorf("a report is answered with %s", got)
 		}
-		a.closed("answered at the terminal")
+		a.Closed("answered at the terminal")
 	})
 	t.Run("an HTTP hook's connection ends", func(t *testing.T) {
 		sub := *r
-		sub.t = t
-		ctx, hangUp := context.WithCancel(r.ctx)
+		sub.T = t
+		ctx, hangUp := context.WithCancel(r.Ctx)
 		defer hangUp()
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -172,28 +159,28 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 				t.Error("it was answered")
 			}
 		})
-		a := sub.card("http")
+		a := sub.Card("http")
 		hangUp()
 		wg.Wait()
-		a.closed("Withdrawn by the agent")
+		a.Closed("Withdrawn by the agent")
 	})
 	t.Run("in the grace time", func(t *testing.T) {
 		sub := *r
-		sub.t = t
-		before := len(sub.sandbox.State().Telegram.Chats[0].Messages)
+		sub.T = t
+		before := len(sub.Sandbox.State().Telegram.Chats[0].Messages)
 		h := startHook(t, url, "claude", fmt.Sprintf(hookPermission, "graceful"), "--grace", "1m")
-		sub.eventually("it is open", func() bool {
-			page, err := sub.agent.List(sub.ctx, bridge.ListFilter{Session: "graceful", State: bridge.StatePending})
+		sub.Eventually("it is open", func() bool {
+			page, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "graceful", State: bridge.StatePending})
 			return err == nil && len(page.Items) == 1
 		})
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		sub.eventually("it is withdrawn", func() bool {
-			page, err := sub.agent.List(sub.ctx, bridge.ListFilter{Session: "graceful"})
+		sub.Eventually("it is withdrawn", func() bool {
+			page, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "graceful"})
 			return err == nil && len(page.Items) == 1 && page.Items[0].State == bridge.StateCancelled
 		})
-		if after := len(sub.sandbox.State().Telegram.Chats[0].Messages); after != before {
+		if after := len(sub.Sandbox.State().Telegram.Chats[0].Messages); after != before {
 			t.Errorf("%d messages were posted", after-before)
 		}
 	})
@@ -204,7 +191,7 @@ func postHook(ctx context.Context, url, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+testAgentToken)
+	req.Header.Set("Authorization", "Bearer "+rig.TestAgentToken)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", err
@@ -218,22 +205,22 @@ func postHook(ctx context.Context, url, body string) (string, error) {
 // Telegram reaches the hook.
 func TestHookOutlivesDaemon(t *testing.T) {
 	t.Parallel()
-	c := newCrashRig(t, "telegram")
-	c.k.kill = func() {}
-	h := startHook(t, c.url, "claude", fmt.Sprintf(hookPermission, "crash"))
-	a := c.card("crash")
-	c.kill()
-	c.startDaemon()
-	c.eventually("the daemon is back", func() bool {
-		resp, err := http.Get(c.url + "/readyz")
+	c := rig.NewCrash(t, "telegram")
+	c.K.Kill = func() {}
+	h := startHook(t, c.URL, "claude", fmt.Sprintf(hookPermission, "crash"))
+	a := c.Card("crash")
+	c.Kill()
+	c.StartDaemon()
+	c.Eventually("the daemon is back", func() bool {
+		resp, err := http.Get(c.URL + "/readyz")
 		if err != nil {
 			return false
 		}
 		resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
-	c.eventually("the press is taken", func() bool {
-		reaction, err := c.sandbox.Person("ana").Press(c.ctx, a.on("telegram"), "Allow once")
+	c.Eventually("the press is taken", func() bool {
+		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Allow once")
 		return err == nil && strings.Contains(fmt.Sprint(reaction), "Recorded")
 	})
 	if got := h.exit(t, 0); !strings.Contains(got, `"behavior":"allow"`) {

@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // hookEvents holds the input of every kind of hook.
@@ -216,8 +217,8 @@ func TestHooksFailClosed(t *testing.T) {
 					t.Cleanup(s.Close)
 					url = s.URL
 				}
-				cmd := exec.Command(nodBinary(t), append([]string{"hook", e.agent, "--patience", "50ms"}, f.args...)...)
-				cmd.Env = append(append(cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+testAgentToken), f.env...)
+				cmd := exec.Command(rig.Binary(t), append([]string{"hook", e.agent, "--patience", "50ms"}, f.args...)...)
+				cmd.Env = append(append(cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken), f.env...)
 				var out, errs bytes.Buffer
 				cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
 				_ = cmd.Run() // the exit code says it
@@ -258,8 +259,8 @@ func TestHookEndedFromOutside(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T, input, url string, stdout io.Writer) *exec.Cmd {
 		t.Helper()
-		cmd := exec.Command(nodBinary(t), "hook", "claude", "--patience", "50ms")
-		cmd.Env = append(cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+testAgentToken)
+		cmd := exec.Command(rig.Binary(t), "hook", "claude", "--patience", "50ms")
+		cmd.Env = append(cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
 		cmd.Stdin, cmd.Stdout = strings.NewReader(input), stdout
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -331,7 +332,7 @@ func TestHookPanic(t *testing.T) {
 	t.Parallel()
 	for _, e := range hookEvents {
 		var out, errs bytes.Buffer
-		code := run([]string{"hook", e.agent}, bomb{strings.NewReader("")}, &out, &errs)
+		code := Run([]string{"hook", e.agent}, bomb{strings.NewReader("")}, &out, &errs)
 		judgeHook(t, e.event, false, out.String(), code)
 	}
 }
@@ -347,14 +348,14 @@ func FuzzHook(f *testing.F) {
 		}
 	}
 	f.Setenv("NOD_URL", ":nowhere")
-	f.Setenv("NOD_TOKEN", testAgentToken)
+	f.Setenv("NOD_TOKEN", rig.TestAgentToken)
 	f.Fuzz(func(t *testing.T, isCodex bool, input string) {
 		agent := "claude"
 		if isCodex {
 			agent = "codex"
 		}
 		var out bytes.Buffer
-		code := run([]string{"hook", agent}, strings.NewReader(input), &out, io.Discard)
+		code := Run([]string{"hook", agent}, strings.NewReader(input), &out, io.Discard)
 		var o map[string]any
 		if strings.Count(out.String(), "\n") != 1 || json.Unmarshal(out.Bytes(), &o) != nil {
 			t.Fatalf("%q: not exactly one JSON object: %q", input, out.String())

@@ -1,23 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
+	"cmp"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/tailscale/hujson"
 
-	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/cmd/nod/setup"
+	"github.com/nodbridge/nod/config"
 )
 
 func initCommand() *cobra.Command {
@@ -34,47 +25,28 @@ only you can read, and never printed. With --yes nothing is asked, for scripts.`
 		Example: "  nod init\n  nod init --yes --platforms slack --slack-channel C0123456789 --person ana --slack-user U0123456789\n  nod init claude --grace 10s",
 		Args:    cobra.NoArgs,
 	}
-	s := setup{channels: map[string]*string{}, users: map[string]*string{}}
-	s.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return s.run(cmd) }
+	s := setup.Init{Channels: map[string]string{}, Users: map[string]string{}}
+	ids := setupFlags(cmd, &s)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for p, id := range ids {
+			s.Channels[p], s.Users[p] = *id.channel, *id.user
+		}
+		s.Stdin, s.Talk = cmd.InOrStdin(), cmd.ErrOrStderr()
+		return s.Run(cmd.Context())
+	}
 	cmd.AddCommand(initClaude(), initCodex(), initMCP())
 	return cmd
 }
 
-// settings is a JSON file of an agent's that nod adds its entries to.
-type settings struct {
-	path        string
-	undo, print bool
-}
-
-func (s *settings) flags(cmd *cobra.Command, file string) {
-	cmd.Flags().StringVar(&s.path, "file", file, "the file to change")
-	cmd.Flags().BoolVar(&s.undo, "undo", false, "take nod's entries out again")
-	cmd.Flags().BoolVar(&s.print, "print", false, "print what would be written, and write nothing")
-}
-
-// hookTime is how long an agent lets nod's hooks run, in seconds: a day, as
-// people may answer late. nod itself ends them sooner.
-const hookTime = 86400
-
-// closingTime is the same for the hooks that only report.
-const closingTime = 10
-
-// hookEntry is a matcher with its handlers, as Claude Code and Codex have it.
-type hookEntry struct {
-	Matcher string        `json:"matcher,omitempty"`
-	Hooks   []hookHandler `json:"hooks"`
-}
-
-type hookHandler struct {
-	Type    string `json:"type"`
-	Command string `json:"command"`
-	Timeout int    `json:"timeout"`
+func settingsFlags(cmd *cobra.Command, s *setup.Settings, file string) {
+	cmd.Flags().StringVar(&s.Path, "file", file, "the file to change")
+	cmd.Flags().BoolVar(&s.Undo, "undo", false, "take nod's entries out again")
+	cmd.Flags().BoolVar(&s.Print, "print", false, "print what would be written, and write nothing")
 }
 
 func initClaude() *cobra.Command {
-	var s settings
-	var f hookFlags
+	var s setup.Settings
+	var f setup.HookOptions
 	var user bool
 	cmd := &cobra.Command{
 		Use:   "claude",
@@ -92,30 +64,21 @@ NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its environment.`,
 				if err != nil {
 					return err
 				}
-				s.path = filepath.Join(home, ".claude", "settings.json")
+				s.Path = filepath.Join(home, ".claude", "settings.json")
 			}
-			ask, report := hookCommands("claude", f)
-			return s.applyHooks(cmd, "claude", map[string]hookEntry{
-				"PermissionRequest":  {"*", []hookHandler{{"command", ask, hookTime}}},
-				"PreToolUse":         {"AskUserQuestion|ExitPlanMode", []hookHandler{{"command", ask, hookTime}}},
-				"Elicitation":        {"", []hookHandler{{"command", ask, hookTime}}},
-				"PostToolUse":        {"*", []hookHandler{{"command", report, closingTime}}},
-				"PostToolUseFailure": {"*", []hookHandler{{"command", report, closingTime}}},
-				"Stop":               {"", []hookHandler{{"command", report, closingTime}}},
-				"SubagentStop":       {"", []hookHandler{{"command", report, closingTime}}},
-				"SessionEnd":         {"", []hookHandler{{"command", report, closingTime}}},
-			})
+			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.Claude(f)
 		},
 	}
-	s.flags(cmd, filepath.Join(".claude", "settings.local.json"))
+	settingsFlags(cmd, &s, filepath.Join(".claude", "settings.local.json"))
 	cmd.Flags().BoolVar(&user, "user", false, "for all projects: ~/.claude/settings.json")
-	f.settingsFlags(cmd)
+	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
 func initCodex() *cobra.Command {
-	var s settings
-	var f hookFlags
+	var s setup.Settings
+	var f setup.HookOptions
 	cmd := &cobra.Command{
 		Use:   "codex",
 		Short: "Add the hooks of nod to the settings of Codex",
@@ -128,7 +91,7 @@ environment.`,
 		Example: "  nod init codex --fail open\n  nod init codex --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if s.path == "" {
+			if s.Path == "" {
 				home := os.Getenv("CODEX_HOME")
 				if home == "" {
 					user, err := os.UserHomeDir()
@@ -137,24 +100,20 @@ environment.`,
 					}
 					home = filepath.Join(user, ".codex")
 				}
-				s.path = filepath.Join(home, "hooks.json")
+				s.Path = filepath.Join(home, "hooks.json")
 			}
-			ask, report := hookCommands("codex", f)
-			return s.applyHooks(cmd, "codex", map[string]hookEntry{
-				"PermissionRequest": {"*", []hookHandler{{"command", ask, hookTime}}},
-				"PostToolUse":       {"*", []hookHandler{{"command", report, closingTime}}},
-				"Stop":              {"", []hookHandler{{"command", report, closingTime}}},
-			})
+			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.Codex(f)
 		},
 	}
-	s.flags(cmd, "")
+	settingsFlags(cmd, &s, "")
 	cmd.Flags().Lookup("file").Usage = "the file to change (default $CODEX_HOME/hooks.json, else ~/.codex/hooks.json)"
-	f.settingsFlags(cmd)
+	hookOptionFlags(cmd, &f)
 	return cmd
 }
 
 func initMCP() *cobra.Command {
-	var s settings
+	var s setup.Settings
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Add nod to the servers of an MCP client",
@@ -165,230 +124,46 @@ the daemon, with the header Authorization: Bearer and the token.`,
 		Example: "  nod init mcp\n  nod init mcp --file ~/.cursor/mcp.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.change(cmd, func(doc *hujson.Value) error {
-				if s.undo {
-					return prune(doc, "/mcpServers/nod", "/mcpServers")
-				}
-				return put(doc, []string{"mcpServers", "nod"}, map[string]any{"command": ownCommand(), "args": []string{"mcp"}})
-			})
+			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.MCP()
 		},
 	}
-	s.flags(cmd, ".mcp.json")
+	settingsFlags(cmd, &s, ".mcp.json")
 	return cmd
 }
 
-func (f *hookFlags) settingsFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.route, "route", "", "route of the daemon's config")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "hold cards back so long, while you may answer at the keyboard")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
-	cmd.Flags().StringVar(&f.unanswered, "unanswered", "", "when nobody answers: ask at the terminal (default), or deny")
-	cmd.Flags().StringVar(&f.fail, "fail", "", "when the daemon can not be asked: closed (default) or open")
+func hookOptionFlags(cmd *cobra.Command, f *setup.HookOptions) {
+	cmd.Flags().StringVar(&f.Route, "route", "", "route of the daemon's config")
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
+	cmd.Flags().DurationVar(&f.Grace, "grace", 0, "hold cards back so long, while you may answer at the keyboard")
+	cmd.Flags().DurationVar(&f.Batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
+	cmd.Flags().StringVar(&f.Unanswered, "unanswered", "", "when nobody answers: ask at the terminal (default), or deny")
+	cmd.Flags().StringVar(&f.Fail, "fail", "", "when the daemon can not be asked: closed (default) or open")
 }
 
-// ownCommand is how an agent starts this program.
-func ownCommand() string {
-	if path, err := exec.LookPath("nod"); err == nil && filepath.IsAbs(path) {
-		return "nod"
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return "nod"
-	}
-	return path
-}
+// platformIDs are the flags of a platform.
+type platformIDs struct{ channel, user *string }
 
-// hookCommands are the command lines of the hook that asks, and of the one
-// that only reports.
-func hookCommands(agent string, f hookFlags) (ask, report string) {
-	words := []string{render.ShellQuote(ownCommand()), "hook", agent}
-	report = strings.Join(append(slices.Clone(words), "--fail", "open"), " ")
-	for _, v := range []struct{ name, value string }{
-		{"--route", f.route}, {"--timeout", given(f.timeout)}, {"--grace", given(f.grace)}, {"--batch", given(f.batch)},
-		{"--unanswered", f.unanswered}, {"--fail", f.fail},
-	} {
-		if v.value != "" {
-			words = append(words, v.name, render.ShellQuote(v.value))
+// setupFlags adds the flags of nod init, and returns those of each platform.
+func setupFlags(cmd *cobra.Command, s *setup.Init) map[string]platformIDs {
+	ids := map[string]platformIDs{}
+	f := cmd.Flags()
+	f.StringVarP(&s.Path, "config", "c", cmp.Or(configPath(), config.DefaultPath), configUsage)
+	f.StringVar(&s.EnvFile, "env-file", "", "keep the secrets as variables in this file, as compose and Kubernetes take them")
+	f.StringSliceVar(&s.Platforms, "platforms", nil, "slack, discord, telegram")
+	f.StringVar(&s.Person, "person", "", "your name, as nod shows it")
+	f.StringVar(&s.Agent, "agent", "", "name of the first agent (default \"agent\")")
+	f.StringVar(&s.Redis, "redis", "", "address of Redis (default redis://127.0.0.1:6379/0)")
+	for _, p := range setup.EveryPlatform {
+		place := "channel"
+		if p == config.PlatformTelegram {
+			place = "chat"
 		}
+		channel := f.String(p+"-"+place, "", "id of the "+place+" where cards are shown")
+		user := f.String(p+"-user", "", "id of your account")
+		ids[p] = platformIDs{channel, user}
 	}
-	return strings.Join(words, " "), report
-}
-
-func given(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}
-
-// applyHooks puts entries among an agent's hooks, or takes them out.
-func (s *settings) applyHooks(cmd *cobra.Command, agent string, entries map[string]hookEntry) error {
-	return s.change(cmd, func(doc *hujson.Value) error {
-		var was struct {
-			Hooks map[string][]json.RawMessage `json:"hooks"`
-		}
-		plain := doc.Clone()
-		plain.Standardize()
-		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.path).WithHint("its hooks have a form that nod does not know; nothing was changed")
-		}
-		events := make([]string, 0, len(entries))
-		for event := range entries {
-			events = append(events, event)
-		}
-		slices.Sort(events)
-		for _, event := range events {
-			kept := slices.DeleteFunc(slices.Clone(was.Hooks[event]), func(raw json.RawMessage) bool { return isOurs(raw, agent) })
-			if !s.undo {
-				raw, err := json.Marshal(entries[event])
-				if err != nil {
-					return err
-				}
-				kept = append(kept, raw)
-			}
-			var err error
-			switch {
-			case len(kept) > 0:
-				err = put(doc, []string{"hooks", event}, kept)
-			case len(was.Hooks[event]) > 0:
-				err = prune(doc, "/hooks/"+event, "/hooks")
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// isOurs recognizes an entry of nod's by its command.
-func isOurs(raw json.RawMessage, agent string) bool {
-	var e hookEntry
-	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
-		return false
-	}
-	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
-	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
-	return found && strings.HasPrefix(name, "nod")
-}
-
-// put sets a member at a path of two, and makes what is missing.
-func put(doc *hujson.Value, path []string, value any) error {
-	parent := "/" + path[0]
-	if doc.Find(parent) == nil {
-		if err := doc.Patch([]byte(`[{"op":"add","path":"` + parent + `","value":{}}]`)); err != nil {
-			return err
-		}
-	}
-	op, err := json.Marshal([]map[string]any{{"op": "add", "path": parent + "/" + path[1], "value": value}})
-	if err != nil {
-		return err
-	}
-	return doc.Patch(op)
-}
-
-// prune removes a member, and its parent if that is empty then.
-func prune(doc *hujson.Value, member, parent string) error {
-	for _, path := range []string{member, parent} {
-		v := doc.Find(path)
-		if v == nil {
-			return nil
-		}
-		if o, ok := v.Value.(*hujson.Object); ok && path == parent && len(o.Members) > 0 {
-			return nil
-		}
-		if err := doc.Patch([]byte(`[{"op":"remove","path":"` + path + `"}]`)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change applies an edit to the file, which may not be there yet. What the
-// edit does not touch keeps its bytes.
-func (s *settings) change(cmd *cobra.Command, edit func(*hujson.Value) error) error {
-	was, err := os.ReadFile(s.path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if missing {
-		was, err = []byte("{}\n"), nil
-	}
-	if err != nil {
-		return err
-	}
-	doc, err := hujson.Parse(was)
-	if err == nil {
-		if _, ok := doc.Value.(*hujson.Object); !ok {
-			err = errors.New("is no JSON object")
-		}
-	}
-	if err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "%s", s.path).WithHint("mend it first; nothing was changed")
-	}
-	if err := edit(&doc); err != nil {
-		return err
-	}
-	now := doc.Pack()
-	if pretty, ok := indented(now); ok && (missing || isIndented(was)) {
-		now = pretty
-	}
-	switch {
-	case s.print:
-		_, err := cmd.OutOrStdout().Write(now)
-		return err
-	case string(now) == string(was) || missing && s.undo:
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s is as it should be\n", s.path)
-		return nil
-	}
-	if err := writeWhole(s.path, now); err != nil {
-		return err
-	}
-	done := "has nod's entries now; take them out with --undo"
-	if s.undo {
-		done = "has nod's entries no more"
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s %s\n", s.path, done)
-	return nil
-}
-
-// indented writes JSON as the agents do, with two spaces; false for what has
-// comments, which stays as it is.
-func indented(raw []byte) ([]byte, bool) {
-	var b bytes.Buffer
-	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return nil, false
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), true
-}
-
-func isIndented(raw []byte) bool {
-	pretty, ok := indented(raw)
-	return ok && bytes.Equal(bytes.TrimSpace(pretty), bytes.TrimSpace(raw))
-}
-
-// writeWhole replaces a file at once, so that nobody reads half of it.
-func writeWhole(path string, content []byte) error {
-	dir, mode := filepath.Dir(path), fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".nod-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already once it was renamed
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	f.BoolVar(&s.Yes, "yes", false, "ask nothing: take flags, the environment and defaults")
+	f.BoolVar(&s.Unchecked, "no-check", false, "do not contact the services")
+	return ids
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // process is a nod program under test.
@@ -27,10 +28,10 @@ type process struct {
 	out, errs bytes.Buffer
 }
 
-func (r *rig) program(t *testing.T, url string, args ...string) *process {
+func program(r *rig.Rig, t *testing.T, url string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(nodBinary(t), args...)}
-	p.cmd.Env = append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+testAgentToken)
+	p := &process{t: t, cmd: exec.Command(rig.Binary(t), args...)}
+	p.cmd.Env = append(os.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -63,11 +64,11 @@ func (p *process) ends(code int) {
 }
 
 // pendingPrompt returns the pending request with a prompt.
-func (r *rig) pendingPrompt(prompt string) bridge.Record {
-	r.t.Helper()
+func pendingPrompt(r *rig.Rig, prompt string) bridge.Record {
+	r.T.Helper()
 	var found bridge.Record
-	r.eventually("the request "+prompt+" is posted", func() bool {
-		page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+	r.Eventually("the request "+prompt+" is posted", func() bool {
+		page, err := r.Agent.List(r.Ctx, bridge.ListFilter{State: bridge.StatePending})
 		if err != nil {
 			return false
 		}
@@ -86,8 +87,8 @@ func (r *rig) pendingPrompt(prompt string) bridge.Record {
 // command, closes its cards, and is told by the exit code.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{})
-	url := r.daemons[0].url
+	r := rig.New(t, rig.Options{})
+	url := r.Daemons[0].URL
 	for name, c := range map[string]struct {
 		signal os.Signal
 		code   int
@@ -98,36 +99,36 @@ func TestInterrupted(t *testing.T) {
 		"run":         {syscall.SIGHUP, 129, []string{"run", "--prompt", "Stop run?", "--", "touch", "ran"}},
 		"approve int": {syscall.SIGINT, 130, []string{"approve", "Stop approve int?"}},
 	} {
-		p := r.program(t, url, c.args...)
-		rec := r.pendingPrompt("Stop " + name + "?")
+		p := program(r, t, url, c.args...)
+		rec := pendingPrompt(r, "Stop "+name+"?")
 		p.signal(c.signal)
 		p.ends(c.code)
 		if !strings.Contains(p.errs.String(), "cancelled") || p.out.Len() > 0 {
 			t.Errorf("%s: %s%s", name, p.out.String(), p.errs.String())
 		}
-		after, err := r.agent.Get(r.ctx, rec.Interaction.ID)
+		after, err := r.Agent.Get(r.Ctx, rec.Interaction.ID)
 		if err != nil || after.State != bridge.StateCancelled {
 			t.Errorf("%s: %s, %v", name, after.State, err)
 		}
-		for _, s := range services {
-			a := asked{rec, r}
-			r.eventually("the card on "+s+" is closed", func() bool {
-				_, err := r.sandbox.Person("ana").Press(r.ctx, a.on(s), "Allow once")
+		for _, s := range rig.Services {
+			a := rig.Asked{Record: rec, R: r}
+			r.Eventually("the card on "+s+" is closed", func() bool {
+				_, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow once")
 				return err != nil
 			})
 		}
 	}
 
-	p := r.program(t, url, "approve", "Keep this?", "--keep")
-	rec := r.pendingPrompt("Keep this?")
+	p := program(r, t, url, "approve", "Keep this?", "--keep")
+	rec := pendingPrompt(r, "Keep this?")
 	p.signal(syscall.SIGINT)
 	p.ends(130)
 	_, key, found := strings.Cut(p.errs.String(), "--key ")
-	if after, err := r.agent.Get(r.ctx, rec.Interaction.ID); err != nil || after.State != bridge.StatePending || !found {
+	if after, err := r.Agent.Get(r.Ctx, rec.Interaction.ID); err != nil || after.State != bridge.StatePending || !found {
 		t.Fatalf("%s, %v: %s", after.State, err, p.errs.String())
 	}
-	p = r.program(t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
-	r.press("ana", asked{rec, r}.on("slack"), "Allow once")
+	p = program(r, t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
+	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Allow once")
 	p.ends(0)
 }
 
@@ -139,12 +140,12 @@ func TestInterruptedOffline(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(server.Close)
 	t.Cleanup(sync.OnceFunc(func() { close(release) }))
-	r := &rig{t: t}
-	p := r.program(t, server.URL, "approve", "Anyone?")
+	r := &rig.Rig{T: t}
+	p := program(r, t, server.URL, "approve", "Anyone?")
 	time.Sleep(500 * time.Millisecond)
 	p.signal(syscall.SIGINT)
 	p.ends(130)
-	p = r.program(t, server.URL, "approve", "Anyone?")
+	p = program(r, t, server.URL, "approve", "Anyone?")
 	time.Sleep(500 * time.Millisecond)
 	p.signal(syscall.SIGINT)
 	time.Sleep(200 * time.Millisecond)
@@ -163,14 +164,14 @@ func TestInterruptedOffline(t *testing.T) {
 // its command, and that the command gets signals and can exit as it wants.
 func TestRunExitCodes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack")})
-	url := r.daemons[0].url
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	url := r.Daemons[0].URL
 	n := 0
 	approved := func(args ...string) *process {
 		n++
 		prompt := "Run " + strconv.Itoa(n) + "?"
-		p := r.program(t, url, append([]string{"run", "--prompt", prompt, "--"}, args...)...)
-		r.press("ana", asked{r.pendingPrompt(prompt), r}.on("slack"), "Allow once")
+		p := program(r, t, url, append([]string{"run", "--prompt", prompt, "--"}, args...)...)
+		r.Press("ana", rig.Asked{Record: pendingPrompt(r, prompt), R: r}.On("slack"), "Allow once")
 		return p
 	}
 	for _, code := range []int{0, 1, 2, 5, 7, 110, 119, 130, 255} {
@@ -187,15 +188,15 @@ func TestRunExitCodes(t *testing.T) {
 			t.Errorf("%d: %s", code, p.errs.String())
 		}
 	}
-	p := r.program(t, url, "run", "--prompt", "Run denied?", "--", "touch", "ran")
-	r.press("ana", asked{r.pendingPrompt("Run denied?"), r}.on("slack"), "Deny")
+	p := program(r, t, url, "run", "--prompt", "Run denied?", "--", "touch", "ran")
+	r.Press("ana", rig.Asked{Record: pendingPrompt(r, "Run denied?"), R: r}.On("slack"), "Deny")
 	p.ends(111)
-	r.program(t, url, "run", "--no-such-flag", "--", "true").ends(112)
-	r.program(t, url, "run", "--", "no-such-command-anywhere").ends(112)
-	r.program(t, "http://127.0.0.1:1/", "run", "--timeout", "x", "--", "true").ends(112)
+	program(r, t, url, "run", "--no-such-flag", "--", "true").ends(112)
+	program(r, t, url, "run", "--", "no-such-command-anywhere").ends(112)
+	program(r, t, "http://127.0.0.1:1/", "run", "--timeout", "x", "--", "true").ends(112)
 	notNod := httptest.NewServer(http.NotFoundHandler())
 	defer notNod.Close()
-	r.program(t, notNod.URL, "run", "--", "true").ends(115)
+	program(r, t, notNod.URL, "run", "--", "true").ends(115)
 
 	script := filepath.Join(t.TempDir(), "gone")
 	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
@@ -205,7 +206,7 @@ func TestRunExitCodes(t *testing.T) {
 
 	ready := filepath.Join(t.TempDir(), "ready")
 	p = approved("sh", "-c", "trap 'exit 42' TERM; touch "+ready+"; while :; do sleep 0.05; done")
-	r.eventually("the command runs", func() bool { _, err := os.Stat(ready); return err == nil })
+	r.Eventually("the command runs", func() bool { _, err := os.Stat(ready); return err == nil })
 	p.signal(syscall.SIGTERM)
 	p.ends(42)
 	approved("sh", "-c", "kill -9 $$").ends(137)
@@ -235,7 +236,7 @@ func TestForeignService(t *testing.T) {
 				for _, args := range [][]string{{"approve", "Delete prod-db?"}, {"ask", "Ship it?"}, {"run", "--", "touch", filepath.Join(t.TempDir(), "ran")}} {
 					var out, errs strings.Builder
 					began := time.Now()
-					code := run(args, strings.NewReader(""), &out, &errs)
+					code := Run(args, strings.NewReader(""), &out, &errs)
 					if code == 0 || out.Len() > 0 || time.Since(began) > 5*time.Second {
 						t.Errorf("%d %q %s: nod %s: exit %d after %s, %q, %s", status, body, kind, args[0], code, time.Since(began), out.String(), errs.String())
 					}

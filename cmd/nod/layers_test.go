@@ -1,109 +1,109 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// layers lists the packages from the bottom to the top. A package belongs to
+// the longest name here that is its own or that of a folder above it. It
+// imports lower layers, and what belongs to the same name.
+var layers = []string{
+	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
+	"bridge",
+	"bridge/proof bridge/dialect render",
+	"bridge/engine broker platforms",
+	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
+	"bridge/console",                     // serves people by the rules of the API
+	"broker/redistest render/rendertest", // help tests
+	"cmd bridge/dialect/dialecttest platforms/platformtest",
+}
+
+// outside lists what low packages may import that neither Go nor nod has.
+var outside = map[string]string{
+	"bridge":       "github.com/google/uuid",
+	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/gowebpki/jcs",
+	"config":       "go.yaml.in/yaml/v3",
+}
+
 const module = "github.com/nodbridge/nod/"
 
-// cmdLayer knows everybody.
-const cmdLayer = 7
-
-// layerOf says how high a package stands: imports go down only.
-func layerOf(path string) int {
-	p := strings.TrimPrefix(path, module)
-	switch {
-	case p == "platforms/sandbox/raw":
-		return 0
-	case p == "platforms/sandbox/core":
-		return 1
-	case strings.HasPrefix(p, "platforms/sandbox/"):
-		return 2
-	case p == "platforms/platformtest": // tests run adapters against everything with it
-		return cmdLayer
-	case p == "config", p == "deploy", strings.HasPrefix(p, "deploy/"), p == "bridge/strictjson", p == "bridge/visible":
-		return 0
-	case p == "bridge":
-		return 1
-	case p == "bridge/proof", p == "render", p == "bridge/dialect":
-		return 2
-	case p == "bridge/engine", strings.HasPrefix(p, "render/"), p == "platforms":
-		return 3
-	case p == "bridge/dialect/askuserquestion", p == "bridge/dialect/elicitation": // parts of several agents' formats
-		return 3
-	case strings.HasPrefix(p, "bridge/dialect/"):
-		return 4
-	case p == "bridge/console": // a front door that stands before another
-		return 6
-	case strings.HasPrefix(p, "bridge/"), strings.HasPrefix(p, "platforms/"), p == "broker", strings.HasPrefix(p, "broker/"):
-		return 5
-	case p == "cmd/nod":
-		return cmdLayer
+// layerOf returns the number of the layer of a package, and its name there.
+func layerOf(path string) (layer int, name string) {
+	for n, names := range layers {
+		for s := range strings.FieldsSeq(names) {
+			if len(s) > len(name) && strings.HasPrefix(path+"/", s+"/") {
+				layer, name = n, s
+			}
+		}
 	}
-	return -1
+	return layer, name
 }
 
-type listed struct {
-	ImportPath string
-	Imports    []string
-	Standard   bool
-}
-
-func packages(t *testing.T) []listed {
+// imports returns what each package imports.
+func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Standard", "../../...").Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../../...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []listed
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listed
-		if err := dec.Decode(&p); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		all[strings.TrimPrefix(words[0], module)] = words[1:]
 	}
+	return all
 }
 
 func TestLayers(t *testing.T) {
 	t.Parallel()
-	for _, p := range packages(t) {
-		from := layerOf(p.ImportPath)
-		if from < 0 {
-			t.Errorf("%s stands in no layer; the root holds cmd bridge platforms broker render config deploy", p.ImportPath)
+	for path, imported := range imports(t) {
+		from, name := layerOf(path)
+		if name == "" {
+			t.Errorf("%s is in no layer", path)
 		}
-		name := strings.TrimPrefix(p.ImportPath, module)
-		for _, i := range p.Imports {
-			if !strings.HasPrefix(i, module) {
-				checkOutside(t, name, i)
-				continue
-			}
-			if to := layerOf(i); to >= from && from != cmdLayer {
-				t.Errorf("%s (layer %d) imports %s (layer %d)", name, from, i, to)
+		allowed, limited := outside[path]
+		for _, i := range imported {
+			own, ours := strings.CutPrefix(i, module)
+			to, same := layerOf(own)
+			switch {
+			case ours && to >= from && same != name:
+				t.Errorf("%s (layer %d) imports %s (layer %d)", path, from, own, to)
+			case !ours && limited && strings.Contains(i, ".") && !slices.Contains(strings.Fields(allowed), i):
+				t.Errorf("%s imports %s; outside of nod it may import %s", path, i, allowed)
 			}
 		}
 	}
 }
 
-// checkOutside pins what the lower packages may import from elsewhere.
-func checkOutside(t *testing.T, name, path string) {
-	third := strings.Contains(path, ".")
-	switch {
-	case name == "bridge" && third && path != "github.com/google/uuid":
-		t.Errorf("bridge imports %s; it may import the standard library and uuid", path)
-	case name == "bridge/proof" && third && path != "github.com/go-jose/go-jose/v4" && path != "github.com/gowebpki/jcs":
-		t.Errorf("bridge/proof imports %s; it may import the standard library, go-jose and jcs", path)
-	case name == "config" && third && !strings.HasPrefix(path, "go.yaml.in/yaml"):
-		t.Errorf("config imports %s", path)
-	case strings.HasPrefix(name, "render") && !strings.HasSuffix(name, "test") && slices.Contains([]string{"net/http", "os", "log", "log/slog", "time/tzdata"}, path):
-		t.Errorf("%s imports %s; rendering is pure", name, path)
+// TestNotLinked checks that nod does not link what makes it much larger: gRPC
+// calls methods by name, so that the linker keeps all methods, and asynq is for
+// the benchmark alone.
+func TestNotLinked(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"google.golang.org/grpc", "golang.org/x/net/trace", "github.com/hibiken/asynq"} {
+		if slices.Contains(strings.Fields(string(out)), path) {
+			t.Errorf("nod links %s; find out why with: go mod why %s", path, path)
+		}
+	}
+}
+
+// TestRenderingIsPure checks that rendering reads and writes nothing.
+func TestRenderingIsPure(t *testing.T) {
+	t.Parallel()
+	all := imports(t)
+	for _, path := range []string{"render", "render/slackmsg", "render/discordmsg", "render/telegrammsg"} {
+		for _, i := range all[path] {
+			if slices.Contains([]string{"net/http", "os", "log", "log/slog", "time/tzdata"}, i) {
+				t.Errorf("%s imports %s", path, i)
+			}
+		}
 	}
 }
 

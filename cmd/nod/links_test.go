@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 var (
@@ -23,7 +25,7 @@ func TestAnchors(t *testing.T) {
 	const root = "../.."
 	headings := map[string][]string{}
 	for _, doc := range documents(t, root) {
-		for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(readFile(t, filepath.Join(root, doc)), ""), -1) {
+		for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(rig.ReadFile(t, filepath.Join(root, doc)), ""), -1) {
 			headings[doc] = append(headings[doc], slug(m[1]))
 		}
 	}
@@ -33,7 +35,7 @@ func TestAnchors(t *testing.T) {
 		}
 	}
 	for doc := range headings {
-		for _, m := range anchored.FindAllStringSubmatch(readFile(t, filepath.Join(root, doc)), -1) {
+		for _, m := range anchored.FindAllStringSubmatch(rig.ReadFile(t, filepath.Join(root, doc)), -1) {
 			target := doc
 			if m[1] != "" {
 				target = filepath.Join(filepath.Dir(doc), m[1])

@@ -13,16 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/render"
 )
 
 func main() {
-	quietRedis()
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	daemon.QuietRedis()
+	os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it returns the exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Run is main without the process: it returns the exit code.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := fullTree()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,22 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 )
-
-// mcpDoor serves MCP to an agent over HTTP. What it asks without a session
-// belongs to the agent itself, across all its connections.
-func mcpDoor(e *engine.Engine, a bridge.Agent, log *slog.Logger) http.Handler {
-	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
-		q := r.URL.Query()
-		o := mcp.Options{Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true", Version: version, Log: log}
-		if o.Session == "" {
-			o.Session = "mcp"
-		}
-		return o, true
-	})
-}
 
 func mcpCommand() *cobra.Command {
 	var c connection

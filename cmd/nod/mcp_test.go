@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // bearer adds the agent's token.
@@ -25,19 +26,19 @@ type bearer struct{}
 
 func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+testAgentToken)
+	r.Header.Set("Authorization", "Bearer "+rig.TestAgentToken)
 	return http.DefaultTransport.RoundTrip(r)
 }
 
 // mcpTransports are the two ways to nod's tools.
-func mcpTransports(t *testing.T, r *rig, session string, args ...string) map[string]func() mcp.Transport {
+func mcpTransports(t *testing.T, r *rig.Rig, session string, args ...string) map[string]func() mcp.Transport {
 	return map[string]func() mcp.Transport{
 		"http": func() mcp.Transport {
-			return &mcp.StreamableClientTransport{Endpoint: r.daemons[0].url + "/mcp?session=" + session + "http", HTTPClient: &http.Client{Transport: bearer{}}, MaxRetries: -1}
+			return &mcp.StreamableClientTransport{Endpoint: r.Daemons[0].URL + "/mcp?session=" + session + "http", HTTPClient: &http.Client{Transport: bearer{}}, MaxRetries: -1}
 		},
 		"stdio": func() mcp.Transport {
-			cmd := exec.Command(nodBinary(t), append([]string{"mcp", "--session", session + "stdio"}, args...)...)
-			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken)
+			cmd := exec.Command(rig.Binary(t), append([]string{"mcp", "--session", session + "stdio"}, args...)...)
+			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken)
 			return &mcp.CommandTransport{Command: cmd}
 		},
 	}
@@ -67,7 +68,7 @@ type mcpAnswer struct {
 
 func mcpCall(ctx context.Context, t *testing.T, s *mcp.ClientSession, tool string, args map[string]any, meta mcp.Meta) (mcpAnswer, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+	ctx, cancel := context.WithTimeout(ctx, 4*rig.Patience)
 	defer cancel()
 	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args, Meta: meta})
 	if err != nil {
@@ -87,14 +88,14 @@ func mcpCall(ctx context.Context, t *testing.T, s *mcp.ClientSession, tool strin
 // A real MCP client asks through both transports while people answer.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack", "telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
 	for name, transport := range mcpTransports(t, r, "mcp-") {
 		t.Run(name, func(t *testing.T) { // one after the other: a person has one modal open at a time
 			sub := *r
-			sub.t = t
+			sub.T = t
 			var told atomic.Int32
 			s := mcpConnect(t, transport(), &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { told.Add(1) }})
-			answer := func(tool string, args map[string]any, act func(a asked)) mcpAnswer {
+			answer := func(tool string, args map[string]any, act func(a rig.Asked)) mcpAnswer {
 				t.Helper()
 				type end struct {
 					a   mcpAnswer
@@ -105,33 +106,33 @@ func TestMCP(t *testing.T) {
 					a, err := mcpCall(t.Context(), t, s, tool, args, mcp.Meta{"progressToken": tool})
 					done <- end{a, err}
 				}()
-				act(sub.card("mcp-" + name))
+				act(sub.Card("mcp-" + name))
 				e := <-done
 				if e.err != nil {
 					t.Fatal(e.err)
 				}
 				return e.a
 			}
-			got := answer("ask_human", map[string]any{"question": "Which region?", "options": []any{map[string]any{"value": "eu", "description": "near"}, map[string]any{"value": "us"}}}, func(a asked) { sub.press("ana", a.on("slack"), "eu") })
+			got := answer("ask_human", map[string]any{"question": "Which region?", "options": []any{map[string]any{"value": "eu", "description": "near"}, map[string]any{"value": "us"}}}, func(a rig.Asked) { sub.Press("ana", a.On("slack"), "eu") })
 			if got.Status != "answered" || got.Answer != "eu" || got.By != "ana" {
 				t.Errorf("ask_human: %+v", got)
 			}
-			got = answer("ask_human", map[string]any{"question": "Which ones?", "multiple": true, "options": []any{map[string]any{"value": "a"}, map[string]any{"value": "b"}}}, func(a asked) {
-				sub.choose("ana", a.on("telegram"), bridge.WidgetCheckbox, "a", "b")
+			got = answer("ask_human", map[string]any{"question": "Which ones?", "multiple": true, "options": []any{map[string]any{"value": "a"}, map[string]any{"value": "b"}}}, func(a rig.Asked) {
+				sub.Choose("ana", a.On("telegram"), bridge.WidgetCheckbox, "a", "b")
 			})
 			if fmt.Sprint(got.Answer) != "[a b]" {
 				t.Errorf("ask_human: %+v", got)
 			}
-			got = answer("request_approval", map[string]any{"action": "Push it", "command": "git push"}, func(a asked) {
-				if !strings.Contains(a.text("slack"), "git push") {
-					t.Errorf("the card does not show the command: %s", a.text("slack"))
+			got = answer("request_approval", map[string]any{"action": "Push it", "command": "git push"}, func(a rig.Asked) {
+				if !strings.Contains(a.Text("slack"), "git push") {
+					t.Errorf("the card does not show the command: %s", a.Text("slack"))
 				}
-				sub.typed("ana", a.on("slack"), "Edit", `{"command":"git push --dry-run"}`)
+				sub.Typed("ana", a.On("slack"), "Edit", `{"command":"git push --dry-run"}`)
 			})
 			if got.Status != "approved" || string(got.Input) != `{"command":"git push --dry-run"}` {
 				t.Errorf("request_approval: %+v", got)
 			}
-			got = answer("request_approval", map[string]any{"action": "Drop it"}, func(a asked) { sub.typed("ana", a.on("slack"), "Deny with a reason", "no") })
+			got = answer("request_approval", map[string]any{"action": "Drop it"}, func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "no") })
 			if got.Status != "denied" || got.Reason != "no" {
 				t.Errorf("request_approval: %+v", got)
 			}
@@ -139,7 +140,7 @@ func TestMCP(t *testing.T) {
 				t.Errorf("%d progress notifications", told.Load())
 			}
 			shown, err := mcpCall(t.Context(), t, s, "notify", map[string]any{"message": "It is **done** on " + name}, nil)
-			if err != nil || shown.Status != "shown" || !strings.Contains(chat(&sub, sub.sandbox.State().Telegram.Chats[0].ID), "It is done on "+name) {
+			if err != nil || shown.Status != "shown" || !strings.Contains(rig.Chat(&sub, sub.Sandbox.State().Telegram.Chats[0].ID), "It is done on "+name) {
 				t.Errorf("notify: %+v, %v", shown, err)
 			}
 			for _, bad := range []map[string]any{{"question": " "}, {"question": "?", "timeout": "soon"}} {
@@ -158,12 +159,12 @@ func TestMCP(t *testing.T) {
 // was answered in the meantime; an answer that it got is not given twice.
 func TestMCPReattach(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	for name, transport := range mcpTransports(t, r, "again-") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sub := *r
-			sub.t = t
+			sub.T = t
 			args := map[string]any{"question": "Still there?", "options": []any{map[string]any{"value": "yes"}}}
 			ask := func() {
 				s := mcpConnect(t, transport(), nil)
@@ -173,19 +174,19 @@ func TestMCPReattach(t *testing.T) {
 					defer close(gone)
 					_, _ = mcpCall(ctx, t, s, "ask_human", args, nil) // given up
 				}()
-				sub.card("again-" + name)
+				sub.Card("again-" + name)
 				hangUp()
 				<-gone
 				_ = s.Close() // its call was given up
 			}
 			ask()
-			first := sub.card("again-" + name)
+			first := sub.Card("again-" + name)
 			ask()
-			again := sub.card("again-" + name)
+			again := sub.Card("again-" + name)
 			if again.Interaction.ID != first.Interaction.ID {
 				t.Fatal("asked twice")
 			}
-			sub.press("ana", again.on("telegram"), "yes")
+			sub.Press("ana", again.On("telegram"), "yes")
 			s := mcpConnect(t, transport(), nil)
 			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
 			if err != nil || got.Answer != "yes" || got.ID != string(first.Interaction.ID) {
@@ -200,11 +201,11 @@ func TestMCPReattach(t *testing.T) {
 				}
 				done <- a
 			}()
-			next := sub.card("again-" + name)
+			next := sub.Card("again-" + name)
 			if next.Interaction.ID == first.Interaction.ID {
 				t.Error("an old answer answers a new question")
 			}
-			sub.press("ana", next.on("telegram"), "yes")
+			sub.Press("ana", next.On("telegram"), "yes")
 			<-done
 		})
 	}
@@ -214,12 +215,12 @@ func TestMCPReattach(t *testing.T) {
 // generation comes back on its own first.
 func TestMCPHold(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	for version, holds := range map[string]int{"2025-11-25": 1, "2026-07-28": 3} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			sub := *r
-			sub.t = t
+			sub.T = t
 			const hold = 300 * time.Millisecond
 			session := "hold-" + version + "-"
 			s := mcpConnectAs(t, mcpTransports(t, r, session, "--hold", hold.String())["stdio"](), nil, version)
@@ -232,15 +233,20 @@ func TestMCPHold(t *testing.T) {
 			if d := time.Since(began); d < time.Duration(holds)*hold {
 				t.Errorf("it was held for %s, want %d times %s", d, holds, hold)
 			}
-			a := sub.card(session + "stdio")
+			a := sub.Card(session + "stdio")
 			if string(a.Interaction.ID) != got.ID {
 				t.Errorf("asked more than once: %s and %s", got.ID, a.Interaction.ID)
 			}
 			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Status != "pending" {
 				t.Errorf("%+v, %v", got, err)
 			}
-			sub.press("ana", a.on("telegram"), "me")
-			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Answer != "me" {
+			sub.Press("ana", a.On("telegram"), "me")
+			id := got.ID
+			sub.Eventually("the answer is there", func() bool { // a check ends with its hold
+				got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": id}, nil)
+				return err != nil || got.Status != "pending"
+			})
+			if err != nil || got.Answer != "me" {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -250,9 +256,9 @@ func TestMCPHold(t *testing.T) {
 // Claude Code's permission-prompt tool, and the relay of its dialogs.
 func TestMCPClaude(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram")})
-	cmd := exec.Command(nodBinary(t), "mcp", "--claude", "--session", "channel")
-	cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken)
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	cmd := exec.Command(rig.Binary(t), "mcp", "--claude", "--session", "channel")
+	cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -279,14 +285,14 @@ func TestMCPClaude(t *testing.T) {
 	}
 	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	say(`{"jsonrpc":"2.0","method":"notifications/claude/channel/permission_request","params":{"request_id":"tbxkq","tool_name":"Bash","description":"Run it","input_preview":"{\"command\": \"make\"}"}}`)
-	a := r.card("channel")
-	r.press("ana", a.on("telegram"), "Deny")
+	a := r.Card("channel")
+	r.Press("ana", a.On("telegram"), "Deny")
 	if got := hear(); got != `{"jsonrpc":"2.0","method":"notifications/claude/channel/permission","params":{"request_id":"tbxkq","behavior":"deny"}}` {
 		t.Errorf("it says %s", got)
 	}
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t9"}}}`)
-	a = r.card("channel")
-	r.press("ana", a.on("telegram"), "Allow once")
+	a = r.Card("channel")
+	r.Press("ana", a.On("telegram"), "Allow once")
 	var answer struct {
 		Result mcp.CallToolResult `json:"result"`
 	}
@@ -337,14 +343,14 @@ func serveWrapped() {
 // are filled in in chat, in both generations of the protocol.
 func TestMCPWrap(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack")})
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) { // one after the other: a person has one modal open at a time
 			sub := *r
-			sub.t = t
+			sub.T = t
 			session := "wrap-" + version
-			cmd := exec.Command(nodBinary(t), "mcp", "--wrap", "--session", session, "--name", "texts", "--allow", "get_*", "--deny", "drop_*", "--", os.Args[0])
-			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken, wrappedEnv+"=1")
+			cmd := exec.Command(rig.Binary(t), "mcp", "--wrap", "--session", session, "--name", "texts", "--allow", "get_*", "--deny", "drop_*", "--", os.Args[0])
+			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken, wrappedEnv+"=1")
 			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 			s, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 			if err != nil {
@@ -353,7 +359,7 @@ func TestMCPWrap(t *testing.T) {
 			t.Cleanup(func() { _ = s.Close() }) // the child's end is not what is tested
 			tool := func(name string) (string, bool) {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
 				defer cancel()
 				res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: map[string]any{"text": "x"}})
 				if err != nil {
@@ -372,27 +378,27 @@ func TestMCPWrap(t *testing.T) {
 				text string
 				bad  bool
 			}
-			meanwhile := func(name string, act func(a asked)) end {
+			meanwhile := func(name string, act func(a rig.Asked)) end {
 				done := make(chan end, 1)
 				go func() { text, bad := tool(name); done <- end{text, bad} }()
-				act(sub.card(session))
+				act(sub.Card(session))
 				return <-done
 			}
-			if got := meanwhile("set_text", func(a asked) {
-				if !strings.Contains(a.text("slack"), "texts/set_text") {
-					t.Errorf("the card is %s", a.text("slack"))
+			if got := meanwhile("set_text", func(a rig.Asked) {
+				if !strings.Contains(a.Text("slack"), "texts/set_text") {
+					t.Errorf("the card is %s", a.Text("slack"))
 				}
-				sub.press("ana", a.on("slack"), "Allow once")
+				sub.Press("ana", a.On("slack"), "Allow once")
 			}); got.bad || got.text != "set_text x" {
 				t.Errorf("an approved tool: %+v", got)
 			}
-			if got := meanwhile("set_text", func(a asked) { sub.typed("ana", a.on("slack"), "Edit", `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
+			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Edit", `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
 				t.Errorf("an edited call: %+v", got)
 			}
-			if got := meanwhile("set_text", func(a asked) { sub.typed("ana", a.on("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {
+			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {
 				t.Errorf("a refused tool: %+v", got)
 			}
-			if got := meanwhile("get_name", func(a asked) { sub.typed("ana", a.on("slack"), "Answer", "Ana") }); got.bad || !strings.Contains(got.text, `"Ana"`) || !strings.Contains(got.text, `"accept"`) {
+			if got := meanwhile("get_name", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Answer", "Ana") }); got.bad || !strings.Contains(got.text, `"Ana"`) || !strings.Contains(got.text, `"accept"`) {
 				t.Errorf("a form: %+v", got)
 			}
 		})
@@ -403,7 +409,7 @@ func TestMCPWrap(t *testing.T) {
 // chat was.
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("telegram")})
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	const request = `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":%q,"toolCall":{"toolCallId":"call_%d"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`
 	const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"x","update":{"sessionUpdate":"tool_call","toolCallId":"call_%d","title":"Edit a.go","kind":"edit","rawInput":{"file_path":"a.go"}}}}`
 	start := func(t *testing.T, args ...string) (*bufio.Scanner, io.Writer, *os.File, *bufio.Scanner) {
@@ -415,8 +421,8 @@ func TestProxy(t *testing.T) {
 				t.Fatal(string(out))
 			}
 		}
-		cmd := exec.Command(nodBinary(t), append(append([]string{"proxy"}, args...), "--", "sh", "-c", "cat "+dir+"/say & exec cat > "+dir+"/hear")...)
-		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.daemons[0].url, "NOD_TOKEN="+testAgentToken)
+		cmd := exec.Command(rig.Binary(t), append(append([]string{"proxy"}, args...), "--", "sh", "-c", "cat "+dir+"/say & exec cat > "+dir+"/hear")...)
+		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken)
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -449,7 +455,7 @@ func TestProxy(t *testing.T) {
 	t.Run("chat is faster", func(t *testing.T) {
 		t.Parallel()
 		sub := *r
-		sub.t = t
+		sub.T = t
 		client, toProxy, agent, agentHears := start(t, "acp")
 		fmt.Fprintf(toProxy, "%s\n", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
 		if got := line(t, agentHears); !strings.Contains(got, "initialize") {
@@ -460,11 +466,11 @@ func TestProxy(t *testing.T) {
 		if got := line(t, client); !strings.Contains(got, "request_permission") {
 			t.Errorf("the client sees %s", got)
 		}
-		a := sub.card("chat")
-		if !strings.Contains(a.text("telegram"), "Edit a.go") {
-			t.Errorf("the card is %s", a.text("telegram"))
+		a := sub.Card("chat")
+		if !strings.Contains(a.Text("telegram"), "Edit a.go") {
+			t.Errorf("the card is %s", a.Text("telegram"))
 		}
-		sub.press("ana", a.on("telegram"), "Allow once")
+		sub.Press("ana", a.On("telegram"), "Allow once")
 		if got := line(t, agentHears); got != `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}` {
 			t.Errorf("the agent hears %s", got)
 		}
@@ -480,29 +486,29 @@ func TestProxy(t *testing.T) {
 	t.Run("the client is faster", func(t *testing.T) {
 		t.Parallel()
 		sub := *r
-		sub.t = t
+		sub.T = t
 		client, toProxy, agent, agentHears := start(t, "acp")
 		fmt.Fprintf(agent, request+"\n", 6, "client", 2)
 		line(t, client)
-		a := sub.card("client")
+		a := sub.Card("client")
 		fmt.Fprintln(toProxy, `{"jsonrpc":"2.0","id":6,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
 		if got := line(t, agentHears); !strings.Contains(got, `"no"`) {
 			t.Errorf("the agent hears %s", got)
 		}
-		a.closed("answered at the terminal")
+		a.Closed("answered at the terminal")
 	})
 	t.Run("only in chat, codex", func(t *testing.T) {
 		t.Parallel()
 		sub := *r
-		sub.t = t
+		sub.T = t
 		client, _, agent, agentHears := start(t, "codex", "--only-chat")
 		fmt.Fprintln(agent, `{"method":"item/started","params":{"item":{"type":"fileChange","id":"call_9","changes":[{"path":"a.go","diff":"-a\n+b"}]}}}`)
 		fmt.Fprintln(agent, `{"method":"item/fileChange/requestApproval","id":60,"params":{"threadId":"codex-thread","turnId":"t","itemId":"call_9","startedAtMs":1}}`)
-		a := sub.card("codex-thread")
-		if !strings.Contains(a.text("telegram"), "a.go") {
-			t.Errorf("the card does not show the change: %s", a.text("telegram"))
+		a := sub.Card("codex-thread")
+		if !strings.Contains(a.Text("telegram"), "a.go") {
+			t.Errorf("the card does not show the change: %s", a.Text("telegram"))
 		}
-		sub.press("ana", a.on("telegram"), "Deny and stop")
+		sub.Press("ana", a.On("telegram"), "Deny and stop")
 		if got := line(t, agentHears); got != `{"id":60,"result":{"decision":"cancel"}}` {
 			t.Errorf("the agent hears %s", got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/deploy"
 	"github.com/nodbridge/nod/render"
@@ -60,7 +61,7 @@ one, so that a set of rules can have tests.`,
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "config")
 			}
-			p, err := buildPolicy(c)
+			p, err := daemon.Policy(c)
 			if err != nil {
 				return err
 			}

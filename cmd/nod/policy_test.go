@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/deploy"
 )
@@ -25,7 +26,7 @@ func starter(t *testing.T, text []byte) *policy.Policy {
 	if err := dec.Decode(&c); err != nil {
 		t.Fatal(err)
 	}
-	p, err := buildPolicy(c)
+	p, err := daemon.Policy(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestStarter(t *testing.T) {
 func TestPolicyCommand(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
-	if code := run([]string{"policy", "starter"}, nil, &out, &errs); code != 0 || out.String() != string(deploy.PolicyStarter) {
+	if code := Run([]string{"policy", "starter"}, nil, &out, &errs); code != 0 || out.String() != string(deploy.PolicyStarter) {
 		t.Errorf("exit %d, %s", code, errs.String())
 	}
 	out.Reset()
@@ -104,7 +105,7 @@ func TestPolicyCommand(t *testing.T) {
 		"ls > f; mkfs.x ": "no rule matches, so: ask",
 	} {
 		out.Reset()
-		if code := run(append(args, line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {
+		if code := Run(append(args, line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: exit %d, %s\n%s", line, code, out.String(), errs.String())
 		}
 	}

@@ -16,35 +16,29 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 )
-
-// auditor lets ana read the audit log.
-func auditor(c *config.Config) {
-	ana := c.People["ana"]
-	ana.Auditor = true
-	c.People["ana"] = ana
-}
 
 // TestReceipt: the agent gets a receipt that anybody with the public key can
 // check, and any byte that is changed in it, or in what was asked, is found.
 func TestReceipt(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack")})
-	req := approval()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	req := rig.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
-	a := r.ask(req)
-	r.press("bo", a.on("slack"), "Allow once")
-	rec := a.end()
-	keys, receipt := r.receipt(rec)
+	a := r.Ask(req)
+	r.Press("bo", a.On("slack"), "Allow once")
+	rec := a.End()
+	keys, receipt := r.Receipt(rec)
 	if receipt.ID != rec.Interaction.ID || receipt.State != bridge.StateApproved || receipt.Actor == nil || receipt.Actor.Person != "bo" || receipt.Actor.Platform != "slack" ||
-		receipt.Message == nil || receipt.Message.Message != a.on("slack").Message || receipt.Content == "" || receipt.At.IsZero() {
+		receipt.Message == nil || receipt.Message.Message != a.On("slack").Message || receipt.Content == "" || receipt.At.IsZero() {
 		t.Errorf("the receipt says %+v", receipt)
 	}
 	if err := receipt.Covers(req, nil); err != nil {
 		t.Errorf("it is not for the request: %v", err)
 	}
-	again, err := r.agent.Get(r.ctx, rec.Interaction.ID)
+	again, err := r.Agent.Get(r.Ctx, rec.Interaction.ID)
 	if err != nil || again.Receipt != rec.Receipt {
 		t.Errorf("a second read has another receipt: %v", err)
 	}
@@ -82,13 +76,13 @@ func TestReceipt(t *testing.T) {
 // An edited input has a digest of its own in the receipt.
 func TestReceiptOfAnEdit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("discord")})
-	req := approval()
+	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
+	req := rig.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
-	a := r.ask(req)
-	r.typed("ana", a.on("discord"), "Edit", `{"command":"make check"}`)
-	rec := a.end()
-	_, receipt := r.receipt(rec)
+	a := r.Ask(req)
+	r.Typed("ana", a.On("discord"), "Edit", `{"command":"make check"}`)
+	rec := a.End()
+	_, receipt := r.Receipt(rec)
 	if err := receipt.Covers(req, rec.Response.Input); err != nil {
 		t.Errorf("it does not cover the edit: %v", err)
 	}
@@ -97,27 +91,27 @@ func TestReceiptOfAnEdit(t *testing.T) {
 			t.Errorf("it covers %s as well: %v", name, err)
 		}
 	}
-	a.closed("-  \"command\": \"make deploy\"", "+  \"command\": \"make check\"")
+	a.Closed("-  \"command\": \"make deploy\"", "+  \"command\": \"make check\"")
 }
 
 // TestAudit: the log has every decision and refusal, and whatever is done to
 // an entry is found.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: func(c *config.Config) { only("slack")(c); auditor(c); c.Redis.Partitions = 1 }})
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c); c.Redis.Partitions = 1 }})
 	var last bridge.Record
 	for range 5 {
-		a := r.ask(approval(bridge.ScopeOnce))
-		r.press("mal", a.on("slack"), "Allow once") // no responder
-		r.press("bo", a.on("slack"), "Allow once")
-		last = a.end()
+		a := r.Ask(rig.Approval(bridge.ScopeOnce))
+		r.Press("mal", a.On("slack"), "Allow once") // no responder
+		r.Press("bo", a.On("slack"), "Allow once")
+		last = a.End()
 	}
-	keys, receipt := r.receipt(last)
+	keys, receipt := r.Receipt(last)
 	var err error
 	var report proof.AuditReport
 	var log []byte
-	r.eventually("the log is sealed", func() bool {
-		log = exported(r)
+	r.Eventually("the log is sealed", func() bool {
+		log = rig.Exported(r)
 		if report, err = proof.VerifyAudit(bytes.NewReader(log), keys, receipt); err != nil {
 			t.Fatal(err)
 		}
@@ -141,18 +135,18 @@ func TestAudit(t *testing.T) {
 	}
 
 	// Who can write to Redis can remove and change, and is found out.
-	ids, err := r.client.XRange(r.ctx, "nod:{0}:au", "-", "+").Result()
+	ids, err := r.Client.XRange(r.Ctx, "nod:{0}:au", "-", "+").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.client.XDel(r.ctx, "nod:{0}:au", ids[3].ID).Err(); err != nil {
+	if err := r.Client.XDel(r.Ctx, "nod:{0}:au", ids[3].ID).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if report, err = proof.VerifyAudit(bytes.NewReader(exported(r)), keys); err != nil || len(report.Problems) == 0 {
+	if report, err = proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys); err != nil || len(report.Problems) == 0 {
 		t.Errorf("an entry removed from Redis is not missed: %+v, %v", report, err)
 	}
-	for token, code := range map[string]bridge.Code{testAgentToken: bridge.CodeForbidden, "": bridge.CodeUnauthenticated} {
-		if err := client.New(r.daemons[0].url, token, nil).Audit(r.ctx, &bytes.Buffer{}); bridge.ErrorCode(err) != code {
+	for token, code := range map[string]bridge.Code{rig.TestAgentToken: bridge.CodeForbidden, "": bridge.CodeUnauthenticated} {
+		if err := client.New(r.Daemons[0].URL, token, nil).Audit(r.Ctx, &bytes.Buffer{}); bridge.ErrorCode(err) != code {
 			t.Errorf("token %q reads the audit log: %v", token, err)
 		}
 	}
@@ -162,20 +156,20 @@ func TestAudit(t *testing.T) {
 // nobody but a daemon can make the log begin later.
 func TestAuditRetention(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: func(c *config.Config) {
-		only("slack")(c)
-		auditor(c)
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		rig.Auditor(c)
 		c.Redis.Partitions = 1
 		c.Audit.Retention = config.Duration(50 * time.Millisecond)
 	}})
-	keys, err := r.agent.Keys(r.ctx)
+	keys, err := r.Agent.Keys(r.Ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	decide := func() {
-		rec, err := r.agent.Open(r.ctx, approval(bridge.ScopeOnce), "")
+		rec, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce), "")
 		if err == nil {
-			_, err = r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce)
+			_, err = r.Person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -188,24 +182,24 @@ func TestAuditRetention(t *testing.T) {
 		}
 		return report
 	}
-	sealed := func() bool { return verify(exported(r)).Unsealed == 0 }
+	sealed := func() bool { return verify(rig.Exported(r)).Unsealed == 0 }
 	decide()
 	decide()
-	r.eventually("the log is sealed", sealed)
-	before := exported(r)
-	r.eventually("what is old goes", func() bool {
-		if err := r.daemons[0].engine().Audit.Trim(r.ctx); err != nil {
+	r.Eventually("the log is sealed", sealed)
+	before := rig.Exported(r)
+	r.Eventually("what is old goes", func() bool {
+		if err := r.Daemons[0].Engine().Audit.Trim(r.Ctx); err != nil {
 			t.Fatal(err)
 		}
-		return verify(exported(r)).Entries == 0
+		return verify(rig.Exported(r)).Entries == 0
 	})
 	decide()
-	r.eventually("the log is sealed again", sealed)
-	if report := verify(exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
+	r.Eventually("the log is sealed again", sealed)
+	if report := verify(rig.Exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
 		t.Errorf("%+v", report)
 	}
 	// Without the word of a daemon that it was trimmed, entries are missing.
-	lines := strings.SplitAfter(string(exported(r)), "\n")
+	lines := strings.SplitAfter(string(rig.Exported(r)), "\n")
 	forged := slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"n":2,`) })
 	if report := verify([]byte(strings.Join(forged, ""))); len(report.Problems) == 0 {
 		t.Errorf("%+v", report)
@@ -213,29 +207,6 @@ func TestAuditRetention(t *testing.T) {
 	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
 		t.Errorf("the first entry is not missed: %+v", report)
 	}
-}
-
-// receipt is the one of a record, and the keys that it was checked with.
-func (r *rig) receipt(rec bridge.Record) (proof.JWKS, proof.Receipt) {
-	r.t.Helper()
-	keys, err := r.agent.Keys(r.ctx)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	receipt, err := keys.VerifyReceipt(rec.Receipt)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return keys, receipt
-}
-
-func exported(r *rig) []byte {
-	r.t.Helper()
-	var b bytes.Buffer
-	if err := r.person.Audit(r.ctx, &b); err != nil {
-		r.t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // tampered are a log's forgeries, by what was done.
@@ -267,14 +238,18 @@ func tampered(log []byte) map[string]string {
 func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
-	r := newRig(t, rigOptions{config: func(c *config.Config) { only("telegram")(c); auditor(c); c.Receipts.Key = config.NewSecret(first) }})
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("telegram")(c)
+		rig.Auditor(c)
+		c.Receipts.Key = config.NewSecret(first)
+	}})
 	decide := func() bridge.Record {
-		rec, err := r.agent.Open(r.ctx, approval(bridge.ScopeOnce), "")
+		rec, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce), "")
 		if err == nil {
-			_, err = r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce)
+			_, err = r.Person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
 		}
 		if err == nil {
-			rec, err = r.agent.Wait(r.ctx, rec.Interaction.ID)
+			rec, err = r.Agent.Wait(r.Ctx, rec.Interaction.ID)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -282,24 +257,24 @@ func TestKeyRotation(t *testing.T) {
 		return rec
 	}
 	sealed := func() bool {
-		keys, err := r.agent.Keys(r.ctx)
+		keys, err := r.Agent.Keys(r.Ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := proof.VerifyAudit(bytes.NewReader(exported(r)), keys)
+		report, err := proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys)
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("%+v, %v", report, err)
 		}
 		return report.Unsealed == 0
 	}
 	old := decide()
-	r.eventually("the log is sealed", sealed)
-	r.daemons[0].stop()
-	r.config.Receipts.Key = config.NewSecret(second + "," + first)
-	next := r.start(listen(t))
-	r.agent, r.person = client.New(next.url, testAgentToken, nil), client.New(next.url, anaToken, nil)
+	r.Eventually("the log is sealed", sealed)
+	r.Daemons[0].Stop()
+	r.Config.Receipts.Key = config.NewSecret(second + "," + first)
+	next := r.Start(rig.Listen(t))
+	r.Agent, r.Person = client.New(next.URL, rig.TestAgentToken, nil), client.New(next.URL, rig.AnaToken, nil)
 	fresh := decide()
-	keys, err := r.agent.Keys(r.ctx)
+	keys, err := r.Agent.Keys(r.Ctx)
 	if err != nil || len(keys.Keys) != 2 {
 		t.Fatalf("%+v, %v", keys, err)
 	}
@@ -311,7 +286,7 @@ func TestKeyRotation(t *testing.T) {
 	if _, err := (proof.JWKS{Keys: keys.Keys[1:]}).VerifyReceipt(fresh.Receipt); err == nil {
 		t.Error("the old key signed the new receipt")
 	}
-	r.eventually("the log is sealed again", sealed)
+	r.Eventually("the log is sealed again", sealed)
 }
 
 // The commands say the same, from files, with no daemon.
@@ -335,7 +310,7 @@ func TestReceiptCommands(t *testing.T) {
 	}
 	command := func(args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		return run(args, strings.NewReader(""), &out, &errs), out.String() + errs.String()
+		return Run(args, strings.NewReader(""), &out, &errs), out.String() + errs.String()
 	}
 	path := file("keys.json", string(keys))
 	if code, said := command("receipt", "verify", file("bad", "a.b.c"), "--keys", path); code != 6 || !strings.Contains(said, "signature") {
@@ -353,10 +328,10 @@ func TestReceiptCommands(t *testing.T) {
 // no hook.
 func TestHookVerifies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: only("slack")})
-	a := r.ask(approval(bridge.ScopeOnce))
-	r.press("ana", a.on("slack"), "Allow once")
-	other := a.end().Receipt // good, and for another request
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	r.Press("ana", a.On("slack"), "Allow once")
+	other := a.End().Receipt // good, and for another request
 	const yes = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 	const input = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf x"}}`
 	for name, tokens := range map[string][]string{"no receipt": nil, "another's": {other}, "nonsense": {"a.b.c"}, "too many": {other, other}} {

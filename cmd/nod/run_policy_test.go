@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -16,8 +17,8 @@ import (
 // comes first in PATH, and what is shown is what runs.
 func TestRunProgram(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{config: func(c *config.Config) {
-		only("slack")(c)
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
 		c.Policy = []config.Rule{{Name: "look", Command: config.Words{"uname *"}, Then: "allow"}}
 	}})
 	evil := t.TempDir()
@@ -25,10 +26,10 @@ func TestRunProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func(path string, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
-		cmd := exec.Command(nodBinary(t), append([]string{"run", "--"}, args...)...)
+		cmd := exec.Command(rig.Binary(t), append([]string{"run", "--"}, args...)...)
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &out, dir
-		cmd.Env = []string{"PATH=" + path, "NOD_URL=" + r.daemons[0].url, "NOD_TOKEN=" + testAgentToken, "HOME=" + evil}
+		cmd.Env = []string{"PATH=" + path, "NOD_URL=" + r.Daemons[0].URL, "NOD_TOKEN=" + rig.TestAgentToken, "HOME=" + evil}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -41,8 +42,8 @@ func TestRunProgram(t *testing.T) {
 	for _, c := range []struct{ path, dir, name string }{{evil + ":/usr/bin:/bin", "/", "uname"}, {"/usr/bin:/bin", evil, "./uname"}, {"/usr/bin:/bin", "/", evil + "/uname"}} {
 		cmd, out := start(c.path, c.dir, c.name)
 		var rec bridge.Record
-		r.eventually("a person is asked about "+c.name, func() bool {
-			page, err := r.agent.List(r.ctx, bridge.ListFilter{State: bridge.StatePending})
+		r.Eventually("a person is asked about "+c.name, func() bool {
+			page, err := r.Agent.List(r.Ctx, bridge.ListFilter{State: bridge.StatePending})
 			if err != nil || len(page.Items) != 1 {
 				return false
 			}
@@ -52,7 +53,7 @@ func TestRunProgram(t *testing.T) {
 		if want := `"program":"` + evil + `/uname"`; !strings.Contains(string(rec.Interaction.Approval.Input), want) {
 			t.Errorf("%s: the input %s does not have %s", c.name, rec.Interaction.Approval.Input, want)
 		}
-		if _, err := r.person.Respond(r.ctx, rec.Interaction.ID, answerOnce); err != nil {
+		if _, err := r.Person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce); err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "evil ran as "+evil+"/uname") {

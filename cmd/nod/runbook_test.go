@@ -17,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -65,7 +66,7 @@ exec "$REAL_NOD" "$@"
 // daemon once there is a config, and people who answer everything.
 type book struct {
 	t      *testing.T
-	r      *rig
+	r      *rig.Rig
 	dir    string
 	env    []string
 	url    string
@@ -74,7 +75,7 @@ type book struct {
 
 func newBook(t *testing.T) *book {
 	t.Helper()
-	p, r := newPatient(t)
+	r := rig.Outside(t)
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -96,7 +97,7 @@ func newBook(t *testing.T) *book {
 	if err := os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS(filepath.Join(root, "deploy"))); err != nil {
 		t.Fatal(err)
 	}
-	l := listen(t)
+	l := rig.Listen(t)
 	addr := l.Addr().String()
 	l.Close() // the daemon takes it
 	sleeper := exec.CommandContext(t.Context(), "sleep", "600")
@@ -104,12 +105,12 @@ func newBook(t *testing.T) *book {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }) // a command may have ended it
-	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + p.redis + "\n"}
+	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + "redis://" + r.Redis.Addr + "\n"}
 	b.env = []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + nodBinary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
-		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + p.redis, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
-		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.base + "/slack/api/",
-		"NOD_PEOPLE_ANA_TOKEN=" + anaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_AUDITOR_TOKEN=" + anaToken, "SANDBOX=" + r.base, "CI_JOB_ID=42",
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + rig.Binary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
+		"NOD_URL=" + b.url, "NOD_LISTEN=" + addr, "NOD_REDIS_URL=" + "redis://" + r.Redis.Addr, "OTHER_REDIS_URL=redis://" + second(t) + "/0",
+		"SLACK_BOT_TOKEN=" + sandbox.SlackBotToken, "SLACK_APP_TOKEN=" + sandbox.SlackAppToken, "NOD_SLACK_API_URL=" + r.Base + "/slack/api/",
+		"NOD_PEOPLE_ANA_TOKEN=" + rig.AnaToken, "NOD_PEOPLE_ANA_AUDITOR=true", "NOD_AUDITOR_TOKEN=" + rig.AnaToken, "SANDBOX=" + r.Base, "CI_JOB_ID=42",
 		"NOD_TOKEN_CI=token-of-ci-for-the-books", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-books",
 	}
 	return b
@@ -117,8 +118,7 @@ func newBook(t *testing.T) *book {
 
 func second(t *testing.T) string {
 	t.Helper()
-	_, r := newPatient(t)
-	return r.redis.Addr
+	return rig.Outside(t).Redis.Addr
 }
 
 // bare is nod init that asks.
@@ -130,7 +130,7 @@ func (b *book) run(name, block string) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
 	defer cancel()
 	if strings.Contains(block, "show ID") { // of something that was decided
-		page, err := client.New(b.url, anaToken, nil).List(ctx, bridge.ListFilter{State: bridge.StateApproved, Limit: 1})
+		page, err := client.New(b.url, rig.AnaToken, nil).List(ctx, bridge.ListFilter{State: bridge.StateApproved, Limit: 1})
 		if err != nil || len(page.Items) == 0 {
 			b.t.Fatal("nothing was approved", err)
 		}
@@ -149,14 +149,14 @@ func (b *book) run(name, block string) {
 // serve runs the daemon of the config that the first commands made.
 func (b *book) serve() func() {
 	b.t.Helper()
-	cmd := exec.CommandContext(b.t.Context(), nodBinary(b.t), "serve")
+	cmd := exec.CommandContext(b.t.Context(), rig.Binary(b.t), "serve")
 	cmd.Dir, cmd.Env = b.dir, b.env
 	log := &lockedBuffer{}
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.r.eventually("the daemon is ready", func() bool {
+	b.r.Eventually("the daemon is ready", func() bool {
 		resp, err := http.Get(b.url + "/readyz")
 		if err != nil {
 			return false
@@ -177,7 +177,7 @@ func (b *book) serve() func() {
 
 // people answer everything that waits.
 func (b *book) people(ctx context.Context) {
-	ana := client.New(b.url, anaToken, nil)
+	ana := client.New(b.url, rig.AnaToken, nil)
 	for bridge.Pause(ctx, 50*time.Millisecond) {
 		page, err := ana.List(ctx, bridge.ListFilter{State: bridge.StatePending})
 		if err != nil {
@@ -216,12 +216,12 @@ func someAnswer(q bridge.Question) bridge.Answer {
 // adopt adds the policy of a document to the config.
 func (b *book) adopt(doc string) {
 	b.t.Helper()
-	m := regexp.MustCompile("(?ms)^```yaml\n(risks:.*?)^```$").FindStringSubmatch(readFile(b.t, filepath.Join("../..", doc)))
+	m := regexp.MustCompile("(?ms)^```yaml\n(risks:.*?)^```$").FindStringSubmatch(rig.ReadFile(b.t, filepath.Join("../..", doc)))
 	if m == nil {
 		b.t.Fatal("no policy in " + doc)
 	}
 	path := filepath.Join(b.dir, "nod.yaml")
-	text := readFile(b.t, path) + "\n" + strings.ReplaceAll(m[1], "route: production, ", "")
+	text := rig.ReadFile(b.t, path) + "\n" + strings.ReplaceAll(m[1], "route: production, ", "")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestRunbooks(t *testing.T) {
 		if doc == policyBook {
 			b.adopt(doc)
 		}
-		for _, m := range shellBlock.FindAllStringSubmatch(readFile(t, filepath.Join("../..", doc)), -1) {
+		for _, m := range shellBlock.FindAllStringSubmatch(rig.ReadFile(t, filepath.Join("../..", doc)), -1) {
 			block := strings.TrimSpace(m[2])
 			if m[1] != "" {
 				continue
@@ -254,7 +254,7 @@ func TestRunbooks(t *testing.T) {
 			b.run(doc, block)
 			if strings.HasPrefix(block, "nod init --yes") || down {
 				stop = b.serve()
-				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(readFile(t, filepath.Join(b.dir, "nod.secrets", "agent_agent"))))
+				b.env = append(b.env, "NOD_TOKEN="+strings.TrimSpace(rig.ReadFile(t, filepath.Join(b.dir, "nod.secrets", "agent_agent"))))
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	askbroker "github.com/nodbridge/nod/bridge/question"
+	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
 // socket is one end of the daemon's WebSocket, as another system's program
@@ -28,7 +29,7 @@ type socket struct {
 
 func dialSocket(t testing.TB, url, token string) *socket {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
 	defer cancel()
 	//nolint:bodyclose // the library says that it never needs to be
 	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer." + token}})
@@ -69,7 +70,7 @@ func (s *socket) next(words ...string) string {
 			return f
 		}
 	}
-	deadline := time.After(patience)
+	deadline := time.After(rig.Patience)
 	for {
 		select {
 		case f, ok := <-s.in:
@@ -94,21 +95,21 @@ func (s *socket) want(frame string) {
 }
 
 // seedRig is the real binary between a Redis and the sandbox.
-func seedRig(t *testing.T, on ...string) *crashRig {
+func seedRig(t *testing.T, on ...string) *rig.Crash {
 	t.Helper()
-	c := newCrashRig(t, on...)
+	c := rig.NewCrash(t, on...)
 	for _, s := range on {
-		c.connectedOn(s)
+		c.ConnectedOn(s)
 	}
 	return c
 }
 
 // pendingWith waits for a posted request whose prompt or questions hold a text.
-func (c *crashRig) pendingWith(text string) asked {
-	c.t.Helper()
+func pendingWith(c *rig.Crash, text string) rig.Asked {
+	c.T.Helper()
 	var found bridge.Record
-	c.eventually("a request about "+text, func() bool {
-		page, err := c.agent.List(c.ctx, bridge.ListFilter{State: bridge.StatePending})
+	c.Eventually("a request about "+text, func() bool {
+		page, err := c.Agent.List(c.Ctx, bridge.ListFilter{State: bridge.StatePending})
 		if err != nil {
 			return false
 		}
@@ -121,7 +122,7 @@ func (c *crashRig) pendingWith(text string) asked {
 		}
 		return false
 	})
-	return asked{found, c.rig}
+	return rig.Asked{Record: found, R: c.Rig}
 }
 
 // The hub's agent asks and is answered from the chats; another front end on
@@ -129,22 +130,22 @@ func (c *crashRig) pendingWith(text string) asked {
 func TestAskWidgetFrames(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack")
-	agent := dialSocket(t, c.url, testAgentToken)
-	front := dialSocket(t, c.url, anaToken)
+	agent := dialSocket(t, c.URL, rig.TestAgentToken)
+	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"chat-1","frames":"ask","interaction":{"supported":true,"enabled":true}}`)
 	agent.send(`{"type":"ask_request","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","sessionId":"chat-1","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`)
-	a := c.pendingWith("Which option")
+	a := pendingWith(c, "Which option")
 	shown := front.next(`"ask_request"`)
 	if want := fmt.Sprintf(`{"type":"ask_request","id":"%s","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`, a.Interaction.ID); shown != want {
 		t.Errorf("the front end is shown %s\nwant %s", shown, want)
 	}
-	c.press("ana", a.on("slack"), "Option B")
+	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
 	front.next(`"ask_response"`, `"value":"Option B"`)
-	a.closed("Option B", "has received this")
+	a.Closed("Option B", "has received this")
 
 	agent.send(`{"type":"ask_request","id":"a2","sessionId":"chat-1","payload":{"prompt":"Should I proceed with the deployment?"}}`)
-	b := c.pendingWith("Should I proceed")
+	b := pendingWith(c, "Should I proceed")
 	front.next(`"ask_request"`, `"type":"confirm","options":["Yes","No"]`)
 	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"Maybe"}}`, b.Interaction.ID))
 	front.next(`"error"`, "not one of the options")
@@ -152,27 +153,27 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.want(`{"type":"ask_response","id":"a2","payload":{"request_id":"a2","value":"Yes"}}`)
 	front.send(fmt.Sprintf(`{"type":"ask_response","id":"x","payload":{"request_id":"%s","value":"No"}}`, b.Interaction.ID))
 	front.next(`"error"`, "lready decided by you")
-	b.closed("Yes", "ana")
+	b.Closed("Yes", "ana")
 
 	agent.send(`{"type":"ask_request","id":"a3","payload":{"prompt":"Which?","widgets":[{"type":"checkbox","options":["api","web","cron"]}]}}`)
-	d := c.pendingWith("Which?")
-	c.choose("bo", d.on("slack"), bridge.WidgetCheckbox, "api", "cron")
+	d := pendingWith(c, "Which?")
+	c.Choose("bo", d.On("slack"), bridge.WidgetCheckbox, "api", "cron")
 	agent.want(`{"type":"ask_response","id":"a3","payload":{"request_id":"a3","value":"api,cron"}}`)
 
 	agent.send(`{"type":"approval_request","id":"p1","sessionId":"chat-1","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	p := c.pendingWith("bash")
+	p := pendingWith(c, "bash")
 	front.next(`{"type":"approval_request"`, `"payload":{"tool":"bash","input":{"command":"git push origin main"}}`)
-	if !strings.Contains(p.text("slack"), "git push origin main") {
-		t.Errorf("the command is not shown: %s", p.text("slack"))
+	if !strings.Contains(p.Text("slack"), "git push origin main") {
+		t.Errorf("the command is not shown: %s", p.Text("slack"))
 	}
-	c.press("ana", p.on("slack"), "Always allow")
+	c.Press("ana", p.On("slack"), "Always allow")
 	agent.want(`{"type":"approval_response","id":"p1","payload":{"request_id":"p1","approved":true,"always":true}}`)
 	agent.send(`{"type":"approval_request","id":"p2","payload":{"tool":"bash","input":{"command":"rm -rf /"}}}`)
-	c.press("bo", c.pendingWith("bash").on("slack"), "Deny")
+	c.Press("bo", pendingWith(c, "bash").On("slack"), "Deny")
 	agent.want(`{"type":"approval_response","id":"p2","payload":{"request_id":"p2","approved":false}}`)
 	// The agent keeps what is always allowed itself; if it asks, people are asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	c.press("ana", c.pendingWith("bash").on("slack"), "Allow once")
+	c.Press("ana", pendingWith(c, "bash").On("slack"), "Allow once")
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
@@ -188,8 +189,8 @@ func TestAskWidgetFrames(t *testing.T) {
 func TestWidgetBlocks(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord", "telegram")
-	agent := dialSocket(t, c.url, testAgentToken)
-	front := dialSocket(t, c.url, anaToken)
+	agent := dialSocket(t, c.URL, rig.TestAgentToken)
+	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"run-7","frames":"widget","interaction":{"supported":true,"enabled":true}}`)
 	var text strings.Builder
 	text.WriteString("Here is what I need.\n\n")
@@ -225,25 +226,25 @@ func TestWidgetBlocks(t *testing.T) {
 			t.Errorf("%s: %q, %s; want %q", widget, m.Content, f, want)
 		}
 	}
-	p := c.sandbox.Person
-	form := c.pendingWith("Fill in")
-	opened := c.press("ana", form.on("slack"), "Answer")
-	reaction, err := p("ana").Fill(c.ctx, "slack", opened.Modal, []string{"Ana"}, []string{"17"})
-	if must(t, reaction, err); len(reaction.Errors) == 0 {
+	p := c.Sandbox.Person
+	form := pendingWith(c, "Fill in")
+	opened := c.Press("ana", form.On("slack"), "Answer")
+	reaction, err := p("ana").Fill(c.Ctx, "slack", opened.Modal, []string{"Ana"}, []string{"17"})
+	if rig.Must(t, reaction, err); len(reaction.Errors) == 0 {
 		t.Error("a number below the minimum passed")
 	}
-	reaction, err = p("ana").Fill(c.ctx, "slack", opened.Modal, []string{"Ana"}, []string{"30"})
-	must(t, reaction, err)
+	reaction, err = p("ana").Fill(c.Ctx, "slack", opened.Modal, []string{"Ana"}, []string{"30"})
+	rig.Must(t, reaction, err)
 	submitted("w1", `{"name":"Ana","age":30}`)
-	c.choose("bo", c.pendingWith("Select some").on("telegram"), bridge.WidgetCheckbox, "Banana")
+	c.Choose("bo", pendingWith(c, "Select some").On("telegram"), bridge.WidgetCheckbox, "Banana")
 	submitted("w2", `["b"]`)
-	c.press("ana", c.pendingWith("Really").on("discord"), "Confirm")
+	c.Press("ana", pendingWith(c, "Really").On("discord"), "Confirm")
 	submitted("w3", `{"confirmed":true}`)
-	c.typed("ana", c.pendingWith("Review the plan").on("telegram"), "Request changes", "also do three")
+	c.Typed("ana", pendingWith(c, "Review the plan").On("telegram"), "Request changes", "also do three")
 	submitted("w4", `{"decision":"request_changes","feedback":"also do three"}`)
-	opened = c.press("bo", c.pendingWith("Give feedback").on("discord"), "Answer")
-	reaction, err = p("bo").Fill(c.ctx, "discord", opened.Modal, []string{"good"}, []string{"bad"})
-	must(t, reaction, err)
+	opened = c.Press("bo", pendingWith(c, "Give feedback").On("discord"), "Answer")
+	reaction, err = p("bo").Fill(c.Ctx, "discord", opened.Modal, []string{"good"}, []string{"bad"})
+	rig.Must(t, reaction, err)
 	submitted("w5", `{"i1":"good","i2":"bad"}`)
 	front.next(`"widget:request"`, `"widgetId":"w6"`, `"submitted":false`)
 	front.send(`{"type":"widget:submit","payload":{"widgetId":"w6","value":"stop"}}`)
@@ -251,7 +252,7 @@ func TestWidgetBlocks(t *testing.T) {
 	front.next(`"widgetId":"w6"`, `"submitted":true`, `"submittedValue":"stop"`)
 
 	agent.send(`{"type":"widget:request","payload":{"widgetId":"w7","type":"selection","message":"Only one","submitted":false,"options":[{"value":"a","label":"A"},{"value":"b","label":"B"}]}}`)
-	c.choose("ana", c.pendingWith("Only one").on("slack"), bridge.WidgetRadio, "B")
+	c.Choose("ana", pendingWith(c, "Only one").On("slack"), bridge.WidgetRadio, "B")
 	agent.want(`{"type":"widget:submit","payload":{"widgetId":"w7","value":["b"]}}`)
 	agent.send(`{"type":"assistant_message","id":"m2","content":"` + "```widget" + `\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n` + "```" + `"}`)
 	agent.next(`"m2"`, `Unknown widget type`)
@@ -262,7 +263,7 @@ func TestWidgetBlocks(t *testing.T) {
 func TestAskUserQuestion(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord")
-	agent := dialSocket(t, c.url, testAgentToken)
+	agent := dialSocket(t, c.URL, rig.TestAgentToken)
 	agent.send(`{"type":"can_use_tool","id":"c0","tool_name":"Read","input":{"file_path":"/etc/hosts"}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c0","result":{"behavior":"allow","updated_input":{"file_path":"/etc/hosts"}}}`)
 	questions := `[{"question":"How should I format the output?","header":"Format","options":[{"label":"Summary","description":"Brief overview"},{"label":"Detailed","description":"Full explanation"}],"multiSelect":false},` +
@@ -270,22 +271,22 @@ func TestAskUserQuestion(t *testing.T) {
 		`{"question":"Which tone?","header":"Tone","options":[{"label":"Formal"},{"label":"Casual"}],"multiSelect":false},` +
 		`{"question":"Ship it?","header":"Ship","options":[{"label":"Yes"},{"label":"No"}],"multiSelect":false}]`
 	agent.send(`{"type":"can_use_tool","id":"c1","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":` + questions + `}}`)
-	a := c.pendingWith("Which tone?")
+	a := pendingWith(c, "Which tone?")
 	agent.send(`{"type":"can_use_tool","id":"c9","conversation_id":"conv-1","one_at_a_time":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_9","input":{"questions":[{"question":"And?","options":[{"label":"a"}]}]}}`)
 	agent.next(`"c9"`, "one_at_a_time")
-	opened := c.press("ana", a.on("slack"), "Answer")
-	reaction, err := c.sandbox.Person("ana").Fill(c.ctx, "slack", opened.Modal,
+	opened := c.Press("ana", a.On("slack"), "Answer")
+	reaction, err := c.Sandbox.Person("ana").Fill(c.Ctx, "slack", opened.Modal,
 		[]string{"Summary"}, nil, []string{"Introduction", "Body, long"}, nil, nil, []string{"like a pirate"}, []string{"Yes"})
-	must(t, reaction, err)
+	rig.Must(t, reaction, err)
 	agent.want(`{"type":"can_use_tool_result","id":"c1","result":{"behavior":"allow","updated_input":{"questions":` + questions +
 		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
-	a.closed("Summary", "like a pirate", "ana")
+	a.Closed("Summary", "like a pirate", "ana")
 
 	// The late form: a front end answers by conversation and tool call.
-	front := dialSocket(t, c.url, boToken)
+	front := dialSocket(t, c.URL, rig.BoToken)
 	front.send(`{"type":"hello","sessionId":"conv-1","interaction":{"supported":true,"enabled":true}}`)
 	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
-	c.pendingWith("Which framework?")
+	pendingWith(c, "Which framework?")
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue","Extra?":"x"}}`)
 	front.next(`"error"`, `no question \"Extra?\"`)
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"nonsense","answers":{"Which framework?":"Vue"}}`)
@@ -298,11 +299,11 @@ func TestAskUserQuestion(t *testing.T) {
 	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"the interaction ended: expired"}}`)
 
 	// The client goes while a question is pending: it is withdrawn at once.
-	leaving := dialSocket(t, c.url, testAgentToken)
+	leaving := dialSocket(t, c.URL, rig.TestAgentToken)
 	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
-	b := c.pendingWith("Still there?")
+	b := pendingWith(c, "Still there?")
 	leaving.conn.CloseNow()
-	b.closed("connection ended")
+	b.Closed("connection ended")
 }
 
 // The tool interaction protocol: happy path with two front ends and the chats,
@@ -310,18 +311,18 @@ func TestAskUserQuestion(t *testing.T) {
 func TestToolInteraction(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "telegram")
-	agent := dialSocket(t, c.url, testAgentToken)
-	one, two := dialSocket(t, c.url, anaToken), dialSocket(t, c.url, boToken)
+	agent := dialSocket(t, c.URL, rig.TestAgentToken)
+	one, two := dialSocket(t, c.URL, rig.AnaToken), dialSocket(t, c.URL, rig.BoToken)
 	one.send(`{"type":"hello","sessionId":"s3","interaction":{"supported":true,"enabled":true}}`)
 	two.send(`{"type":"hello","sessionId":"s3","interaction":{"supported":true,"enabled":false}}`)
-	c.eventually("both are counted", func() bool {
-		a, err := c.agent.Availability(c.ctx, "", "s3")
+	c.Eventually("both are counted", func() bool {
+		a, err := c.Agent.Availability(c.Ctx, "", "s3")
 		return err == nil && a.Clients == 2 && a.Enabled == 1 && a.Available
 	})
 
 	// Happy path.
 	agent.send(`{"type":"interaction_request","id":"r1","sessionId":"s3","toolCallId":"call_1","toolName":"ask_user","turnId":"t1","responseId":"resp1","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"answer","type":"text","label":"What is your preferred language?","required":true}]},"timeoutMs":60000}`)
-	a := c.pendingWith("preferred language")
+	a := pendingWith(c, "preferred language")
 	id := string(a.Interaction.ID)
 	for _, s := range []*socket{one, two} {
 		f := s.next(`"interaction_request"`, id)
@@ -344,35 +345,35 @@ func TestToolInteraction(t *testing.T) {
 	}
 	one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
 	one.next(`"error"`, "lready decided by bo")
-	a.closed("TypeScript", "bo", "has received this")
+	a.Closed("TypeScript", "bo", "has received this")
 
 	// Reprompt: the agent rejects, the same card asks again, a chat answers.
 	agent.send(`{"type":"interaction_request","id":"r2","sessionId":"s3","toolCallId":"call_2","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"email","type":"text","label":"Enter your email","required":true}]}}`)
-	b := c.pendingWith("Enter your email")
-	c.typed("ana", b.on("slack"), "Answer", "nowhere")
+	b := pendingWith(c, "Enter your email")
+	c.Typed("ana", b.On("slack"), "Answer", "nowhere")
 	agent.next(`"interaction_response"`, `"input":{"email":"nowhere"}`)
 	agent.send(`{"type":"interaction_reprompt","id":"r3","interactionId":"` + string(b.Interaction.ID) + `","request":{"type":"input","error":"Invalid email format","prompt":"Please enter a valid email:","inputSchema":{"type":"form","fields":[{"id":"email","type":"text","label":"Enter your email","required":true}]}}}`)
 	again := one.next(`"interaction_request"`, `"error":"Invalid email format"`)
 	if strings.Contains(again, string(b.Interaction.ID)) || !strings.Contains(again, `"initialValues":{"email":"nowhere"}`) {
 		t.Errorf("the reprompt is %s", again)
 	}
-	next := c.pendingWith("valid email")
-	c.eventually("the card asks again", func() bool {
-		return strings.Contains(b.text("slack"), "Invalid email format") && len(b.controls("slack")) > 0
+	next := pendingWith(c, "valid email")
+	c.Eventually("the card asks again", func() bool {
+		return strings.Contains(b.Text("slack"), "Invalid email format") && len(b.Controls("slack")) > 0
 	})
-	c.eventually("on telegram too", func() bool { return strings.Contains(b.text("telegram"), "Invalid email format") })
-	c.typed("bo", next.on("telegram"), "Answer", "bo@example.com")
+	c.Eventually("on telegram too", func() bool { return strings.Contains(b.Text("telegram"), "Invalid email format") })
+	c.Typed("bo", next.On("telegram"), "Answer", "bo@example.com")
 	agent.next(`"interaction_response"`, `"input":{"email":"bo@example.com"}`)
 	agent.send(`{"type":"interaction_complete","interactionId":"` + string(next.Interaction.ID) + `","result":"mail stored"}`)
-	next.closed("example.com", "mail stored")
+	next.Closed("example.com", "mail stored")
 
 	// Pending and late: the answer comes as a message to the session.
 	agent.send(`{"type":"interaction_request","id":"r4","sessionId":"s3","toolCallId":"call_4","interactionType":"approval","toolName":"deploy","prompt":"Delete 3 files?","approvalScopes":["once","session","always"]}`)
-	d := c.pendingWith("Delete 3 files")
+	d := pendingWith(c, "Delete 3 files")
 	agent.send(`{"type":"interaction_pending","interactionId":"` + string(d.Interaction.ID) + `","message":"notified"}`)
 	agent.next(`"interaction_pending"`, `"queued":true`)
-	c.press("ana", d.on("telegram"), "Allow for this session")
-	later := dialSocket(t, c.url, testAgentToken) // the agent's next turn
+	c.Press("ana", d.On("telegram"), "Allow for this session")
+	later := dialSocket(t, c.URL, rig.TestAgentToken) // the agent's next turn
 	later.send(`{"type":"hello","sessionId":"s3"}`)
 	f := later.next(`"user_message"`, string(d.Interaction.ID))
 	var m struct{ MessageID, Content string }
@@ -380,13 +381,13 @@ func TestToolInteraction(t *testing.T) {
 		t.Errorf("%s, %v", f, err)
 	}
 	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
-	d.closed("has received this")
-	if items, err := c.agent.Messages(c.ctx, "s3"); err != nil || len(items) != 0 {
+	d.Closed("has received this")
+	if items, err := c.Agent.Messages(c.Ctx, "s3"); err != nil || len(items) != 0 {
 		t.Errorf("left: %v, %v", items, err)
 	}
 
 	// A front end that comes later sees it all, in order, as it ended.
-	replay := dialSocket(t, c.url, anaToken)
+	replay := dialSocket(t, c.URL, rig.AnaToken)
 	replay.send(`{"type":"hello","sessionId":"s3","after":"0"}`)
 	var kinds []string
 	for len(kinds) < 8 {
@@ -408,7 +409,7 @@ func TestToolInteraction(t *testing.T) {
 func TestQuestionBroker(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord")
-	b := askbroker.NewBroker(c.agent)
+	b := askbroker.NewBroker(c.Agent)
 	requests := make(chan askbroker.Request, 2)
 	askbroker.SetOnRequest(b, func(req askbroker.Request) { requests <- req })
 	type result struct {
@@ -429,7 +430,7 @@ func TestQuestionBroker(t *testing.T) {
 		req := <-requests
 		ids[req.Questions[0].Question] = req.ID
 	}
-	c.choose("ana", c.pendingWith("colour").on("discord"), bridge.WidgetRadio, "First")
+	c.Choose("ana", pendingWith(c, "colour").On("discord"), bridge.WidgetRadio, "First")
 	got := <-results["Which colour?"]
 	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which colour?": "First"}, Annotations: map[string]askbroker.Annotation{"Which colour?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
 		t.Errorf("%v %s", got.err, d)
@@ -439,7 +440,7 @@ func TestQuestionBroker(t *testing.T) {
 		t.Fatalf("the other was answered too: %+v", r)
 	default:
 	}
-	shape := c.pendingWith("shape")
+	shape := pendingWith(c, "shape")
 	for n := range 2 {
 		if err := b.Respond(ids["Which shape?"], askbroker.Response{Answers: map[string]string{"Which shape?": fmt.Sprint("round ", n)}}); err != nil {
 			t.Errorf("answer %d: %v", n, err)
@@ -455,7 +456,7 @@ func TestQuestionBroker(t *testing.T) {
 	if err := b.Respond("nonsense", askbroker.Response{}); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("an unknown id: %v", err)
 	}
-	shape.closed("answered where the agent runs")
+	shape.Closed("answered where the agent runs")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r, err := b.Request(ctx, askbroker.Request{Questions: []askbroker.Question{{Question: "?", Options: []askbroker.Option{{Label: "a"}}}}}); err == nil || r.Annotations == nil {
@@ -468,7 +469,7 @@ func TestQuestionBroker(t *testing.T) {
 func TestToolContext(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack")
-	tool := bridge.ToolContext{Asker: c.agent, Session: "run-1", ToolCall: "call-1", ToolName: "collect"}
+	tool := bridge.ToolContext{Asker: c.Agent, Session: "run-1", ToolCall: "call-1", ToolName: "collect"}
 	type result struct {
 		value any
 		err   error
@@ -494,16 +495,16 @@ func TestToolContext(t *testing.T) {
 			return bridge.Complete{Result: r.Input["v"].Text, Shown: "installed"}, nil
 		},
 	})
-	a := c.pendingWith("Which version?")
-	c.typed("ana", a.on("slack"), "Answer", "v0")
-	c.eventually("it asks again", func() bool {
-		return strings.Contains(a.text("slack"), "no such version: v0") && len(a.controls("slack")) > 0
+	a := pendingWith(c, "Which version?")
+	c.Typed("ana", a.On("slack"), "Answer", "v0")
+	c.Eventually("it asks again", func() bool {
+		return strings.Contains(a.Text("slack"), "no such version: v0") && len(a.Controls("slack")) > 0
 	})
-	c.typed("ana", a.on("slack"), "Answer", "v1")
+	c.Typed("ana", a.On("slack"), "Answer", "v1")
 	if r := <-done; r.value != "v1" || r.err != nil {
 		t.Errorf("%+v", r)
 	}
-	a.closed("v1", "installed", "round 2", "tool collect")
+	a.Closed("v1", "installed", "round 2", "tool collect")
 
 	done = start(bridge.Request{Ask: bridge.Ask{
 		Prompt: "Store it?", Approval: &bridge.Approval{Tool: "store"},
@@ -512,29 +513,29 @@ func TestToolContext(t *testing.T) {
 			return nil, errors.New("the disk is full")
 		},
 	})
-	b := c.pendingWith("Store it?")
-	c.press("ana", b.on("slack"), "Allow once")
+	b := pendingWith(c, "Store it?")
+	c.Press("ana", b.On("slack"), "Allow once")
 	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
 		t.Errorf("%+v", r)
 	}
-	b.closed("could not use this", "the disk is full")
+	b.Closed("could not use this", "the disk is full")
 
 	cancelled := make(chan bool, 1)
 	never := func(context.Context, bridge.UserResponse) (bridge.Outcome, error) { return bridge.Complete{}, nil }
 	done = start(bridge.Request{Ask: bridge.Ask{
 		Prompt: "Still needed?",
 	}}, bridge.Handlers{OnResponse: never, OnCancel: func() { cancelled <- true }})
-	d := c.pendingWith("Still needed?")
-	if _, err := c.agent.CancelSession(t.Context(), "run-1", "the run was aborted"); err != nil {
+	d := pendingWith(c, "Still needed?")
+	if _, err := c.Agent.CancelSession(t.Context(), "run-1", "the run was aborted"); err != nil {
 		t.Fatal(err)
 	}
 	r := <-done
 	if ended, ok := errors.AsType[*bridge.EndedError](r.err); !ok || ended.Record.State != bridge.StateCancelled || !<-cancelled {
 		t.Errorf("%+v", r)
 	}
-	d.closed("Withdrawn", "the run was aborted")
+	d.Closed("Withdrawn", "the run was aborted")
 
-	if err := c.person.SetReadOnly(t.Context(), "slack", d.on("slack").Channel, true); err != nil {
+	if err := c.Person.SetReadOnly(t.Context(), "slack", d.On("slack").Channel, true); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := tool.Available(t.Context()); ok || err != nil {
@@ -546,9 +547,9 @@ func TestToolContext(t *testing.T) {
 		t.Errorf("with nobody there: %v", err)
 	}
 	// An enabled front end is somebody.
-	front := dialSocket(t, c.url, anaToken)
+	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"run-1","after":"now","interaction":{"supported":true,"enabled":true}}`)
-	c.eventually("it is counted", func() bool { ok, err := tool.Available(t.Context()); return ok && err == nil })
+	c.Eventually("it is counted", func() bool { ok, err := tool.Available(t.Context()); return ok && err == nil })
 	done = start(bridge.Request{Ask: bridge.Ask{
 		Prompt: "Anybody now?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetConfirm}},
 	}}, bridge.Handlers{

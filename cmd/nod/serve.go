@@ -1,20 +1,12 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"os"
-	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/redact"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -35,23 +27,24 @@ nothing.`,
 			if err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "config")
 			}
-			noCoreDumps()
-			hide, err := buildRedactor(c)
+			daemon.NoCoreDumps()
+			hide, err := daemon.Redactor(c)
 			if err != nil {
 				return err
 			}
-			log := newLog(cmd.ErrOrStderr(), c.LogLevel, logJSON, hide)
-			client, stop, err := openRedis(c.Redis, dev, cmd.ErrOrStderr())
+			log := daemon.NewLog(cmd.ErrOrStderr(), c.LogLevel, logJSON, hide)
+			client, stop, err := daemon.OpenRedis(c.Redis, dev, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			defer stop()
 			keep := func(*config.Config) {}
 			if dev {
-				keep = memoryKeys()
+				keep = daemon.MemoryKeys()
 			}
 			keep(&c)
-			return serve(cmd.Context(), c, client, log, func() (config.Config, error) {
+			o := daemon.Options{Config: c, Redis: client, Log: log, Version: version}
+			return daemon.Run(cmd.Context(), o, func() (config.Config, error) {
 				c, err := config.Load(path, os.Environ())
 				keep(&c)
 				return c, err
@@ -63,93 +56,3 @@ nothing.`,
 	cmd.Flags().BoolVar(&logJSON, "log-json", false, "log as JSON lines")
 	return cmd
 }
-
-func serve(ctx context.Context, c config.Config, client redis.UniversalClient, log *slog.Logger, load func() (config.Config, error)) error {
-	d, err := newDaemon(ctx, c, client, log)
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
-	}
-	if len(c.Platforms()) == 0 {
-		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
-	}
-	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go d.reloadOnSignal(ctx, load)
-	return d.serve(ctx, l)
-}
-
-// newLog writes to w: times, levels and key=value, with no untrusted text
-// unescaped and no credential.
-func newLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog.Logger {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelInfo
-	}
-	o := &slog.HandlerOptions{Level: l, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if k := a.Value.Kind(); k != slog.KindString && k != slog.KindAny || a.Key == slog.LevelKey {
-			return a
-		}
-		text := fmt.Sprint(a.Value.Any())
-		if safe := hide.Redact(text); safe != text {
-			a.Value = slog.StringValue(safe)
-		}
-		return a
-	}}
-	if asJSON {
-		return slog.New(slog.NewJSONHandler(w, o))
-	}
-	return slog.New(slog.NewTextHandler(w, o))
-}
-
-// openRedis connects to the configured Redis, or starts an embedded one.
-func openRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient, func(), error) {
-	if !dev {
-		client, err := redisClient(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		return client, func() { client.Close() }, nil
-	}
-	fmt.Fprintln(talk, "nod: embedded Redis: every request and decision is FORGOTTEN when nod stops; not for production")
-	return embeddedRedis()
-}
-
-// embeddedRedis starts a Redis in this process. Its clock has to be moved by
-// hand for keys to expire.
-func embeddedRedis() (redis.UniversalClient, func(), error) {
-	m := miniredis.NewMiniRedis()
-	password := randomHex(32) // other users of this machine reach it too
-	m.RequireAuth(password)
-	if err := m.Start(); err != nil {
-		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
-	}
-	client := redis.NewClient(&redis.Options{Addr: m.Addr(), Password: password, ContextTimeoutEnabled: true})
-	done := make(chan struct{})
-	go func() {
-		t := time.NewTicker(time.Second)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				m.FastForward(time.Second)
-			}
-		}
-	}()
-	return client, func() { close(done); client.Close(); m.Close() }, nil
-}
-
-// quietRedis silences the client's own log: every error it prints is returned
-// as well, and reported where it matters.
-func quietRedis() { redis.SetLogger(discard{}) }
-
-type discard struct{}
-
-// Printf implements the client's logger.
-func (discard) Printf(context.Context, string, ...any) {}

@@ -12,9 +12,3 @@ var passedSignals = []os.Signal{os.Interrupt}
 
 // reachesGroup reports whether the console sends a signal to the command too.
 func reachesGroup(os.Signal) bool { return true }
-
-// reloadSignal is none where there are no signals.
-var reloadSignal os.Signal
-
-// noCoreDumps has nothing to do where there are none.
-func noCoreDumps() {}

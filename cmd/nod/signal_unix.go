@@ -34,12 +34,3 @@ func signalled(s *os.ProcessState) int {
 	}
 	return 1
 }
-
-// reloadSignal has the daemon read its config again.
-var reloadSignal os.Signal = syscall.SIGHUP
-
-// noCoreDumps keeps what is in memory out of files that a crash would leave.
-func noCoreDumps() {
-	// Best effort: where the limit cannot be lowered, the system's own stands.
-	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
-}

@@ -1,29 +1,12 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/config"
 )
-
-// newToken is a token that nobody can guess.
-func newToken() string {
-	raw := make([]byte, 32)
-	rand.Read(raw)
-	return "nod_" + base64.RawURLEncoding.EncodeToString(raw)
-}
-
-// randomHex is n random bytes, in hex.
-func randomHex(n int) string {
-	b := make([]byte, n)
-	rand.Read(b)
-	return hex.EncodeToString(b)
-}
 
 func tokenCommand() *cobra.Command {
 	var asJSON bool
@@ -36,7 +19,7 @@ nobody who reads the config can ask as that agent. To replace a token, add the
 new hash, hand the new token out, and remove the old hash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			token := newToken()
+			token := config.NewToken()
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]string{"token": token, "hash": config.HashToken(token)})
 			}

@@ -86,7 +86,7 @@ func TestUnknownCommands(t *testing.T) {
 	lists := misused(commandTree(fullTree()))
 	for _, args := range lists {
 		var out, errs strings.Builder
-		code := run(args, strings.NewReader(""), &out, &errs)
+		code := Run(args, strings.NewReader(""), &out, &errs)
 		want := 2
 		if len(args) > 0 && args[0] == "run" {
 			want = 112
@@ -139,7 +139,7 @@ func TestArguments(t *testing.T) {
 		{"hook"}, {"hook", "claude", "x"}, {"hook", "codex", "x"}, {"policy", "x"}, {"config", "x"}, {"token", "a", "b"},
 	} {
 		var out, errs strings.Builder
-		code := run(args, strings.NewReader(""), &out, &errs)
+		code := Run(args, strings.NewReader(""), &out, &errs)
 		if code == 0 || code == 5 || !silent(args, out.String()) || errs.Len() == 0 {
 			t.Errorf("nod %q: exit %d, stdout %q, stderr %q", args, code, out.String(), errs.String())
 		}
@@ -162,13 +162,13 @@ func TestSuggestions(t *testing.T) {
 		"completion x": `unknown command "completion x"`,
 	} {
 		var out, errs strings.Builder
-		if code := run(strings.Fields(line), nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), want) {
+		if code := Run(strings.Fields(line), nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), want) {
 			t.Errorf("nod %s: exit %d, %q; want %q", line, code, errs.String(), want)
 		}
 	}
 	for _, line := range []string{"", "help", "--help", "-h", "help approve", "approve --help", "hook --help", "help hook claude", "hook claude -h", "help grants list"} {
 		var out, errs strings.Builder
-		if code := run(strings.Fields(line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
+		if code := Run(strings.Fields(line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
 			t.Errorf("nod %s: exit %d, %q", line, code, errs.String())
 		}
 	}

@@ -16,7 +16,7 @@ npm ci --no-fund --no-audit --loglevel=error
 npm test
 # The console is checked by axe-core, which came with the bots' packages.
 if command -v chromium >/dev/null 2>&1; then
-  (cd "$root" && NOD_AXE="$root/platforms/sandbox/conformance/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$' ./cmd/nod)
+  (cd "$root" && NOD_AXE="$root/platforms/sandbox/conformance/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$' ./cmd/nod/daemon)
 fi
 # Codex generates the schema of its own requests, and only its program can. It
 # is large: where it cannot be had, its two tests say that they were left out.

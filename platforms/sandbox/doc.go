@@ -12,9 +12,9 @@
 //	/control/…          what people do, faults, state, a live stream of it
 //	/                   a page with the three chats
 //
-// Whoever can reach it can act as any of its members: serve it on loopback.
+// Every caller can act as any of its members: serve it on loopback.
 //
-// What belongs here joins the three emulators: their common members, the state
-// of all, and the page. Each emulator is a package of its own, package core is
-// what they share, and package raw reads JSON.
+// Code belongs here if it joins the three emulators: their common members,
+// their state, and the page. Each emulator has a package of its own. Package
+// core holds the parts that they share, and package raw reads JSON.
 package sandbox

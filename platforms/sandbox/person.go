@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// Person drives the chats as a member does: by what they read. Scripts and
-// tests use it.
+// Person uses the chats as a member does: by the labels of controls. Scripts
+// and tests use it.
 type Person struct {
 	s   *Sandbox
 	key string
@@ -28,7 +28,7 @@ func (p Person) on(service string) (core.Service, error) {
 	return on, nil
 }
 
-// Press presses the button whose label contains a text.
+// Press clicks the button whose label contains a text.
 func (p Person) Press(ctx context.Context, at Place, label string) (Reaction, error) {
 	on, err := p.on(at.Service)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p Person) Press(ctx context.Context, at Place, label string) (Reaction, er
 	return core.Press(ctx, on, p.key, at, label)
 }
 
-// Pick chooses options by their labels on the message itself and then presses
-// the button that says submit. On Telegram, options are buttons too.
+// Pick chooses options by their labels on the message itself and then clicks
+// the button with the label submit. On Telegram, options are buttons too.
 func (p Person) Pick(ctx context.Context, at Place, labels []string, submit string) (Reaction, error) {
 	on, err := p.on(at.Service)
 	if err != nil {
@@ -47,9 +47,9 @@ func (p Person) Pick(ctx context.Context, at Place, labels []string, submit stri
 	return on.Pick(ctx, p.key, at, labels, submit)
 }
 
-// Fill submits an open modal of Slack or Discord. Fields are the values of
-// its inputs in their order: typed text, or labels of options; nil leaves an
-// input as it is.
+// Fill submits an open modal of Slack or Discord. Fields are the values of its
+// inputs in order: typed text or labels of options. A nil value leaves an input
+// unchanged.
 func (p Person) Fill(ctx context.Context, service, view string, fields ...[]string) (Reaction, error) {
 	on, err := p.on(service)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p Person) Fill(ctx context.Context, service, view string, fields ...[]stri
 	return core.Fill(ctx, on, p.key, view, fields)
 }
 
-// Command gives the app a command in a channel, such as "/nod mute".
+// Command sends the app a command in a channel, such as "/nod mute".
 func (p Person) Command(ctx context.Context, service, channel, words string) (Reaction, error) {
 	do := "command"
 	if service == telegram.Name {
@@ -67,8 +67,7 @@ func (p Person) Command(ctx context.Context, service, channel, words string) (Re
 	return p.s.Act(ctx, Action{Service: service, As: p.key, Do: do, Channel: channel, Text: words})
 }
 
-// Reply answers the newest prompt of a Telegram chat that is meant for this
-// member.
+// Reply answers the newest prompt for this member in a Telegram chat.
 func (p Person) Reply(ctx context.Context, chat, answer string) (Reaction, error) {
 	return p.s.telegram.Reply(ctx, p.key, chat, answer)
 }
@@ -77,8 +76,8 @@ func (p Person) Reply(ctx context.Context, chat, answer string) (Reaction, error
 // texts that it shows then.
 func (p Person) Home(ctx context.Context) (string, error) { return p.s.slack.Home(ctx, p.key) }
 
-// Sees returns what a member can read on a message. On Discord it leaves out
-// the embeds that the member's client hides, and adds the content of the files
+// Sees returns the texts of a message that the member can read. On Discord, it
+// omits embeds that the member's client hides and adds the content of the files
 // that the message shows.
 func (p Person) Sees(at Place) string {
 	on, err := p.on(at.Service)
@@ -88,8 +87,8 @@ func (p Person) Sees(at Place) string {
 	return on.Sees(p.key, at)
 }
 
-// PrivatePlaces are where this member's private messages on Discord are, oldest
-// first.
+// PrivatePlaces returns the places of this member's private messages on
+// Discord, oldest first.
 func (p Person) PrivatePlaces(service string) []Place {
 	if service != discord.Name {
 		return nil
@@ -97,8 +96,8 @@ func (p Person) PrivatePlaces(service string) []Place {
 	return p.s.discord.PrivatePlaces(p.key)
 }
 
-// Notes are the private messages that this member has on Slack or Discord,
-// oldest first.
+// Notes returns the texts of this member's private messages on Slack or
+// Discord, oldest first.
 func (p Person) Notes(service string) []string {
 	on, err := p.on(service)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// What members do and see, and how services misbehave. See package core.
+// The types of members' actions, of state and of faults. See package core.
 type (
 	Action       = core.Action
 	Reaction     = core.Reaction
@@ -30,7 +30,7 @@ type (
 	ViewState    = core.ViewState
 )
 
-// Credentials and places of a sandbox. They are no secrets.
+// Credentials and places of a sandbox. They are not secret.
 const (
 	SlackBotToken      = slack.BotToken
 	SlackAppToken      = slack.AppToken
@@ -53,14 +53,14 @@ const (
 
 // Member is a person with an account on each service.
 type Member struct {
-	Key      string `json:"key"` // how the control API names them
+	Key      string `json:"key"` // names the member in the control API
 	Name     string `json:"name"`
 	Slack    string `json:"slack"`
 	Discord  string `json:"discord"`
 	Telegram int64  `json:"telegram"`
 }
 
-// SampleMembers are the people of a new sandbox.
+// SampleMembers returns the members of a new sandbox.
 func SampleMembers() []Member {
 	return []Member{
 		{"ana", "Ana Lima", "U0ANA00001", "300000000000000001", 7001},
@@ -70,7 +70,7 @@ func SampleMembers() []Member {
 	}
 }
 
-// accounts are the members as one service knows them.
+// accounts returns the accounts of the members on one service.
 func accounts(members []Member, id func(Member) string) []core.Account {
 	out := make([]core.Account, len(members))
 	for n, m := range members {
@@ -83,12 +83,16 @@ func accounts(members []Member, id func(Member) string) []core.Account {
 type Options struct {
 	// NoLimits switches the services' rate limits off.
 	NoLimits bool
-	// Slack, Discord and Telegram callback URLs select the HTTP mode of each;
-	// empty: Socket Mode, gateway, long polling.
+	// SlackURL and DiscordURL are the addresses that receive interactions over
+	// HTTP. If one is empty, that service uses Socket Mode or the gateway.
 	SlackURL, DiscordURL string
-	TriggerTTL           time.Duration // of Slack triggers and Discord's first response; 0: 3 s
-	Heartbeat            time.Duration // of Discord's gateway; 0: 41.25 s, as the real one says
-	// Log records every request at the level debug. Nil discards them.
+	// TriggerTTL is the lifetime of Slack triggers and the time limit for the
+	// first response to a Discord interaction. Zero means 3 seconds.
+	TriggerTTL time.Duration
+	// Heartbeat is the heartbeat interval of Discord's gateway. Zero means the
+	// real value, 41.25 seconds.
+	Heartbeat time.Duration
+	// Log records every request at level debug. A nil Log discards them.
 	Log *slog.Logger
 }
 
@@ -132,8 +136,8 @@ func New(o Options) *Sandbox {
 // Close ends every connection.
 func (s *Sandbox) Close() { s.hub.Close() }
 
-// maxBody is what the most generous of the services takes: Discord's 25 MiB of
-// files, and their frame.
+// maxBody is the limit of a request body: 25 MiB of files, which is Discord's
+// limit, and their framing.
 const maxBody = 26 << 20
 
 // ServeHTTP implements http.Handler.
@@ -147,8 +151,8 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Wait returns once ok holds, which is asked after each change with the lock
-// not held, or ctx's error.
+// Wait blocks until ok returns true. It calls ok after each change. It returns
+// the error of ctx if that ends first.
 func (s *Sandbox) Wait(ctx context.Context, ok func() bool) error { return s.hub.Wait(ctx, ok) }
 
 // AddFault adds a rule.
@@ -157,9 +161,9 @@ func (s *Sandbox) AddFault(f Fault) { s.hub.AddFault(f) }
 // ClearFaults removes every rule.
 func (s *Sandbox) ClearFaults() { s.hub.ClearFaults() }
 
-// Act lets a member do something and returns once the app has answered, or
-// the service's patience ends. The error says that the action is impossible,
-// such as pressing what is not there.
+// Act lets a member do something. It returns when the app has answered or the
+// service times out. It returns an error if the action is impossible, such as a
+// click on a control that does not exist.
 func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
 	service, known := s.services[a.Service]
 	if !known {
@@ -168,8 +172,8 @@ func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
 	return service.Act(ctx, a)
 }
 
-// Disconnect ends the connections of a service as the service itself does.
-// Code is the close code of Discord's gateway; 0 asks to reconnect.
+// Disconnect closes the connections of a service as the service itself does.
+// Code is the close code of Discord's gateway. Zero asks bots to reconnect.
 func (s *Sandbox) Disconnect(service string, code int) error {
 	if on, known := s.services[service]; known {
 		return on.Disconnect(code)
@@ -177,15 +181,15 @@ func (s *Sandbox) Disconnect(service string, code int) error {
 	return fmt.Errorf("%s has no connections to end", service)
 }
 
-// SetGroup says who is in a group: of Slack a user group's id, of Discord a
-// role's, of Telegram the chat whose administrators they are.
+// SetGroup sets the members of a group: the ID of a user group on Slack, of a
+// role on Discord, and of the chat that the members administer on Telegram.
 func (s *Sandbox) SetGroup(service, group string, members ...string) {
 	if on, known := s.services[service]; known {
 		on.SetGroup(group, members...)
 	}
 }
 
-// State is everything people see, for the page and for tests.
+// State is a copy of everything that members see, for the page and for tests.
 type State struct {
 	Revision int64          `json:"revision"`
 	Members  []Member       `json:"members"`
@@ -194,7 +198,7 @@ type State struct {
 	Telegram telegram.State `json:"telegram"`
 }
 
-// State returns a copy of what people see.
+// State returns a copy of everything that members see.
 func (s *Sandbox) State() State {
 	s.hub.Lock()
 	defer s.hub.Unlock()
@@ -204,7 +208,7 @@ func (s *Sandbox) State() State {
 	}
 }
 
-// Message returns a message, also a private one; nil if there is none.
+// Message returns a copy of a message, including a private one, or nil.
 func (s *Sandbox) Message(p Place) map[string]any {
 	if on, known := s.services[p.Service]; known {
 		return on.Message(p.Channel, p.Message)
@@ -212,11 +216,11 @@ func (s *Sandbox) Message(p Place) map[string]any {
 	return nil
 }
 
-// DiscordPublicKey is the key with which Discord's HTTP requests are signed.
+// DiscordPublicKey is the key that verifies Discord's HTTP requests.
 func (s *Sandbox) DiscordPublicKey() ed25519.PublicKey { return s.discord.PublicKey() }
 
-// DiscordKey is the private key with which requests are signed; tests forge
-// with it.
+// DiscordKey is the private key that signs requests. Tests forge requests with
+// it.
 func (s *Sandbox) DiscordKey() ed25519.PrivateKey { return s.discord.Key() }
 
 // SignSlack signs a request body as Slack does.
@@ -229,21 +233,21 @@ func SignDiscord(h http.Header, key ed25519.PrivateKey, at time.Time, body []byt
 	discord.Sign(h, key, at, body)
 }
 
-// CheckSlackModal reports what Slack would refuse in a view; empty if nothing.
+// CheckSlackModal returns the reasons why Slack would refuse a view.
 func CheckSlackModal(encoded []byte) []string { return slack.CheckModal(encoded) }
 
-// CheckDiscordModal reports what Discord would refuse in the data of a modal
-// response; empty if nothing.
+// CheckDiscordModal returns the reason why Discord would refuse the data of a
+// modal response, or "".
 func CheckDiscordModal(encoded []byte) string { return discord.CheckModal(encoded) }
 
-// CheckDiscordMessage reports what Discord would refuse in the body of a
-// message. It is empty if Discord takes it.
+// CheckDiscordMessage returns the reason why Discord would refuse the body of a
+// message, or "".
 func CheckDiscordMessage(m map[string]any) string { return discord.CheckMessage(m) }
 
-// Texts is everything that is written on a message, markup included.
+// Texts returns every text of a message, including markup.
 func Texts(m map[string]any) string { return raw.Texts(m) }
 
-// Controls lists what can be pressed on a message.
+// Controls lists the controls of a message.
 func Controls(service string, m map[string]any) []Control {
 	switch service {
 	case slack.Name:

@@ -89,7 +89,7 @@ func TestServices(t *testing.T) {
 		}
 		if name != "telegram" {
 			if r, err := ana.Press(t.Context(), at, "Go"); err != nil || r.Warning == "" {
-				t.Errorf("%s: pressed without a bot: %+v %v", name, r, err)
+				t.Errorf("%s: clicked without a bot: %+v %v", name, r, err)
 			}
 			if err := s.Disconnect(name, 0); err != nil {
 				t.Error(err)

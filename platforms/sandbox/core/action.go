@@ -16,7 +16,7 @@ type Action struct {
 	Do      string `json:"do"`
 	Channel string `json:"channel,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Control is the ID of what is pressed, as Controls returns it.
+	// Control is the ID of the control to click, as Controls returns it.
 	Control string `json:"control,omitempty"`
 	View    string `json:"view,omitempty"` // the open modal, for submit and close
 	// Values of inputs, by the ID of the input: texts, or option values.
@@ -24,12 +24,12 @@ type Action struct {
 	Text   string              `json:"text,omitempty"`
 }
 
-// Reaction is what the member sees at once. What changes in the chat is in
-// the state.
+// Reaction is the immediate answer that the member sees. Changes to the chat
+// are in the state.
 type Reaction struct {
 	OK      bool              `json:"ok"`
-	Warning string            `json:"warning,omitempty"` // the client's own: the app did not answer
-	Toast   string            `json:"toast,omitempty"`   // a short answer to a press
+	Warning string            `json:"warning,omitempty"` // from the client itself: the app did not answer
+	Toast   string            `json:"toast,omitempty"`   // a short answer to a click
 	Alert   bool              `json:"alert,omitempty"`   // the toast is a dialog
 	Modal   string            `json:"modal,omitempty"`   // a modal that opened
 	Errors  map[string]string `json:"errors,omitempty"`  // at the fields of a modal
@@ -38,11 +38,11 @@ type Reaction struct {
 // Place is a message in a channel of a service.
 type Place struct{ Service, Channel, Message string }
 
-// Control is something to press on a message.
+// Control is a button or a select on a message.
 type Control struct {
 	ID, Label string
 	Kind      string // button or select
-	Value     string // what a press sends to the bot, besides the ID
+	Value     string // sent to the bot with the ID
 }
 
 // Input is an input of an open modal.
@@ -56,33 +56,32 @@ type Service interface {
 	http.Handler // of the paths below the name of the service
 	Screen
 
-	// Name returns the name of the service, as paths and the control API have it.
+	// Name returns the name of the service in paths and in the control API.
 	Name() string
-	// Act lets a member do something and returns once the app has answered, or
-	// the service's patience ends. The error says that the action is impossible,
-	// such as pressing what is not there.
+	// Act lets a member do something. It returns when the app has answered or the
+	// service times out. It returns an error if the action is impossible, such as
+	// a click on a control that does not exist.
 	Act(ctx context.Context, a Action) (Reaction, error)
-	// Disconnect ends the connections of bots as the service itself does. Code is
-	// the service's own close code; 0 asks to reconnect.
+	// Disconnect closes the connections of bots as the service itself does. Code
+	// is the service's own close code. Zero asks the bots to reconnect.
 	Disconnect(code int) error
-	// SetGroup says who is in a group of the service.
+	// SetGroup sets the members of a group of the service.
 	SetGroup(group string, members ...string)
 }
 
-// Screen is what members read, and how they use it.
+// Screen is the part of a Service that members read and use.
 type Screen interface {
-	// Message returns a copy of a message, also of a private one; nil if there is
-	// none.
+	// Message returns a copy of a message, including a private one, or nil.
 	Message(channel, message string) raw.Object
-	// Controls lists what can be pressed on a message.
+	// Controls lists the controls of a message.
 	Controls(m raw.Object) []Control
 	// Inputs lists the inputs of an open modal, and reports whether it is open.
 	Inputs(view string) ([]Input, bool)
-	// Pick chooses options by their labels on the message itself and then presses
-	// the button that says submit.
+	// Pick chooses options by their labels on the message itself and then clicks
+	// the button with the label submit.
 	Pick(ctx context.Context, as string, at Place, labels []string, submit string) (Reaction, error)
-	// Sees returns what a member can read on a message.
+	// Sees returns the texts of a message that a member can read.
 	Sees(as string, at Place) string
-	// Notes returns the private messages that a member has, oldest first.
+	// Notes returns the texts of a member's private messages, oldest first.
 	Notes(as string) []string
 }

@@ -20,8 +20,8 @@ type Chat struct {
 	idOf func(raw.Object) string
 }
 
-// NewChat returns a conversation without messages. IDOf returns the ID of a
-// message.
+// NewChat returns a conversation without messages. The function idOf returns
+// the ID of a message.
 func NewChat(id, name string, idOf func(raw.Object) string) Chat {
 	return Chat{ID: id, Name: name, idOf: idOf}
 }
@@ -39,7 +39,7 @@ func (c *Chat) Message(id string) raw.Object {
 	return nil
 }
 
-// PrivateMessage returns a message that one user sees, and who that is.
+// PrivateMessage returns a message that one user sees, and the ID of that user.
 func (c *Chat) PrivateMessage(id string) (m raw.Object, user string) {
 	for _, p := range c.Private {
 		if c.idOf(p.Message) == id {
@@ -68,7 +68,7 @@ func (c *Chat) AddPrivate(user string, m raw.Object) {
 	c.Private = append(c.Private, PrivateState{user, m})
 }
 
-// Remove deletes a message, also a private one.
+// Remove deletes a message, public or private.
 func (c *Chat) Remove(id string) {
 	c.Messages = slices.DeleteFunc(c.Messages, func(m raw.Object) bool { return c.idOf(m) == id })
 	c.Private = slices.DeleteFunc(c.Private, func(p PrivateState) bool { return c.idOf(p.Message) == id })
@@ -94,7 +94,7 @@ func (c *Chat) NotesTo(user string) []string {
 	return out
 }
 
-// State returns a copy of what the conversation shows.
+// State returns a copy of the conversation.
 func (c *Chat) State() ChatState {
 	out := ChatState{ID: c.ID, Name: c.Name, User: c.User, Parent: c.Parent, Messages: copies(c.Messages)}
 	for _, p := range c.Private {
@@ -111,8 +111,8 @@ func copies(messages []raw.Object) []raw.Object {
 	return out
 }
 
-// ChatState is one channel or chat. Messages are as the service's API has
-// them.
+// ChatState is a copy of one channel or chat. Messages have the form that the
+// service's API gives them.
 type ChatState struct {
 	ID       string         `json:"id"`
 	Name     string         `json:"name"`
@@ -136,5 +136,5 @@ type ViewState struct {
 	Errors map[string]string `json:"errors,omitempty"`
 }
 
-// ByID orders conversations.
+// ByID orders conversations by ID.
 func ByID(a, b ChatState) int { return strings.Compare(a.ID, b.ID) }

@@ -10,15 +10,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controlled is what the control API drives.
+// Controlled holds the functions behind the control API.
 type Controlled struct {
 	Hub        *Hub
-	State      func() any // a copy of everything that people see
+	State      func() any // returns a copy of everything that members see
 	Act        func(ctx context.Context, a Action) (Reaction, error)
 	Disconnect func(service string, code int) error
 }
 
-// Handler returns the control API.
+// Handler serves the control API.
 func (c Controlled) Handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /control/state", func(w http.ResponseWriter, _ *http.Request) { raw.Write(w, 200, c.State()) })

@@ -20,14 +20,14 @@ func TestPerson(t *testing.T) {
 	at := core.Place{Service: "chat", Channel: "c", Message: "1"}
 	if _, err := core.Press(ctx, s, "ana", at, "Approve"); err != nil || s.did.Do != "press" ||
 		s.did.Control != "yes" || s.did.As != "ana" {
-		t.Errorf("pressed %+v: %v", s.did, err)
+		t.Errorf("clicked %+v: %v", s.did, err)
 	}
 	if _, err := core.Press(ctx, s, "ana", at, "Deny"); err == nil {
-		t.Error("pressed nothing")
+		t.Error("clicked nothing")
 	}
 	at.Message = "2"
 	if _, err := core.Press(ctx, s, "ana", at, "Approve"); err == nil {
-		t.Error("pressed on no message")
+		t.Error("clicked in no message")
 	}
 	if _, err := core.Fill(ctx, s, "ana", "v", [][]string{{"text"},
 		{"Label y"}}); err != nil || s.did.Values["note"][0] != "text" || s.did.Values["one"][0] != "y" {
@@ -142,7 +142,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestStream checks that the state is sent at each change, until the hub closes.
+// TestStream checks that the state is sent at each change, until the hub
+// closes.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	hub := core.NewHub(true)

@@ -65,7 +65,7 @@ func TestRoster(t *testing.T) {
 	if _, unknown := b.InGroup("h"); !known || unknown || len(in) != 1 || len(b.GroupsOf(ana)) != 1 {
 		t.Errorf("in the group: %v", in)
 	}
-	if b.CannotDo("dance").Error() != `chat: can not "dance"` || b.Errorf("no %s", "x").Error() != "chat: no x" {
+	if b.CannotDo("dance").Error() != `chat: cannot "dance"` || b.Errorf("no %s", "x").Error() != "chat: no x" {
 		t.Error("errors do not name the service")
 	}
 }
@@ -123,7 +123,7 @@ func TestFaults(t *testing.T) {
 	hub := core.NewHub(true)
 	b := core.NewBase(hub, "chat", nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", 429) })
+		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", http.StatusTooManyRequests) })
 		if out == nil {
 			return
 		}

@@ -10,30 +10,37 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// What becomes of an event that a bot does not take.
+// Errors of the delivery of an event.
 var (
 	ErrNoReceiver = errors.New("nobody is connected to receive it")
 	ErrNoAnswer   = errors.New("no answer within 3 seconds")
 )
 
-// Fault makes a service misbehave. Rules are tried in order; the first that
-// matches and is not used up applies.
+// Fault is a rule that makes a service misbehave. Rules are tried in order. The
+// first one that matches and is not used up applies.
 type Fault struct {
 	Service string `json:"service"`          // name of the service
-	Method  string `json:"method,omitempty"` // method or route as the service names it; empty: any
-	// Kind is one of: delay; drop (the request is not seen), drop_after (it is
-	// carried out, the answer is lost), half (it is carried out, the answer
-	// breaks off in the middle), rate_limit, error (HTTP Status);
-	// event_drop, event_duplicate, event_delay (of what people do); mute
-	// (connections stay, nothing is delivered), refuse_connect, revoke (the
-	// token); absent (the bot is not in the channels), no_permission (it may not
-	// post in them), truncate (long texts and files lose their end), strip
-	// (messages lose their rich text or file), skew (the service's clock is
-	// Delay ahead). Emulators have more kinds of their own.
+	Method  string `json:"method,omitempty"` // method or route as the service names it; any if empty
+	// Kind is one of these, or a kind of one emulator:
+	//   - delay
+	//   - drop: the request is lost
+	//   - drop_after: the request takes effect, but its answer is lost
+	//   - half: the request takes effect, but only half of its answer arrives
+	//   - rate_limit
+	//   - error: an HTTP error with Status
+	//   - event_drop, event_duplicate, event_delay: for the actions of members
+	//   - mute: connections stay open, but nothing is delivered
+	//   - refuse_connect
+	//   - revoke: the token is refused
+	//   - absent: the bot is not in the channels
+	//   - no_permission: the bot may not post in the channels
+	//   - truncate: long texts and files lose their second half
+	//   - strip: messages lose their rich text or file
+	//   - skew: the service's clock is ahead by Delay
 	Kind       string        `json:"kind"`
-	Count      int           `json:"count,omitempty"`       // how often; 0: until removed
+	Count      int           `json:"count,omitempty"`       // number of times it applies; zero means until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds
-	RetryAfter int           `json:"retry_after,omitempty"` // seconds; 0 with rate_limit: no header
+	RetryAfter int           `json:"retry_after,omitempty"` // seconds; zero sends no header
 	Status     int           `json:"status,omitempty"`
 	used       int
 }
@@ -80,8 +87,7 @@ func (b *Base) Fault(method string, kinds ...string) *Fault {
 // Has reports whether a rule of a kind applies to everything, and counts it.
 func (b *Base) Has(kind string) bool { return b.Fault("", kind) != nil }
 
-// Named returns the methods that the rules of a kind name. The caller holds the
-// lock.
+// Named returns the Method of every rule of a kind. The caller holds the lock.
 func (b *Base) Named(kind string) []string {
 	var out []string
 	for _, f := range b.faults {
@@ -92,9 +98,9 @@ func (b *Base) Named(kind string) []string {
 	return out
 }
 
-// Misbehave applies a request fault. It returns nil if the request is done
-// with, and otherwise what the answer is to be written to. Lose is called once
-// the request has been carried out.
+// Misbehave applies a request fault. It returns nil if it has answered the
+// request. Otherwise, the caller writes the answer to the returned writer and
+// then calls Lose.
 func (b *Base) Misbehave(
 	w http.ResponseWriter, r *http.Request, method string, limited func(retry int),
 ) http.ResponseWriter {
@@ -124,8 +130,9 @@ func (b *Base) Misbehave(
 	return nil
 }
 
-// Event applies the faults of what people do. It returns how often the event
-// is to be delivered, or why it is not: dropping are the kinds that lose it.
+// Event applies the faults of members' actions. It returns how many times to
+// deliver the event, or an error if the event is lost. Dropping lists the kinds
+// of faults that lose it.
 func (b *Base) Event(ctx context.Context, dropping ...string) (times int, err error) {
 	if b.Fault("", dropping...) != nil {
 		return 0, ErrNoAnswer
@@ -139,7 +146,7 @@ func (b *Base) Event(ctx context.Context, dropping ...string) (times int, err er
 	return 1, nil
 }
 
-// deafWriter lets a request be carried out and loses its answer, or half of it.
+// deafWriter drops the answer to a request, or half of it.
 type deafWriter struct {
 	http.ResponseWriter
 	header http.Header
@@ -157,7 +164,7 @@ func (d *deafWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Lose hangs up if the answer that was written is to be lost.
+// Lose closes the connection if a fault drops the answer.
 func Lose(w http.ResponseWriter) {
 	d, ok := w.(*deafWriter)
 	if !ok {
@@ -178,7 +185,7 @@ func hangUp() { panic(http.ErrAbortHandler) }
 // shortest is the shortest text that the fault truncate cuts.
 const shortest = 60
 
-// Truncated returns a value of which each long text has lost its second half.
+// Truncated returns a value without the second half of each long text.
 func Truncated(v any) any {
 	switch x := v.(type) {
 	case string:

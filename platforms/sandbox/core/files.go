@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Files are what bots uploaded, by ID. It serves them as text.
+// Files holds the uploads of bots by ID and serves them as text.
 type Files struct {
 	mu   sync.Mutex
 	data map[string][]byte
@@ -29,7 +29,7 @@ func (f *Files) Get(id string) ([]byte, bool) {
 	return data, ok
 }
 
-// ServeHTTP serves the file that the pattern of the request calls id.
+// ServeHTTP serves the file whose ID is the path value id.
 func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, ok := f.Get(r.PathValue("id"))
 	if !ok {

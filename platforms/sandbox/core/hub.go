@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Hub is what the emulators of one sandbox share: the lock, the notice that
-// something changed, the faults and the rate limits. Close ends every
-// connection.
+// Hub holds the state that the emulators of one sandbox share: the lock, change
+// notification, faults and rate limits. Close ends every connection.
 type Hub struct {
 	sync.Mutex // guards everything that the hub and the emulators keep
 
@@ -42,14 +41,14 @@ func (h *Hub) Close() { h.stop() }
 // Context ends when the sandbox is closed.
 func (h *Hub) Context() context.Context { return h.ctx }
 
-// Touch notes a change of what people see. The caller holds the lock.
+// Touch announces a change that members see. The caller holds the lock.
 func (h *Hub) Touch() {
 	h.revision++
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-// Revision counts the changes. The caller holds the lock.
+// Revision returns the number of changes. The caller holds the lock.
 func (h *Hub) Revision() int64 { return h.revision }
 
 // Next returns a number that was not used before. The caller holds the lock.
@@ -65,8 +64,8 @@ func (h *Hub) Changed() <-chan struct{} {
 	return h.changed
 }
 
-// Wait returns once ok holds, which is asked after each change with the lock
-// not held, or ctx's error.
+// Wait blocks until ok returns true. It calls ok after each change, without the
+// lock. It returns the error of ctx if that ends first.
 func (h *Hub) Wait(ctx context.Context, ok func() bool) error {
 	for {
 		ch := h.Changed()
@@ -81,11 +80,11 @@ func (h *Hub) Wait(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// maxAnswer is the most that is read of a bot's answer.
+// maxAnswer is the number of bytes of a bot's answer that Post reads.
 const maxAnswer = 1 << 20
 
-// Post sends a body to the URL of a bot and returns the status and the body of
-// its answer.
+// Post sends a body to the URL of a bot. It returns the response, whose body is
+// closed, and the content of that body.
 func (h *Hub) Post(ctx context.Context, url string, header http.Header, body []byte) (*http.Response, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -101,7 +100,7 @@ func (h *Hub) Post(ctx context.Context, url string, header http.Header, body []b
 	return resp, answer, err
 }
 
-// Sleep waits, and reports whether it did before ctx ended.
+// Sleep waits for d. It reports false if ctx ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

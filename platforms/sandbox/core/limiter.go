@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// Limiter counts requests per key, as services do.
+// Limiter counts the requests of each key in a token bucket.
 type Limiter struct {
 	off     bool
 	buckets map[string]*bucket

@@ -27,12 +27,12 @@ func On(s Service, as string, at Place, do string) Action {
 	return Action{Service: s.Name(), As: as, Do: do, Channel: at.Channel, Message: at.Message}
 }
 
-// Press presses the button whose label contains a text.
+// Press clicks the button whose label contains a text.
 func Press(ctx context.Context, s Service, as string, at Place, label string) (Reaction, error) {
 	return PressWith(ctx, s, as, at, label, nil)
 }
 
-// PressWith presses a button while inputs of the message hold values.
+// PressWith clicks a button while inputs of the message hold values.
 func PressWith(
 	ctx context.Context, s Service, as string, at Place, label string, values map[string][]string,
 ) (Reaction, error) {
@@ -45,8 +45,8 @@ func PressWith(
 	return s.Act(ctx, a)
 }
 
-// Fill submits an open modal. Fields are the values of its inputs in their
-// order: typed text, or labels of options; nil leaves an input as it is.
+// Fill submits an open modal. Fields are the values of its inputs in order:
+// typed text or labels of options. A nil value leaves an input unchanged.
 func Fill(ctx context.Context, s Service, as, view string, fields [][]string) (Reaction, error) {
 	inputs, open := s.Inputs(view)
 	if !open {
@@ -71,7 +71,7 @@ func Fill(ctx context.Context, s Service, as, view string, fields [][]string) (R
 	return s.Act(ctx, a)
 }
 
-// Options returns the options of an input, also those in groups.
+// Options returns the options of an input, including those in groups.
 func Options(element raw.Object) []raw.Object {
 	out := raw.Objects(element, "options")
 	for _, g := range raw.Objects(element, "option_groups") {
@@ -80,7 +80,8 @@ func Options(element raw.Object) []raw.Object {
 	return out
 }
 
-// OptionValues finds options by what their labels contain.
+// OptionValues returns the values of the options whose labels contain the
+// texts.
 func OptionValues(element raw.Object, labels []string) ([]string, error) {
 	out := []string{}
 	for _, l := range labels {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Account is a member as one service knows them.
+// Account is the account of a member on one service.
 type Account struct {
-	Key  string // how the control API names them
+	Key  string // names the member in the control API
 	Name string
 	ID   string
 }
 
-// Base is what every emulator has: its name, its members and their groups, and
-// a share of the hub. The lock of the hub guards the groups.
+// Base is the common part of an emulator: its name, the hub, and the members
+// and their groups. The lock of the hub guards the groups.
 type Base struct {
 	*Hub
 	Members []Account
@@ -49,15 +49,15 @@ func (b *Base) ByID(id string) (Account, bool) {
 	return Account{}, false
 }
 
-// SetGroup says who is in a group of the service.
+// SetGroup sets the members of a group of the service.
 func (b *Base) SetGroup(group string, members ...string) {
 	b.Lock()
 	defer b.Unlock()
 	b.groups[group] = members
 }
 
-// InGroup returns the members of a group, and whether it was ever set. The
-// caller holds the lock.
+// InGroup returns the members of a group, and whether the group was ever set.
+// The caller holds the lock.
 func (b *Base) InGroup(group string) ([]Account, bool) {
 	keys, known := b.groups[group]
 	var out []Account
@@ -80,8 +80,8 @@ func (b *Base) GroupsOf(m Account) []string {
 	return out
 }
 
-// CannotDo is the error of an action that the service does not have.
-func (b *Base) CannotDo(do string) error { return fmt.Errorf("%s: can not %q", b.name, do) }
+// CannotDo returns the error for an action that the service does not have.
+func (b *Base) CannotDo(do string) error { return fmt.Errorf("%s: cannot %q", b.name, do) }
 
 // Errorf returns an error that names the service.
 func (b *Base) Errorf(format string, args ...any) error {

@@ -6,8 +6,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// RefuseSocket refuses a new WebSocket connection if a fault says so, and
-// reports whether it did.
+// RefuseSocket applies the fault refuse_connect to a new WebSocket connection
+// and reports whether it refused the connection.
 func (b *Base) RefuseSocket(w http.ResponseWriter) bool {
 	if !b.Has("refuse_connect") {
 		return false
@@ -16,8 +16,8 @@ func (b *Base) RefuseSocket(w http.ResponseWriter) bool {
 	return true
 }
 
-// AcceptSocket opens a WebSocket connection of a bot. It returns nil after it
-// has answered the request with an error.
+// AcceptSocket opens a WebSocket connection of a bot. If that fails, it answers
+// the request with an error and returns nil.
 func AcceptSocket(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	// SDKs send no origin of ours.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// attach returns the attachments that a message has after a request: those
-// that its list keeps, and the files that came with it.
+// attach returns the attachments of a message after a request: the attachments
+// that the request keeps, and its files.
 func (g *guild) attach(message string, in sent, edit bool) ([]raw.Object, *failure) {
 	var held []raw.Object
 	wanted, listed := in.args["attachments"].([]any)
@@ -51,8 +51,8 @@ func (g *guild) upload(f file, name string) raw.Object {
 	}
 }
 
-// showAttachments resolves what the components refer to. An attachment that a
-// component shows is not listed with the message:
+// showAttachments resolves references of components to attachments. A message
+// does not list an attachment that a component shows:
 // discord/discord-api-docs#8277.
 func showAttachments(m raw.Object, held []raw.Object) *failure {
 	shown := map[string]bool{}
@@ -75,8 +75,8 @@ func showAttachments(m raw.Object, held []raw.Object) *failure {
 	return nil
 }
 
-// resolve points a media item of a component to its attachment, and returns the
-// ID of that, or "" if it is an address elsewhere.
+// resolve sets the address of a media item that refers to an attachment. It
+// returns the ID of the attachment, or "" for an external address.
 func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
 	name, given := strings.CutPrefix(raw.Str(item, "url"), "attachment://")
 	id := raw.Str(item, "attachment_id")
@@ -98,7 +98,7 @@ func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
 	return raw.Str(h, "id"), nil
 }
 
-// media are the media items of a component.
+// media returns the media items of a component.
 func media(c raw.Object) []raw.Object {
 	switch kindOf(c) {
 	case thumbnail:
@@ -115,7 +115,7 @@ func media(c raw.Object) []raw.Object {
 	return nil
 }
 
-// shownFiles are the IDs of the attachments that a message shows.
+// shownFiles returns the IDs of the attachments that a message shows.
 func shownFiles(m raw.Object) []string {
 	var out []string
 	if flags(m)&componentsV2 == 0 { // otherwise only components show them

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checker keeps the first thing that Discord would refuse.
+// checker keeps the first mistake that Discord would refuse.
 type checker struct {
 	bad   *failure
 	ids   map[string]bool
@@ -60,8 +60,8 @@ func (c *checker) atMost(path string, n, most int) {
 	}
 }
 
-// checkMessage checks a message against the documented limits. Files means that
-// it has attachments.
+// checkMessage checks a message against the documented limits. Files reports
+// whether the message has attachments.
 func checkMessage(m raw.Object, files bool) *failure {
 	if flags(m)&componentsV2 != 0 {
 		return checkLayout(m)
@@ -89,8 +89,8 @@ func checkMessage(m raw.Object, files bool) *failure {
 	return c.bad
 }
 
-// CheckMessage reports what Discord would refuse in the body of a message. It is
-// empty if Discord takes it.
+// CheckMessage returns the reason why Discord would refuse the body of a
+// message, or "".
 func CheckMessage(m raw.Object) string {
 	if bad := checkMessage(m, len(raw.List(m, "attachments")) > 0); bad != nil {
 		return fmt.Sprint(bad.message, " ", bad.errors)
@@ -98,7 +98,7 @@ func CheckMessage(m raw.Object) string {
 	return ""
 }
 
-// embed checks an embed, and returns how much text it has.
+// embed checks an embed and returns the length of its text.
 func (c *checker) embed(at string, e raw.Object) int {
 	total := 0
 	part := func(name string, v any, most int) {
@@ -134,7 +134,8 @@ func (c *checker) customID(at string, o raw.Object) {
 	c.ids[id] = true
 }
 
-// row checks an action row: up to five buttons, or one select or text input.
+// row checks an action row. It holds up to five buttons, one select or one text
+// input.
 func (c *checker) row(at string, row raw.Object) {
 	if kindOf(row) != actionRow {
 		c.kind(at, "1,")

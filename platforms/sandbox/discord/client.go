@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// client is the Discord client of the members: what they press, choose, fill in
-// and type becomes an interaction.
+// client is the Discord client of the members. It turns their actions into
+// interactions.
 type client struct {
 	*guild
 	gateway      *gateway
@@ -34,8 +34,8 @@ func (cl client) act(ctx context.Context, m core.Account, a core.Action) (core.R
 	return i.Reaction, nil
 }
 
-// begun is the interaction that an action starts, or nil if the app is not
-// told.
+// begun returns the interaction that an action starts, or nil if the app does
+// not receive the action.
 func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction, error) {
 	cl.Lock()
 	defer cl.Unlock()
@@ -143,8 +143,8 @@ func (cl client) modalSubmit(m core.Account, a core.Action) (raw.Object, *intera
 	return cl.payload(m, i, ch, data, shown.Message), i, nil
 }
 
-// command uses an application command: "/name subcommand". The caller holds the
-// lock.
+// command runs an application command of the form "/name subcommand". The
+// caller holds the lock.
 func (cl client) command(m core.Account, a core.Action) (raw.Object, *interaction, error) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(a.Text, "/"), " ")
 	command, ch := cl.commands[name], cl.channels[a.Channel]
@@ -170,7 +170,7 @@ func (cl client) subcommand(command, rest string, options []raw.Object) (raw.Obj
 		return nil, cl.Errorf("/%s has no %q", command, name)
 	}
 	values, wanted := []any{}, raw.Objects(options[n], "options")
-	if given != (len(wanted) > 0) { // one required text at most: the client sends nothing else
+	if given != (len(wanted) > 0) { // at most one option, which is required
 		return nil, cl.Errorf("/%s %s takes %d values", command, name, len(wanted))
 	}
 	for _, o := range wanted {

@@ -28,9 +28,9 @@ func respond(
 	}
 }
 
-// pressed presses the buttons of a card, to which the bot gives answers of
+// clickAll clicks the buttons of a card, to which the bot gives answers of
 // different kinds, and returns the card and the interactions.
-func pressed(t *testing.T, d *desk) (core.Place, map[string]*discordgo.Interaction) {
+func clickAll(t *testing.T, d *desk) (core.Place, map[string]*discordgo.Interaction) {
 	t.Helper()
 	buttons := inRow(button("private", "Private"), button("later", "Later"), button("go", "Go"))
 	card := d.post(&discordgo.MessageSend{Content: "card", Components: buttons})
@@ -39,7 +39,7 @@ func pressed(t *testing.T, d *desk) (core.Place, map[string]*discordgo.Interacti
 		got <- i
 		switch data := (&discordgo.InteractionResponseData{}); i.MessageComponentData().CustomID {
 		case "go":
-			data.Content, data.Components = "pressed by "+i.Member.User.ID, []discordgo.MessageComponent{}
+			data.Content, data.Components = "clicked by "+i.Member.User.ID, []discordgo.MessageComponent{}
 			respond(t, s, i, update, data)
 		case "private":
 			data.Content, data.Flags = "only you", discordgo.MessageFlagsEphemeral
@@ -58,13 +58,13 @@ func pressed(t *testing.T, d *desk) (core.Place, map[string]*discordgo.Interacti
 	return card, interactions
 }
 
-// TestPress checks what members see of the answers to a press: an update, and
+// TestPress checks what members see of the answers to a click: an update, and
 // an ephemeral message.
 func TestPress(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, discord.Options{}, false)
-	card, _ := pressed(t, d)
-	if said := d.e.Sees("bo", card); !strings.Contains(said, "pressed by "+ana) ||
+	card, _ := clickAll(t, d)
+	if said := d.e.Sees("bo", card); !strings.Contains(said, "clicked by "+ana) ||
 		len(d.e.Controls(d.e.Message(card.Channel, card.Message))) != 0 {
 		t.Errorf("shows %q", said)
 	}
@@ -85,7 +85,7 @@ func TestPress(t *testing.T) {
 func TestResponses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, discord.Options{}, false)
-	_, interactions := pressed(t, d)
+	_, interactions := clickAll(t, d)
 	i, text := interactions["Private"], "edited"
 	if m, err := d.bot.InteractionResponse(i); err != nil || m.ID != d.e.PrivatePlaces("ana")[0].Message {
 		t.Errorf("response: %v %v", m, err)
@@ -157,7 +157,7 @@ func TestImpossible(t *testing.T) {
 	press := core.Action{As: "ana", Do: "press", Channel: where.Channel, Message: where.Message, Control: "go"}
 	for word, change := range map[string]func(*core.Action){
 		"no member":                    func(a *core.Action) { a.As = "zoe" },
-		"can not":                      func(a *core.Action) { a.Do = "dance" },
+		"cannot":                       func(a *core.Action) { a.Do = "dance" },
 		"no channel":                   func(a *core.Action) { a.Channel = "1" },
 		"no message":                   func(a *core.Action) { a.Message = "1" },
 		"no control \"stop\"":          func(a *core.Action) { a.Control = "stop" },

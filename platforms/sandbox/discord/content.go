@@ -31,7 +31,7 @@ func (c *call) sent() sent {
 	return sent{c.args, c.files, strings.Contains(c.URL.Path, "/api/v10/")}
 }
 
-// apply checks and takes over what a create or edit sends.
+// apply checks the fields and files of a request and sets them on a message.
 func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 	next := raw.Copy(m)
 	if bad := takeFields(next, in.args, edit); bad != nil {
@@ -68,7 +68,7 @@ func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 	return nil
 }
 
-// takeFields takes over the fields that a request sets, and the flags.
+// takeFields sets the fields and flags of a request on a message.
 func takeFields(next, args raw.Object, edit bool) *failure {
 	for _, key := range []string{"content", "embeds", "components", "sticker_ids", "poll"} {
 		if v, ok := args[key]; ok {
@@ -90,8 +90,8 @@ func takeFields(next, args raw.Object, edit bool) *failure {
 	return applyFlags(next, args, edit)
 }
 
-// applyFlags takes over the flags that a bot may set. Whether a message is
-// ephemeral is decided when it is created, and components stay components.
+// applyFlags sets the flags that a bot may set. An edit cannot make a message
+// ephemeral, and cannot turn components into content.
 func applyFlags(next, args raw.Object, edit bool) *failure {
 	given, ok := raw.Number(args, "flags")
 	if !ok {
@@ -110,8 +110,8 @@ func applyFlags(next, args raw.Object, edit bool) *failure {
 	return nil
 }
 
-// mention notes whom the message pings: without allowed_mentions everyone
-// whom its text names, on edits too.
+// mention records the users that the message pings. Without allowed_mentions,
+// it pings every user in its text. This also holds for edits.
 func (g *guild) mention(m, args raw.Object) {
 	allowed, given := args["allowed_mentions"].(raw.Object)
 	parse := func(kind string) bool { return !given || slices.Contains(raw.List(allowed, "parse"), any(kind)) }

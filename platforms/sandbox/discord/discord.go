@@ -2,9 +2,15 @@
 // routes that interactive bots call, the gateway and HTTP delivery, and what
 // members do in the client. SDKs connect to it unchanged.
 //
-// What belongs here is what Discord does. One file holds one family of routes;
-// limits.go holds every limit with its source. What every chat service has
-// belongs to the core. The package knows no bot and no other emulator.
+// Code belongs here if it is specific to Discord. Each file holds one family of
+// routes, and limits.go holds every limit with its source. Code that holds for
+// every chat service belongs to the core. The package does not know any bot or
+// any other emulator.
+//
+// It has faults of its own: missing_permission takes the permission that Method
+// names, such as ATTACH_FILES, from the bot; freeze leaves heartbeats
+// unanswered; endpoint gives the application an interactions endpoint; sessions
+// leaves few gateway sessions.
 package discord
 
 import (
@@ -19,25 +25,25 @@ import (
 // Name is the name of the service.
 const Name = "discord"
 
-// Credentials and places of a guild. They are no secrets.
+// Credentials and places of a guild. They are not secret.
 const (
 	Token       = "sandbox-discord-token"
 	Application = "200000000000000001"
 	Guild       = "100000000000000001"
 	Channel     = "100000000000000002"
 	BotUser     = "200000000000000001"
-	Role        = "400000000000000001" // nobody has it at first
+	Role        = "400000000000000001" // without members at first
 )
 
 const otherChannel = "100000000000000003"
 
 // Options configures a guild.
 type Options struct {
-	// URL is where interactions are sent. If it is empty, they go through the
-	// gateway.
+	// URL is the address that receives interactions. If it is empty, they go
+	// through the gateway.
 	URL         string
-	ResponseTTL time.Duration // of the first response; zero means 3 seconds
-	Heartbeat   time.Duration // of the gateway; zero means 41.25 seconds, as the real one says
+	ResponseTTL time.Duration // time limit for the first response; zero means 3 seconds
+	Heartbeat   time.Duration // interval of the gateway; zero means the real 41.25 seconds
 }
 
 // Emulator is one Discord guild with one application. It is safe for concurrent
@@ -68,15 +74,15 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 // ServeHTTP implements http.Handler.
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// PublicKey is the key with which interactions over HTTP are signed.
+// PublicKey returns the key that verifies interactions over HTTP.
 func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }
 
-// Key is the private key with which interactions are signed; tests forge with
-// it.
+// Key returns the private key that signs interactions. Tests forge interactions
+// with it.
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
 
-// Act implements core.Service. Members press buttons, choose from selects,
-// submit and close modals, give commands, and hide embeds.
+// Act implements core.Service. Members click buttons, choose from selects,
+// submit and close modals, send commands, and hide embeds.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -85,7 +91,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	return e.client.act(ctx, m, a)
 }
 
-// Disconnect closes every gateway connection with a code; 0 asks to reconnect.
+// Disconnect closes every gateway connection with a code. Zero asks the bot to
+// reconnect.
 func (e *Emulator) Disconnect(code int) error {
 	e.gateway.disconnect(e.Context(), code)
 	return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// failure is an error of the API. Its JSON code 0 means none.
+// failure is an error of the API. Code 0 means that the error has no JSON code.
 type failure struct {
 	status  int
 	code    int
@@ -23,7 +23,8 @@ func (f *failure) write(rw http.ResponseWriter) {
 	raw.Write(rw, f.status, o)
 }
 
-// Errors of the API: docs.discord.com/developers/topics/opcodes-and-status-codes.
+// Errors of the API:
+// docs.discord.com/developers/topics/opcodes-and-status-codes.
 var (
 	notFound           = &failure{404, 0, "404: Not Found", nil}
 	unknownChannel     = &failure{404, 10003, "Unknown Channel", nil}
@@ -41,7 +42,7 @@ var (
 	internalError      = &failure{500, 0, "500: Internal Server Error", nil}
 )
 
-// invalid is "Invalid Form Body" with one error at a dotted path.
+// invalid returns "Invalid Form Body" with one error at a dotted path.
 func invalid(path, code, message string) *failure {
 	leaf := raw.Object{"_errors": []any{raw.Object{"code": code, "message": message}}}
 	parts := strings.Split(path, ".")

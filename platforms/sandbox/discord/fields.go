@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// fill is what a client sends for the components of a modal.
+// fill returns the values that a client sends for the components of a modal.
 func fill(components []raw.Object, values map[string][]string) ([]any, error) {
 	used := map[string]bool{}
 	out := []any{}
@@ -37,7 +37,7 @@ func fill(components []raw.Object, values map[string][]string) ([]any, error) {
 	return out, nil
 }
 
-// filled is one input: what the member put in, else its default.
+// filled returns one input with the value of the member, or with its default.
 func filled(c raw.Object, values map[string][]string, used map[string]bool) (raw.Object, error) {
 	id := raw.Str(c, "custom_id")
 	used[id] = true
@@ -73,7 +73,7 @@ func filled(c raw.Object, values map[string][]string, used map[string]bool) (raw
 	return out, nil
 }
 
-// checkTyped is what the client itself does not let a member type.
+// checkTyped checks a text against the limits that the client enforces.
 func checkTyped(c raw.Object, id, text string) error {
 	if text == "" && c["required"] != false {
 		return fmt.Errorf("%s is required", id)
@@ -87,7 +87,8 @@ func checkTyped(c raw.Object, id, text string) error {
 	return nil
 }
 
-// chosen are the values of a select, if the client lets a member choose them.
+// chosen returns the values of a select. It returns an error if the client does
+// not let a member choose them.
 func chosen(c raw.Object, given []string) ([]any, error) {
 	least, most := 1, 1
 	if n, ok := raw.Number(c, "min_values"); ok {

@@ -40,11 +40,12 @@ type gateway struct {
 	sessions map[string]*session
 }
 
-// session is a gateway session; it outlives its connection for a resume.
+// session is a gateway session. It outlives its connection, so that a bot can
+// resume it.
 type session struct {
 	id      string
 	intents int
-	mu      sync.Mutex // guards the rest; taken after the lock of the hub, never before
+	mu      sync.Mutex // guards the fields below; never lock the hub while holding it
 	conn    *websocket.Conn
 	seq     int
 	events  []event
@@ -102,7 +103,7 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// left notes that a connection has ended. Its session may resume.
+// left removes an ended connection from its session.
 func (gw *gateway) left(s *session, conn *websocket.Conn) {
 	gw.Lock()
 	defer gw.Unlock()
@@ -114,7 +115,8 @@ func (gw *gateway) left(s *session, conn *websocket.Conn) {
 	gw.Touch()
 }
 
-// frame handles identify and resume. A code other than 0 closes the connection.
+// frame handles identify and resume. The caller closes the connection if the
+// code is not 0.
 func (gw *gateway) frame(
 	ctx context.Context, conn *websocket.Conn, s *session, f frame,
 ) (*session, websocket.StatusCode) {
@@ -146,8 +148,8 @@ func (gw *gateway) frame(
 	return s, 0
 }
 
-// resume gives a session a new connection, and sends what it missed. It returns
-// nil if there is no such session.
+// resume gives a session a new connection and sends the missed events. It
+// returns nil if the session does not exist.
 func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, seq int) *session {
 	gw.Lock()
 	old := gw.sessions[id]
@@ -186,7 +188,8 @@ func (gw *gateway) identify(conn *websocket.Conn, intents int) *session {
 	return s
 }
 
-// guildJSON is the guild as a session gets it. The caller holds the lock.
+// guildJSON returns the guild in the format of GUILD_CREATE. The caller holds
+// the lock.
 func (gw *gateway) guildJSON() raw.Object {
 	channels := []any{}
 	for _, ch := range gw.channels {
@@ -203,7 +206,7 @@ func (gw *gateway) guildJSON() raw.Object {
 	}
 }
 
-// send numbers, keeps and sends an event.
+// send assigns a number to an event, keeps it for a resume, and sends it.
 func (s *session) send(ctx context.Context, t string, d any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +226,8 @@ func (s *session) send(ctx context.Context, t string, d any) {
 	}
 }
 
-// dispatch sends a message event to the sessions that subscribed to them. The
-// caller holds the lock.
+// dispatch sends a message event to the sessions with that intent. The caller
+// holds the lock.
 func (gw *gateway) dispatch(t string, extra, m raw.Object) {
 	for _, s := range gw.sessions {
 		if s.intents&intentMessages != 0 {
@@ -251,8 +254,8 @@ func (gw *gateway) connected() []*session {
 	return out
 }
 
-// disconnect closes every gateway connection. A code ends it with that code;
-// 0 asks to reconnect.
+// disconnect closes every gateway connection with a code. Zero asks the bot to
+// reconnect.
 func (gw *gateway) disconnect(ctx context.Context, code int) {
 	gw.Lock()
 	sessions := gw.connected()

@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// guild is what a Discord guild and its application hold. The lock of the hub
-// guards it.
+// guild is the state of a Discord guild and its application. The lock of the
+// hub guards it.
 type guild struct {
 	*core.Base
 	opts         Options
@@ -23,7 +23,7 @@ type guild struct {
 	modals       map[string]*modal       // by id
 	nonces       map[string]string       // nonce → message id
 	files        core.Files
-	attached     map[string][]raw.Object // by message: its attachments, also those that its components show
+	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
 	commands     map[string]raw.Object   // by name
 	lastID       int64
@@ -70,7 +70,7 @@ func (g *guild) add(id, name string, kind int) *channel {
 	return g.channels[id]
 }
 
-// direct is the direct message with a member.
+// direct returns the direct message channel with a member.
 func (g *guild) direct(m core.Account) *channel {
 	id := "9" + m.ID[1:]
 	if ch := g.channels[id]; ch != nil {
@@ -81,10 +81,10 @@ func (g *guild) direct(m core.Account) *channel {
 	return ch
 }
 
-// snowflakeEpoch is Discord's.
+// snowflakeEpoch is the start of Discord's time in Unix milliseconds.
 const snowflakeEpoch = 1420070400000
 
-// snowflake returns a new ID, from which a client reads the time.
+// snowflake returns a new ID. Clients read the time from it.
 func (g *guild) snowflake() string {
 	g.lastID = max(g.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
 	return strconv.FormatInt(g.lastID, 10)
@@ -116,7 +116,7 @@ func botJSON() raw.Object {
 	}
 }
 
-// preferEmbeds is a member's own setting: whether their client shows embeds.
+// preferEmbeds changes the setting whether a member's client shows embeds.
 func (g *guild) preferEmbeds(m core.Account, shown bool) {
 	delete(g.noEmbeds, m.ID)
 	if !shown {
@@ -125,7 +125,7 @@ func (g *guild) preferEmbeds(m core.Account, shown bool) {
 	g.Touch()
 }
 
-// State is what the guild shows.
+// State is a copy of the channels and modals of the guild.
 type State struct {
 	Connections int              `json:"connections"`
 	Channels    []core.ChatState `json:"channels"`
@@ -133,7 +133,7 @@ type State struct {
 	NoEmbeds    []string         `json:"no_embeds"` // users whose client shows no embeds
 }
 
-// State returns a copy of what people see. The caller holds the lock.
+// State returns a copy of the guild. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
 		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},

@@ -15,21 +15,21 @@ const (
 	modalSubmitted = 5
 )
 
-// interaction is one thing a member did, waiting for its response.
+// interaction is one action of a member that waits for a response.
 type interaction struct {
 	ID, Token string
 	User      string
 	Channel   string
-	Message   string // the message whose component was used
+	Message   string // ID of the message of the component
 	Kind      int
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool
 	Reaction  core.Reaction
-	Original  string // message that the response created or updated
+	Original  string // ID of the message that the response created or updated
 }
 
-// interactionsAPI has the routes with which a bot answers interactions.
+// interactionsAPI has the routes that answer interactions.
 type interactionsAPI struct{ *guild }
 
 func (api interactionsAPI) callback(c *call) (int, any, *failure) {
@@ -93,7 +93,7 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	return nil
 }
 
-// update edits the message whose component was used.
+// update edits the message of the component.
 func (api interactionsAPI) update(i *interaction, in sent) *failure {
 	if i.Message == "" {
 		return invalid("type", "BASE_TYPE_CHOICES", "Only components and modals opened from one can update a message.")
@@ -110,7 +110,7 @@ func (api interactionsAPI) update(i *interaction, in sent) *failure {
 	return nil
 }
 
-// openModal shows a modal. A client shows one at a time.
+// openModal shows a modal. A client shows one modal at a time.
 func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
 	if i.Kind == modalSubmitted {
 		return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 10, 12}.")
@@ -131,7 +131,7 @@ func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
 	return nil
 }
 
-// create posts a message for an interaction, privately if it says so.
+// create posts a message for an interaction, privately if its flags say so.
 func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure) {
 	ch := api.channels[i.Channel]
 	m := api.blank(ch)
@@ -152,7 +152,7 @@ func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure
 	return m, nil
 }
 
-// live returns the interaction of a token that still works.
+// live returns the interaction of a token that is still valid.
 func (api interactionsAPI) live(c *call) (*interaction, *failure) {
 	i := api.interactions[c.PathValue("token")]
 	if i == nil || c.PathValue("app") != Application || time.Since(i.Created) > tokenTTL || !i.done {
@@ -174,7 +174,7 @@ func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
 	return 200, raw.Clone(m), nil
 }
 
-// original finds the message of a request; @original is that of the response.
+// original finds the message of a request. The ID @original means the response.
 func (api interactionsAPI) original(c *call) (raw.Object, *failure) {
 	i, bad := api.live(c)
 	if bad != nil {

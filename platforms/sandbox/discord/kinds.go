@@ -31,8 +31,7 @@ const (
 
 func kindOf(o raw.Object) int { n, _ := raw.Number(o, "type"); return int(n) }
 
-// components are components with all that are nested in them, in the order in
-// which they are read.
+// components returns components and all nested components in reading order.
 func components(items []any) []raw.Object {
 	var out []raw.Object
 	for _, o := range raw.All(items) {
@@ -50,7 +49,7 @@ func components(items []any) []raw.Object {
 	return out
 }
 
-// numberComponents gives components without an id the next one that is free.
+// numberComponents gives each component without an ID the next free ID.
 func numberComponents(items []any) {
 	all, used := components(items), map[int]bool{}
 	for _, o := range all {

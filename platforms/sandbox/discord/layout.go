@@ -8,13 +8,14 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// legacyField refuses a field that a message made of components cannot have.
+// legacyField returns the error for a field that is not allowed with
+// components.
 func legacyField(name string) *failure {
 	return invalid(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
 		fmt.Sprintf("The '%s' field cannot be used when using MessageFlags.IS_COMPONENTS_V2", name))
 }
 
-// checkLayout checks a message that is made of components.
+// checkLayout checks a message with the flag IS_COMPONENTS_V2.
 func checkLayout(m raw.Object) *failure {
 	for _, name := range []string{"content", "embeds", "sticker_ids", "poll"} {
 		if !empty(m[name]) {
@@ -39,7 +40,7 @@ func checkLayout(m raw.Object) *failure {
 	return checkText(all)
 }
 
-// empty reports whether a field has nothing in it.
+// empty reports whether a field has no content.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -52,7 +53,7 @@ func empty(v any) bool {
 	return false
 }
 
-// numbers checks the ids that the bot gave.
+// numbers checks the IDs that the bot set.
 func (c *checker) numbers(all []raw.Object) {
 	seen := map[int]bool{}
 	for _, o := range all {
@@ -85,7 +86,7 @@ func checkText(all []raw.Object) *failure {
 	return nil
 }
 
-// layout checks components where layout components may stand.
+// layout checks the components of a message or of a container.
 func (c *checker) layout(at string, items []raw.Object, nested bool) {
 	for n, o := range items {
 		at := at + "." + strconv.Itoa(n)

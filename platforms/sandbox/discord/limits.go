@@ -2,8 +2,8 @@ package discord
 
 import "time"
 
-// Limits as docs.discord.com publishes them, counted in code points unless a
-// line says otherwise. Each group names its page.
+// Limits in code points, unless a comment names another unit. The comment of
+// each group names its page on docs.discord.com.
 const (
 	// resources/message
 	maxContent         = 2000
@@ -41,7 +41,7 @@ const (
 	maxMediaDescription  = 1024
 	maxComponentID       = 1<<31 - 1
 	maxComponentsText    = 4000
-	maxComponentsTextRaw = 10170 // bytes, beyond which the service fails: discord/discord-api-docs#8554
+	maxComponentsTextRaw = 10170 // bytes; the service fails above this: discord/discord-api-docs#8554
 
 	// resources/channel and interactions/application-commands
 	maxThreadName         = 100
@@ -58,10 +58,11 @@ const (
 	replayed         = 500  // events kept for a resume; no figure is published
 )
 
-// A rate is how many requests a second, and how many at once: topics/rate-limits.
+// A rate is a rate limit, in requests a second and requests at once:
+// topics/rate-limits.
 type rate struct{ perSecond, burst float64 }
 
 var (
 	globalRate = rate{50, 50}
-	routeRate  = rate{1, 5} // of a route and a channel; Discord tells it in headers
+	routeRate  = rate{1, 5} // of a route and a channel; Discord sends it in headers
 )

@@ -13,7 +13,7 @@ type messagesAPI struct {
 	gw *gateway
 }
 
-// blank is a new message of the bot.
+// blank returns a new message of the bot.
 func (g *guild) blank(ch *channel) raw.Object {
 	return raw.Object{
 		"id": g.snowflake(), "channel_id": ch.ID, "author": botJSON(), "content": "",
@@ -65,7 +65,7 @@ func (api messagesAPI) list(c *call) (int, any, *failure) {
 	return 200, ch.Newest(maxHistory), nil
 }
 
-// locate finds the message of a request. It finds no ephemeral ones.
+// locate finds the message of a request. It does not find ephemeral messages.
 func (api messagesAPI) locate(c *call) (*channel, raw.Object, *failure) {
 	ch := api.channels[c.PathValue("channel")]
 	if ch == nil {
@@ -110,7 +110,7 @@ func (api messagesAPI) delete(c *call) (int, any, *failure) {
 	return 204, nil, nil
 }
 
-// createThread starts a thread, which has the ID of its message.
+// createThread starts a thread. The thread has the ID of its message.
 func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	ch, m, bad := api.locate(c)
 	if bad != nil {

@@ -30,8 +30,8 @@ func checkModal(d raw.Object) *failure {
 	return c.bad
 }
 
-// CheckModal reports what Discord would refuse in the data of a modal response;
-// empty if nothing.
+// CheckModal returns the reason why Discord would refuse the data of a modal
+// response, or "".
 func CheckModal(encoded []byte) string {
 	var d raw.Object
 	if err := json.Unmarshal(encoded, &d); err != nil {

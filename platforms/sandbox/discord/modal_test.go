@@ -35,7 +35,7 @@ func form() map[string]any {
 	}}
 }
 
-// showForm answers presses with the form, and returns where submissions arrive.
+// showForm answers clicks with the form, and returns where submissions arrive.
 func (d *desk) showForm() chan json.RawMessage {
 	d.t.Helper()
 	got := make(chan json.RawMessage, 9)
@@ -57,7 +57,7 @@ func (d *desk) showForm() chan json.RawMessage {
 	return got
 }
 
-// TestModal checks that a press opens a modal, what the client does not let a
+// TestModal checks that a click opens a modal, what the client does not let a
 // member send, and what the app gets.
 func TestModal(t *testing.T) {
 	t.Parallel()

@@ -2,15 +2,15 @@ package discord
 
 import "github.com/nodbridge/nod/platforms/sandbox/raw"
 
-// bits are the permissions of the bot here, by the names that a fault
-// missing_permission gives them.
+// bits are the permissions of the bot by name. The fault missing_permission
+// uses these names.
 var bits = map[string]int64{
 	"VIEW_CHANNEL": 1 << 10, "SEND_MESSAGES": 1 << 11, "EMBED_LINKS": 1 << 14, "ATTACH_FILES": 1 << 15,
 	"READ_MESSAGE_HISTORY": 1 << 16, "CREATE_PUBLIC_THREADS": 1 << 35, "SEND_MESSAGES_IN_THREADS": 1 << 38,
 }
 
-// permissions are those that the bot has in every channel of the guild. The
-// caller holds the lock.
+// permissions returns the permissions of the bot in every channel of the guild.
+// The caller holds the lock.
 func (g *guild) permissions() int64 {
 	var all int64
 	for _, bit := range bits {
@@ -25,8 +25,8 @@ func (g *guild) permissions() int64 {
 	return all
 }
 
-// may reports whether the bot has a permission in a channel. In a direct
-// message there are none to have.
+// may reports whether the bot has a permission in a channel. Direct messages
+// need no permissions.
 func (g *guild) may(ch *channel, name string) bool {
 	return ch.Kind == directChannel || g.permissions()&bits[name] != 0
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// rest takes the requests of bots.
+// rest serves the requests of bots.
 type rest struct {
 	*guild
 	table []route
@@ -39,11 +39,11 @@ type call struct {
 	*http.Request
 	args  raw.Object
 	files []file
-	// endpoint and spent tell that the faults of these names hold.
+	// endpoint and spent report whether the faults endpoint and sessions apply.
 	endpoint, spent bool
 }
 
-// file is an uploaded file; its number is that of its field files[n].
+// file is an uploaded file. Its number is the n of its field files[n].
 type file struct {
 	number string
 	name   string
@@ -136,8 +136,8 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	core.Lose(rw)
 }
 
-// paced counts a request. It reports whether it may go on, and answers it if
-// not.
+// paced counts a request. It reports whether the request is within the limits.
+// If not, it answers the request.
 func (api rest) paced(rw http.ResponseWriter, rt route, channel string) bool {
 	api.Lock()
 	defer api.Unlock()

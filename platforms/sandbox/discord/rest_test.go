@@ -109,7 +109,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestRateLimits checks the limits of a route and of the bot, and what they say.
+// TestRateLimits checks the limits of a route and of the bot, and what they
+// say.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, discord.Options{}, true)

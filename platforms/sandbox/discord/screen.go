@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists what can be pressed on a message.
+// Controls lists the controls of a message.
 func Controls(m raw.Object) []core.Control {
 	kinds := map[int]string{button: "button", stringSelect: "select"}
 	var out []core.Control
@@ -75,8 +75,8 @@ func (e *Emulator) Pick(
 	return core.Press(ctx, e, as, at, submit)
 }
 
-// Sees implements core.Screen. It leaves out the embeds that the member's
-// client hides, and adds the content of the files that the message shows.
+// Sees implements core.Screen. It omits embeds that the member's client hides
+// and adds the content of the files that the message shows.
 func (e *Emulator) Sees(as string, at core.Place) string {
 	shown := e.Message(at.Channel, at.Message)
 	m, err := e.Member(as)
@@ -96,7 +96,7 @@ func (e *Emulator) Sees(as string, at core.Place) string {
 	return said
 }
 
-// Notes implements core.Screen: the ephemeral messages of a member.
+// Notes implements core.Screen. It returns the ephemeral messages of a member.
 func (e *Emulator) Notes(as string) []string {
 	m, err := e.Member(as)
 	if err != nil {
@@ -111,7 +111,8 @@ func (e *Emulator) Notes(as string) []string {
 	return out
 }
 
-// PrivatePlaces are where the ephemeral messages of a member are, oldest first.
+// PrivatePlaces returns the places of a member's ephemeral messages, oldest
+// first.
 func (e *Emulator) PrivatePlaces(as string) []core.Place {
 	m, err := e.Member(as)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package raw reads and writes JSON as bots send it: decoded, without types of
-// its own, so that an emulator sees every field and every mistake.
+// Package raw reads and writes decoded JSON without Go types of its own, so
+// that an emulator sees every field and every mistake of a bot.
 //
-// What belongs here works on any JSON value. What knows a field of a service
-// belongs to the emulator of that service.
+// Code belongs here if it works on any JSON value. Code that knows the fields
+// of one service belongs to the emulator of that service.
 package raw
 
 import (
@@ -24,12 +24,12 @@ func Sub(o Object, key string) Object { v, _ := o[key].(Object); return v }
 // List returns a field that is an array, or nil if there is none.
 func List(o Object, key string) []any { v, _ := o[key].([]any); return v }
 
-// Objects returns the items of a field that is an array. Items that are no
-// objects are nil.
+// Objects returns the items of a field that is an array. An item that is not an
+// object is nil.
 func Objects(o Object, key string) []Object { return All(List(o, key)) }
 
-// All returns the items of an array as objects. Items that are no objects are
-// nil.
+// All returns the items of an array as objects. An item that is not an object
+// is nil.
 func All(items []any) []Object {
 	out := make([]Object, len(items))
 	for n, v := range items {
@@ -41,7 +41,7 @@ func All(items []any) []Object {
 // Number returns a field that is a number, and whether there is one.
 func Number(o Object, key string) (float64, bool) { v, ok := o[key].(float64); return v, ok }
 
-// Int returns a number as an integer, whatever its type, or 0.
+// Int returns a number of any type as an integer, or 0.
 func Int(v any) int {
 	switch n := v.(type) {
 	case int:
@@ -54,7 +54,7 @@ func Int(v any) int {
 	return 0
 }
 
-// Text returns a text or a number as text, or "".
+// Text returns a string or a number as a string, or "".
 func Text(v any) string {
 	switch x := v.(type) {
 	case string:
@@ -65,7 +65,7 @@ func Text(v any) string {
 	return ""
 }
 
-// Clone returns a deep copy, as it would be after one trip over the wire.
+// Clone returns a deep copy with the types of decoded JSON.
 func Clone(v any) any {
 	encoded, err := json.Marshal(v)
 	if err != nil {
@@ -84,15 +84,15 @@ func Copy(o Object) Object { v, _ := Clone(o).(Object); return v }
 // Runes counts the characters of a text.
 func Runes(s string) int { return len([]rune(s)) }
 
-// Texts is everything that is written on a message, markup included.
+// Texts returns every text of a message, including markup.
 func Texts(m Object) string {
 	var b strings.Builder
 	writeTexts(&b, m)
 	return b.String()
 }
 
-// textKeys are the fields with text, and those that hold more fields with
-// text, in the order in which people read them.
+// textKeys are the fields that hold text or more fields with text, in reading
+// order.
 var textKeys = []string{
 	"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label",
 	"components", "accessory", "inline_keyboard", "reply_markup",

@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// webAPI takes the calls of bots.
+// webAPI serves the calls of bots.
 type webAPI struct {
 	*workspace
 	methods map[string]method
@@ -23,7 +23,7 @@ type webAPI struct {
 type method struct {
 	token     string // which token it takes: bot or app
 	tier      tier
-	scope     string // that a fault can take away; empty: none
+	scope     string // that a fault can remove; no check if empty
 	inChannel bool   // whether the bot has to be in the channel
 	call      func(r *http.Request, args raw.Object) raw.Object
 }
@@ -49,7 +49,7 @@ func newWebAPI(w *workspace, d *delivery) webAPI {
 	}}
 }
 
-// granted are the scopes that the app has.
+// granted are the scopes of the app.
 var granted = []string{
 	"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read",
 	"channels:read", "groups:read",
@@ -57,7 +57,7 @@ var granted = []string{
 
 func failure(code string) raw.Object { return raw.Object{"error": code} }
 
-// invalidArguments refuses a call and says why, each with its JSON pointer.
+// invalidArguments refuses a call. Each problem has a JSON pointer.
 func invalidArguments(problems ...string) raw.Object {
 	return raw.Object{"error": "invalid_arguments", "response_metadata": raw.Object{"messages": problems}}
 }
@@ -122,7 +122,7 @@ func (api webAPI) authorize(kind, token string) string {
 	return "invalid_auth"
 }
 
-// pace returns how many seconds a caller has to wait, or 0.
+// pace returns the number of seconds that a caller has to wait, or 0.
 func (api webAPI) pace(name string, t tier, args raw.Object) int {
 	api.Lock()
 	defer api.Unlock()
@@ -136,8 +136,8 @@ func (api webAPI) pace(name string, t tier, args raw.Object) int {
 	return 0
 }
 
-// barred is what a bot is answered that lacks a scope, or is not in a channel.
-// It is nil otherwise.
+// barred returns the answer to a bot that lacks a scope or is not in a channel,
+// or nil.
 func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
 	if m.scope != "" && api.Fault(m.scope, "missing_scope") != nil {
 		return raw.Object{"ok": false, "error": "missing_scope", "needed": m.scope, "provided": api.scopes()}
@@ -152,7 +152,7 @@ func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
 	return raw.Object{"ok": false, "error": "not_in_channel"}
 }
 
-// scopes are those of the bot token, as the header has them.
+// scopes returns the scopes of the bot token in the format of the header.
 func (api webAPI) scopes() string {
 	var have []string
 	for _, scope := range granted {
@@ -180,8 +180,8 @@ func (api webAPI) damage(name string, args raw.Object) {
 	}
 }
 
-// arguments reads a form or JSON body, and the token. It returns the error of
-// the API if it cannot.
+// arguments reads a form or JSON body, and the token. If it fails, it returns
+// the error code of the API in refused.
 func arguments(r *http.Request) (args raw.Object, token, refused string) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		return formArguments(r)

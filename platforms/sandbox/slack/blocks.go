@@ -10,7 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checker collects what Slack would refuse, each with its JSON pointer.
+// checker collects the mistakes that Slack would refuse, each with a JSON
+// pointer.
 type checker struct {
 	problems []string
 	blockIDs map[string]bool
@@ -38,14 +39,14 @@ func (c *checker) fail(at, format string, args ...any) {
 	c.problems = append(c.problems, "[ERROR] "+fmt.Sprintf(format, args...)+" [json-pointer:"+at+"]")
 }
 
-// length counts UTF-16 units with &, < and > as their entities, the strictest
-// of the known ways to count.
+// length counts UTF-16 units, with &, < and > as entities. This is the
+// strictest of the known ways to count.
 func length(s string) int {
 	s = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(s)
 	return len(utf16.Encode([]rune(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))))
 }
 
-// size is the size of a message by its JSON.
+// size returns the size of the JSON of blocks.
 func size(blocks []any) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -56,7 +57,7 @@ func size(blocks []any) int {
 	return length(b.String())
 }
 
-// text checks a text object. Kinds are the types that it may have.
+// text checks a text object. Kinds lists the allowed types.
 func (c *checker) text(at string, o raw.Object, key string, limit int, required bool, kinds string) {
 	t, ok := o[key].(raw.Object)
 	at += "/" + key

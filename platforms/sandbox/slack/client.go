@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// client is the Slack client of the members: what they press, fill in and
-// type becomes a payload for the app.
+// client is the Slack client of the members. It turns their actions into
+// payloads for the app.
 type client struct {
 	*workspace
 	delivery *delivery
@@ -112,7 +112,7 @@ func (cl client) close(a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
-// command sends a slash command. Its answer is for the member only.
+// command sends a slash command. By default, only the member sees the answer.
 func (cl client) command(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	name, text, _ := strings.Cut(a.Text, " ")
 	cl.Lock()
@@ -148,7 +148,8 @@ func (cl client) command(ctx context.Context, m core.Account, a core.Action) (co
 	return core.Reaction{OK: true}, nil
 }
 
-// openHome opens the app's Home tab: the app is told, and shows what it likes.
+// openHome opens the app's Home tab: the app receives an event and publishes a
+// view.
 func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, error) {
 	_, err := cl.delivery.deliver(ctx, raw.Object{
 		"type":       "event_callback",
@@ -185,8 +186,8 @@ func (cl client) submit(ctx context.Context, m core.Account, a core.Action) (cor
 	return cl.answered(v, answer), nil
 }
 
-// viewSubmission is what the app gets. Errs are what the client finds wrong on
-// its own.
+// viewSubmission returns the payload for the app, or in errs the errors that
+// the client finds itself.
 func (cl client) viewSubmission(
 	m core.Account, a core.Action,
 ) (v *view, payload raw.Object, errs map[string]string, err error) {
@@ -219,7 +220,7 @@ func (cl client) viewSubmission(
 
 const trouble = "We had some trouble connecting. Try again?"
 
-// answered applies an app's answer to a view submission.
+// answered applies the app's answer to a view submission.
 func (cl client) answered(v *view, body json.RawMessage) core.Reaction {
 	var a struct {
 		Action string            `json:"response_action"`

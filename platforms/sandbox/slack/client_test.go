@@ -38,7 +38,7 @@ var formValues = [][]string{
 	{"Label x", "Label y"},
 }
 
-// openForm opens the form by a press. The app gives answers to submissions, one
+// openForm opens the form by a click. The app gives answers to submissions, one
 // after the other. It returns the form, and the payloads that the app gets.
 func (d *desk) openForm(answers ...any) (view string, got chan slackgo.InteractionCallback) {
 	d.t.Helper()
@@ -62,7 +62,7 @@ func (d *desk) openForm(answers ...any) (view string, got chan slackgo.Interacti
 	})
 	r, err := core.Press(d.t.Context(), d.e, "ana", at, "Open")
 	if err != nil || !r.OK || r.Modal == "" {
-		d.t.Fatalf("pressed: %+v %v", r, err)
+		d.t.Fatalf("clicked: %+v %v", r, err)
 	}
 	return r.Modal, got
 }
@@ -77,7 +77,7 @@ func (d *desk) fill(view string, values [][]string) core.Reaction {
 	return r
 }
 
-// TestForm checks that a press opens a modal, that the client checks it, and
+// TestForm checks that a click opens a modal, that the client checks it, and
 // that the app gets what the member put in.
 func TestForm(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestImpossible(t *testing.T) {
 	press := core.Action{As: "ana", Do: "press", Channel: at.Channel, Message: at.Message, Control: "go"}
 	for word, change := range map[string]func(*core.Action){
 		"no member":           func(a *core.Action) { a.As = "zoe" },
-		"can not":             func(a *core.Action) { a.Do = "dance" },
+		"cannot":              func(a *core.Action) { a.Do = "dance" },
 		"no channel":          func(a *core.Action) { a.Channel = "C0NONE" },
 		"no message":          func(a *core.Action) { a.Message = "1.1" },
 		"no control":          func(a *core.Action) { a.Control = "stop" },
@@ -160,7 +160,7 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// TestPick checks that a select on a message is sent with the press.
+// TestPick checks that a select on a message is sent with the click.
 func TestPick(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, slack.Options{}, false)

@@ -16,14 +16,13 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// delivery brings payloads to the app: through a socket of Socket Mode, or to
-// its URL.
+// delivery sends payloads to the app, through Socket Mode or to its URL.
 type delivery struct {
 	*core.Base
 	url     string
 	sockets map[*socket]bool
 	tickets map[string]bool // of sockets that may be opened
-	turn    int             // which socket gets the next payload
+	turn    int             // selects the socket for the next payload
 }
 
 func newDelivery(w *workspace, url string) *delivery {

@@ -82,7 +82,7 @@ func TestResponseURLs(t *testing.T) {
 	)
 	answers <- ""
 	if r, err := core.Press(t.Context(), d.e, "ana", at, "Go"); err != nil || !r.OK {
-		t.Fatalf("pressed: %+v %v", r, err)
+		t.Fatalf("clicked: %+v %v", r, err)
 	}
 	var in slackgo.InteractionCallback
 	if err := json.Unmarshal([]byte((<-got).Get("payload")), &in); err != nil {

@@ -59,7 +59,7 @@ func (d *desk) fault(f core.Fault) {
 	d.hub.AddFault(f)
 }
 
-// post posts blocks and returns where they are.
+// post posts a message and returns its place.
 func (d *desk) post(options ...slackgo.MsgOption) core.Place {
 	d.t.Helper()
 	channel, ts, err := d.api.PostMessageContext(d.t.Context(), slack.Channel, options...)

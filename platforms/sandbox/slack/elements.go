@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// element checks an interactive element. Input says that an input block holds
-// it.
+// element checks an interactive element. Input reports whether an input block
+// contains it.
 func (c *checker) element(at string, e raw.Object, input bool) {
 	kind, id := raw.Str(e, "type"), raw.Str(e, "action_id")
 	if id == "" || len(id) > maxActionID {
@@ -73,7 +73,7 @@ func isTime(layout string) func(string) bool {
 	return func(s string) bool { _, err := time.Parse(layout, s); return err == nil }
 }
 
-// typed checks the inputs of one kind of value.
+// typed checks inputs for numbers, addresses, dates and times.
 func (c *checker) typed(at, kind string, e raw.Object, input bool) {
 	if !input && kind != "datepicker" && kind != "timepicker" {
 		c.fail(at+"/type", "only allowed in input")
@@ -145,7 +145,7 @@ func (c *checker) options(at string, options []raw.Object, most int, kinds strin
 			c.fail(at+"/value", "must be 1 to %d characters", maxOptionValue)
 		}
 		if seen[value] {
-			c.fail(at+"/value", "is there twice")
+			c.fail(at+"/value", "duplicate value")
 		}
 		seen[value] = true
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// inputState is the state of every stateful element: what the member put in,
-// else its initial value.
+// inputState returns the state of every stateful element: the value that the
+// member entered, or the initial value.
 func inputState(blocks []raw.Object, given map[string][]string) (raw.Object, error) {
 	values := raw.Object{}
 	known := map[string]bool{}
@@ -40,7 +40,7 @@ func inputState(blocks []raw.Object, given map[string][]string) (raw.Object, err
 	return values, nil
 }
 
-// elementState is the state of one element, or nil if it has none.
+// elementState returns the state of one element, or nil if it has none.
 func elementState(e raw.Object, given []string, set bool) (raw.Object, error) {
 	switch kind := raw.Str(e, "type"); kind {
 	case "plain_text_input":
@@ -87,8 +87,8 @@ func pick(e raw.Object, values []string) ([]any, error) {
 	return chosen, nil
 }
 
-// typedState is the state of an input of one kind of value. What the client
-// would not let a member type is an error here.
+// typedState returns the state of an input for text, numbers, dates or times.
+// It returns an error for a value that the client does not let a member enter.
 func typedState(kind string, e raw.Object, given []string, set bool) (raw.Object, error) {
 	names := map[string][2]string{
 		"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"},
@@ -116,8 +116,8 @@ func typedState(kind string, e raw.Object, given []string, set bool) (raw.Object
 	return raw.Object{"type": kind, value: text}, err
 }
 
-// clientErrors are what the client itself finds wrong with a view's inputs, by
-// block ID.
+// clientErrors returns the errors that the client itself shows at the inputs of
+// a view, by block ID.
 func clientErrors(blocks []raw.Object, values raw.Object) map[string]string {
 	errs := map[string]string{}
 	for _, block := range blocks {

@@ -2,8 +2,8 @@ package slack
 
 import "time"
 
-// Limits as docs.slack.dev publishes them, counted in characters unless a line
-// says otherwise. Each group names its page.
+// Limits in characters, unless a comment names another unit. The comment of
+// each group names its page on docs.slack.dev.
 const (
 	// reference/block-kit/blocks
 	maxMessageBlocks = 50
@@ -17,7 +17,8 @@ const (
 	maxHint          = 2000
 	maxIndent        = 8 // of a rich text list
 
-	// reference/block-kit/block-elements and reference/block-kit/composition-objects
+	// reference/block-kit/block-elements and
+	// reference/block-kit/composition-objects
 	maxActionID    = 255
 	maxPlaceholder = 150
 	maxButton      = 75
@@ -38,8 +39,8 @@ const (
 	// reference/methods/chat.postMessage and reference/methods/chat.update
 	maxPostText   = 40_000
 	maxUpdateText = 4000
-	// maxBlocksSize is what all blocks of a message may have together. Nothing is
-	// published; bots measured it.
+	// maxBlocksSize is the limit of all blocks of a message together. Slack does
+	// not publish it. Developers of bots measured it.
 	maxBlocksSize = 13_200
 
 	maxHistory = 100 // reference/methods/conversations.history: the default
@@ -49,14 +50,14 @@ const (
 	maxAck     = 20_480 // bytes of an answer in an acknowledgment; Slack drops longer ones silently
 
 	// interactivity/handling-user-interaction
-	responseUses = 5
-	responseTTL  = 30 * time.Minute
-	// DefaultTriggerTTL is how long a bot has to use a trigger.
-	defaultTriggerTTL = 3 * time.Second
-	answerWithin      = 3 * time.Second
+	responseUses      = 5
+	responseTTL       = 30 * time.Minute
+	defaultTriggerTTL = 3 * time.Second // lifetime of a trigger
+	answerWithin      = 3 * time.Second // time limit for the answer to a payload
 )
 
-// A tier is how many calls a minute a method takes: apis/web-api/rate-limits.
+// A tier is the rate limit of a method, in calls a second and calls at once:
+// apis/web-api/rate-limits.
 type tier struct{ rate, burst float64 }
 
 var (

@@ -11,7 +11,8 @@ import (
 // chatAPI has the methods chat.*.
 type chatAPI struct{ *workspace }
 
-// content checks and takes over text, blocks and metadata of a message.
+// content checks the text, blocks and metadata of a call and sets them on a
+// message. It returns the error of the API, or nil.
 func content(a, m raw.Object) raw.Object {
 	blocks, given := a["blocks"].([]any)
 	if v, ok := a["blocks"]; ok && !given && v != nil && v != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// responseURL is where an app may answer an interaction.
+// responseURL is an address where an app may answer an interaction.
 type responseURL struct {
 	user, channel, ts string
 	uses              int
@@ -25,7 +25,7 @@ func (w *workspace) newURL(user, channel, ts string) string {
 	return "/slack/response/" + key
 }
 
-// responseURL takes what an app sends to the response_url of an interaction.
+// responseURL serves the response_url of an interaction.
 func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var a raw.Object

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists what can be pressed on a message.
+// Controls lists the controls of a message.
 func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, b := range raw.Objects(m, "blocks") {
@@ -50,7 +50,7 @@ func (e *Emulator) Inputs(id string) ([]core.Input, bool) {
 	return inputs(raw.Copy(v.View)), true
 }
 
-// inputs are those of a view or a message.
+// inputs returns the inputs of a view or a message.
 func inputs(of raw.Object) []core.Input {
 	var out []core.Input
 	for _, b := range raw.Objects(of, "blocks") {
@@ -61,7 +61,7 @@ func inputs(of raw.Object) []core.Input {
 	return out
 }
 
-// Pick implements core.Screen. The options are sent with the press.
+// Pick implements core.Screen. The click carries the options.
 func (e *Emulator) Pick(
 	ctx context.Context, as string, at core.Place, labels []string, submit string,
 ) (core.Reaction, error) {
@@ -85,7 +85,7 @@ func (e *Emulator) Sees(_ string, at core.Place) string {
 	return raw.Texts(e.Message(at.Channel, at.Message))
 }
 
-// Notes implements core.Screen: the ephemeral messages of a member.
+// Notes implements core.Screen. It returns the ephemeral messages of a member.
 func (e *Emulator) Notes(as string) []string {
 	m, err := e.Member(as)
 	if err != nil {

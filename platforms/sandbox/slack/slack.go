@@ -2,9 +2,12 @@
 // that interactive bots call, Socket Mode and HTTP delivery, and what members
 // do in the client. SDKs connect to it unchanged.
 //
-// What belongs here is what Slack does. One file holds one family of methods;
-// limits.go holds every limit with its source. What every chat service has
-// belongs to the core. The package knows no bot and no other emulator.
+// Code belongs here if it is specific to Slack. Each file holds one family of
+// methods, and limits.go holds every limit with its source. Code that holds for
+// every chat service belongs to the core. The package does not know any bot or
+// any other emulator.
+//
+// The fault missing_scope takes the scope that Method names from the bot.
 package slack
 
 import (
@@ -19,14 +22,14 @@ import (
 // Name is the name of the service.
 const Name = "slack"
 
-// Credentials and places of a workspace. They are no secrets.
+// Credentials and places of a workspace. They are not secret.
 const (
 	BotToken      = "xoxb-sandbox"
 	AppToken      = "xapp-sandbox"
 	SigningSecret = "sandbox-slack-signing-secret"
 	Channel       = "C0DEPLOYS1"
 	BotUser       = "U0BOT00000"
-	UserGroup     = "S0SRE00001" // nobody is in it at first
+	UserGroup     = "S0SRE00001" // without members at first
 )
 
 const (
@@ -38,8 +41,8 @@ const (
 
 // Options configures a workspace.
 type Options struct {
-	// URL is where interactions are sent. If it is empty, they go through Socket
-	// Mode.
+	// URL is the address that receives interactions. If it is empty, they go
+	// through Socket Mode.
 	URL        string
 	TriggerTTL time.Duration // zero means 3 seconds
 }
@@ -69,8 +72,8 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 // ServeHTTP implements http.Handler.
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// Act implements core.Service. Members press, submit and close modals, give
-// commands, open the Home tab, and delete messages.
+// Act implements core.Service. Members click buttons, submit and close modals,
+// send commands, open the Home tab, and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -100,8 +103,8 @@ func (e *Emulator) Disconnect(int) error {
 	return nil
 }
 
-// Home opens the Home tab of the app as a member, and returns the texts that it
-// shows then.
+// Home opens the Home tab of the app as a member and returns the texts of the
+// tab.
 func (e *Emulator) Home(ctx context.Context, as string) (string, error) {
 	r, err := e.Act(ctx, core.Action{Service: Name, As: as, Do: "home"})
 	if err != nil || r.Warning != "" {

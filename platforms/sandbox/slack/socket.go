@@ -124,7 +124,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	if len(all) == 0 {
 		return nil, core.ErrNoReceiver
 	}
-	s := all[turn%len(all)] // any of them, no pattern is promised
+	s := all[turn%len(all)] // Slack promises no order
 	id := uuid.NewString()
 	ch := make(chan json.RawMessage, 1)
 	s.mu.Lock()

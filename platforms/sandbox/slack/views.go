@@ -43,7 +43,7 @@ func checkModal(v raw.Object) []string {
 	return append(c.problems, checkBlocks(raw.List(v, "blocks"), maxViewBlocks)...)
 }
 
-// CheckModal reports what Slack would refuse in a view; empty if nothing.
+// CheckModal returns the reasons why Slack would refuse a view.
 func CheckModal(encoded []byte) []string {
 	var v raw.Object
 	if err := json.Unmarshal(encoded, &v); err != nil {
@@ -88,8 +88,8 @@ func (api viewsAPI) push(_ *http.Request, a raw.Object) raw.Object {
 	return api.show(a, true)
 }
 
-// show opens a modal. A client shows one stack of views, which a first one
-// replaces.
+// show opens a modal. A client shows one stack of views. The first view of a
+// stack replaces the old stack.
 func (api viewsAPI) show(a raw.Object, first bool) raw.Object {
 	v, bad := checkedView(a)
 	if bad != nil {
@@ -149,7 +149,7 @@ func (api viewsAPI) publish(_ *http.Request, a raw.Object) raw.Object {
 
 func (v *view) replace(with raw.Object) { v.View, v.Hash, v.Errors = with, uuid.NewString(), nil }
 
-// json is a view as payloads and answers carry it.
+// json returns the view in the format of payloads and answers.
 func (v *view) json(values raw.Object) raw.Object {
 	out := raw.Copy(v.View)
 	out["id"], out["hash"], out["team_id"], out["app_id"], out["bot_id"] = v.ID, v.Hash, team, app, bot

@@ -13,11 +13,11 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// workspace is what a Slack workspace holds. The lock of the hub guards it.
+// workspace is the state of a Slack workspace. The lock of the hub guards it.
 type workspace struct {
 	*core.Base
 	channels   map[string]*core.Chat
-	triggers   map[string]time.Time // unused ones, and when they expire
+	triggers   map[string]time.Time // expiration times of unused triggers
 	triggerTTL time.Duration
 	views      map[string]*view
 	homes      map[string]raw.Object  // Home tabs by user
@@ -42,13 +42,14 @@ func (w *workspace) add(id, name string) *core.Chat {
 	return &c
 }
 
-// stamp is a new message timestamp: unique and rising, as Slack's are.
+// stamp returns a new message timestamp. Timestamps are unique and increasing.
 func (w *workspace) stamp() string {
 	w.lastTS = max(w.lastTS+1, time.Now().UnixMicro())
 	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
 }
 
-// channel finds a conversation; a user id means the direct message with them.
+// channel finds a conversation. A user ID means the direct message with the
+// user.
 func (w *workspace) channel(id string) *core.Chat {
 	if c := w.channels[id]; c != nil {
 		return c
@@ -84,7 +85,7 @@ func (w *workspace) direct(user string) *core.Chat {
 	return c
 }
 
-// trigger is a new trigger ID of a user.
+// trigger returns a new trigger ID for a user.
 func (w *workspace) trigger(user string) string {
 	id := strconv.FormatInt(w.Next(), 10) + "." + user + "." + uuid.NewString()
 	w.triggers[id] = time.Now().Add(w.triggerTTL)
@@ -99,7 +100,7 @@ func userOfTrigger(id string) string {
 	return parts[1]
 }
 
-// useTrigger takes a trigger, which works once.
+// useTrigger consumes a trigger and returns its user. A trigger works once.
 func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
 	expires, ok := w.triggers[id]
 	delete(w.triggers, id)
@@ -112,14 +113,14 @@ func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
 	return userOfTrigger(id), nil
 }
 
-// State is what the workspace shows.
+// State is a copy of the channels and modals of the workspace.
 type State struct {
 	Connections int              `json:"connections"`
 	Channels    []core.ChatState `json:"channels"`
 	Views       []core.ViewState `json:"views"`
 }
 
-// State returns a copy of what people see. The caller holds the lock.
+// State returns a copy of the workspace. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: []core.ViewState{}}
 	for _, c := range e.channels {

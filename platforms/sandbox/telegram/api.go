@@ -29,7 +29,7 @@ func badRequest(format string, args ...any) *failure {
 // method answers a call. It runs with the lock held.
 type method func(a arguments) (any, *failure)
 
-// botAPI takes the calls of bots.
+// botAPI serves the calls of bots.
 type botAPI struct {
 	*bot
 	updates *updates
@@ -86,7 +86,7 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		write(rw, nil, badRequest("%s", err.Error()))
 		return
 	}
-	if name == "getupdates" { // served apart: it waits
+	if name == "getupdates" { // it waits, so it must not hold the lock
 		result, bad := api.updates.get(r.Context(), args)
 		write(rw, result, bad)
 		return
@@ -108,8 +108,8 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	core.Lose(rw)
 }
 
-// barred refuses a bot that is not in the chat, or may not send there. It notes
-// in the arguments that the bot may not send.
+// barred returns the error for a bot that is not in the chat or may not send
+// there, or nil. It also sets the argument denied.
 func (api botAPI) barred(name string, args *arguments) *failure {
 	if _, chat := args.values["chat_id"]; chat && api.Has("absent") {
 		return &failure{403, "Forbidden: bot is not a member of the supergroup chat", nil}
@@ -120,8 +120,8 @@ func (api botAPI) barred(name string, args *arguments) *failure {
 	return nil
 }
 
-// pace counts what Telegram counts: messages and edits, of all chats and of
-// each. It returns how many seconds a caller has to wait, or 0.
+// pace counts messages and edits, of all chats and of each chat. It returns the
+// number of seconds that a caller has to wait, or 0.
 func (api botAPI) pace(name string, a arguments) int {
 	if !strings.HasPrefix(name, "send") && !strings.HasPrefix(name, "edit") {
 		return 0
@@ -142,12 +142,12 @@ func (api botAPI) pace(name string, a arguments) int {
 	return int(wait.Seconds()) + 1
 }
 
-// arguments are the parameters of a call: texts, or decoded JSON.
+// arguments are the parameters of a call: strings or decoded JSON.
 type arguments struct {
 	values raw.Object
 	files  map[string]file
-	denied bool // the fault no_permission holds
-	// The faults of these names hold.
+	denied bool // whether the fault no_permission applies
+	// Whether the faults with these names apply.
 	truncate, strip bool
 }
 
@@ -215,7 +215,7 @@ func (a arguments) text(key string) string {
 
 func (a arguments) number(key string) int64 { return number(a.text(key)) }
 
-// structure is a parameter that is JSON, in a form as text.
+// structure decodes a parameter that is JSON. In a form, it is a string.
 func (a arguments) structure(key string, into any) error {
 	v, ok := a.values[key]
 	if !ok || v == "" || v == nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// bot is what a Telegram bot and its chats hold. The lock of the hub guards it.
+// bot is the state of a Telegram bot and its chats. The lock of the hub guards
+// it.
 type bot struct {
 	*core.Base
 	chats map[string]*chat
 	files core.Files
 }
 
-// chat is a group or a private chat. Its ID is that of the user if it is
-// private.
+// chat is a group or a private chat. A private chat has the ID of its user.
 type chat struct {
 	core.Chat
 	Kind string // supergroup or private
@@ -44,9 +44,9 @@ func (b *bot) add(id, name, kind string) *chat {
 	return b.chats[id]
 }
 
-// number returns an ID as Telegram has it.
+// number returns an ID as a number, or 0.
 func number(id string) int64 {
-	n, _ := strconv.ParseInt(id, 10, 64) // no chat, user or message has the ID 0
+	n, _ := strconv.ParseInt(id, 10, 64) // chats, users and messages never have the ID 0
 	return n
 }
 
@@ -65,7 +65,7 @@ func (c *chat) json() raw.Object {
 	return raw.Object{"id": number(c.ID), "type": c.Kind, "title": c.Name}
 }
 
-// blank is a new message.
+// blank returns a new message.
 func (c *chat) blank(from raw.Object) raw.Object {
 	c.last++
 	return raw.Object{"message_id": c.last, "from": from, "chat": c.json(), "date": int(time.Now().Unix())}
@@ -84,14 +84,14 @@ func userJSON(m core.Account) raw.Object {
 // fromBot reports whether the bot sent a message.
 func fromBot(m raw.Object) bool { return raw.Int(raw.Sub(m, "from")["id"]) == int(BotID) }
 
-// State is what the chats show.
+// State is a copy of the chats, and of the state of the queue.
 type State struct {
 	Polling bool             `json:"polling"`
-	Handed  int              `json:"handed"` // updates given out so far, repeats included
+	Handed  int              `json:"handed"` // updates that getUpdates returned, including repeats
 	Chats   []core.ChatState `json:"chats"`
 }
 
-// State returns a copy of what people see. The caller holds the lock.
+// State returns a copy of the chats. The caller holds the lock.
 func (e *Emulator) State() State {
 	u := e.updates
 	st := State{Polling: u.pollers > 0 || u.webhook != "", Handed: u.handed, Chats: []core.ChatState{}}

@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// client is the Telegram client of the members: what they press and write
-// becomes an update.
+// client is the Telegram client of the members. It turns their actions into
+// updates.
 type client struct {
 	*bot
 	updates *updates
@@ -29,8 +29,8 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no message %s in %s", a.Message, a.Channel)
 	}
-	// A bad client can send any data; a good one only what a button holds.
-	// Tests are bad clients, so it is not checked.
+	// A good client sends only the data of a button, but a bad client can send any
+	// data. The data is not checked, because tests act as bad clients.
 	id := uuid.NewString()
 	q := cl.queries.add(id)
 	body := raw.Object{"callback_query": raw.Object{
@@ -58,11 +58,12 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	return core.Reaction{Warning: loading}, nil
 }
 
-// chatID is the chat of an action, as the emulator keeps it.
+// chatID returns the ID of the chat of an action in canonical form.
 func chatID(a core.Action) string { return strconv.FormatInt(number(a.Channel), 10) }
 
-// write sends a message of a member to a chat, also as a reply. Privacy mode is
-// on: in a group, the bot gets commands, and replies to its own messages.
+// write sends a message of a member to a chat, or replies to a message. Privacy
+// mode is on: in a group, the bot receives only commands and replies to its own
+// messages.
 func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	defer cl.Unlock()

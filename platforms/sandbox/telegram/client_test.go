@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// answerAll answers every press that the bot polls, until the test ends.
+// answerAll answers every click that the bot polls, until the test ends.
 func (d *desk) answerAll(toast string) chan tgbotapi.Update {
 	seen := make(chan tgbotapi.Update, 99)
 	config := tgbotapi.NewUpdate(0)
@@ -33,7 +33,7 @@ func (d *desk) answerAll(toast string) chan tgbotapi.Update {
 	return seen
 }
 
-// TestPress checks that the bot gets a press and its answer is shown, and that
+// TestPress checks that the bot gets a click and its answer is shown, and that
 // options are buttons too.
 func TestPress(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestPress(t *testing.T) {
 	seen := d.answerAll("done")
 	r, err := core.Press(ctx, d.e, "ana", at(m), "Button a")
 	if err != nil || !r.OK || r.Toast != "done" || !r.Alert {
-		t.Errorf("pressed: %+v %v", r, err)
+		t.Errorf("clicked: %+v %v", r, err)
 	}
 	u := <-seen
 	if q := u.CallbackQuery; q.From.ID != ana || q.Data != "a" || q.Message.MessageID != m.MessageID {
@@ -70,13 +70,13 @@ func TestPress(t *testing.T) {
 		t.Errorf("duplicated: %+v %v", r, err)
 	}
 	if first, second := <-seen, <-seen; first.CallbackQuery.ID != second.CallbackQuery.ID {
-		t.Error("the second update is another press")
+		t.Error("the second update is another click")
 	}
 	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
 	d.fault(core.Fault{Kind: "event_delay", Delay: time.Minute})
 	if _, err := core.Press(soon, d.e, "ana", at(m), "Button a"); err == nil {
-		t.Error("the press was delivered in time")
+		t.Error("the click was delivered in time")
 	}
 }
 
@@ -106,13 +106,13 @@ func TestWriting(t *testing.T) {
 		t.Errorf("the bot got %+v %v", got, err)
 	}
 	for word, change := range map[string]func(*core.Action){
-		"no member":    func(a *core.Action) { a.As = "zoe" },
-		"is no chat":   func(a *core.Action) { a.Channel = "deploys" },
-		"can not":      func(a *core.Action) { a.Do = "dance" },
-		"in no chat":   func(a *core.Action) { a.Channel = "7002" },
-		"1 to 4096":    func(a *core.Action) { a.Text = "" },
-		"no message 9": func(a *core.Action) { a.Do, a.Message = "reply", "9" },
-		"no message 8": func(a *core.Action) { a.Do, a.Message = "press", "8" },
+		"no member":        func(a *core.Action) { a.As = "zoe" },
+		"is not a chat ID": func(a *core.Action) { a.Channel = "deploys" },
+		"cannot":           func(a *core.Action) { a.Do = "dance" },
+		"in no chat":       func(a *core.Action) { a.Channel = "7002" },
+		"1 to 4096":        func(a *core.Action) { a.Text = "" },
+		"no message 9":     func(a *core.Action) { a.Do, a.Message = "reply", "9" },
+		"no message 8":     func(a *core.Action) { a.Do, a.Message = "press", "8" },
 	} {
 		a := said
 		change(&a)

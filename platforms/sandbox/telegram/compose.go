@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// compose checks text and entities and puts them on a message. TextKey is text
-// or caption.
+// compose checks text and entities and sets them on a message. TextKey is
+// "text" or "caption".
 func compose(m raw.Object, a arguments, textKey string, limit int) *failure {
 	text := a.text(textKey)
 	var entities []any
@@ -51,7 +51,7 @@ func compose(m raw.Object, a arguments, textKey string, limit int) *failure {
 
 var mention = regexp.MustCompile(`(?:^|[^\w])@([A-Za-z]\w{3,31})`)
 
-// noteMentions notes whom Telegram would detect in plain text, outside code.
+// noteMentions records the mentions that Telegram detects in text outside code.
 func noteMentions(m raw.Object, text string, entities []any) {
 	delete(m, "detected_mentions")
 	plain := []rune(text)
@@ -82,7 +82,7 @@ func blankUTF16(text []rune, offset, length int) {
 	}
 }
 
-// replyTo puts the message that is replied to on a message.
+// replyTo sets reply_to_message on a message.
 func replyTo(m raw.Object, c *chat, a arguments) *failure {
 	var params raw.Object
 	if err := a.structure("reply_parameters", &params); err != nil {

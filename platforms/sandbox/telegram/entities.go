@@ -15,7 +15,7 @@ func lengthUTF16(s string) int { return len(utf16.Encode([]rune(s))) }
 func checkEntities(text string, entities []any) *failure {
 	length := lengthUTF16(text)
 	if len(entities) > maxEntities {
-		return badRequest("too many entities") // the real server drops what is over 100
+		return badRequest("too many entities") // the real server drops entities above the limit
 	}
 	for _, e := range raw.All(entities) {
 		offset, size := raw.Int(e["offset"]), raw.Int(e["length"])

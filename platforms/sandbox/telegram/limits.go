@@ -2,9 +2,9 @@ package telegram
 
 import "time"
 
-// Limits as core.telegram.org/bots/api publishes them, counted in characters
-// unless a line says otherwise, and of the source of the official server,
-// github.com/tdlib/telegram-bot-api, where the documents give no figure.
+// Limits in characters, unless a comment names another unit. The source is
+// core.telegram.org/bots/api. If it gives no figure, the source is the code of
+// the official server, github.com/tdlib/telegram-bot-api.
 const (
 	maxText        = 4096
 	maxCaption     = 1024
@@ -19,15 +19,15 @@ const (
 	maxUpdates     = 100 // of one getUpdates
 	maxPoll        = 50  // seconds of one getUpdates
 
-	// How long things wait in the queue of updates.
+	// Lifetimes of updates and queries.
 	callbackTTL = 150 * time.Second
 	messageTTL  = 24 * time.Hour
-	queryTTL    = time.Minute // answers later than this are refused; reports differ
+	queryTTL    = time.Minute // later answers are refused; reports of the time differ
 	patience    = 10 * time.Second
 )
 
-// A rate is how many messages a second, and how many at once; edits count as
-// messages: core.telegram.org/bots/faq.
+// A rate is a rate limit, in messages a second and messages at once. Edits
+// count as messages: core.telegram.org/bots/faq.
 type rate struct{ perSecond, burst float64 }
 
 var (

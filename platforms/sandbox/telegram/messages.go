@@ -139,7 +139,7 @@ func (api messagesAPI) replace(c *chat, n int, m raw.Object, a arguments) (any, 
 	return raw.Clone(m), nil
 }
 
-// content is what an edit has to change.
+// content returns the part of a message that an edit has to change.
 func content(m raw.Object) string {
 	encoded, _ := json.Marshal([]any{m["text"], m["entities"], m["reply_markup"]})
 	return string(encoded)

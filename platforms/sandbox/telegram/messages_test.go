@@ -105,7 +105,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestMessageErrors checks the documented errors of sending and editing messages.
+// TestMessageErrors checks the documented errors of sending and editing
+// messages.
 func TestMessageErrors(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)

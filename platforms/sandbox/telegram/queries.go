@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// queries are the presses that wait for answerCallbackQuery, by their IDs. The
-// lock of the hub guards them.
+// queries holds the clicks that wait for answerCallbackQuery by ID. The lock of
+// the hub guards it.
 type queries struct{ byID map[string]*query }
 
 type query struct {
@@ -18,7 +18,7 @@ type query struct {
 	reaction core.Reaction
 }
 
-// add keeps a new press.
+// add keeps a new click.
 func (q *queries) add(id string) *query {
 	q.byID[id] = &query{answered: make(chan struct{}), created: time.Now()}
 	return q.byID[id]

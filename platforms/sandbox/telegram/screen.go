@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists what can be pressed on a message.
+// Controls lists the controls of a message.
 func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, r := range raw.List(raw.Sub(m, "reply_markup"), "inline_keyboard") {
@@ -70,7 +70,8 @@ func (e *Emulator) Reply(ctx context.Context, as, chat, answer string) (core.Rea
 	return e.Act(ctx, core.Action{Service: Name, As: as, Do: "reply", Channel: chat, Message: id, Text: answer})
 }
 
-// prompt is the ID of the newest message that wants a reply of a member.
+// prompt returns the ID of the newest message that asks a member to reply, or
+// "".
 func (e *Emulator) prompt(chat string, m core.Account) string {
 	e.Lock()
 	defer e.Unlock()

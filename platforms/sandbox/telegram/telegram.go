@@ -2,9 +2,10 @@
 // the methods that interactive bots call, long polling and webhooks, and what
 // members do in the client. SDKs connect to it unchanged.
 //
-// What belongs here is what Telegram does. One file holds one family of
-// methods; limits.go holds every limit with its source. What every chat service
-// has belongs to the core. The package knows no bot and no other emulator.
+// Code belongs here if it is specific to Telegram. Each file holds one family
+// of methods, and limits.go holds every limit with its source. Code that holds
+// for every chat service belongs to the core. The package does not know any bot
+// or any other emulator.
 package telegram
 
 import (
@@ -19,7 +20,7 @@ import (
 // Name is the name of the service.
 const Name = "telegram"
 
-// Credentials and places of a bot. They are no secrets.
+// Credentials and places of a bot. They are not secret.
 const (
 	Token = "7000:sandbox-telegram-token"
 	Chat  = int64(-1001000000001)
@@ -49,15 +50,15 @@ func New(h *core.Hub, members []core.Account) *Emulator {
 // ServeHTTP implements http.Handler.
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// Act implements core.Service. Members press buttons, reply to messages and
-// send messages, commands included.
+// Act implements core.Service. Members click buttons, reply to messages, and
+// send messages and commands.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
 		return core.Reaction{}, err
 	}
 	if _, err := strconv.ParseInt(a.Channel, 10, 64); err != nil {
-		return core.Reaction{}, e.Errorf("channel %q is no chat id", a.Channel)
+		return core.Reaction{}, e.Errorf("channel %q is not a chat ID", a.Channel)
 	}
 	switch a.Do {
 	case "press":
@@ -68,5 +69,6 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	return core.Reaction{}, e.CannotDo(a.Do)
 }
 
-// Disconnect implements core.Service. Polls and webhooks have nothing to end.
+// Disconnect implements core.Service. It always returns an error: polling and
+// webhooks keep no connections.
 func (e *Emulator) Disconnect(int) error { return fmt.Errorf("%s has no connections to end", Name) }

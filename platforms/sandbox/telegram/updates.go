@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// updates is the queue of updates, which the bot polls or a webhook takes. The
-// lock of the hub guards it.
+// updates is the queue of updates for long polling or a webhook. The lock of
+// the hub guards it.
 type updates struct {
 	*bot
 	queue   []update
@@ -20,7 +20,7 @@ type updates struct {
 	webhook string
 	secret  string
 	pollers int64 // number of the newest long poll
-	handed  int   // updates given out by getUpdates, repeats included
+	handed  int   // updates that getUpdates returned, including repeats
 	wake    chan struct{}
 	pushing bool
 }
@@ -41,13 +41,14 @@ func (u *updates) push(body raw.Object, ttl time.Duration) {
 	u.startPushing()
 }
 
-// wakeAll lets every poll look again. The caller holds the lock.
+// wakeAll lets every poll check the queue again. The caller holds the lock.
 func (u *updates) wakeAll() {
 	close(u.wake)
 	u.wake = make(chan struct{})
 }
 
-// pending returns queued updates from an id on. The caller holds the lock.
+// pending returns the updates from an ID on and drops older ones. The caller
+// holds the lock.
 func (u *updates) pending(offset int64, limit int) []any {
 	now := time.Now()
 	kept := u.queue[:0]
@@ -111,7 +112,8 @@ func (u *updates) beginPoll() (int64, *failure) {
 	return u.pollers, nil
 }
 
-// look returns what a poll gets now, and what wakes it if that is nothing.
+// look returns the updates for a poll, and a channel that wakes it if there are
+// none.
 func (u *updates) look(mine, offset int64, limit int) ([]any, chan struct{}, *failure) {
 	muted := u.Has("mute")
 	u.Lock()
@@ -161,13 +163,14 @@ func (u *updates) startPushing() {
 	}
 }
 
-// How long pushAll waits before it tries an update again.
+// The first and the longest pause before pushAll retries an update.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 10 * time.Second
 )
 
-// pushAll sends queued updates to the webhook, each until it is taken.
+// pushAll sends the queue to the webhook. It retries each update until the
+// webhook accepts it.
 func (u *updates) pushAll() {
 	wait := firstPause
 	for u.Context().Err() == nil {

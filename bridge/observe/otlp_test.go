@@ -1,0 +1,129 @@
+package observe
+
+import (
+	"compress/gzip"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// collected is a request that a collector got.
+type collected struct {
+	header http.Header
+	spans  *tracepb.TracesData
+}
+
+// collector answers with statuses in turn, the last one again and again, and
+// reports each request.
+func collector(t *testing.T, statuses ...int) (*httptest.Server, chan collected) {
+	t.Helper()
+	got := make(chan collected, 10)
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body io.Reader = r.Body
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(r.Body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body = z
+		}
+		raw, err := io.ReadAll(body)
+		data := &tracepb.TracesData{}
+		if err != nil || proto.Unmarshal(raw, data) != nil {
+			t.Errorf("not protobuf: %v", err)
+		}
+		got <- collected{r.Header, data}
+		w.WriteHeader(statuses[0])
+		if len(statuses) > 1 {
+			statuses = statuses[1:]
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s, got
+}
+
+// environment returns variables that trust a server, and more.
+func environment(t *testing.T, s *httptest.Server, more map[string]string) func(string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(path, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(name string) string {
+		if name == "OTEL_EXPORTER_OTLP_CERTIFICATE" {
+			return path
+		}
+		return more[name]
+	}
+}
+
+var spans = []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{Name: "open"}}}}}}
+
+// TestUpload checks that spans arrive with the headers and the compression that
+// the environment asks for, and that a busy collector gets them again.
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	s, got := collector(t, http.StatusServiceUnavailable, http.StatusOK)
+	o, err := newOTLP(s.URL+"/v1/traces", environment(t, s, map[string]string{
+		"OTEL_EXPORTER_OTLP_HEADERS": "wrong=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "Api-Key=a%20b, other=c", "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+		"OTEL_EXPORTER_OTLP_TIMEOUT": "5000",
+	}))
+	if err != nil || o.timeout != 5*time.Second {
+		t.Fatal(err)
+	}
+	if err := o.UploadTraces(t.Context(), spans); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r := <-got
+		if !proto.Equal(r.spans, &tracepb.TracesData{ResourceSpans: spans}) {
+			t.Errorf("%v", r.spans)
+		}
+		if r.header.Get("Api-Key") != "a b" || r.header.Get("Other") != "c" || r.header.Get("Wrong") != "" || r.header.Get("Content-Type") != "application/x-protobuf" {
+			t.Errorf("%v", r.header)
+		}
+	}
+	if err := o.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUploadRefused checks that what a collector refuses is not repeated.
+func TestUploadRefused(t *testing.T) {
+	t.Parallel()
+	s, got := collector(t, http.StatusBadRequest)
+	o, err := newOTLP(s.URL, environment(t, s, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.UploadTraces(t.Context(), spans); err == nil || !strings.Contains(err.Error(), "400") || len(got) != 1 {
+		t.Errorf("%v after %d requests", err, len(got))
+	}
+}
+
+// TestInvalidEndpoint checks that what cannot be sent to is refused at once.
+func TestInvalidEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, endpoint := range []string{"", "127.0.0.1:4318", "grpc://127.0.0.1:4317", "http://"} {
+		if _, err := newOTLP(endpoint, func(string) string { return "" }); err == nil {
+			t.Errorf("%q is taken", endpoint)
+		}
+	}
+	missing := func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": "/nowhere.pem"}[name]
+	}
+	if _, err := newOTLP("https://127.0.0.1", missing); err == nil {
+		t.Error("a certificate that is not there is taken")
+	}
+}

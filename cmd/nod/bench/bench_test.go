@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/xml"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// TestBench: every row comes to figures, whatever they are on this machine.
+func TestBench(t *testing.T) {
+	redistest.Binary(t)
+	peers := filepath.Join(t.TempDir(), "peers")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", peers, ".")
+	build.Dir = "peers"
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	rows := 0
+	for _, m := range measures(true) {
+		rows += len(m.rows)
+	}
+	o := Options{Span: 100 * time.Millisecond, Repeats: 1, Pending: 1000, Peers: peers, Nod: rig.Binary(t), Progress: func(Result) { rows-- }}
+	got, err := Run(t.Context(), o)
+	if err != nil || rows != 0 {
+		t.Fatalf("%v, %d rows are missing", err, rows)
+	}
+	for _, r := range got {
+		if r.Value < 0 || r.Other <= 0 || r.Ratio != r.Value/r.Other || r.Name == "" || r.Against == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if chart := Chart(got); xml.Unmarshal(chart, new(struct{})) != nil || bytes.Count(chart, []byte("<rect")) != len(got)+1 {
+		t.Errorf("chart: %s", chart)
+	}
+	var table bytes.Buffer
+	if err := Print(&table, got); err != nil || bytes.Count(table.Bytes(), []byte("\n")) != len(got)+1 {
+		t.Errorf("%v: %s", err, table.String())
+	}
+	var scale bytes.Buffer
+	if err := Scale(t.Context(), &scale, o); err != nil || bytes.Count(scale.Bytes(), []byte("\n")) != 7 {
+		t.Errorf("%v: %s", err, scale.String())
+	}
+	o.Only = "no such row"
+	if _, err := Run(t.Context(), o); err == nil {
+		t.Error("it measures rows that there are not")
+	}
+}

@@ -1,0 +1,50 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"math"
+)
+
+// Measures of the chart, in pixels.
+const (
+	chartWidth = 900
+	chartLabel = 460
+	chartRow   = 22
+)
+
+// Chart draws each row's ratio as a share of its goal: what is right of
+// the line meets it. The scale is logarithmic, from a tenth to ten times.
+func Chart(results []Result) []byte {
+	var b bytes.Buffer
+	height := chartRow*len(results) + 40
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`, chartWidth, height)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`)
+	room := float64(chartWidth - chartLabel - 20)
+	at := func(share float64) float64 { // from a tenth of the goal to ten times
+		return chartLabel + room*(min(max(math.Log10(share), -1), 1)+1)/2
+	}
+	for n, r := range results {
+		share := r.Ratio / r.Goal
+		if r.Most {
+			share = r.Goal / max(r.Ratio, 1e-9)
+		}
+		color := "#2e7d32"
+		if !r.OK {
+			color = "#c62828"
+		}
+		y := chartRow*n + 20
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, chartLabel-8, y+12, html.EscapeString(short(r.Name+" / "+r.Against, 76)))
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"><title>%.2f, goal %g</title></rect>`, chartLabel, y, max(at(share)-chartLabel, 3), chartRow-6, color, r.Ratio, r.Goal)
+	}
+	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">the goal</text></svg>`, at(1), height-20, height-6)
+	return b.Bytes()
+}
+
+func short(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,240 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// opening is the request that every cycle opens: a usual approval, to be shown
+// at one place.
+func (b *benching) opening() (bridge.Opening, error) {
+	id, err := b.store.NewID("", "")
+	if err != nil {
+		return bridge.Opening{}, err
+	}
+	now := time.Now().UTC()
+	i := bridge.Interaction{
+		ID: id,
+		Ask: bridge.Ask{
+			Kind: bridge.KindApproval, Prompt: "Deploy version 2 to production?", Route: "default", MaxRounds: 1,
+			Approval: &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply -f v2.yaml"}`), Scopes: []bridge.Scope{bridge.ScopeOnce}}, OnTimeout: bridge.OnTimeoutExpire, Hold: bridge.Duration(time.Hour),
+		},
+		Agent:   "bench",
+		Lineage: bridge.Lineage{Round: 1},
+		Placement: bridge.Placement{
+			Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "chat", User: "U"}},
+		},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(10 * time.Minute)},
+		Digest:   strings.Repeat("0", 64),
+	}
+	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
+	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence, Awaited: true}, nil
+}
+
+func yes(id bridge.ID) bridge.Settlement {
+	actor := bridge.Actor{Platform: "chat", User: "U", Person: "ana"}
+	return bridge.Settlement{ID: id, Nonce: "bench", Response: bridge.Response{
+		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &actor, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: strings.Repeat("0", 64),
+	}}
+}
+
+// settleAfter is how long after its opening a request is settled: by then its
+// caller waits.
+const settleAfter = 2 * time.Millisecond
+
+// cycles counts how many cycles a second so many callers get through.
+func (b *benching) cycles(ctx context.Context, callers int) (float64, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var done atomic.Int64
+	var over atomic.Bool
+	failed := make(chan error, callers)
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for !over.Load() {
+				if err := b.cycle(ctx); err != nil {
+					failed <- err
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	for done.Load() < int64(callers) && len(failed) == 0 && ctx.Err() == nil { // warm by then
+		bridge.Pause(ctx, settleAfter)
+	}
+	first, began := done.Load(), time.Now()
+	for bridge.Pause(ctx, b.span); done.Load() == first && len(failed) == 0 && ctx.Err() == nil; { // a slow machine
+		bridge.Pause(ctx, settleAfter)
+	}
+	n, took := done.Load()-first, time.Since(began)
+	over.Store(true)
+	wg.Wait()
+	select {
+	case err := <-failed:
+		return 0, err
+	default:
+		return float64(n) / took.Seconds(), ctx.Err()
+	}
+}
+
+func (b *benching) cycle(ctx context.Context) error {
+	o, err := b.opening()
+	if err != nil {
+		return err
+	}
+	id := o.Interaction.ID
+	if _, _, err := b.store.Open(ctx, o); err != nil {
+		return err
+	}
+	settled := make(chan error, 1)
+	time.AfterFunc(settleAfter, func() {
+		_, _, err := b.store.Settle(ctx, yes(id))
+		settled <- err
+	})
+	rec, err := b.store.Await(ctx, id)
+	if err = errors.Join(err, <-settled); err == nil && rec.State != bridge.StateApproved {
+		err = bridge.Errorf(bridge.CodeInternal, "a cycle ended %s", rec.State)
+	}
+	return err
+}
+
+func cyclesAgainstPipe(callers int) func(context.Context, *benching) ([]figures, error) {
+	return func(ctx context.Context, b *benching) ([]figures, error) {
+		value, err := b.cycles(ctx, callers)
+		if err != nil {
+			return nil, err
+		}
+		other, err := b.pipe(ctx)
+		return []figures{{value, other}}, err
+	}
+}
+
+// queueCallers is how many ask at a time in the rows with queues.
+const queueCallers = 64
+
+func cyclesAgainstQueues(ctx context.Context, b *benching) ([]figures, error) {
+	value, err := b.cycles(ctx, queueCallers)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := b.replyQueue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []figures{{value, lists}}
+	if b.peers == "" {
+		return out, nil
+	}
+	rates, err := b.peerRates(ctx)
+	return append(out, figures{value, rates["asynq"]}), err
+}
+
+// counted is how often something is done in a second while callers go on.
+func (b *benching) counted(ctx context.Context, done *atomic.Int64) float64 {
+	began := time.Now()
+	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
+		bridge.Pause(ctx, settleAfter)
+	}
+	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+// replyQueue is the usual way without a broker: a list of requests, and a list
+// for each reply. It keeps nothing once it was read.
+func (b *benching) replyQueue(ctx context.Context) (float64, error) {
+	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * queueCallers, ContextTimeoutEnabled: true})
+	defer client.Close()
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	var done atomic.Int64
+	var wg sync.WaitGroup
+	for n := range queueCallers {
+		wg.Go(func() { // answers
+			for run.Err() == nil {
+				got, err := client.BLPop(run, time.Second, "bench:requests").Result()
+				if err == nil {
+					_ = client.RPush(run, got[1], "yes").Err() // ends with the run
+				}
+			}
+		})
+		wg.Go(func() { // asks
+			reply := "bench:reply:" + strconv.Itoa(n)
+			for run.Err() == nil {
+				if client.RPush(run, "bench:requests", reply).Err() == nil && client.BLPop(run, time.Second, reply).Err() == nil {
+					done.Add(1)
+				}
+			}
+		})
+	}
+	rate := b.counted(ctx, &done)
+	stop()
+	wg.Wait()
+	return rate, ctx.Err()
+}
+
+// peerRates runs the program of the peers, and returns what it measured by the
+// name of the peer.
+func (b *benching) peerRates(ctx context.Context) (map[string]float64, error) {
+	raw, err := exec.CommandContext(ctx, b.peers, "-addr", b.addr, "-callers", strconv.Itoa(queueCallers), "-span", b.span.String()).Output()
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "--peers: %s", b.peers).WithHint("build it with: make bench")
+	}
+	var rates map[string]float64
+	if err := json.Unmarshal(raw, &rates); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "--peers: %s", b.peers)
+	}
+	return rates, nil
+}
+
+// latencyAgainstPing is how long a caller that waits takes to know, from the
+// moment somebody begins to settle.
+func latencyAgainstPing(ctx context.Context, b *benching) ([]figures, error) {
+	var values, pings []float64
+	for end := time.Now().Add(b.span); time.Now().Before(end); {
+		o, err := b.opening()
+		if err != nil {
+			return nil, err
+		}
+		id := o.Interaction.ID
+		if _, _, err := b.store.Open(ctx, o); err != nil {
+			return nil, err
+		}
+		woken := make(chan time.Time, 1)
+		go func() {
+			if _, err := b.store.Await(ctx, id); err == nil {
+				woken <- time.Now()
+			}
+			close(woken)
+		}()
+		if !bridge.Pause(ctx, settleAfter) {
+			return nil, ctx.Err()
+		}
+		began := time.Now()
+		if err := b.client.Ping(ctx).Err(); err != nil {
+			return nil, err
+		}
+		pings = append(pings, float64(time.Since(began).Microseconds()))
+		began = time.Now()
+		if _, _, err := b.store.Settle(ctx, yes(id)); err != nil {
+			return nil, err
+		}
+		at, ok := <-woken
+		if !ok {
+			return nil, bridge.Errorf(bridge.CodeInternal, "a caller was not woken")
+		}
+		values = append(values, float64(at.Sub(began).Microseconds()))
+	}
+	return []figures{{median(values), median(pings)}}, nil
+}

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"runtime"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/discordmsg"
+	"github.com/nodbridge/nod/render/slackmsg"
+	"github.com/nodbridge/nod/render/telegrammsg"
+)
+
+// rendering compares making the messages of three platforms with encoding
+// them.
+func rendering(_ context.Context, b *benching) ([]figures, error) {
+	o, err := b.opening()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := bridge.NewKeyring(bytes.Repeat([]byte("k"), bridge.MinKey))
+	if err != nil {
+		return nil, err
+	}
+	o.Interaction.Prompt = "Deploy **version 2** to `production`?\n\n- 3 migrations\n- restarts the workers, see [the plan](https://ci.example/42)"
+	v := bridge.NewView(bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Revision: 1}, 0, nil, keys.Sign)
+	build := func() ([]any, error) {
+		s, err := slackmsg.Build(v)
+		if err != nil {
+			return nil, err
+		}
+		d, err := discordmsg.Build(v)
+		if err != nil {
+			return nil, err
+		}
+		t, err := telegrammsg.Build(v)
+		return []any{s, d, t}, err
+	}
+	messages, err := build()
+	if err != nil {
+		return nil, err
+	}
+	took, allocated := b.repeated(func() { _, _ = build() }) // it worked above
+	encoding, encoded := b.repeated(func() {
+		for _, m := range messages {
+			_, _ = json.Marshal(m) // as above
+		}
+	})
+	return []figures{{took, encoding}, {allocated, encoded}}, nil
+}
+
+// repeated is how many µs and allocations something takes.
+func (b *benching) repeated(f func()) (micros, allocations float64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n, began := 0, time.Now()
+	for ; time.Since(began) < b.span/2; n++ {
+		f()
+	}
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	return float64(took.Microseconds()) / float64(n), float64(after.Mallocs-before.Mallocs) / float64(n)
+}

@@ -1,0 +1,118 @@
+package daemon_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// commanded gives nod a command and returns all that the person was told so
+// far, alone.
+func commanded(r *rig.Rig, who, service, channel, words string) func() string {
+	r.T.Helper()
+	r.Eventually(words+" is known on "+service, func() bool { // Discord learns it after the start
+		reaction, err := r.Sandbox.Person(who).Command(r.Ctx, service, channel, words)
+		return err == nil && reaction.Warning == ""
+	})
+	if service != "telegram" {
+		return func() string { return strings.Join(r.Sandbox.Person(who).Notes(service), "\n") }
+	}
+	for _, m := range sandbox.SampleMembers() {
+		if m.Key == who {
+			return func() string { return rig.Chat(r, strconv.FormatInt(m.Telegram, 10)) }
+		}
+	}
+	return nil
+}
+
+// What waits, one request, and who somebody is: told in each chat, and only to
+// who asked.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{})
+			req := rig.Approval()
+			req.Prompt = "Deploy *v2* to <production>?"
+			a := r.Ask(req)
+			at, id := a.On(s).Channel, string(a.Interaction.ID)
+			before := rig.Chat(r, at)
+			says := func(who, words string, want ...string) {
+				t.Helper()
+				said := commanded(r, who, s, at, words)
+				defer func() {
+					if t.Failed() {
+						t.Log(said())
+					}
+				}()
+				r.Eventually(words+" is answered", func() bool {
+					for _, w := range want {
+						if !strings.Contains(strings.NewReplacer("&lt;", "<", "&gt;", ">", `\`, "").Replace(said()), w) {
+							return false
+						}
+					}
+					return true
+				})
+			}
+			says("ana", "/nod pending", id, "tester: Deploy *v2* to <production>?", "left")
+			says("bo", "/nod mine", id)
+			says("mal", "/nod mine", "Nothing waits for you")
+			says("mal", "/nod pending", "Only those who may answer")
+			says("ana", "/nod show "+id, "tester asks: Deploy *v2*", "To run: bash", "Asked: ana, bo, cy", "Shown in slack:"+sandbox.SlackChannel)
+			says("mal", "/nod show "+id, "no such request for you")
+			says("ana", "/nod who", "You are ana, by the account "+s+":", "This place is "+s+":"+at, "You may answer here")
+			says("mal", "/nod who", "You are mal", "may not answer here")
+			says("cy", "/nod help", "revoke ID", "pending: what waits")
+			if s == "telegram" {
+				after := strings.TrimPrefix(rig.Chat(r, at), before)
+				if strings.Contains(after, "left") || strings.Contains(after, "You are ana") {
+					t.Errorf("the group reads %q", after)
+				}
+			}
+			r.Press("bo", a.On(s), "Deny")
+			a.End()
+			says("ana", "/nod show "+id, "It is over: denied, by bo on "+s)
+			says("ana", "/nod mine", "Nothing waits for you")
+		})
+	}
+}
+
+// The Home tab of Slack's app lists what waits for who opens it, in both modes.
+func TestSlackHome(t *testing.T) {
+	t.Parallel()
+	for name, http := range map[string]bool{"socket": false, "http": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{HTTPMode: http, Config: rig.Only("slack")})
+			home := func(who string) string {
+				t.Helper()
+				said, err := r.Sandbox.Person(who).Home(r.Ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return said
+			}
+			if said := home("ana"); !strings.Contains(said, "Nothing waits for you") {
+				t.Errorf("ana reads %q", said)
+			}
+			req := rig.Approval()
+			req.Prompt = "Deploy <!channel> v2?"
+			a := r.Ask(req)
+			for range 30 {
+				r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: strings.Repeat("long ", 500)}})
+			}
+			if said := home("bo"); !strings.Contains(said, "20 and more waiting for you") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
+				t.Errorf("bo reads %q", said)
+			}
+			if said := home("mal"); !strings.Contains(said, "Nothing waits for you") || strings.Contains(said, "Deploy") {
+				t.Errorf("mal reads %q", said)
+			}
+			r.Press("bo", a.On("slack"), "Deny")
+		})
+	}
+}

@@ -1,0 +1,386 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/demo"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+)
+
+func withConsole(c *config.Config) {
+	c.Console.Enabled = true
+	bo := c.People["bo"]
+	bo.Token = config.NewSecret(rig.BoToken)
+	c.People["bo"] = bo
+}
+
+// axe runs the accessibility checker on the page as it is; `make conformance`
+// brings it.
+func axe(t *testing.T, ctx context.Context, page string) {
+	t.Helper()
+	path := os.Getenv("NOD_AXE")
+	if path == "" {
+		path = "../../../platforms/sandbox/conformance/node_modules/axe-core/axe.min.js"
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		if os.Getenv("NOD_AXE") != "" {
+			t.Fatal(err)
+		}
+		return
+	}
+	drive(t, ctx, "axe", script("(() => {"+string(source)+"})()"))
+	drive(t, ctx, "axe runs", script(`(() => { window.found = null; axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => { window.found = JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + n.failureSummary).join("; "))) }) })()`))
+	var found string
+	for range 200 {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.found || ""`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found = got; found != "" {
+			break
+		}
+		bridge.Pause(ctx, 20*time.Millisecond)
+	}
+	if found != "[]" {
+		t.Errorf("axe on %s: %s", page, found)
+	}
+}
+
+// TestConsole answers in the browser, as one more responder under the same
+// rules, while chat goes on; on a screen and on a phone.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{Config: withConsole})
+	shows := func(text string) chromedp.Action[chromedp.Void] {
+		return chromedp.WaitVisible(`//main//*[contains(text(), "` + text + `")]`)
+	}
+	press := func(label string) chromedp.Action[chromedp.Void] {
+		return chromedp.Click(`//main//button[contains(., "` + label + `")]`)
+	}
+	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), chromedp.WaitVisible("#token"))
+	axe(t, ctx, "login")
+	drive(t, ctx, "a wrong token is refused", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "no person's token")]`))
+	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("Nothing waits for you"))
+
+	a := r.Ask(demo.Scenes()[3].Request)
+	drive(t, ctx, "it appears by itself", chromedp.WaitVisible(`//a[@class="row"]`))
+	axe(t, ctx, "waiting")
+	screenshot(t, ctx, "console")
+	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("What happened"))
+	axe(t, ctx, "a card")
+	screenshot(t, ctx, "console-card")
+	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("#wanted", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
+	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
+		t.Errorf("%s %+v", got.State, got.Response)
+	}
+	a.Closed("bo", "api")
+
+	form := r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "New **service**", Questions: []bridge.Question{
+		{ID: "name", Widget: bridge.WidgetText, Text: "Its name"},
+		{ID: "size", Widget: bridge.WidgetRadio, Text: "Size", Options: []bridge.Option{{Value: "s"}, {Value: "l", Label: "Large"}}},
+		{ID: "regions", Widget: bridge.WidgetCheckbox, Text: "Regions", Options: []bridge.Option{{Value: "eu"}, {Value: "us"}}},
+		{ID: "replicas", Widget: bridge.WidgetNumber, Text: "Replicas"},
+	}}})
+	drive(t, ctx, "open the form", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("What happened"))
+	axe(t, ctx, "a form")
+	screenshot(t, ctx, "console-form")
+	drive(t, ctx, "what is missing is said", press("Submit"), chromedp.WaitVisible(".problem"))
+	drive(t, ctx, "what is typed stays", chromedp.SendKeys(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
+	other := r.Ask(rig.Approval())
+	r.Press("ana", other.On("slack"), "Deny")
+	other.End()
+	bridge.Pause(ctx, time.Second) // the page has heard of it by then
+	typed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`))
+	if err != nil || typed != "bill" {
+		t.Errorf("what was typed is now %q, %v", typed, err)
+	}
+	drive(t, ctx, "and is gone on with", chromedp.SendKeys(`input[name="name"]`, "ing"))
+	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
+	if got := form.End(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
+		t.Errorf("%+v", got.Response)
+	}
+
+	late := r.Ask(rig.Approval())
+	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Allow once")]`))
+	r.Press("ana", late.On("slack"), "Deny")
+	drive(t, ctx, "it closes by itself when chat was faster", chromedp.WaitNotPresent(`//main//button[contains(., "Allow once")]`), shows("denied by ana on slack"))
+
+	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
+	axe(t, ctx, "history")
+	for page, text := range map[string]string{"grants": "No grants", "routes": "default", "health": "Health: ok"} {
+		drive(t, ctx, page, chromedp.Navigate(r.Daemons[0].URL+"/console/#/"+page), shows(text))
+		axe(t, ctx, page)
+	}
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 800), chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("What happened"))
+	wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
+	if err != nil || wide {
+		t.Errorf("on a phone the page is wider than the screen: %v", err)
+	}
+	screenshot(t, ctx, "console-phone")
+	drive(t, ctx, "log out", chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
+}
+
+// browserOf calls as a browser does, with its cookies and where it comes from.
+func browserOf(r *rig.Rig, t *testing.T, jar http.CookieJar, method, path, origin string, body any) (int, string) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, r.Daemons[0].URL+path, bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if origin != "" {
+		req.Header.Set("Origin", origin)
+		req.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	resp, err := (&http.Client{Jar: jar}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, b.String()
+}
+
+// What the page sends for each kind of field becomes the answer that chat gives
+// too; what is wrong is said by field, and settles nothing.
+func TestConsoleAnswers(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: withConsole})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	type values = map[string][]string
+	for name, x := range map[string]struct {
+		values  values
+		others  map[string]string
+		want    string // the answer; empty: it is refused
+		problem string
+	}{
+		"buttons":     {values{"q": {"eu"}}, nil, `"eu"`, ""},
+		"confirm":     {values{"q": {"yes"}}, nil, `"yes"`, ""},
+		"select":      {values{"q": {"us"}}, nil, `"us"`, ""},
+		"radio":       {values{"q": {"nowhere"}}, nil, "", "q"},
+		"checkbox":    {values{"q": {"eu", "ap"}}, nil, `["eu","ap"]`, ""},
+		"text":        {values{"q": {" a branch "}}, nil, `" a branch "`, ""},
+		"number":      {values{"q": {"3"}}, nil, "3", ""},
+		"date":        {values{"q": {"soon"}}, nil, "", "q"},
+		"plan_review": {values{"q/decision": {"request_changes"}, "q/feedback": {"smaller"}}, nil, `{"decision":"request_changes","feedback":"smaller"}`, ""},
+		"feedback":    {values{"q/b": {"add one"}}, nil, `{"a":"","b":"add one"}`, ""},
+		"form":        {values{"q/name": {"billing"}, "q/replicas": {"3"}, "q/public": {"true"}}, nil, `{"name":"billing","replicas":3,"public":true}`, ""},
+	} {
+		a := r.Ask(pictured()[name])
+		status, body := browserOf(r, t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": x.values, "others": x.others})
+		if status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, status, body)
+			continue
+		}
+		if x.want == "" {
+			if !strings.Contains(body, `"problems":{"`+x.problem) {
+				t.Errorf("%s: %s", name, body)
+			}
+			a.Pending("slack")
+			continue
+		}
+		got, err := json.Marshal(a.End().Response.Answers["q"])
+		if err != nil || string(got) != x.want {
+			t.Errorf("%s is answered with %s, %v", name, got, err)
+		}
+	}
+	other := pictured()["radio"]
+	other.Questions[0].AllowOther = true
+	a := r.Ask(other)
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": values{}, "others": map[string]string{"q": "the moon"}}); status != http.StatusOK {
+		t.Error(status, body)
+	}
+	if got := a.End().Response; got.Answers["q"].Text != "the moon" || !got.Annotations["q"].Other {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whoever is not logged in sees and does nothing; another page cannot act by a
+// session; an agent's token is none; what is off is not there.
+func TestConsoleIsClosed(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: withConsole})
+	a := r.Ask(rig.Approval())
+	id := string(a.Interaction.ID)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := map[string]any{"decision": "once"}
+	for _, path := range []string{"/console/waiting", "/console/routes", "/console/cards/" + id, "/v1/interactions"} {
+		if status, body := browserOf(r, t, jar, http.MethodGet, path, "", nil); status != http.StatusUnauthorized {
+			t.Errorf("%s without a session: %d %s", path, status, body)
+		}
+	}
+	if status, _ := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.TestAgentToken}); status != http.StatusUnauthorized {
+		t.Errorf("an agent's token logs in: %d", status)
+	}
+	at, err := url.Parse(r.Daemons[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar.SetCookies(at, []*http.Cookie{{Name: "nod_session", Value: "eyJwIjoiYW5hIiwiYiI6IngiLCJlIjo5OTk5OTk5OTk5fQ.AAAA"}})
+	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("a forged session counts: %d", status)
+	}
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	for _, path := range []string{"/console/cards/" + id, "/v1/interactions/" + id + "/response"} {
+		if status, _ := browserOf(r, t, jar, http.MethodPost, path, "https://evil.example.com", yes); status != http.StatusForbidden && status != http.StatusUnauthorized {
+			t.Errorf("another page may post to %s: %d", path, status)
+		}
+	}
+	a.Pending("slack")
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", "", rig.Approval()); status != http.StatusForbidden {
+		t.Errorf("a person asks: %d %s", status, body)
+	}
+	c := r.Config
+	c.People = map[string]config.Person{"ana": c.People["ana"], "bo": {Slack: c.People["bo"].Slack}, "cy": c.People["cy"]}
+	was := r.Daemons[0].Engine()
+	r.Daemons[0].Apply(c)
+	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })
+	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("the session of a token that is gone counts: %d", status)
+	}
+	off := rig.New(t, rig.Options{Quiet: true})
+	if status, _ := browserOf(off, t, jar, http.MethodGet, "/console/", "", nil); status != http.StatusNotFound {
+		t.Errorf("the console answers %d where it is off", status)
+	}
+}
+
+// provider is an identity provider that knows one person.
+type provider struct {
+	*httptest.Server
+	key      *rsa.PrivateKey
+	email    string
+	verified bool
+	nonce    string
+}
+
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &provider{key: key, email: "bo@example.com", verified: true}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // nod may have gone
+	switch r.URL.Path {
+	case "/.well-known/openid-configuration":
+		answer(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
+	case "/keys":
+		answer(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256", Use: "sig"}}})
+	case "/auth":
+		q := r.URL.Query()
+		p.nonce = q.Get("nonce")
+		http.Redirect(w, r, q.Get("redirect_uri")+"?code=good&state="+url.QueryEscape(q.Get("state")), http.StatusFound)
+	case "/token":
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: p.key, KeyID: "1"}}, nil)
+		if err != nil || r.FormValue("code") != "good" || r.FormValue("code_verifier") == "" {
+			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+			return
+		}
+		claims, _ := json.Marshal(map[string]any{"iss": p.URL, "aud": "nod-console", "sub": "1", "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce, "email": p.email, "email_verified": p.verified})
+		signed, err := signer.Sign(claims)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		id, _ := signed.CompactSerialize()
+		answer(map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": id})
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// Who the provider has confirmed is logged in as the person with that address;
+// nobody else is.
+func TestConsoleOIDC(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	r := rig.New(t, rig.Options{Quiet: true, Config: func(c *config.Config) {
+		withConsole(c)
+		bo := c.People["bo"]
+		bo.Email = "Bo@example.com"
+		c.People["bo"] = bo
+		c.Console.OIDC = config.OIDC{Issuer: p.URL, ClientID: "nod-console", ClientSecret: config.NewSecret("client-secret")}
+		c.Console.URL = "http://127.0.0.1" // replaced below, once the port is known
+	}})
+	c := r.Config
+	c.Console.URL = r.Daemons[0].URL
+	was := r.Daemons[0].Engine()
+	r.Daemons[0].Apply(c)
+	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })
+	login := func() string {
+		t.Helper()
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc", "", nil); status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+		_, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil)
+		return body
+	}
+	if got := login(); !strings.Contains(got, `"person":"bo"`) {
+		t.Errorf("%s", got)
+	}
+	p.verified = false
+	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "not confirmed") {
+		t.Errorf("%s", got)
+	}
+	p.verified, p.email = true, "eve@example.com"
+	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "nobody in the config") {
+		t.Errorf("%s", got)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc/callback?code=good&state=x", "", nil); strings.Contains(body, "person") {
+		t.Errorf("%s", body)
+	}
+	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil); !strings.Contains(body, "not begun here") {
+		t.Errorf("%s", body)
+	}
+}

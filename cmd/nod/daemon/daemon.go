@@ -1,0 +1,205 @@
+// Package daemon builds nod as a service from a config, serves it, and applies
+// changes of the config. What belongs here is what knows every platform, the
+// store and the entry points at once: it makes each from the config and hands
+// them to each other. Commands and their flags do not belong here, nor does
+// anything that could decide without the config, such as rules about requests.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/observe"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+)
+
+const (
+	HeaderTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
+)
+
+// Daemon is nod as a service: store, front door, and the engine with its
+// platforms, which are built again for a changed config.
+type Daemon struct {
+	store       *broker.Broker
+	observer    *observe.Observer
+	log         *slog.Logger
+	version     string
+	connections int                // of the API, at a time; 0: any number
+	bodies      *slots             // of requests whose sender is not known yet
+	signIns     *attempts          // of people, that failed
+	guesses     *attempts          // of tokens, that failed
+	config      config.Config      // that it was started with
+	changed     chan config.Config // to be applied
+	now         atomic.Pointer[generation]
+	announced   atomic.Pointer[[]string] // the fingerprints of all daemons' keys
+}
+
+// Options are what a daemon is made of.
+type Options struct {
+	Config  config.Config
+	Redis   redis.UniversalClient
+	Log     *slog.Logger
+	Version string // that it gives MCP clients
+}
+
+// New wires everything. It reaches Redis, and no platform yet.
+func New(ctx context.Context, o Options) (*Daemon, error) {
+	c := o.Config
+	sample := c.Traces.Sample
+	if sample == 0 {
+		sample = 1
+	}
+	observer, err := observe.New(ctx, c.Traces.Endpoint, sample)
+	if err != nil {
+		return nil, err
+	}
+	o.Redis.AddHook(observer.Hook())
+	store, err := broker.New(ctx, broker.Options{
+		Client: o.Redis, Prefix: c.Redis.Prefix, Partitions: c.Redis.Partitions, Retention: time.Duration(c.Retention),
+		WaitReplicas: c.Redis.WaitReplicas, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{
+		store: store, observer: observer, log: o.Log, version: o.Version, connections: c.MaxConnections, config: c, changed: make(chan config.Config),
+		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
+	}
+	g, err := d.build(ctx, c)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	d.now.Store(g)
+	observer.Watch(store.Stats, func() map[string]bridge.Health { return d.Engine().Health() })
+	observer.WatchProof(func() int64 { return d.Engine().Audit.Refusals() }, d.keysHealth)
+	return d, nil
+}
+
+// Engine is the one that works now.
+func (d *Daemon) Engine() *engine.Engine { return d.now.Load().engine }
+
+// Store returns the store of all generations.
+func (d *Daemon) Store() *broker.Broker { return d.store }
+
+// Serve runs until ctx ends, then lets calls under way finish.
+func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
+	if d.connections > 0 {
+		l = &gate{Listener: l, max: d.connections}
+	}
+	server := &http.Server{
+		Handler: d, ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, ConnContext: connContext,
+		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+	}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
+	failed := make(chan error, 1)
+	wg.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			failed <- err
+			stop()
+		}
+	})
+	wg.Go(func() { d.tidy(run) })
+	wg.Go(func() { d.announce(run) })
+	wg.Go(func() {
+		<-run.Done()
+		d.now.Load().close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(run), stopTimeout)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			d.log.Warn("calls were cut off", "error", err)
+			server.Close()
+		}
+	})
+	d.now.Load().start(run)
+	err := d.reloads(run)
+	wg.Wait()
+	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err = errors.Join(err, d.observer.Close(flush), d.store.Close())
+	select {
+	case serr := <-failed:
+		return errors.Join(serr, err)
+	default:
+		return err
+	}
+}
+
+func (d *Daemon) tidy(ctx context.Context) {
+	t := time.NewTicker(broker.TidyEvery)
+	defer t.Stop()
+	for {
+		if err := errors.Join(d.store.Tidy(ctx), d.Engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
+			d.log.Warn("old entries not removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// announce says which keys this daemon signs with until ctx ends, and learns
+// which the others do.
+func (d *Daemon) announce(ctx context.Context) {
+	for {
+		all, err := d.store.Announce(ctx, d.now.Load().keys.fingerprint())
+		if err == nil {
+			d.announced.Store(&all)
+		}
+		if !bridge.Pause(ctx, broker.AnnounceEvery) {
+			break
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := d.store.Retire(last); err != nil {
+		d.log.Debug("daemon not taken off, its entry will end", "error", err)
+	}
+}
+
+// keysHealth says what the keys of the daemons are worth.
+func (d *Daemon) keysHealth() bridge.Health {
+	var others []string
+	if all := d.announced.Load(); all != nil {
+		others = *all
+	}
+	return d.now.Load().keys.health(others)
+}
+
+// Run serves on the address of the config until ctx ends. It calls load
+// for the config whenever it is told to read it again.
+func Run(ctx context.Context, o Options, load func() (config.Config, error)) error {
+	d, err := New(ctx, o)
+	if err != nil {
+		return err
+	}
+	c, log := o.Config, o.Log
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
+	}
+	if len(c.Platforms()) == 0 {
+		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
+	}
+	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go d.reloadOnSignal(ctx, load)
+	return d.Serve(ctx, l)
+}

@@ -1,0 +1,452 @@
+package daemon_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// tail ends the long texts of these tests: the part that must not stay unseen.
+const tail = "and then: rm -rf /"
+
+// longPlan is a text of about n bytes that ends in tail.
+func longPlan(n int) string {
+	var b strings.Builder
+	for k := 0; b.Len() < n-len(tail)-20; k++ {
+		fmt.Fprintf(&b, "%05d look at it\n\n", k)
+	}
+	return b.String() + tail
+}
+
+// commandOf is an approval of about n bytes that ends in tail.
+func commandOf(n int) bridge.Request {
+	req := rig.Approval()
+	req.Timeout = bridge.Duration(5 * time.Minute)
+	line := strings.Repeat("echo step; ", max(0, n-len(tail))/11)
+	req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, line+tail)
+	return req
+}
+
+func planned(text string) bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Is this plan right?", Session: "s", MaxRounds: 3, Questions: []bridge.Question{{ID: "p", Widget: bridge.WidgetPlanReview, Plan: text}},
+	}}
+}
+
+// approving are the controls of a message that may approve.
+func approving(service string, m map[string]any) []sandbox.Control {
+	return slices.DeleteFunc(sandbox.Controls(service, m), func(c sandbox.Control) bool {
+		return !strings.Contains(c.Label, "Allow") && !strings.Contains(c.Label, "Approve")
+	})
+}
+
+// guard fails the test whenever a message that names the round can approve
+// without showing all of it.
+func guard(r *rig.Rig, at sandbox.Place, round, want string) {
+	ctx, cancel := context.WithCancel(r.Ctx)
+	var wg sync.WaitGroup
+	r.T.Cleanup(func() { cancel(); wg.Wait() })
+	wg.Go(func() {
+		_ = r.Sandbox.Wait(ctx, func() bool {
+			m := r.Sandbox.Message(at)
+			if len(approving(at.Service, m)) == 0 || !strings.Contains(sandbox.Texts(m), round) {
+				return false
+			}
+			if !strings.Contains(r.Displayed(at), rig.Normal(at.Service, want)) {
+				r.T.Errorf("%s can be approved on %s and does not show %q", round, at.Service, want)
+				return true
+			}
+			return false
+		})
+	})
+}
+
+// once fails the test unless each part of the long text that a card refers to
+// is there once; it returns how many there are.
+func once(r *rig.Rig, at sandbox.Place) int {
+	r.T.Helper()
+	own := rig.ShownIn(r.Sandbox.Message(at))
+	switch at.Service {
+	case "telegram":
+		name := rig.TelegramFile.FindString(fmt.Sprint(r.Sandbox.Message(at)["text"]))
+		if n := len(r.Files(at.Channel, name)); name == "" || n != 1 {
+			r.T.Errorf("the file %q is there %d times", name, n)
+		}
+		return 1
+	case "slack":
+		name := rig.SlackParts.FindStringSubmatch(own)
+		if name == nil {
+			r.T.Fatalf("the card names no parts: %s", own)
+		}
+		all := r.Parts(at.Channel, name[1])
+		for n, p := range all {
+			if want := fmt.Sprintf("part %d of %d\n", n+1, len(all)); !strings.Contains(p, want) {
+				r.T.Errorf("message %d is not %q: %.80q", n+1, want, p)
+			}
+		}
+		return len(all)
+	}
+	return 0
+}
+
+// TestLongLaterRound asks again with a long plan after a short or a long one:
+// the plan of the new round is there whole before its controls are.
+func TestLongLaterRound(t *testing.T) {
+	for _, s := range rig.Services {
+		for _, before := range []int{10, 50_000} {
+			t.Run(fmt.Sprintf("%s after %d", s, before), func(t *testing.T) {
+				t.Parallel()
+				r := rig.New(t, rig.Options{Config: rig.Only(s), Daemons: 2})
+				a := r.Ask(planned(longPlan(before)))
+				at := a.On(s)
+				r.Typed("ana", at, "Request changes", "more detail")
+				a.End()
+				plan := strings.TrimSuffix(longPlan(60_000), tail) + "the second plan " + tail
+				guard(r, at, "round 2", "the second plan "+tail)
+				next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, planned(plan), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := a.As(next)
+				r.Eventually("the card asks again", func() bool {
+					return strings.Contains(b.Text(s), "round 2") && len(approving(s, r.Sandbox.Message(at))) > 0
+				})
+				once(r, at)
+				read(b, s)
+				r.Press("ana", at, "Approve")
+				if got := b.End(); got.State != bridge.StateAnswered {
+					t.Errorf("the second round is %s", got.State)
+				}
+			})
+		}
+	}
+}
+
+// TestPartsOnce breaks the delivery of a long text in its middle: every part
+// arrives once, and the card after them.
+func TestPartsOnce(t *testing.T) {
+	type trouble struct {
+		name string
+		make func(*rig.Rig, string)
+	}
+	fault := func(f sandbox.Fault) func(*rig.Rig, string) {
+		return func(r *rig.Rig, method string) {
+			f.Service, f.Method, _ = strings.Cut(method, " ")
+			r.Sandbox.AddFault(f)
+		}
+	}
+	for _, x := range []trouble{
+		{"429", fault(sandbox.Fault{Kind: "rate_limit", RetryAfter: 1, Count: 2})},
+		{"429 without a time", fault(sandbox.Fault{Kind: "rate_limit", Count: 3})},
+		{"500", fault(sandbox.Fault{Kind: "error", Count: 8})}, // more than a card alone would be tried
+		{"drop", fault(sandbox.Fault{Kind: "drop", Count: 3})},
+		{"other daemon", func(r *rig.Rig, _ string) { r.Daemons[0].Stop() }},
+	} {
+		for _, method := range []string{"slack chat.postMessage", "telegram sendMessage"} {
+			s, _, _ := strings.Cut(method, " ")
+			t.Run(s+" "+x.name, func(t *testing.T) {
+				t.Parallel()
+				r := rig.New(t, rig.Options{Config: rig.Only(s), Daemons: 2})
+				rec := half(r, s, commandOf(100_000), func() { x.make(r, method) })
+				a := rig.Asked{Record: rec, R: r}
+				if r.Agent = rig.NewClient(r.Daemons[1].URL, rig.TestAgentToken); s == "slack" {
+					if n := once(r, a.On(s)); n < 10 {
+						t.Errorf("%d parts", n)
+					}
+				} else {
+					once(r, a.On(s))
+				}
+				read(a, s)
+				r.Press("ana", a.On(s), "Allow once")
+				if got := a.End(); got.State != bridge.StateApproved {
+					t.Errorf("it is %s", got.State)
+				}
+			})
+		}
+	}
+}
+
+// half opens a request and does something once the first of its parts is sent.
+// It returns the record when its card is posted.
+func half(r *rig.Rig, s string, req bridge.Request, do func()) bridge.Record {
+	r.T.Helper()
+	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
+	defer cancel()
+	rec, err := r.Agent.Open(ctx, req, "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	id := rec.Interaction.ID
+	last := len(r.Daemons) - 1
+	_ = r.Sandbox.Wait(ctx, func() bool { return posted(r, s) > 0 })
+	do()
+	r.Within(2*rig.Patience, "the card is posted", func() bool {
+		rec, err = r.Daemons[last].Engine().Get(r.Ctx, id)
+		return err == nil && len(rec.Messages) == 1
+	})
+	return rec
+}
+
+// read waits until nod knows that a service shows all of a request. A person
+// takes longer than that to read it.
+func read(a rig.Asked, service string) {
+	a.R.T.Helper()
+	a.R.Eventually("nod knows that "+service+" shows everything", func() bool {
+		rec, err := a.R.Daemons[0].Engine().Get(a.R.Ctx, a.Interaction.ID)
+		if err != nil {
+			return false
+		}
+		n := slices.IndexFunc(rec.Interaction.Destinations, func(d bridge.Destination) bool { return d.Platform == service })
+		return n >= 0 && rec.Shown[n] != ""
+	})
+}
+
+// posted counts the messages on a service.
+func posted(r *rig.Rig, s string) int {
+	st := r.Sandbox.State()
+	n := 0
+	for _, c := range map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "telegram": st.Telegram.Chats, "discord": st.Discord.Channels}[s] {
+		n += len(c.Messages)
+	}
+	return n
+}
+
+// TestLongTextPaced sends the longest text at Slack's own pace and within its
+// limits: in a few seconds and few messages, while other requests are posted
+// too.
+func TestLongTextPaced(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack"), Limits: true, Daemons: 2})
+	began := time.Now()
+	a := r.Ask(commandOf(150_000))
+	n := once(r, a.On("slack"))
+	if all := posted(r, "slack"); all != n+1 {
+		t.Errorf("%d messages for %d parts and a card", all, n)
+	}
+	t.Logf("%d parts in %s", n, time.Since(began))
+	read(a, "slack")
+	r.Press("ana", a.On("slack"), "Allow once")
+	a.End()
+}
+
+// TestSizes sends texts of every size: each part once, the card after them, and
+// a yes only then.
+func TestSizes(t *testing.T) {
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			for _, n := range []int{10, 100, 1_000, 2_400, 2_600, 4_000, 8_000, 11_000, 13_000, 20_000, 50_000, 155_000} {
+				a := r.Ask(commandOf(n))
+				if len(a.Failures) > 0 {
+					t.Fatalf("%d bytes: %v", n, a.Failures)
+				}
+				at := a.On(s)
+				if !strings.Contains(r.Displayed(at), rig.Normal(s, tail)) {
+					t.Errorf("%d bytes: the end is not shown", n)
+				}
+				if strings.Contains(a.Text(s), "Shortened") {
+					once(r, at)
+				}
+				read(a, s)
+				r.Press("ana", at, "Allow once")
+				if got := a.End(); got.State != bridge.StateApproved {
+					t.Errorf("%d bytes: %s", n, got.State)
+				}
+			}
+		})
+	}
+	t.Run("too long for slack", func(t *testing.T) {
+		t.Parallel()
+		r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+		_, err := r.Agent.Open(r.Ctx, commandOf(200_000), "")
+		if bridge.ErrorCode(err) != bridge.CodeUnsupported {
+			t.Errorf("200 kB: %v", err)
+		}
+	})
+}
+
+// TestIncompleteMessage has services store less than they were sent: nobody is
+// asked there, and the reason is known.
+func TestIncompleteMessage(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ method, kind string }{
+		{"slack chat.postMessage", "truncate"}, {"slack chat.postMessage", "strip"},
+		{"telegram sendMessage", "truncate"}, {"telegram sendDocument", "truncate"}, {"telegram sendDocument", "strip"},
+	} {
+		s, method, _ := strings.Cut(x.method, " ")
+		for _, size := range []int{1000, 30_000} {
+			if method == "sendDocument" && size < 30_000 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %s %d", x.method, x.kind, size), func(t *testing.T) {
+				t.Parallel()
+				r := rig.New(t, rig.Options{Config: rig.Only(s)})
+				r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: x.kind})
+				rec, err := r.Agent.Open(r.Ctx, commandOf(size), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := rig.Asked{Record: rec, R: r}.End()
+				if got.State != bridge.StateUndeliverable || !strings.Contains(fmt.Sprint(got.Failures), "accepted, but") {
+					t.Errorf("state %s, failures %v", got.State, got.Failures)
+				}
+				for _, p := range (&rig.Crash{Rig: r}).Cards(s) {
+					if c := sandbox.Controls(s, r.Sandbox.Message(p)); len(c) > 0 {
+						t.Errorf("a message has controls: %v", c)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestIncompleteUpdate does the same to the card of a later round.
+func TestIncompleteUpdate(t *testing.T) {
+	t.Parallel()
+	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			a := r.Ask(planned("a short plan"))
+			at := a.On(s)
+			r.Typed("ana", at, "Request changes", "more detail")
+			a.End()
+			a.Closed("more detail")
+			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "truncate"})
+			next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, planned(strings.Repeat("word ", 300)+tail), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := a.As(next)
+			if got := b.End(); got.State != bridge.StateUndeliverable {
+				t.Errorf("it is %s", got.State)
+			}
+			if c := sandbox.Controls(s, r.Sandbox.Message(at)); len(c) > 0 {
+				t.Errorf("the card has controls: %v", c)
+			}
+		})
+	}
+}
+
+// TestEscalationShowsAll asks more people at another place with a long text:
+// their card has it whole as well.
+func TestEscalationShowsAll(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		route := c.Routes[bridge.DefaultRoute]
+		route.EscalateTo = "later"
+		c.Routes[bridge.DefaultRoute] = route
+		c.Routes["later"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
+	}})
+	req := commandOf(30_000)
+	req.Timeout, req.OnTimeout = bridge.Duration(2*time.Second), bridge.OnTimeoutEscalate
+	rec, err := r.Agent.Open(r.Ctx, req, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := rig.Asked{Record: rec, R: r}
+	r.Eventually("more people are asked", func() bool {
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
+		return err == nil && len(a.Messages) == 2
+	})
+	once(r, a.On("telegram"))
+	read(a, "telegram")
+	r.Press("bo", a.On("telegram"), "Allow once")
+	if got := a.End(); got.State != bridge.StateApproved {
+		t.Errorf("it is %s", got.State)
+	}
+}
+
+// TestKilledBetweenParts kills the daemon with kill -9 around a part of a long
+// text. Only the part that was sent and not recorded may be there twice.
+func TestKilledBetweenParts(t *testing.T) {
+	t.Parallel()
+	for _, before := range []bool{true, false} {
+		t.Run(fmt.Sprintf("before %v", before), func(t *testing.T) {
+			t.Parallel()
+			c := rig.NewCrash(t, "slack")
+			c.ConnectedOn("slack")
+			// Steps: the opening, then each message and its note.
+			c.K.Mu.Lock()
+			c.K.At, c.K.Before = 6, before
+			c.K.Mu.Unlock()
+			rec, err := c.Agent.Open(c.Ctx, commandOf(50_000), "the-key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Eventually("the daemon dies", c.K.Killed.Load)
+			c.Kill()
+			c.K.Mu.Lock()
+			c.K.Killed.Store(false)
+			c.K.At = 0
+			c.K.Mu.Unlock()
+			c.StartDaemon()
+			var at sandbox.Place
+			c.Eventually("the card is posted", func() bool {
+				for _, p := range c.Cards("slack") {
+					if len(approving("slack", c.Sandbox.Message(p))) > 0 {
+						at = p
+					}
+				}
+				return at.Message != ""
+			})
+			name := rig.SlackParts.FindStringSubmatch(rig.ShownIn(c.Sandbox.Message(at)))
+			if name == nil {
+				t.Fatal("the card names no parts")
+			}
+			seen := map[string]int{}
+			for _, p := range c.Parts(at.Channel, name[1]) {
+				seen[rig.SlackPart.FindString(p)]++
+			}
+			twice := 0
+			for _, n := range seen {
+				twice += n - 1
+			}
+			if twice > 1 || len(seen) < 5 || !strings.Contains(c.Displayed(at), rig.Normal("slack", tail)) {
+				t.Errorf("parts: %v\nsteps: %v", seen, c.K.Names)
+			}
+			c.Press("ana", at, "Allow once")
+			if got, err := c.Agent.Wait(c.Ctx, rec.Interaction.ID); err != nil || got.State != bridge.StateApproved {
+				t.Errorf("it is %s, %v", got.State, err)
+			}
+		})
+	}
+}
+
+// TestDraftMakesTextLong fills in a wizard whose text fits the card until the
+// draft is shown on it too: the file is sent then, once, and the wizard goes on.
+func TestDraftMakesTextLong(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: strings.Repeat("word ", 804) + tail, Questions: []bridge.Question{
+			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: rig.Choices("yes", "no")},
+		},
+	}})
+	at := a.On("telegram")
+	if strings.Contains(a.Text("telegram"), "Shortened") {
+		t.Fatal("it does not fit from the start")
+	}
+	for n, label := range []string{"Eu", "Yes"} {
+		r.Press("ana", at, label)
+		r.Press("ana", at, "Next")
+		next := []string{"2/2", "Check and submit"}[n]
+		r.Eventually("the wizard goes on", func() bool { return strings.Contains(a.Text("telegram"), next) })
+	}
+	once(r, at)
+	r.Press("ana", at, "Submit")
+	if got := a.End(); got.State != bridge.StateAnswered {
+		t.Errorf("it is %s", got.State)
+	}
+}

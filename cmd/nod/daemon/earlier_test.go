@@ -1,0 +1,64 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
+	"github.com/nodbridge/nod/config"
+)
+
+// TestEarlierVersion checks what becomes of what an earlier version stored, with
+// its keys in Redis: it is read while they are there, and with keys elsewhere it
+// is shown to people, and no agent gets a decision from it.
+func TestEarlierVersion(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("slack")(c)
+		rig.Auditor(c)
+		c.Redis.Partitions = 1
+		c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
+	}})
+	x := rig.Intruder{Rig: r, T: t}
+	decided, pending := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce), x.Ask(rig.Approval(bridge.ScopeOnce))
+	for _, id := range []bridge.ID{decided.Interaction.ID, pending.Interaction.ID} { // as it was without proofs
+		for _, field := range []string{"req", "res"} {
+			if v, err := r.Client.HGet(r.Ctx, rig.Record(id), field).Result(); err == nil {
+				x.Set(rig.Record(id), field, withoutProof(v))
+			}
+		}
+	}
+	if rec, err := r.Agent.Get(r.Ctx, decided.Interaction.ID); err != nil || rec.State != bridge.StateApproved || rec.Receipt != "" {
+		t.Errorf("with the keys in Redis: %s, %v", rec.State, err)
+	}
+	if text := rig.Fetch(r, r.Daemons[0].URL+"/healthz"); !strings.Contains(text, "can forge") {
+		t.Errorf("the health check says %s", text)
+	}
+	r.Daemons[0].Stop()
+	sandboxed.Keys(&r.Config)
+	next := r.Start(rig.Listen(t))
+	r.Agent, r.Person = rig.NewClient(next.URL, rig.TestAgentToken), rig.NewClient(next.URL, rig.AnaToken)
+	r.Daemons = r.Daemons[1:]
+	if _, err := r.Person.Respond(r.Ctx, pending.Interaction.ID, rig.AnswerOnce); err == nil {
+		t.Error("it is answered though it is not known to be what people saw")
+	}
+	refused(x, decided.Interaction.ID)
+	shown, err := r.Person.Get(r.Ctx, decided.Interaction.ID)
+	if err != nil || shown.State != bridge.StateApproved || shown.Response.Actor.Person != "ana" || !strings.Contains(shown.Unverified, "earlier version") {
+		t.Errorf("a person is shown %s, %q, %v", shown.State, shown.Unverified, err)
+	}
+}
+
+// withoutProof is stored JSON as an earlier version wrote it.
+func withoutProof(s string) string {
+	for _, name := range []string{"proof", "request_key"} {
+		mark := `,"` + name + `":"`
+		if at := strings.Index(s, mark); at >= 0 {
+			end := at + len(mark) + strings.Index(s[at+len(mark):], `"`) + 1
+			s = s[:at] + s[end:]
+		}
+	}
+	return s
+}

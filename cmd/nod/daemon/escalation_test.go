@@ -1,0 +1,199 @@
+package daemon_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// soon is how long the steps of these tests wait.
+const soon = config.Duration(400 * time.Millisecond)
+
+// texts are the messages of a service, markup included.
+func texts(r *rig.Rig, service string) []string {
+	st := r.Sandbox.State()
+	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
+	var out []string
+	for _, c := range chats {
+		for _, m := range c.Messages {
+			out = append(out, sandbox.Texts(m))
+		}
+	}
+	return out
+}
+
+// messages counts the messages of a service that hold a text. Services write
+// some characters in their own way.
+func messages(r *rig.Rig, service, text string) int {
+	n := 0
+	for _, m := range texts(r, service) {
+		if strings.Contains(strings.ReplaceAll(m, "\\", ""), text) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEscalation: step after step while nobody answers, each once although two
+// daemons run; whoever is asked late may answer.
+func TestEscalation(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Daemons: 2, Config: func(c *config.Config) {
+		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: config.Words{"cy"}, Start: time.Now().Add(-time.Hour), Every: config.Duration(24 * time.Hour)}}}
+		c.Groups = map[string]config.Group{"oncall": {OnCall: "primary"}}
+		c.Routes["wide"] = config.Route{To: []string{"slack:C0ONCALL02"}, Responders: []string{"mal"}}
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana"}
+			r.Escalation = []config.Step{{After: soon, Remind: true, Times: 2}, {After: soon, Ask: config.Words{"@oncall", "bo"}}, {After: soon, Route: "wide"}}
+		})(c)
+	}})
+	req := rig.Approval(bridge.ScopeOnce)
+	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(2*time.Minute)
+	a := r.Ask(req)
+	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Allow once"), "may not answer")
+	for _, service := range rig.Services {
+		// Twice those who were asked, once those who are asked as well.
+		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Restart the pump?") >= 3 })
+	}
+	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "Asked as well: cy, bo") })
+	r.Eventually("the wide channel is asked", func() bool {
+		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
+		return err == nil && len(rec.Messages) == 4
+	})
+	rec := a.StillPending()
+	if rec.Step != 4 || len(rec.Interaction.Responders) < 9 {
+		t.Errorf("step %d, responders %+v", rec.Step, rec.Interaction.Responders)
+	}
+	r.Press("mal", sandbox.Place{Service: "slack", Channel: rec.Messages[3].Channel, Message: rec.Messages[3].Message}, "Allow once")
+	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "mal" {
+		t.Errorf("%+v", got.Response)
+	}
+	a.Closed("Approved once")
+	for _, service := range rig.Services {
+		if n := messages(r, service, "Still waiting"); n != 3 {
+			t.Errorf("%d reminders on %s", n, service)
+		}
+	}
+	if text := strings.Join(texts(r, "slack"), "\n"); !strings.Contains(text, "<@U0ANA00001>") || !strings.Contains(text, "<@U0CY000003>") {
+		t.Errorf("nobody is mentioned: %s", text)
+	}
+}
+
+// TestEscalationDuringRestart: the daemon goes before a step and comes back
+// after it was due; what the chain was when the request was opened counts, and
+// each step happens once.
+func TestEscalationDuringRestart(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("discord")(c)
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana"}
+			r.Escalation = []config.Step{{After: config.Duration(time.Second), Remind: true}, {After: soon, Ask: config.Words{"bo"}}, {After: soon, GiveUp: "deny"}}
+		})(c)
+	}})
+	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	r.Daemons[0].Stop()
+	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // another chain by now
+	due := time.After(1200 * time.Millisecond)
+	<-due
+	if rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
+		t.Fatalf("step %d without a daemon", rec.Step)
+	}
+	r.Daemons = nil
+	r.Agent = client.New(r.Start(rig.Listen(t)).URL, rig.TestAgentToken, nil)
+	r.Start(rig.Listen(t))
+	r.Connected()
+	rec := a.End()
+	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "gave up") || rec.Response.Actor != nil {
+		t.Errorf("%+v", rec.Response)
+	}
+	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {
+		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
+	}
+	if n := messages(r, "discord", "Still waiting"); n != 2 {
+		t.Errorf("%d reminders", n)
+	}
+}
+
+// TestSnoozeAndHandOver: from the card, on each service.
+func TestSnoozeAndHandOver(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: route(func(r *config.Route) {
+		r.Responders, r.Snooze, r.HandOver = []string{"ana"}, config.Duration(time.Second), config.Words{"bo"}
+	})})
+	for _, service := range rig.Services {
+		req := rig.Approval(bridge.ScopeOnce)
+		req.Prompt = "Ship it from " + service + "?"
+		a := r.Ask(req)
+		r.Told("bo", service, r.Press("bo", a.On(service), "Remind me"), "may not answer")
+		r.Told("ana", service, r.Press("ana", a.On(service), "Remind me in 1s"), "You are reminded at")
+		r.Told("bo", service, r.Press("bo", a.On(service), "Allow once"), "may not answer")
+		r.Told("ana", service, r.Press("ana", a.On(service), "Hand over to bo"), "Handed over: bo")
+		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: "+req.Prompt) == 1 })
+		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "You asked to be reminded: "+req.Prompt) == 1 })
+		r.Press("bo", a.On(service), "Allow once")
+		if rec := a.End(); rec.Response.Actor.Person != "bo" {
+			t.Errorf("%s: %+v", service, rec.Response.Actor)
+		}
+	}
+}
+
+// A schedule that cannot be read does not end the chain: it goes on once it
+// can.
+func TestOnCallAway(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
+		rig.Only("telegram")(c)
+		c.OnCall = map[string]config.OnCall{"away": {PagerDuty: &config.Schedule{URL: "http://127.0.0.1:1", Schedule: "S", Token: config.NewSecret("a-token-of-the-schedule")}}}
+		c.Groups = map[string]config.Group{"oncall": {OnCall: "away"}}
+		route(func(r *config.Route) {
+			r.Responders = []string{"ana", "@oncall"}
+			r.Escalation = []config.Step{{After: soon, Ask: config.Words{"@oncall"}}}
+		})(c)
+	}})
+	a := r.Ask(rig.Approval(bridge.ScopeOnce))
+	// Whoever is not known to be on call is not let in, and ana is.
+	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "Not recorded")
+	r.Press("ana", a.On("telegram"), "Allow once")
+	if rec := a.End(); rec.State != bridge.StateApproved {
+		t.Error(rec.State)
+	}
+}
+
+func TestSnoozeLabel(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 100 * time.Minute: "1h40m"} {
+		if got := (bridge.Interaction{Schedule: bridge.Schedule{
+			Snooze: bridge.Duration(d),
+		}}).SnoozeLabel(); !strings.HasSuffix(got, " in "+want) {
+			t.Errorf("%s: %s", d, got)
+		}
+	}
+}
+
+func TestQuietHours(t *testing.T) {
+	t.Parallel()
+	q := &bridge.Quiet{From: "22:00", To: "07:00", Zone: "Europe/Madrid", Risks: []string{"critical"}}
+	for at, want := range map[string]string{
+		"2026-11-21T20:59:00Z": "2026-11-21T20:59:00Z", "2026-11-21T21:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T02:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T06:00:00Z": "2026-11-22T06:00:00Z",
+		"2026-10-24T22:00:00Z": "2026-10-25T06:00:00Z", // the night in which summer time ends
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := q.Until(when, "high").UTC().Format(time.RFC3339); got != want {
+			t.Errorf("%s: until %s, want %s", at, got, want)
+		}
+		if !q.Until(when, "critical").Equal(when) {
+			t.Errorf("%s: the worst waits", at)
+		}
+	}
+}

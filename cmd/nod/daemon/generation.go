@@ -1,0 +1,165 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/console"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/mcp"
+	"github.com/nodbridge/nod/bridge/redact"
+	"github.com/nodbridge/nod/config"
+)
+
+// build makes a generation of a config.
+func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
+	k, err := loadKeys(ctx, c, d.store)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.announce(ctx, c, d.store, d.log); err != nil {
+		return nil, err
+	}
+	keyring, err := bridge.NewKeyring(k.token...)
+	if err != nil {
+		return nil, err
+	}
+	ports := engine.Proven(d.store, k.signer, k.inRedis, d.log)
+	rules, err := Policy(c)
+	if err != nil {
+		return nil, err
+	}
+	platforms, callbacks, err := Platforms(c, ports.Notes, d.log)
+	if err != nil {
+		return nil, err
+	}
+	routes, err := Routes(c)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := buildWebhooks(c)
+	if err != nil {
+		return nil, err
+	}
+	hide, err := Redactor(c)
+	if err != nil {
+		return nil, err
+	}
+	people := buildDirectory(c, platforms, ports.Links)
+	options := engine.Options{
+		Directory: people, Redactor: hide, Linking: c.Identity.Linking, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
+		Routes: routes, Webhooks: hooks, Signer: k.signer, KeysInRedis: k.inRedis, AuditRetention: time.Duration(c.Audit.Retention),
+		Observer: d.observer, Log: d.log,
+	}
+	if rules != nil {
+		options.Policy = rules
+	}
+	options.Agents = buildAgents(c)
+	if options.PolicyVersion, err = policyVersion(c); err != nil {
+		return nil, err
+	}
+	g := &generation{engine: engine.New(options), keys: k, done: make(chan struct{})}
+	g.closing, g.close = context.WithCancel(context.Background())
+	g.handler = d.entry(c, g, callbacks, hide)
+	return g, nil
+}
+
+// entry serves the API, MCP, the console, metrics, and the callbacks of
+// platforms.
+func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func(bridge.Sink) http.Handler, hide *redact.Redactor) http.Handler {
+	mux := http.NewServeMux()
+	for path, h := range callbacks {
+		mux.Handle(path, queued(d.bodies, h(g.engine)))
+	}
+	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.version, d.log) }
+	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
+	tokens := buildTokens(c)
+	front := api.Options{
+		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
+		Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door},
+	}
+	if c.Console.Enabled {
+		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
+		mux.Handle("/console/", queued(d.bodies, page))
+		front.Session = page.Principal
+	}
+	mux.Handle("/", d.observer.API(api.New(front)))
+	return HostsOf(c).Guard("add it to hosts in the config, or to NOD_HOSTS", bounded(mux))
+}
+
+// guarded lets only who has the token read; empty: everybody.
+func guarded(token string, h http.Handler) http.Handler {
+	if token == "" {
+		return h
+	}
+	want := sha256.Sum256([]byte("Bearer " + token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="nod metrics"`)
+			http.Error(w, "send Authorization: Bearer and the token of metrics.token", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// buildConsole makes the page in the browser.
+func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
+	o := console.Options{Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
+	if x := c.Console.OIDC; x.Issuer != "" {
+		o.OIDC = &console.OIDC{Issuer: x.Issuer, ClientID: x.ClientID, ClientSecret: x.ClientSecret.Value(), Callback: strings.TrimRight(c.Console.URL, "/") + "/console/oidc/callback", People: map[string]console.Person{}}
+		for name, p := range c.People {
+			o.OIDC.People[name] = console.Person{Email: p.Email, Auditor: p.Auditor}
+		}
+	}
+	return console.New(o)
+}
+
+// mcpDoor serves MCP to an agent over HTTP. What it asks without a session
+// belongs to the agent itself, across all its connections.
+func mcpDoor(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger) http.Handler {
+	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
+		q := r.URL.Query()
+		o := mcp.Options{
+			Asker: e.As(a), Session: q.Get("session"), Scoped: q.Get("session") != "", Route: q.Get("route"), Claude: q.Get("claude") == "true",
+			Version: version, Log: log,
+		}
+		if o.Session == "" {
+			o.Session = "mcp"
+		}
+		return o, true
+	})
+}
+
+// generation is what is built of one config.
+type generation struct {
+	engine  *engine.Engine
+	keys    keys
+	handler http.Handler
+	closing context.Context // of its calls that wait, which are repeated
+	close   context.CancelFunc
+	stop    context.CancelFunc
+	done    chan struct{}
+}
+
+// start lets the engine work until ctx ends, or the generation is replaced.
+func (g *generation) start(ctx context.Context) {
+	ctx, g.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(g.done)
+		_ = g.engine.Run(ctx) // it returns nil, and only when ctx ends
+	}()
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.now.Load().handler.ServeHTTP(w, r)
+}

@@ -1,0 +1,73 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/nodbridge/nod/config"
+)
+
+// Hosts are the names under which browsers may reach a server. A page of
+// another site that has its own name point here (DNS rebinding) sends that
+// name, and is refused. An IP address is not a name, so nod always takes it:
+// Kubernetes probes and Prometheus use one.
+type Hosts []string
+
+// HostsOf returns the names of a config: localhost, those of its addresses,
+// and hosts.
+func HostsOf(c config.Config) Hosts {
+	out := Hosts{"localhost"}
+	for _, address := range []string{c.Console.URL, c.Telegram.WebhookURL} {
+		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+			out = append(out, strings.ToLower(u.Hostname()))
+		}
+	}
+	if name, _, err := net.SplitHostPort(c.Listen); err == nil && name != "" {
+		out = append(out, strings.ToLower(name))
+	}
+	for _, name := range c.Hosts {
+		out = append(out, strings.ToLower(strings.TrimSuffix(name, ".")))
+	}
+	return out
+}
+
+// allow reports whether a Host header names this server.
+func (h Hosts) allow(host string) bool {
+	if host == "" {
+		return true // HTTP/1.0: no browser leaves it out
+	}
+	name := host
+	if n, _, err := net.SplitHostPort(host); err == nil {
+		name = n
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	for _, known := range h {
+		if name == known {
+			return true
+		}
+		if suffix, ok := strings.CutPrefix(known, "*."); ok && strings.HasSuffix(name, "."+suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Guard refuses requests for other names.
+func (h Hosts) Guard(setting string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.allow(r.Host) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			http.Error(w, fmt.Sprintf("unknown host %q; %s", r.Host, setting), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,335 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/config"
+)
+
+// keysInRedis says what is not protected while keys are kept in Redis.
+const keysInRedis = "keys are kept in Redis: whoever can read and write it can forge decisions, grants, and the audit log"
+
+// keys holds the keys with which a daemon signs controls and decisions.
+type keys struct {
+	token  [][]byte
+	signer *proof.Signer
+	// inRedis means that a key is kept in Redis, and proves nothing to those
+	// who can read there. Why is the reason, if there was one.
+	inRedis bool
+	why     string
+	// open says why other users of the machine have the keys too.
+	open string
+}
+
+// fingerprint tells the keys of two daemons apart, and reveals neither.
+func (k keys) fingerprint() string {
+	h := hmac.New(sha256.New, k.token[0])
+	h.Write([]byte("nod keys\x00" + k.signer.PublicKeys().Keys[0].KeyID))
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// keyFile is the content of the file of keys, in hex as in the config.
+type keyFile struct {
+	Token    string `yaml:"token_key"`
+	Receipts string `yaml:"receipts_key"`
+	// Former are the public keys of receipts keys that were kept in Redis
+	// before, with which older seals of the audit log are checked.
+	Former []string `yaml:"former,omitempty"`
+}
+
+// loadKeys takes the keys from the config. Keys that are not there are in the
+// file of keys, which it creates; if it cannot, they are in Redis.
+func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys, error) {
+	f, why, err := filedKeys(ctx, c, store)
+	if err != nil {
+		return keys{}, err
+	}
+	var k keys
+	if f.Token != "" {
+		k.open = openKeyFile(c.KeysFile)
+	}
+	if k.token, err = secretKeys("token_key", c.TokenKey, f.Token); err != nil {
+		return k, err
+	}
+	seeds, err := secretKeys("receipts.key", c.Receipts.Key, f.Receipts)
+	if err != nil {
+		return k, err
+	}
+	k.inRedis = len(k.token) == 0 || len(seeds) == 0
+	if k.inRedis && why != nil {
+		k.why = why.Error()
+	}
+	if seeds, err = k.fill(ctx, store, seeds); err != nil {
+		return k, err
+	}
+	if k.signer, err = proof.NewSigner(seeds...); err != nil {
+		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
+	}
+	for _, former := range f.Former {
+		raw, err := hex.DecodeString(former)
+		if err != nil || len(raw) != ed25519.PublicKeySize {
+			return k, bridge.Errorf(bridge.CodeInvalid, "%s: former: is not a public key in hex", c.KeysFile)
+		}
+		k.signer.Formerly(proof.NewJWK(raw))
+	}
+	return k, nil
+}
+
+// filedKeys reads the file of keys if the config lacks one. Why is the reason
+// that there can be no such file.
+func filedKeys(ctx context.Context, c config.Config, store *broker.Broker) (f keyFile, why, err error) {
+	if c.TokenKey.Set() && c.Receipts.Key.Set() {
+		return f, nil, nil
+	}
+	f, why = readKeyFile(ctx, c.KeysFile, store)
+	if bridge.ErrorCode(why) == bridge.CodeConflict || bridge.ErrorCode(why) == bridge.CodeInvalid {
+		return f, nil, why
+	}
+	return f, why, nil
+}
+
+// fill takes the keys that are neither in the config nor in a file from Redis.
+func (k *keys) fill(ctx context.Context, store *broker.Broker, seeds [][]byte) ([][]byte, error) {
+	if len(k.token) == 0 {
+		key, err := store.TokenKey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k.token = [][]byte{key}
+	}
+	if len(seeds) > 0 {
+		return seeds, nil
+	}
+	seed, err := store.SigningKey(ctx)
+	return [][]byte{seed}, err
+}
+
+// secretKeys returns the keys of the config, or if it has none, those of the
+// file of keys.
+func secretKeys(path string, secret config.Secret, filed string) ([][]byte, error) {
+	if secret.Set() {
+		return hexKeys(path, secret)
+	}
+	if filed == "" {
+		return nil, nil
+	}
+	return hexKeys(path, config.NewSecret(filed))
+}
+
+// readKeyFile reads the file of keys, and makes it where there is none. Any
+// error but CodeConflict and CodeInvalid means that there can be no such file.
+func readKeyFile(ctx context.Context, path string, store *broker.Broker) (keyFile, error) {
+	var f keyFile
+	if path == "" {
+		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file to keep a file of keys next to")
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := makeKeyFile(ctx, path, store); err != nil {
+			return f, err
+		}
+	}
+	return parseKeyFile(path)
+}
+
+// parseKeyFile reads a file of keys. Any error is CodeInvalid.
+func parseKeyFile(path string) (keyFile, error) {
+	var f keyFile
+	raw, err := os.ReadFile(path)
+	if err != nil { // with other keys, no stored record would verify
+		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("let the user that runs nod read it")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil || f.Token == "" || f.Receipts == "" {
+		return f, bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path).WithHint("restore it from a backup; without it, nothing that is pending can be decided")
+	}
+	return f, nil
+}
+
+// makeKeyFile writes new keys to a file that only its owner can read. A
+// deployment whose daemons sign already is not given other keys.
+func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
+	other := func(fingerprint string) error {
+		return bridge.Errorf(bridge.CodeConflict, "%s: is missing, and the daemons of this Redis sign with other keys (%s)", path, fingerprint).
+			WithHint("copy the file from a daemon that runs, or set token_key and receipts.key of the config as they have them; "+
+				"if the keys are lost, delete the Redis key %s, and what is pending has to be asked again", store.KeysKey())
+	}
+	known, err := store.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	if known != "" {
+		if _, err := os.Lstat(path); err == nil {
+			return nil // a daemon that started at the same time has made it by now
+		}
+		return other(known)
+	}
+	f := keyFile{Token: config.NewKey(bridge.MinKey), Receipts: config.NewKey(ed25519.SeedSize)}
+	before, err := store.FormerSigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	if len(before) == ed25519.SeedSize {
+		public := ed25519.NewKeyFromSeed(before).Public().(ed25519.PublicKey)
+		f.Former = []string{hex.EncodeToString(public)}
+	}
+	made, err := writeKeyFile(path, f)
+	if err != nil {
+		return err
+	}
+	return claimKeyFile(ctx, path, made, store, other)
+}
+
+// claimKeyFile claims the keys that the file has, whoever made it. Keys that no
+// file has are never claimed. A file is removed only by the daemon that made
+// it, and only if another deployment was first: until then, others may have
+// read it.
+func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Broker, other func(string) error) error {
+	kept, err := parseKeyFile(path)
+	if err != nil {
+		return err
+	}
+	mine, err := fingerprintOf(kept)
+	if err != nil {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path)
+	}
+	known, err := store.ClaimKeys(ctx, mine)
+	if err != nil || known == mine {
+		return err
+	}
+	if made {
+		err = os.Remove(path)
+	}
+	return errors.Join(other(known), err)
+}
+
+func fingerprintOf(f keyFile) (string, error) {
+	token, err := hex.DecodeString(f.Token)
+	if err != nil {
+		return "", err
+	}
+	seed, err := hex.DecodeString(f.Receipts)
+	if err != nil {
+		return "", err
+	}
+	s, err := proof.NewSigner(seed)
+	if err != nil {
+		return "", err
+	}
+	return keys{token: [][]byte{token}, signer: s}.fingerprint(), nil
+}
+
+// writeKeyFile writes the file as a whole, and never over one that is there: a
+// daemon that starts at the same time may have made it.
+func writeKeyFile(path string, f keyFile) (made bool, err error) {
+	raw, err := yaml.Marshal(f)
+	if err != nil {
+		return false, err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".nod-keys-*") // mode 0600
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }()
+	_, err = tmp.WriteString("# nod signs with these keys. Keep a copy, and show them to no one.\n" + string(raw))
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return false, err
+	}
+	err = os.Link(tmp.Name(), path)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openKeyFile says why others than the owner of a file of keys, and those that
+// its group lets read it, can use the keys. It is empty if no one can.
+func openKeyFile(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has the mode %04o: other users of this machine can read or change the keys; run chmod 600 on it", path, info.Mode().Perm())
+}
+
+// announce says in the log what the keys are worth, and records which they are.
+func (k keys) announce(ctx context.Context, c config.Config, store *broker.Broker, log *slog.Logger) error {
+	if k.open != "" {
+		log.Warn(k.open)
+	}
+	switch {
+	case !k.inRedis:
+		return store.SetKeys(ctx, k.fingerprint())
+	case k.why != "":
+		log.Warn(keysInRedis+"; no file of keys can be kept", "file", c.KeysFile, "why", k.why)
+	default:
+		log.Warn(keysInRedis + "; set token_key and receipts.key, or keys_file")
+	}
+	return nil
+}
+
+// health reports whether the keys protect what is stored, and whether all daemons
+// have the same ones.
+func (k keys) health(others []string) bridge.Health {
+	mine := k.fingerprint()
+	for _, other := range others {
+		if other != mine {
+			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
+		}
+	}
+	if k.inRedis {
+		return bridge.Health{State: bridge.HealthDegraded, Reason: keysInRedis}
+	}
+	if k.open != "" {
+		return bridge.Health{State: bridge.HealthDegraded, Reason: k.open}
+	}
+	return bridge.Health{State: bridge.HealthUp}
+}
+
+// MemoryKeys gives a config that has no keys random ones that are kept nowhere,
+// for a Redis that is forgotten too.
+func MemoryKeys() func(*config.Config) {
+	token, receipts := config.NewSecret(config.NewKey(bridge.MinKey)), config.NewSecret(config.NewKey(ed25519.SeedSize))
+	return func(c *config.Config) {
+		if !c.TokenKey.Set() {
+			c.TokenKey = token
+		}
+		if !c.Receipts.Key.Set() {
+			c.Receipts.Key = receipts
+		}
+	}
+}
+
+// hexKeys reads keys with commas between them.
+func hexKeys(path string, secret config.Secret) ([][]byte, error) {
+	var out [][]byte
+	for s := range strings.SplitSeq(secret.Value(), ",") {
+		key, err := hex.DecodeString(strings.TrimSpace(s))
+		if err != nil {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is not hex", path).WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
+		}
+		out = append(out, key)
+	}
+	return out, nil
+}

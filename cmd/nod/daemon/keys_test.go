@@ -1,0 +1,173 @@
+package daemon
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/config"
+)
+
+// keyed is a Redis, and what loads keys for a daemon on it.
+func keyed(t *testing.T) (*broker.Broker, func(path string) (keys, error)) {
+	t.Helper()
+	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Start(t).Client(t), Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store, func(path string) (keys, error) { return loadKeys(t.Context(), config.Config{KeysFile: path}, store) }
+}
+
+// TestKeyFile checks that a daemon makes its keys once, where no one else can
+// read them, and that a daemon elsewhere does not make other ones.
+func TestKeyFile(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	first, err := load(path)
+	if err != nil || first.inRedis {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	again, err := load(path)
+	if err != nil || again.fingerprint() != first.fingerprint() {
+		t.Errorf("the next start has other keys: %v", err)
+	}
+	if _, err := load(filepath.Join(t.TempDir(), "nod.keys")); bridge.ErrorCode(err) != bridge.CodeConflict || !strings.Contains(bridge.PublicError(err).Hint, "copy the file") {
+		t.Errorf("a daemon elsewhere makes keys of its own: %v", err)
+	}
+	if s, err := store.FormerSigningKey(t.Context()); err != nil || s != nil {
+		t.Errorf("a key is in Redis: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("token_key: ''\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(path); bridge.ErrorCode(err) != bridge.CodeInvalid {
+		t.Errorf("a broken file is not refused: %v", err)
+	}
+}
+
+// TestKeyFileAtOnce checks that daemons that start at the same moment next to
+// the same config end up with the keys of the file, and claim those.
+func TestKeyFileAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		store, load := keyed(t)
+		path := filepath.Join(t.TempDir(), "nod.keys")
+		got := make([]string, 4)
+		var wg sync.WaitGroup
+		for n := range got {
+			wg.Go(func() {
+				k, err := load(path)
+				if err != nil || k.inRedis {
+					t.Errorf("%v, in Redis: %v", err, k.inRedis)
+					return
+				}
+				got[n] = k.fingerprint()
+			})
+		}
+		wg.Wait()
+		again, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claimed, err := store.Keys(t.Context())
+		for _, one := range append(got, claimed) {
+			if err != nil || one != again.fingerprint() {
+				t.Fatalf("keys of the file: %s, of the daemons: %v, claimed: %s, %v", again.fingerprint(), got, claimed, err)
+			}
+		}
+	}
+}
+
+// TestKeyFileNowhere checks that a link that leads nowhere claims no keys, as
+// nothing would have them.
+func TestKeyFileNowhere(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "gone"), path); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := load(path); err == nil {
+		t.Errorf("it starts, with keys in Redis: %v", k.inRedis)
+	}
+	if claimed, err := store.Keys(t.Context()); err != nil || claimed != "" {
+		t.Errorf("keys that no file has are claimed: %q, %v", claimed, err)
+	}
+}
+
+// TestKeyFileOpen checks that log and health check warn of a file of keys that
+// others can read.
+func TestKeyFileOpen(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	path := filepath.Join(t.TempDir(), "nod.keys")
+	if _, err := load(path); err != nil {
+		t.Fatal(err)
+	}
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o666: false, 0o620: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		k, err := load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if h := k.health(nil); (h.State == bridge.HealthUp) != good || strings.Contains(log.String(), "chmod 600") == good {
+			t.Errorf("%o: %+v, %s", mode, h, log.String())
+		}
+	}
+}
+
+// TestKeysFallBack checks that keys are kept in Redis only where no file can be,
+// and that log and health check say what that means.
+func TestKeysFallBack(t *testing.T) {
+	t.Parallel()
+	store, load := keyed(t)
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "none", "nod.keys")} {
+		k, err := load(path)
+		if err != nil || !k.inRedis {
+			t.Fatalf("%q: %v", path, err)
+		}
+		var log bytes.Buffer
+		if err := k.announce(t.Context(), config.Config{}, store, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if h := k.health(nil); h.State != bridge.HealthDegraded || !strings.Contains(h.Reason, "can forge") || !strings.Contains(log.String(), "can forge") {
+			t.Errorf("%+v, %s", h, log.String())
+		}
+	}
+	// An installation whose keys were in Redis gets new ones, and knows its old
+	// seals still.
+	old, err := load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := load(filepath.Join(t.TempDir(), "nod.keys"))
+	if err != nil || k.inRedis || k.fingerprint() == old.fingerprint() {
+		t.Fatalf("%v", err)
+	}
+	public := k.signer.PublicKeys()
+	if len(public.Keys) != 1 || len(public.Former) != 1 || public.Former[0].KeyID != old.signer.PublicKeys().Keys[0].KeyID {
+		t.Errorf("%+v", public)
+	}
+	if h := k.health([]string{k.fingerprint(), old.fingerprint()}); h.State != bridge.HealthDown || !strings.Contains(h.Reason, "different keys") {
+		t.Errorf("%+v", h)
+	}
+}

@@ -1,0 +1,166 @@
+package daemon_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/demo"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// browser starts headless Chromium. Without one the test is left out: the
+// page is part of the sandbox, and CI has a browser.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no Chromium; `make test` installs it in CI")
+		}
+		t.Skip("no Chromium on this machine")
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1500, 950), chromedp.WSURLReadTimeout(time.Minute))
+	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(stopAlloc)
+	ctx, stop := chromedp.NewContext(alloc)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); stop() })   // the browser may be gone
+	drive(t, ctx, "start", chromedp.Navigate("about:blank")) // the browser lives as long as the context of this call
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func drive(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// click presses what says a text inside a selector.
+func click(scope, label string) chromedp.Action[chromedp.Void] {
+	path := `//section[@id="` + scope + `"]//button[contains(., "` + label + `")]`
+	return chromedp.Click(path, chromedp.NodeVisible)
+}
+
+func says(scope, text string) chromedp.Action[chromedp.Void] {
+	return chromedp.WaitVisible(`//section[@id="` + scope + `"]//*[contains(text(), "` + text + `")]`)
+}
+
+func be(member string) chromedp.Action[chromedp.Void] {
+	return script(`(() => { const w = document.getElementById("who"); w.value = "` + member + `"; w.dispatchEvent(new Event("change")); })()`)
+}
+
+// script runs JavaScript and forgets what it yields.
+func script(js string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := chromedp.Evaluate[bool]("("+js+", true)")(ctx, t)
+		return chromedp.Void{}, err
+	}
+}
+
+func screenshot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	dir := os.Getenv("NOD_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPage answers on the page as a person would: by clicking, ticking and
+// typing, on all three chats, at the width of a screen and of a phone.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	r := rig.New(t, rig.Options{})
+	drive(t, ctx, "open", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"))
+
+	danger := demo.Scenes()[3].Request
+	a := r.Ask(danger)
+	drive(t, ctx, "the card is on all three", says("slack", "Permission wanted"), says("discord", "Permission wanted"), says("telegram", "Permission wanted"))
+	screenshot(t, ctx, "demo")
+	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Allow once"), says("slack", "may not answer"))
+	drive(t, ctx, "ana does not see that", be("ana"), chromedp.WaitNotPresent(`#slack .note`))
+	drive(t, ctx, "a modal opens on slack", click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
+	screenshot(t, ctx, "modal")
+	drive(t, ctx, "and closing it is no answer", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	a.Pending("slack")
+	drive(t, ctx, "a reply denies on telegram", click("telegram", "Deny with a reason"), says("telegram", "reply to this message"),
+		chromedp.SendKeys("#telegram .composer input", "not today\n"), says("slack", "not today"), says("discord", "not today"))
+	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not today" {
+		t.Errorf("%s %+v", got.State, got.Response)
+	}
+
+	b := r.Ask(rig.One(bridge.WidgetCheckbox, rig.Choices("api", "cron", "web")...))
+	drive(t, ctx, "ticks in a modal on discord", click("discord", "Choose"), chromedp.WaitVisible("#discord .modal"),
+		chromedp.Click(`//section[@id="discord"]//label[contains(., "Cron")]`), click("discord", "Submit"), chromedp.WaitNotPresent("#discord .modal"))
+	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Answers["q"].String() != "cron" {
+		t.Errorf("%s %+v", got.State, got.Response)
+	}
+
+	c := r.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
+	last := `//section[@id="slack"]//article[last()]`
+	drive(t, ctx, "chooses on slack", chromedp.WaitVisible(last+`//select`),
+		chromedp.SetValue(last+`//select`, "1"),
+		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
+		chromedp.Click(last+`//button[contains(., "OK")]`))
+	if got := c.End(); got.Response.Answers["q"].Text != "us" {
+		t.Errorf("%s %+v", got.State, got.Response)
+	}
+	c.Closed("ana")
+
+	// A form with every kind of field, in pages, with the review at the end.
+	f := r.Ask(everyField())
+	article := `//section[@id="slack"]//article[last()]`
+	drive(t, ctx, "the native inputs on slack", chromedp.Click(article+`//button[contains(., "Answer")]`), chromedp.WaitVisible(`#slack .modal input[type=date]`),
+		chromedp.WaitVisible(`#slack .modal input[type=email]`), chromedp.WaitVisible(`#slack .modal input[type=number]`))
+	screenshot(t, ctx, "form")
+	drive(t, ctx, "closed again", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	discordForm(r, f)
+	drive(t, ctx, "the card shows the form's answers", says("slack", "billing"), says("telegram", "Gold"))
+
+	// A member makes a channel read-only and answers in it again.
+	g := r.Ask(rig.Approval())
+	drive(t, ctx, "muted from the chat", chromedp.SendKeys("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
+	screenshot(t, ctx, "muted")
+	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Allow once")]]//button[contains(., "Allow once")]`))
+	g.End()
+	g.Closed("ana")
+
+	// Whoever comes later sees the sessions as they ended.
+	drive(t, ctx, "a new visit", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"), says("slack", "not today"), says("discord", "billing"),
+		chromedp.WaitNotPresent(`#telegram .keyboard button`))
+
+	d := r.Ask(rig.Approval())
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Allow once"))
+	screenshot(t, ctx, "phone")
+	if got := d.End(); got.State != bridge.StateApproved {
+		t.Errorf("state %s", got.State)
+	}
+	wider, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`))
+	if err != nil || wider {
+		t.Errorf("the page is wider than a phone: %v, %v", wider, err)
+	}
+}

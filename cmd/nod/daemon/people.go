@@ -1,0 +1,110 @@
+package daemon
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/oncall"
+	"github.com/nodbridge/nod/config"
+)
+
+// buildDirectory is who people are, and who is in groups.
+func buildDirectory(c config.Config, platforms []bridge.Platform, links directory.Links) *directory.Directory {
+	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: time.Duration(c.Identity.Remembered)}
+	for name, p := range c.People {
+		person := directory.Person{Accounts: map[string]string{}, Email: p.Email}
+		for _, platform := range c.Platforms() {
+			if id := p.Account(platform); id != "" {
+				person.Accounts[platform] = id
+			}
+		}
+		o.People[name] = person
+	}
+	for name, g := range c.Groups {
+		of := map[string]string{}
+		for platform, group := range map[string]string{config.PlatformSlack: g.Slack, config.PlatformDiscord: g.Discord, config.PlatformTelegram: g.Telegram} {
+			if group != "" {
+				of[platform] = group
+			}
+		}
+		o.Groups[name] = directory.Group{People: g.People, Of: of, OnCall: g.OnCall}
+	}
+	if c.Identity.Linking {
+		o.Links = links
+	}
+	if c.Identity.Email {
+		o.Emails = []string{config.PlatformSlack}
+	}
+	o.Schedules = buildSchedules(c)
+	return directory.New(o)
+}
+
+// buildSchedules knows who is on call.
+func buildSchedules(c config.Config) *oncall.Schedules {
+	var people []oncall.Person
+	for _, name := range slices.Sorted(maps.Keys(c.People)) {
+		people = append(people, oncall.Person{Name: name, Email: c.People[name].Email, IDs: c.People[name].IDs})
+	}
+	all := oncall.New(people)
+	for name, o := range c.OnCall {
+		service := func(s *config.Schedule) oncall.Service {
+			return oncall.Service{URL: s.URL, Schedule: s.Schedule, Token: s.Token.Value()}
+		}
+		switch {
+		case o.Rotation != nil:
+			all.Add(name, "rotation", oncall.Rotation{People: o.Rotation.People, Start: o.Rotation.Start, Every: time.Duration(o.Rotation.Every)})
+		case o.ICal != nil:
+			all.Add(name, "ical", oncall.ICal{URL: o.ICal.URL.Value()})
+		case o.PagerDuty != nil:
+			all.Add(name, "pagerduty", oncall.PagerDuty(service(o.PagerDuty)))
+		case o.Opsgenie != nil:
+			all.Add(name, "opsgenie", oncall.Opsgenie(service(o.Opsgenie)))
+		case o.GoAlert != nil:
+			all.Add(name, "goalert", oncall.GoAlert(service(o.GoAlert)))
+		case o.Grafana != nil:
+			all.Add(name, "grafana", oncall.Grafana(service(o.Grafana)))
+		}
+	}
+	return all
+}
+
+// buildAgents are the agents by name.
+func buildAgents(c config.Config) map[string]bridge.Agent {
+	agents := map[string]bridge.Agent{}
+	for name, a := range c.Agents {
+		agent := bridge.Agent{Name: name, Routes: a.Routes, Owners: a.Owners, PerMinute: a.PerMinute, MaxPending: a.MaxPending, MaxBytes: a.MaxBytes}
+		for _, k := range a.Kinds {
+			agent.Kinds = append(agent.Kinds, bridge.Kind(k))
+		}
+		for _, s := range a.Scopes {
+			agent.Scopes = append(agent.Scopes, bridge.Scope(s))
+		}
+		agents[name] = agent
+	}
+	return agents
+}
+
+// buildTokens says by hash whose a token is.
+func buildTokens(c config.Config) map[string]api.Principal {
+	tokens := map[string]api.Principal{}
+	add := func(token config.Secret, hashes []string, p api.Principal) {
+		if token.Set() {
+			hashes = append(slices.Clone(hashes), config.HashToken(token.Value()))
+		}
+		for _, h := range hashes {
+			tokens[strings.ToLower(strings.TrimPrefix(h, config.HashPrefix))] = p
+		}
+	}
+	for name, agent := range buildAgents(c) {
+		add(c.Agents[name].Token, c.Agents[name].TokenHashes, api.Principal{Agent: &agent})
+	}
+	for name, p := range c.People {
+		add(p.Token, p.TokenHashes, api.Principal{Person: name, Auditor: p.Auditor})
+	}
+	return tokens
+}

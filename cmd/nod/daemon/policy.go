@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/config"
+)
+
+// Policy checks the rules; nil where there are none.
+func Policy(c config.Config) (*policy.Policy, error) {
+	var risks []policy.Risk
+	for _, r := range c.Risks {
+		risks = append(risks, policy.Risk{Name: r.Name, Quorum: r.Quorum, Confirm: r.Confirm})
+	}
+	var rules []policy.Rule
+	for _, r := range c.Policy {
+		rule := policy.Rule{
+			Name: r.Name, Agents: r.Agents, Tools: r.Tools, Command: r.Command, Options: r.Options, Path: r.Path, Input: r.Input, Where: r.Where,
+			Then: bridge.Effect(r.Then), GrantByRule: r.Grant == "rule",
+			Set: bridge.Ruling{
+				Reason: r.Reason, Risk: r.Risk, Timeout: bridge.Duration(r.Timeout), OnTimeout: bridge.OnTimeout(r.OnTimeout), Quorum: r.Quorum,
+				Confirm: r.Confirm, Redact: r.Redact, GrantFor: bridge.Duration(r.GrantFor),
+			},
+		}
+		if r.Route != "" {
+			rule.Set.Routes = []string{r.Route}
+		}
+		for _, s := range r.Scopes {
+			rule.Set.Scopes = append(rule.Set.Scopes, bridge.Scope(s))
+		}
+		rules = append(rules, rule)
+	}
+	p, errs := policy.New(rules, risks)
+	if len(errs) > 0 {
+		return nil, bridge.Wrap(bridge.CodeInvalid, errors.Join(errs...), "config")
+	}
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// policyVersion changes with the rules and the risk levels.
+func policyVersion(c config.Config) (string, error) {
+	raw, err := json.Marshal(struct {
+		Risks  []config.Risk
+		Policy []config.Rule
+	}{c.Risks, c.Policy})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8]), nil
+}

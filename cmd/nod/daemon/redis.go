@@ -1,0 +1,86 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// NewRedis connects to what the config names.
+func NewRedis(c config.Redis) (redis.UniversalClient, error) {
+	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value()}
+	if c.URL.Set() {
+		u, err := redis.ParseURL(c.URL.Value())
+		if err != nil {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not a Redis URL").WithHint("it looks like redis://127.0.0.1:6379/0")
+		}
+		o.Addrs, o.DB, o.TLSConfig = []string{u.Addr}, u.DB, u.TLSConfig
+		if u.Username != "" {
+			o.Username = u.Username
+		}
+		if u.Password != "" {
+			o.Password = u.Password
+		}
+	}
+	if len(o.Addrs) == 0 {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not set; nod keeps every decision in Redis").
+			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that forgets everything when it stops")
+	}
+	o.ContextTimeoutEnabled = true
+	return redis.NewUniversalClient(o), nil
+}
+
+// OpenRedis connects to the configured Redis, or starts an embedded one.
+func OpenRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient, func(), error) {
+	if !dev {
+		client, err := NewRedis(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return client, func() { client.Close() }, nil
+	}
+	fmt.Fprintln(talk, "nod: embedded Redis: every request and decision is FORGOTTEN when nod stops; not for production")
+	return EmbeddedRedis()
+}
+
+// EmbeddedRedis starts a Redis in this process. Its clock has to be moved by
+// hand for keys to expire.
+func EmbeddedRedis() (redis.UniversalClient, func(), error) {
+	m := miniredis.NewMiniRedis()
+	password := config.NewKey(32) // other users of this machine reach it too
+	m.RequireAuth(password)
+	if err := m.Start(); err != nil {
+		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
+	}
+	client := redis.NewClient(&redis.Options{Addr: m.Addr(), Password: password, ContextTimeoutEnabled: true})
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				m.FastForward(time.Second)
+			}
+		}
+	}()
+	return client, func() { close(done); client.Close(); m.Close() }, nil
+}
+
+// QuietRedis silences the client's own log: every error it prints is returned
+// as well, and reported where it matters.
+func QuietRedis() { redis.SetLogger(discard{}) }
+
+type discard struct{}
+
+// Printf implements the client's logger.
+func (discard) Printf(context.Context, string, ...any) {}

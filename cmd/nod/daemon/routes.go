@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/webhook"
+	"github.com/nodbridge/nod/config"
+)
+
+// Routes returns the routes of a config, by name.
+func Routes(c config.Config) (map[string]bridge.Route, error) {
+	routes := map[string]bridge.Route{}
+	for name, r := range c.Routes {
+		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		if q := r.Quiet; q != nil {
+			route.Quiet = &bridge.Quiet{From: q.From, To: q.To, Zone: q.Zone, Risks: q.Risks}
+		}
+		for _, s := range r.To {
+			t, err := config.ParseTarget(s)
+			if err != nil {
+				return nil, err
+			}
+			route.Destinations = append(route.Destinations, bridge.Destination{Platform: t.Platform, Channel: t.Channel, Thread: t.Thread})
+		}
+		for _, who := range r.Responders {
+			if group, ok := strings.CutPrefix(who, bridge.GroupMark); ok {
+				route.Groups = append(route.Groups, group)
+				continue
+			}
+			known := false
+			for _, p := range c.Platforms() {
+				if id := c.People[who].Account(p); id != "" {
+					route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: p, User: id})
+					known = true
+				}
+			}
+			if !known { // by token, or by an account that is linked
+				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: bridge.PlatformAPI, User: who})
+			}
+		}
+		routes[name] = route
+	}
+	return routes, nil
+}
+
+func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
+	var out []bridge.Webhook
+	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
+		w := c.Webhooks[name]
+		h, err := webhook.New(webhook.Options{Name: name, URL: w.URL.Value(), Secret: w.Secret.Value(), Agents: w.Agents})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// buildSteps are the steps of an escalation, repeated reminders one by one.
+func buildSteps(r config.Route) []bridge.Step {
+	var out []bridge.Step
+	for _, s := range r.Escalation {
+		step := bridge.Step{After: bridge.Duration(s.After), Remind: s.Remind, Ask: s.Ask, Route: s.Route}
+		switch s.GiveUp {
+		case "expire":
+			step.GiveUp = bridge.StateExpired
+		case "deny":
+			step.GiveUp = bridge.StateDenied
+		}
+		for range max(1, s.Times) {
+			out = append(out, step)
+			step.After *= 2
+			step.Ask, step.Route = nil, "" // once is enough
+		}
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package daemon_test
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// TestForgedAudit checks that an entry that no daemon wrote is not sealed, and
+// that it is found, in a log and by a health check.
+func TestForgedAudit(t *testing.T) {
+	t.Parallel()
+	for what, entry := range map[string][]string{
+		"decision": {"decision", "approved"}, "vote": {"vote", "pending"}, "grant": {"grant", ""}, "link": {"link", ""}, "copied grant": {"", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			x := rig.Intruded(t)
+			rec := x.Decided(rig.Approval(bridge.ScopeOnce, bridge.ScopeSession), bridge.Reply{Decision: bridge.DecideSession})
+			verify := func() proof.AuditReport {
+				keys, err := x.Agent.Keys(x.Ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, receipt := x.Receipt(rec)
+				report, err := proof.VerifyAudit(bytes.NewReader(rig.Exported(x.Rig)), keys, receipt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return report
+			}
+			x.Eventually("the log is sealed", func() bool { r := verify(); return r.Unsealed == 0 && r.Entries == 2 })
+			if r := verify(); len(r.Problems) > 0 || r.Unproven > 0 {
+				t.Fatalf("%+v", r)
+			}
+			data := forged(rec.Interaction, "x")
+			kind, state := entry[0], entry[1]
+			if kind == "" { // what a daemon wrote, once more
+				kind, data = "grant", lastEntry(x, "grant")
+			}
+			appendEntry(x, kind, string(rec.Interaction.ID), rec.Interaction.Agent, rec.Interaction.Session, state, data)
+			if what == "copied grant" {
+				x.Eventually("it is sealed", func() bool { return verify().Unsealed == 0 })
+			} else {
+				x.Eventually("the health check says so", func() bool { return strings.Contains(rig.Fetch(x.Rig, x.Daemons[0].URL+"/healthz"), "no proof") })
+				if !strings.Contains(rig.Fetch(x.Rig, x.Daemons[0].URL+"/metrics"), "nod_audit_refused 1") {
+					t.Error("no metric says so")
+				}
+				if r := verify(); r.Unsealed == 0 {
+					t.Errorf("it was sealed: %+v", r)
+				}
+			}
+			if r := verify(); len(r.Problems) == 0 {
+				t.Errorf("it is not found: %+v", r)
+			}
+		})
+	}
+}
+
+// lastEntry is the data of the last audit entry of a type.
+func lastEntry(x rig.Intruder, kind string) string {
+	x.T.Helper()
+	all, err := x.Client.XRange(x.Ctx, "nod:{0}:au", "-", "+").Result()
+	if err != nil {
+		x.T.Fatal(err)
+	}
+	for _, m := range slices.Backward(all) {
+		if m.Values["t"] == kind {
+			return m.Values["d"].(string)
+		}
+	}
+	x.T.Fatalf("no %s", kind)
+	return ""
+}
+
+// appendEntry appends to the audit log, linked as a script does it.
+func appendEntry(x rig.Intruder, kind, id, agent, session, state, data string) {
+	x.T.Helper()
+	head, err := x.Client.HMGet(x.Ctx, "nod:{0}:auh", "n", "l").Result()
+	if err != nil {
+		x.T.Fatal(err)
+	}
+	var n int
+	if _, err := fmt.Sscan(head[0].(string), &n); err != nil {
+		x.T.Fatal(err)
+	}
+	n++
+	at := fmt.Sprint(time.Now().UnixMilli())
+	parts := []string{head[1].(string)}
+	for _, f := range []string{fmt.Sprint(n), at, kind, id, agent, session, state, data} {
+		parts = append(parts, fmt.Sprintf("%d:%s", len(f), f))
+	}
+	sum := sha1.Sum([]byte(strings.Join(parts, "\n")))
+	link := hex.EncodeToString(sum[:])
+	if err := x.Client.XAdd(x.Ctx, &redis.XAddArgs{Stream: "nod:{0}:au", Values: []any{"n", n, "ts", at, "t", kind, "i", id, "a", agent, "s", session, "st", state, "d", data, "l", link}}).Err(); err != nil {
+		x.T.Fatal(err)
+	}
+	x.Set("nod:{0}:auh", "n", n, "l", link)
+}

@@ -1,0 +1,240 @@
+package daemon_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestNothingUnseen clicks every control of every kind of card as if nothing
+// had been recorded as shown: only a denial counts.
+func TestNothingUnseen(t *testing.T) {
+	t.Parallel()
+	edit := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
+	edit.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession, bridge.DecideEdit}
+	confirm := rig.Approval()
+	confirm.Approval.Confirm = "prod"
+	form := bridge.Request{Ask: bridge.Ask{Prompt: "Fill it in", Questions: []bridge.Question{
+		{ID: "a", Text: "Where?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "Why?", Widget: bridge.WidgetText},
+	}}}
+	declinable := rig.One(bridge.WidgetCheckbox, rig.Choices("a", "b")...)
+	declinable.Declinable = true
+	kinds := map[string]bridge.Request{
+		"approval": edit, "confirm": confirm, "buttons": rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...), "select": rig.One(bridge.WidgetSelect, rig.Choices("a", "b")...),
+		"checkbox": declinable, "text": rig.One(bridge.WidgetText), "plan": planned("do it"), "form": form,
+	}
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			batch := batch(r, s, 3)
+			cards := map[string]rig.Asked{"batch": batch[0]}
+			for name, req := range kinds {
+				cards[name] = r.Ask(req)
+			}
+			for _, a := range append(slices.Collect(maps.Values(cards)), batch...) {
+				forget(r, a)
+			}
+			r.Sandbox.AddFault(sandbox.Fault{Service: s, Kind: "error"}) // no card can be brought up to date
+			for name, a := range cards {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					unseen(r, t, s, a)
+				})
+			}
+			t.Cleanup(func() { // once all of them are through
+				for _, a := range batch {
+					if rec, err := r.Daemons[0].Engine().Get(context.Background(), a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
+						t.Errorf("one of the batch is %s, %v", rec.State, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// forget removes what is recorded as shown of a request.
+func forget(r *rig.Rig, a rig.Asked) {
+	r.T.Helper()
+	id := a.Interaction.ID
+	keys, err := r.Bare.Keys(r.Ctx, "*"+string(id)).Result()
+	if err != nil || len(keys) == 0 {
+		r.T.Fatalf("no record of %s: %v", id, err)
+	}
+	for _, key := range keys {
+		if kind := r.Bare.Type(r.Ctx, key).Val(); kind == "hash" {
+			r.Bare.HSet(r.Ctx, key, "s0", "0123456789abcdef01234567")
+		}
+	}
+}
+
+// unseen sends every control of a card, in every way, to the engine.
+func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
+	t.Helper()
+	e := r.Daemons[0].Engine()
+	ref := a.Messages[0]
+	user := map[string]string{"slack": "U0ANA00001", "discord": "300000000000000001", "telegram": "7001"}[s]
+	inputs := map[int]bridge.Input{}
+	for n, f := range a.Interaction.Fields() {
+		if len(f.Options) > 0 {
+			inputs[n] = bridge.Input{Options: []int{0}}
+		} else {
+			inputs[n] = bridge.Input{Text: "text"}
+		}
+	}
+	var wg sync.WaitGroup
+	for _, c := range a.Controls(s) {
+		if c.Kind == "select" {
+			continue // its value comes with a button
+		}
+		token := c.ID
+		if s == "slack" {
+			token = c.Value
+		}
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(r.Ctx, 900*time.Millisecond) // leaves 200 ms to wait for the note
+			defer cancel()
+			click := bridge.Click{Token: token, Ref: ref, Actor: bridge.Actor{Platform: s, User: user}, Inputs: inputs, Typed: "prod"}
+			denies := strings.Contains(c.Label, "Deny") || strings.Contains(c.Label, "Decline") || strings.Contains(c.Label, "Request changes")
+			if bridge.PeekAction(token) == bridge.ActionInput {
+				_, v, err := e.Form(ctx, click)
+				if err != nil || !denies && v.Kind != bridge.VerdictInvalid {
+					t.Errorf("%q opened a form: %+v, %v", c.Label, v, err)
+				}
+				return
+			}
+			if denies {
+				return // it is possible
+			}
+			if v, err := e.Click(ctx, click); err != nil || v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "does not show everything") {
+				t.Errorf("%q: %+v, %v", c.Label, v, err)
+			}
+		})
+	}
+	wg.Wait()
+	if rec, err := e.Get(r.Ctx, a.Interaction.ID); err != nil || rec.State != bridge.StatePending {
+		t.Errorf("it is %s, %v", rec.State, err)
+	}
+}
+
+// TestUnseenHeals refuses a yes while the card cannot be brought up to date,
+// and takes it once the card was. A denial is taken at any time.
+func TestUnseenHeals(t *testing.T) {
+	t.Parallel()
+	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			a, b := r.Ask(rig.Approval()), r.Ask(rig.Approval())
+			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "error"})
+			forget(r, a)
+			forget(r, b)
+			r.Told("ana", s, r.Press("ana", a.On(s), "Allow once"), "does not show everything")
+			a.Pending(s)
+			r.Press("ana", b.On(s), "Deny")
+			if got := b.End(); got.State != bridge.StateDenied {
+				t.Errorf("the other is %s", got.State)
+			}
+			r.Sandbox.ClearFaults()
+			r.Eventually("the yes counts", func() bool {
+				r.Press("ana", a.On(s), "Allow once")
+				rec, err := r.Agent.Get(r.Ctx, a.Interaction.ID)
+				return err == nil && rec.State == bridge.StateApproved
+			})
+		})
+	}
+}
+
+// TestAllOfBatchAsShown decides all of a batch from a card that does not show
+// the newest yet: that one stays open.
+func TestAllOfBatchAsShown(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram"), Daemons: 2})
+	all := batch(r, "telegram", 3)
+	at := all[0].On("telegram")
+	var old string
+	for _, c := range sandbox.Controls("telegram", r.Sandbox.Message(at)) {
+		if c.Label == "Allow all once" {
+			old = c.ID
+		}
+	}
+	first, err := r.Agent.Get(r.Ctx, all[0].Interaction.ID)
+	if err == nil && first.Batch != "" {
+		first, err = r.Agent.Get(r.Ctx, first.Batch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := all[slices.IndexFunc(all, func(a rig.Asked) bool { return a.Interaction.ID == first.Members[2] })]
+	forget(r, newest) // as if it had come after the card
+	v, err := r.Daemons[0].Engine().Click(r.Ctx, bridge.Click{Token: old, Ref: all[0].Messages[0], Actor: bridge.Actor{Platform: "telegram", User: "7001"}})
+	if err != nil || !strings.Contains(v.Note, "2 decided") || !strings.Contains(v.Note, "still open") {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if rec, err := r.Agent.Get(r.Ctx, newest.Interaction.ID); err != nil || rec.State != bridge.StatePending {
+		t.Errorf("the newest is %s, %v", rec.State, err)
+	}
+}
+
+// TestOtherPlacesShowAll reads a long request where people can answer without a
+// message: the console shows it whole.
+func TestOtherPlacesShowAll(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("telegram")(c); withConsole(c) }})
+	a := r.Ask(commandOf(150_000))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	_, page := browserOf(r, t, jar, http.MethodGet, "/console/cards/"+string(a.Interaction.ID), "", nil)
+	if n := strings.Count(page, "echo step;"); n < 13_000 || !strings.Contains(page, tail) {
+		t.Errorf("the console shows %d steps of it, the end %v", n, strings.Contains(page, tail))
+	}
+}
+
+// TestDisplayIsChecked shows that the checker of all these tests notices what a
+// message lacks: it takes the card of one request for that of another.
+func TestDisplayIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			command := rig.Approval()
+			command.Approval.Input = []byte(`{"command":"make other"}`)
+			argument := rig.Approval()
+			argument.Approval.Input = []byte(`{"command":"make deploy","timeout":77}`)
+			tool := rig.Approval()
+			tool.Approval.Tool = "zsh"
+			right := r.Ask(rig.Approval())
+			for name, req := range map[string]bridge.Request{"command": command, "argument": argument, "tool": tool, "long": commandOf(30_000), "plan": planned("tidy up")} {
+				a := r.Ask(req)
+				keys, err := r.Bare.Keys(r.Ctx, "*i:"+string(a.Interaction.ID)).Result()
+				if err != nil || len(keys) != 1 {
+					t.Fatalf("records %v, %v", keys, err)
+				}
+				for _, at := range []rig.Asked{a, right} {
+					ref := at.Messages[0]
+					missing := r.Shown.Missing(keys[0], rig.Decided{Actor: &bridge.Actor{Platform: s}, State: bridge.StateApproved, Message: &ref})
+					if (missing == "") != (at.Interaction.ID == a.Interaction.ID) {
+						t.Errorf("%s on the card of %s: %q", name, at.Interaction.Prompt, missing)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package daemon_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// balancer is one address for several daemons, as a service of Kubernetes is:
+// each connection goes to one that takes it.
+type balancer struct {
+	net.Listener
+	mu   sync.Mutex
+	to   []string
+	next int
+}
+
+func newBalancer(t *testing.T) *balancer {
+	t.Helper()
+	b := &balancer{Listener: rig.Listen(t)}
+	go func() {
+		for {
+			in, err := b.Accept()
+			if err != nil {
+				return
+			}
+			go b.forward(in)
+		}
+	}()
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func (b *balancer) set(to ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.to = to
+}
+
+func (b *balancer) forward(in net.Conn) {
+	defer in.Close()
+	b.mu.Lock()
+	b.next++
+	first, to := b.next, b.to
+	b.mu.Unlock()
+	for n := range to {
+		out, err := net.Dial("tcp", to[(first+n)%len(to)])
+		if err != nil {
+			continue
+		}
+		go func() { _, _ = io.Copy(out, in); out.Close() }()
+		_, _ = io.Copy(in, out)
+		return
+	}
+}
+
+// handedOver tells when a caller that waits at a daemon is let go.
+func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
+	r.T.Helper()
+	rec, err := rig.NewClient(d.URL, rig.TestAgentToken).Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Waits on", Approval: &bridge.Approval{Tool: "upgrade"},
+	}}, "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(r.Ctx, http.MethodGet, d.URL+"/v1/interactions/"+string(rec.Interaction.ID)+"?wait=25s", nil)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+rig.TestAgentToken)
+	at := make(chan time.Time, 1)
+	go func() {
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+		}
+		at <- time.Now()
+	}()
+	r.Eventually("the caller waits", func() bool {
+		w, err := r.Client.HGet(r.Ctx, fmt.Sprintf("nod:{%d}:i:%s", rec.Interaction.ID.Partition(), rec.Interaction.ID), "w").Result()
+		return err == nil && w != ""
+	})
+	return at
+}
+
+// TestUpgrade replaces two daemons one after the other while agents ask and
+// people answer: nobody sees an error, who waits is let go within a second, and every
+// request ends as its person said.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Daemons: 2})
+	b := newBalancer(t)
+	addr := func(d *rig.Running) string { return d.URL[len("http://"):] }
+	b.set(addr(r.Daemons[0]), addr(r.Daemons[1]))
+	url := "http://" + b.Addr().String()
+	agent, person := rig.NewClient(url, rig.TestAgentToken), rig.NewClient(url, rig.AnaToken)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	answered := 0
+	for n := range 6 {
+		wg.Go(func() {
+			for k := 0; ctx.Err() == nil; k++ {
+				rec, err := agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
+					Prompt: fmt.Sprintf("Upgrade %d.%d", n, k), Approval: &bridge.Approval{Tool: "upgrade"},
+				}}, fmt.Sprintf("key-%d-%d", n, k))
+				if err != nil {
+					t.Errorf("open: %v", err)
+					return
+				}
+				wait := make(chan error, 1)
+				go func() {
+					final, err := agent.Wait(r.Ctx, rec.Interaction.ID)
+					if err == nil && final.State != bridge.StateApproved {
+						err = fmt.Errorf("ended %s", final.State)
+					}
+					wait <- err
+				}()
+				bridge.Pause(r.Ctx, 20*time.Millisecond)
+				for {
+					_, err := person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
+					if err == nil || bridge.ErrorCode(err) == bridge.CodeConflict {
+						break
+					}
+					if code := bridge.ErrorCode(err); code != bridge.CodeUnavailable { // people press again
+						t.Errorf("answer: %v", err)
+						return
+					}
+					bridge.Pause(r.Ctx, 10*time.Millisecond)
+				}
+				if err := <-wait; err != nil {
+					t.Errorf("wait: %v", err)
+					return
+				}
+				mu.Lock()
+				answered++
+				mu.Unlock()
+			}
+		})
+	}
+	old := r.Daemons
+	alive := []*rig.Running{old[0], old[1]}
+	for n := range old {
+		bridge.Pause(r.Ctx, 300*time.Millisecond)
+		fresh := r.Start(rig.Listen(t))
+		alive[n] = fresh
+		b.set(addr(alive[0]), addr(alive[1]))
+		handed := handedOver(r, old[n])
+		began := time.Now()
+		old[n].Stop()
+		if took := time.Since(began); took > 3*time.Second { // the SDK of Discord sleeps a second
+			t.Errorf("a daemon took %s to stop", took)
+		}
+		if took := (<-handed).Sub(began); took > time.Second {
+			t.Errorf("a caller was kept for %s", took)
+		}
+	}
+	r.Daemons = alive
+	r.Connected()
+	bridge.Pause(r.Ctx, 300*time.Millisecond)
+	cancel()
+	wg.Wait()
+	if answered < 20 {
+		t.Errorf("only %d were answered", answered)
+	}
+	t.Logf("%d answered", answered)
+}

@@ -1,0 +1,374 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestWidgets answers every widget that is typed, reviewed or filled in, on
+// every platform, through its real SDK.
+func TestWidgets(t *testing.T) {
+	t.Parallel()
+	for _, service := range rig.Services {
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(service)})
+			for _, c := range typedCases {
+				t.Run(string(c.question.Widget), func(t *testing.T) {
+					sub := *r
+					sub.T = t
+					typedWidget(&sub, service, c)
+				})
+			}
+			for _, c := range []struct {
+				name string
+				test func(r *rig.Rig, service string)
+			}{
+				{"a plan is approved by one tap", planApproved}, {"changes of a plan need words", planChanges},
+				{"feedback is a text per item", feedback}, {"an action is selected", actionSelection},
+				{"previews are shown and come back", previews}, {"a question may be declined", declined},
+			} {
+				t.Run(c.name, func(t *testing.T) {
+					sub := *r
+					sub.T = t
+					c.test(&sub, service)
+				})
+			}
+		})
+	}
+}
+
+type typedCase struct {
+	question  bridge.Question
+	bad, good string
+	want      bridge.Answer
+	problem   string // what the person reads about the bad one
+}
+
+var typedCases = []typedCase{
+	{bridge.Question{Widget: bridge.WidgetNumber, Min: pointer(1.0), Max: pointer(9.0), Integer: true}, "12", "7", bridge.JSONAnswer("7"), "at most 9"},
+	{bridge.Question{Widget: bridge.WidgetDate}, "2026-02-30", "2026-02-28", bridge.TextAnswer("2026-02-28"), "a date like"},
+	{bridge.Question{Widget: bridge.WidgetTime}, "25:00", "09:30", bridge.TextAnswer("09:30"), "a time like"},
+	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00", bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
+	{bridge.Question{Widget: bridge.WidgetEmail}, "ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an e-mail address like"},
+	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1", bridge.TextAnswer("https://example.com/a?b=1"), "a whole address like"},
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// typedWidget is refused once, and then answered.
+func typedWidget(r *rig.Rig, s string, c typedCase) {
+	c.question.ID = "q"
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "When, what, where?", Questions: []bridge.Question{c.question}}})
+	opened := r.Press("ana", a.On(s), "Answer")
+	p := r.Sandbox.Person("ana")
+	if s == "telegram" {
+		answerPrompt(r, a, c.bad)
+		r.Eventually("the reply is refused", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), c.problem) })
+		answerPrompt(r, a, c.good)
+		wantAnswer(a, c.want)
+		return
+	}
+	reaction, err := p.Fill(r.Ctx, s, opened.Modal, []string{c.bad})
+	native := s == "slack" && (c.question.Widget == bridge.WidgetDate || c.question.Widget == bridge.WidgetTime || c.question.Widget == bridge.WidgetNumber)
+	switch {
+	case native && err == nil && len(reaction.Errors) == 0:
+		r.T.Errorf("the client's own input took %q", c.bad)
+	case native: // the client's own input does not let it pass
+	case s == "slack":
+		r.Told("ana", s, rig.Must(r.T, reaction, err), c.problem)
+	default:
+		rig.Must(r.T, reaction, err)
+		r.Told("ana", s, reaction, c.problem)
+		a.Pending(s)
+		opened = pressPrivate(r, "ana", s, "Continue")
+		kept(r, opened.Modal, c.bad)
+	}
+	a.Pending(s)
+	reaction, err = p.Fill(r.Ctx, s, opened.Modal, []string{c.good})
+	rig.Must(r.T, reaction, err)
+	wantAnswer(a, c.want)
+}
+
+// answerPrompt replies to the newest prompt for ana.
+func answerPrompt(r *rig.Rig, a rig.Asked, text string) {
+	r.T.Helper()
+	r.Eventually("the prompt is there", func() bool {
+		_, err := r.Sandbox.Person("ana").Reply(r.Ctx, a.On("telegram").Channel, text)
+		return err == nil
+	})
+}
+
+// kept checks that an open modal holds what was typed before.
+func kept(r *rig.Rig, modal, text string) {
+	r.T.Helper()
+	for _, v := range r.Sandbox.State().Discord.Modals {
+		if raw, _ := json.Marshal(v.View); v.ID == modal && !strings.Contains(string(raw), text) {
+			r.T.Errorf("the form lost %q: %s", text, raw)
+		}
+	}
+}
+
+// pressPrivate presses a button of the newest private message.
+func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
+	r.T.Helper()
+	var at sandbox.Place
+	r.Eventually("a private message says "+label, func() bool {
+		places := r.Sandbox.Person(who).PrivatePlaces(s)
+		if len(places) == 0 {
+			return false
+		}
+		at = places[len(places)-1]
+		return slices.ContainsFunc(sandbox.Controls(s, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
+	})
+	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
+	return rig.Must(r.T, reaction, err)
+}
+
+func planRequest() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Please review", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"}},
+	}}
+}
+
+func planApproved(r *rig.Rig, s string) {
+	a := r.Ask(planRequest())
+	if !strings.Contains(a.Text(s), "start it") {
+		r.T.Errorf("the plan is not shown: %s", a.Text(s))
+	}
+	r.Press("ana", a.On(s), "Approve")
+	wantAnswer(a, bridge.JSONAnswer(`{"decision":"approve"}`))
+	a.Closed("Approve", "ana")
+}
+
+func planChanges(r *rig.Rig, s string) {
+	a := r.Ask(planRequest())
+	r.Typed("ana", a.On(s), "Request changes", "not the *world*")
+	wantAnswer(a, bridge.JSONAnswer(`{"decision":"request_changes","feedback":"not the *world*"}`))
+	a.Closed("Request changes", "world")
+}
+
+func feedback(r *rig.Rig, s string) {
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Comments?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
+			{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}}},
+	}})
+	switch s {
+	case "telegram":
+		r.Press("ana", a.On(s), "Skip")
+		r.Eventually("the second item", func() bool { return strings.Contains(a.Text(s), "2/2") })
+		r.Typed("ana", a.On(s), "Answer", "too short")
+		r.Press("ana", a.On(s), "Submit")
+	default:
+		opened := r.Press("ana", a.On(s), "Answer")
+		reaction, err := r.Sandbox.Person("ana").Fill(r.Ctx, s, opened.Modal, nil, []string{"too short"})
+		rig.Must(r.T, reaction, err)
+	}
+	wantAnswer(a, bridge.JSONAnswer(`{"a 1":"","b":"too short"}`))
+}
+
+func actionSelection(r *rig.Rig, s string) {
+	req := rig.One(bridge.WidgetActionSelection, rig.Choices("retry", "stop")...)
+	req.Questions[0].Options[0].Description = "once more"
+	a := r.Ask(req)
+	p := r.Sandbox.Person("ana")
+	switch s {
+	case "discord":
+		opened := r.Press("ana", a.On(s), "Choose")
+		reaction, err := p.Fill(r.Ctx, s, opened.Modal, []string{"Stop"})
+		rig.Must(r.T, reaction, err)
+	default:
+		reaction, err := p.Pick(r.Ctx, a.On(s), []string{"Stop"}, "Continue")
+		rig.Must(r.T, reaction, err)
+	}
+	wantAnswer(a, bridge.TextAnswer("stop"))
+}
+
+func previews(r *rig.Rig, s string) {
+	req := rig.One(bridge.WidgetButtons, rig.Choices("left", "right")...)
+	req.Questions[0].Options[1].Preview = "<aside>\n  right\n</aside>"
+	a := r.Ask(req)
+	if !strings.Contains(strings.ReplaceAll(a.Text(s), "&lt;", "<"), "aside") {
+		r.T.Errorf("the preview is not shown: %s", a.Text(s))
+	}
+	r.Press("ana", a.On(s), "Right")
+	if got := a.End(); got.Response.Annotations["q"].Preview != "<aside>\n  right\n</aside>" {
+		r.T.Errorf("annotations %+v", got.Response.Annotations)
+	}
+}
+
+func declined(r *rig.Rig, s string) {
+	req := rig.One(bridge.WidgetButtons, rig.Choices("left", "right")...)
+	req.Declinable = true
+	a := r.Ask(req)
+	r.Press("ana", a.On(s), "Decline")
+	if got := a.End(); got.State != bridge.StateCancelled || got.Response.Actor == nil || got.Response.Action() != "cancel" {
+		r.T.Errorf("%s %+v", got.State, got.Response)
+	}
+	a.Closed("Declined by", "ana")
+}
+
+// everyField is a form with every type of field, from the schema and beside it.
+func everyField() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
+		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object","required":["name","replicas","mail","public"],"properties":{
+			"name":{"type":"string","title":"Name","minLength":3,"maxLength":20,"pattern":"^[a-z]+$"},
+			"replicas":{"type":"integer","title":"Replicas","minimum":1,"maximum":9},
+			"mail":{"type":"string","format":"email","title":"Owner"},
+			"home":{"type":"string","format":"uri","title":"Home page"},
+			"start":{"type":"string","format":"date","title":"First day"},
+			"at":{"type":"string","format":"time","title":"At"},
+			"public":{"type":"boolean","title":"Public?"},
+			"tier":{"type":"string","title":"Tier","oneOf":[{"const":"g","title":"Gold"},{"const":"s","title":"Silver"}]},
+			"tags":{"type":"array","title":"Tags","items":{"type":"string","enum":["fast","slow","odd"]},"minItems":1,"maxItems":2}}}`)},
+		{ID: "region", Text: "Region", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")},
+		{ID: "why", Text: "Why", Widget: bridge.WidgetTextarea},
+		{ID: "sure", Text: "Sure?", Widget: bridge.WidgetConfirm},
+	}}}
+}
+
+var everyValue = [][]string{
+	{"Billing"}, {"3"}, {"ana@example.com"}, {"https://example.com/"}, {"2026-12-01"}, {"08:00"}, {"Yes"}, {"Gold"}, {"fast", "odd"}, {"Us"}, {"because\nof it"}, {"Yes"},
+}
+
+// TestLongForm fills in twelve fields with every type of input, on each
+// platform, with a mistake on the way and a restart of the daemon in the
+// middle; what was typed is there afterwards.
+func TestLongForm(t *testing.T) {
+	t.Parallel()
+	for _, service := range rig.Services {
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(service)})
+			a := r.Ask(everyField())
+			map[string]func(*rig.Rig, rig.Asked){"slack": slackForm, "discord": discordForm, "telegram": telegramForm}[service](r, a)
+			got := a.End()
+			want := map[string]bridge.Answer{
+				"form":   bridge.JSONAnswer(`{"name":"billing","replicas":3,"mail":"ana@example.com","home":"https://example.com/","start":"2026-12-01","at":"08:00","public":true,"tier":"g","tags":["fast","odd"]}`),
+				"region": bridge.TextAnswer("us"), "why": bridge.TextAnswer("because\nof it"), "sure": bridge.TextAnswer("yes"),
+			}
+			if got.Response == nil {
+				t.Fatalf("state %s", got.State)
+			}
+			if d := cmp.Diff(want, got.Response.Answers); d != "" {
+				t.Errorf("the answers (-want +got): %s", d)
+			}
+			a.Closed("billing", "Gold", "ana")
+		})
+	}
+}
+
+// restart stops the daemon and starts another on the same Redis.
+func restart(r *rig.Rig) {
+	r.T.Helper()
+	r.Daemons[0].Stop()
+	r.Daemons = nil
+	d := r.Start(rig.Listen(r.T))
+	r.Agent = rig.NewClient(d.URL, rig.TestAgentToken)
+	r.Person = rig.NewClient(d.URL, rig.AnaToken)
+	r.Connected()
+}
+
+func slackForm(r *rig.Rig, a rig.Asked) {
+	opened := r.Press("ana", a.On("slack"), "Answer")
+	p := r.Sandbox.Person("ana")
+	reaction, err := p.Fill(r.Ctx, "slack", opened.Modal, everyValue...)
+	if rig.Must(r.T, reaction, err); !strings.Contains(fmt.Sprint(reaction.Errors), "form asked for: ^[a-z]+$") {
+		r.T.Fatalf("the mistake is told as %v", reaction.Errors)
+	}
+	a.Pending("slack")
+	restart(r)
+	// The modal is still open with everything in it; only the mistake changes.
+	reaction, err = p.Fill(r.Ctx, "slack", opened.Modal, withName("billing")...)
+	rig.Must(r.T, reaction, err)
+}
+
+func withName(name string) [][]string { return append([][]string{{name}}, everyValue[1:]...) }
+
+func discordForm(r *rig.Rig, a rig.Asked) {
+	p := r.Sandbox.Person("ana")
+	opened := r.Press("ana", a.On("discord"), "Answer")
+	fill := func(modal string, values ...[]string) sandbox.Reaction {
+		r.T.Helper()
+		reaction, err := p.Fill(r.Ctx, "discord", modal, values...)
+		return rig.Must(r.T, reaction, err)
+	}
+	fill(opened.Modal, everyValue[:5]...)
+	r.Told("ana", "discord", sandbox.Reaction{}, "form asked for")
+	opened = pressPrivate(r, "ana", "discord", "Continue (1 of 3)")
+	kept(r, opened.Modal, "Billing")
+	fill(opened.Modal, []string{"billing"})
+	restart(r)
+	opened = pressPrivate(r, "ana", "discord", "Continue (2 of 3)")
+	fill(opened.Modal, everyValue[5:10]...)
+	opened = pressPrivate(r, "ana", "discord", "Back") // and forth: nothing is lost
+	kept(r, opened.Modal, "08:00")
+	fill(opened.Modal)
+	opened = pressPrivate(r, "ana", "discord", "Continue (3 of 3)")
+	fill(opened.Modal, everyValue[10:]...)
+	places := p.PrivatePlaces("discord")
+	review := fmt.Sprint(r.Sandbox.Message(places[len(places)-1]))
+	for _, want := range []string{"Check and submit", "billing", "Gold", "fast, odd", "because"} {
+		if !strings.Contains(review, want) {
+			r.T.Errorf("the review does not say %q: %s", want, review)
+		}
+	}
+	a.Pending("discord")
+	pressPrivate(r, "ana", "discord", "Submit")
+}
+
+func telegramForm(r *rig.Rig, a rig.Asked) {
+	at := a.On("telegram")
+	on := func(n int) {
+		r.T.Helper()
+		r.Eventually(fmt.Sprintf("the wizard is at %d", n), func() bool { return strings.Contains(a.Text("telegram"), fmt.Sprintf("%d/12 ", n)) })
+	}
+	typed := func(n int, text string) {
+		r.T.Helper()
+		on(n)
+		r.Press("ana", at, "Answer")
+		answerPrompt(r, a, text)
+	}
+	typed(1, "Billing")
+	r.Eventually("the mistake is told", func() bool { return strings.Contains(rig.Chat(r, at.Channel), "form asked for: ^[a-z]+$") })
+	answerPrompt(r, a, "billing")
+	for n := 2; n <= 3; n++ {
+		typed(n, everyValue[n-1][0])
+	}
+	on(4)
+	restart(r)
+	for n := 4; n <= 6; n++ {
+		typed(n, everyValue[n-1][0])
+	}
+	on(7)
+	r.Press("ana", at, "Yes")
+	on(8)
+	r.Press("ana", at, "Gold")
+	r.Press("ana", at, "Next")
+	on(9)
+	r.Press("ana", at, "fast")
+	r.Press("ana", at, "odd")
+	r.Press("ana", at, "Back")
+	on(8)
+	r.Press("ana", at, "Next")
+	on(9)
+	r.Press("ana", at, "Next")
+	on(10)
+	r.Press("ana", at, "Us")
+	r.Press("ana", at, "Next")
+	typed(11, everyValue[10][0])
+	on(12)
+	r.Press("ana", at, "Yes")
+	r.Eventually("the review", func() bool { return strings.Contains(a.Text("telegram"), "Check and submit") })
+	a.Pending("telegram")
+	r.Press("ana", at, "Submit")
+}

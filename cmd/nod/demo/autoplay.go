@@ -1,0 +1,331 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+const (
+	autoplayLimit = 14 * time.Second
+	settleLimit   = 3 * time.Second // for every copy of a card to say how it ended
+)
+
+// play is one run of the scripted people.
+type play struct {
+	*stage
+	w io.Writer
+}
+
+func (p *play) say(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// autoplay lets scripted people answer the story and more, and fails unless
+// every outcome is right.
+func (st *stage) autoplay(ctx context.Context, w io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, autoplayLimit)
+	defer cancel()
+	began := time.Now()
+	p := &play{st, w}
+	p.say("nod demo: an agent asks, people answer in Slack, Discord and Telegram\n")
+	acts := []func(context.Context) error{
+		p.oneTap, p.severalChoices, p.freeText, p.race, p.grant, p.denyWithReason, p.plan, p.form, p.silence,
+	}
+	for n, act := range acts {
+		if err := act(ctx); err != nil {
+			p.say("   ✗ %v", err)
+			return fmt.Errorf("act %d went wrong: %w", n+1, err)
+		}
+	}
+	p.say("Everything came back right: %d acts, %.1f s.", len(acts), time.Since(began).Seconds())
+	return nil
+}
+
+// shown is a request whose card is on all three services.
+type shown struct {
+	bridge.Record
+	done chan ended
+}
+
+type ended struct {
+	rec   bridge.Record
+	after time.Duration // from the settling click, by the server's clock, to the agent
+	err   error
+}
+
+func (s shown) on(service string) sandbox.Place {
+	for n, d := range s.Interaction.Destinations {
+		if d.Platform == service {
+			ref := s.Messages[n]
+			return sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message}
+		}
+	}
+	return sandbox.Place{}
+}
+
+// ask opens a request, waits for it in the background, and returns once its
+// cards are posted.
+func (p *play) ask(ctx context.Context, r bridge.Request) (shown, error) {
+	rec, err := p.agent.Open(ctx, r, "")
+	if err != nil {
+		return shown{}, err
+	}
+	s := shown{Record: rec, done: make(chan ended, 1)}
+	go func() {
+		final, err := p.agent.Wait(ctx, rec.Interaction.ID)
+		e := ended{rec: final, err: err}
+		if final.Response != nil {
+			e.after = time.Since(final.Response.At)
+		}
+		s.done <- e
+	}()
+	for len(s.Messages) < len(rec.Interaction.Destinations) && !s.State.Final() && bridge.Pause(ctx, 2*time.Millisecond) {
+		if s.Record, err = p.agent.Get(ctx, rec.Interaction.ID); err != nil {
+			return s, err
+		}
+	}
+	p.say("🤖 %s asks: %s", demoAgent, strings.ReplaceAll(r.Prompt, "**", ""))
+	return s, nil
+}
+
+// end waits for the agent to be unblocked, and for every copy to say so.
+func (p *play) end(ctx context.Context, s shown, want bridge.State, words ...string) (bridge.Record, error) {
+	e := <-s.done
+	if e.err != nil {
+		return e.rec, e.err
+	}
+	if e.rec.State != want {
+		return e.rec, fmt.Errorf("the agent was told %s, not %s", e.rec.State, want)
+	}
+	p.say("   ✓ the agent was told %q, %d ms after the decision", sentence(e.rec), e.after.Milliseconds())
+	return e.rec, p.closed(ctx, s, words...)
+}
+
+// closed waits until every copy is read-only and carries the words.
+func (p *play) closed(ctx context.Context, s shown, words ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	var open string
+	err := p.sandbox.Wait(ctx, func() bool {
+		open = ""
+		for _, d := range s.Interaction.Destinations {
+			m := p.sandbox.Message(s.on(d.Platform))
+			text := sandbox.Texts(m)
+			missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+			if len(sandbox.Controls(d.Platform, m)) > 0 || missing {
+				open = d.Platform + ": " + text
+			}
+		}
+		return open == ""
+	})
+	if err != nil {
+		return fmt.Errorf("a copy is not closed as it should be: %s", open)
+	}
+	p.say("   ✓ all three copies are read-only and say so\n")
+	return nil
+}
+
+func did(r sandbox.Reaction, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case r.Warning != "":
+		return errors.New(r.Warning)
+	case len(r.Errors) > 0:
+		return fmt.Errorf("refused: %v", r.Errors)
+	}
+	return nil
+}
+
+func (p *play) oneTap(ctx context.Context) error {
+	s, err := p.ask(ctx, Scenes()[0].Request)
+	if err != nil {
+		return err
+	}
+	p.say("👆 Ana taps “Europe” on Telegram")
+	if err := did(p.sandbox.Person("ana").Press(ctx, s.on("telegram"), "Europe")); err != nil {
+		return err
+	}
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "ana", "telegram")
+	if err == nil && rec.Response.Answers["region"].Text != "eu" {
+		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
+	}
+	return err
+}
+
+func (p *play) severalChoices(ctx context.Context) error {
+	s, err := p.ask(ctx, Scenes()[1].Request)
+	if err != nil {
+		return err
+	}
+	p.say("👆 Bo opens the form on Discord and ticks API and Cron")
+	bo := p.sandbox.Person("bo")
+	r, err := bo.Press(ctx, s.on("discord"), "Choose")
+	if err := did(r, err); err != nil {
+		return err
+	}
+	if err := did(bo.Fill(ctx, "discord", r.Modal, []string{"API", "Cron"})); err != nil {
+		return err
+	}
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "bo", "discord")
+	if err == nil && !slices.Equal(rec.Response.Answers["services"].List, []string{"api", "cron"}) {
+		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
+	}
+	return err
+}
+
+func (p *play) freeText(ctx context.Context) error {
+	const words = "We are upgrading. Orders are safe."
+	s, err := p.ask(ctx, Scenes()[2].Request)
+	if err != nil {
+		return err
+	}
+	p.say("⌨️  Cy opens the modal on Slack and types: %s", words)
+	cy := p.sandbox.Person("cy")
+	r, err := cy.Press(ctx, s.on("slack"), "Answer")
+	if err := did(r, err); err != nil {
+		return err
+	}
+	if err := did(cy.Fill(ctx, "slack", r.Modal, []string{words})); err != nil {
+		return err
+	}
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "cy", "slack")
+	if err == nil && rec.Response.Answers["status"].Text != words {
+		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
+	}
+	return err
+}
+
+// race lets somebody press who may not, and then two people at once.
+func (p *play) race(ctx context.Context) error {
+	s, err := p.ask(ctx, Scenes()[3].Request)
+	if err != nil {
+		return err
+	}
+	p.say("👆 Mal, who may not answer, presses “Allow once” on Slack")
+	mal := p.sandbox.Person("mal")
+	if err := did(mal.Press(ctx, s.on("slack"), "Allow once")); err != nil {
+		return err
+	}
+	if notes := mal.Notes("slack"); len(notes) == 0 || !strings.Contains(notes[len(notes)-1], "may not answer") {
+		return fmt.Errorf("mal was told %q", notes)
+	}
+	p.say("   ✓ told privately that they may not; nothing changed")
+	p.say("👆 Ana presses “Allow once” on Discord and Bo presses “Deny” on Telegram, at the same moment")
+	var toast sandbox.Reaction
+	var errs [2]error
+	var wg sync.WaitGroup
+	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Allow once")) })
+	wg.Go(func() {
+		toast, errs[1] = p.sandbox.Person("bo").Press(ctx, s.on("telegram"), "Deny")
+	})
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	e := <-s.done
+	if e.err != nil {
+		return e.err
+	}
+	s.done <- e
+	winner, loser, told := "ana", "bo", toast.Toast
+	if e.rec.State == bridge.StateDenied {
+		winner, loser = "bo", "ana"
+		notes := p.sandbox.Person("ana").Notes("discord")
+		told = strings.Join(notes[max(0, len(notes)-1):], "")
+	}
+	if e.rec.Response.Actor.Person != winner || !strings.Contains(told, "Already decided by "+winner) {
+		return fmt.Errorf("%s won as %s, and %s was told %q", e.rec.Response.Actor.Person, e.rec.State, loser, told)
+	}
+	p.say("   ✓ %s was first; %s was told: %s", winner, loser, told)
+	_, err = p.end(ctx, s, e.rec.State, winner)
+	return err
+}
+
+// grant answers for the whole session, and the agent asks again.
+func (p *play) grant(ctx context.Context) error {
+	r := bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
+			Tool: "bash", Input: []byte(`{"command":"git push origin release-42"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
+	}}
+	s, err := p.ask(ctx, r)
+	if err != nil {
+		return err
+	}
+	p.say("👆 Cy presses “Allow for this session” on Telegram")
+	if err := did(p.sandbox.Person("cy").Press(ctx, s.on("telegram"), "session")); err != nil {
+		return err
+	}
+	if _, err := p.end(ctx, s, bridge.StateApproved, "cy", "session"); err != nil {
+		return err
+	}
+	rec, err := p.agent.Open(ctx, r, "")
+	if err != nil {
+		return err
+	}
+	if rec.State != bridge.StateApproved || len(rec.Messages) > 0 {
+		return fmt.Errorf("the same request in the same session is %s", rec.State)
+	}
+	p.say("🤖 %s asks the same again\n   ✓ answered at once by the grant, nobody was disturbed\n", demoAgent)
+	return nil
+}
+
+func (p *play) denyWithReason(ctx context.Context) error {
+	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "May I announce the release on the blog?", Approval: &bridge.Approval{
+			Tool: "publish", Input: []byte(`{"title":"Release 42","audience":"everybody"}`)},
+	}})
+	if err != nil {
+		return err
+	}
+	p.say("👆 Ana presses “Deny with a reason…” on Telegram and replies: not before Monday")
+	ana, at := p.sandbox.Person("ana"), s.on("telegram")
+	if err := did(ana.Press(ctx, at, "reason")); err != nil {
+		return err
+	}
+	if err := p.sandbox.Wait(ctx, func() bool {
+		_, err := ana.Reply(ctx, at.Channel, "not before Monday")
+		return err == nil
+	}); err != nil {
+		return err
+	}
+	rec, err := p.end(ctx, s, bridge.StateDenied, "ana", "not before Monday")
+	if err == nil && rec.Response.Reason != "not before Monday" {
+		err = fmt.Errorf("the reason was %q", rec.Response.Reason)
+	}
+	return err
+}
+
+// silence lets a request expire, and then somebody comes late.
+func (p *play) silence(ctx context.Context) error {
+	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
+		Session: "release-42", Prompt: "Anybody still awake?", Timeout: bridge.Duration(1500 * time.Millisecond),
+	}})
+	if err != nil {
+		return err
+	}
+	late := sandbox.Action{Service: "telegram", As: "bo", Do: "press", Channel: s.on("telegram").Channel, Message: s.on("telegram").Message}
+	for _, c := range sandbox.Controls("telegram", p.sandbox.Message(s.on("telegram"))) {
+		late.Control = c.ID // held down until it is too late
+	}
+	p.say("💤 nobody answers for 1.5 s")
+	if _, err := p.end(ctx, s, bridge.StateExpired, "Expired"); err != nil {
+		return err
+	}
+	r, err := p.sandbox.Act(ctx, late)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(r.Toast, "Too late") {
+		return fmt.Errorf("bo was told %q", r.Toast)
+	}
+	p.say("👆 Bo presses “No” on Telegram after that\n   ✓ told: %s\n", r.Toast)
+	return nil
+}

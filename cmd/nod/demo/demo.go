@@ -1,0 +1,214 @@
+// Package demo tells the story of nod demo: a daemon, emulated chats and an agent
+// in one process, and scripted people who play and check all of it. Emulating
+// services does not belong here, and neither does starting a daemon.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// demoAgent is the agent of the demo's story.
+const demoAgent = "deploy-bot"
+
+// Options say how the demo runs.
+type Options struct {
+	Listen   string // address of the page; another port if it is taken
+	Autoplay bool   // scripted people answer, and everything is checked
+	Out      io.Writer
+	Log      *slog.Logger
+}
+
+// Run runs the demo until its story is over, or ctx ends.
+func Run(ctx context.Context, o Options) error {
+	return withStage(ctx, o.Listen, o.Log, func(ctx context.Context, st *stage) error {
+		if o.Autoplay {
+			return st.autoplay(ctx, o.Out)
+		}
+		return st.story(ctx, o.Out)
+	})
+}
+
+// stage is the demo: a sandbox, a daemon connected to it, and an agent.
+type stage struct {
+	sandbox *sandbox.Sandbox
+	page    string // URL
+	api     string // URL
+	token   string // of the agent
+	agent   *client.Client
+	person  *client.Client // ana, by API
+}
+
+// withStage builds a stage, calls f, and takes everything down again.
+func withStage(ctx context.Context, listen string, log *slog.Logger, f func(context.Context, *stage) error) error {
+	// The daemon stops first: its platforms still talk to the sandbox.
+	outer, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeSandbox()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return bridge.Wrap(bridge.CodeUnavailable, err, "listen")
+		}
+	}
+	api, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "listen")
+	}
+	st := &stage{
+		sandbox: sandbox.New(sandbox.Options{NoLimits: true, Log: log}),
+		page:    "http://" + l.Addr().String(), api: "http://" + api.Addr().String(), token: config.NewToken(),
+	}
+	c := sandboxed.Config(st.page)
+	c.Agents[demoAgent] = config.Agent{Token: config.NewSecret(st.token)}
+	ana, personToken := c.People["ana"], config.NewToken()
+	ana.Token = config.NewSecret(personToken)
+	c.People["ana"] = ana
+	st.agent, st.person = client.New(st.api, st.token, nil), client.New(st.api, personToken, nil)
+
+	redis, stopRedis, err := daemon.EmbeddedRedis()
+	if err != nil {
+		return err
+	}
+	defer stopRedis()
+	d, err := daemon.New(ctx, daemon.Options{Config: c, Redis: redis, Log: log})
+	if err != nil {
+		return err
+	}
+	emulated, served := make(chan error, 1), make(chan error, 1)
+	go func() {
+		defer cancel()
+		emulated <- sandboxed.Serve(outer, st.sandbox, l, log)
+	}()
+	go func() {
+		defer cancel()
+		served <- d.Serve(ctx, api)
+	}()
+	err = st.connected(ctx)
+	if err == nil {
+		err = f(ctx, st)
+	}
+	cancel()
+	serr := <-served
+	closeSandbox()
+	return errors.Join(err, serr, <-emulated)
+}
+
+// connected waits until the daemon receives from all three services.
+func (st *stage) connected(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	err := st.sandbox.Wait(ctx, func() bool {
+		s := st.sandbox.State()
+		return s.Slack.Connections > 0 && s.Discord.Connections > 0 && s.Telegram.Polling
+	})
+	if err != nil {
+		return bridge.Wrap(bridge.CodeUnavailable, err, "the emulated chats did not connect")
+	}
+	return nil
+}
+
+// Scene is one thing that the agent of the story asks.
+type Scene struct {
+	intro   string
+	Request bridge.Request
+}
+
+// Scenes is the story: a release that needs its people six times.
+func Scenes() []Scene {
+	session := "release-42"
+	return []Scene{
+		{"The agent has a question.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "Release **42** is built and tested. Which region goes first?",
+			Questions: []bridge.Question{{ID: "region", Header: "Region", Widget: bridge.WidgetButtons, Options: []bridge.Option{
+				{Value: "eu", Label: "Europe"}, {Value: "us", Label: "United States"}, {Value: "ap", Label: "Asia Pacific"}}}},
+		}}},
+		{"It wants several things at once.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "Which services should I restart after the migration?",
+			Questions: []bridge.Question{{ID: "services", Header: "Services", Widget: bridge.WidgetCheckbox, Options: []bridge.Option{
+				{Value: "api", Label: "API", Description: "public, 40 req/s now"}, {Value: "worker", Label: "Worker", Description: "queue is empty"},
+				{Value: "cron", Label: "Cron", Description: "next run in 12 min"}, {Value: "search", Label: "Search", Description: "warm-up takes 3 min"}}}},
+		}}},
+		{"It needs words.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "What should the status page say while I work?",
+			Questions: []bridge.Question{{ID: "status", Header: "Status", Widget: bridge.WidgetTextarea, Placeholder: "We are upgrading…"}},
+		}}},
+		{"And it wants to do something dangerous.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
+			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
+				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
+		}}},
+		{"It has a plan, and wants to know what you think.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "Before I touch the search index, please review:",
+			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
+		}}},
+		{"Last, it needs a form filled in.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "I will write the announcement. What do I need to know?",
+			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
+				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
+				`"contact":{"type":"string","format":"email","title":"Questions go to"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
+				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everybody"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
+				`"pinned":{"type":"boolean","title":"Pin it?","default":true}}}`)}},
+		}}},
+	}
+}
+
+// story runs the scenes for somebody who answers on the page.
+func (st *stage) story(ctx context.Context, w io.Writer) error {
+	fmt.Fprintf(w, `
+  Open   %s
+  Slack, Discord and Telegram are on it. Choose who you are, and answer %s.
+
+`, st.page, demoAgent)
+	for n, s := range Scenes() {
+		s.Request.Timeout = bridge.Duration(time.Hour)
+		fmt.Fprintf(w, "  %d. %s\n     asks: %s\n", n+1, s.intro, render.Line(render.PlainText(render.Markdown(s.Request.Prompt))))
+		rec, err := st.agent.Open(ctx, s.Request, "")
+		if err == nil {
+			rec, err = st.agent.Wait(ctx, rec.Interaction.ID)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "     → %s\n\n", sentence(rec))
+	}
+	fmt.Fprintf(w, `  That was the story. Ask something yourself, from another terminal:
+
+    export NOD_URL=%s NOD_TOKEN=%s
+    go run ./cmd/nod ask "Lunch?" --buttons pizza,sushi
+    go run ./cmd/nod run -- echo it works
+
+  Ctrl-C ends the demo.
+`, st.api, st.token)
+	<-ctx.Done()
+	return nil
+}
+
+// sentence is the end of a request in one line.
+func sentence(rec bridge.Record) string {
+	s := rec.Outcome()
+	if r := rec.Response; r != nil && r.Actor != nil {
+		s += " by " + r.Actor.Display() + " on " + r.Actor.Platform
+	}
+	if r := rec.Response; r != nil && r.Reason != "" {
+		s += " (" + r.Reason + ")"
+	}
+	return s
+}

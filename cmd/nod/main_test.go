@@ -1,0 +1,16 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(wrappedEnv) != "" {
+		serveWrapped()
+		return
+	}
+	rig.Main(m)
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestShowIsWhole checks that nod show prints a long request to its end.
+func TestShowIsWhole(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(map[string]string{"command": strings.Repeat("echo step;", 15_000) + " the end"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	printRecord(&shown, bridge.Record{State: bridge.StatePending, Interaction: bridge.Interaction{Ask: bridge.Ask{
+		Kind: bridge.KindApproval, Prompt: "May I?", Approval: &bridge.Approval{Tool: "bash", Input: raw},
+	}}})
+	if n := strings.Count(shown.String(), "echo step;"); n != 15_000 || !strings.Contains(shown.String(), "the end") {
+		t.Errorf("it prints %d steps", n)
+	}
+}

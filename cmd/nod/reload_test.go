@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// lockedBuffer is a buffer that a process writes to while it is read.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// The signal reads the file again; one that is wrong changes nothing.
+func TestReloadBySignal(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Quiet: true})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "nod.yaml")
+	write := func(agent string) {
+		t.Helper()
+		text := "listen: 127.0.0.1:0\nredis: {prefix: other}\nagents:\n  " + agent + ": {token: a-token-of-some-length}\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	cmd := exec.CommandContext(t.Context(), rig.Binary(t), "serve", "--config", path, "--log-json")
+	cmd.Env = append(os.Environ(), "NOD_REDIS_URL="+"redis://"+r.Redis.Addr)
+	log := &lockedBuffer{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // it may have ended
+	hup := func(want string) {
+		t.Helper()
+		before := strings.Count(log.String(), want)
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		r.Eventually("it says "+want, func() bool { return strings.Count(log.String(), want) > before })
+	}
+	r.Eventually("it serves", func() bool { return strings.Contains(log.String(), `"msg":"serving"`) })
+	write("two: {token: short}\n  three")
+	hup("the old one stays")
+	if !regexp.MustCompile(`agents\.two[^\n]*shorter`).MatchString(log.String()) {
+		t.Errorf("the problem is not named: %s", log)
+	}
+	write("two")
+	hup("config reloaded")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log)
+	}
+}

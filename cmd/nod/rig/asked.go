@@ -1,0 +1,125 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// StillPending fails the test unless nothing is decided.
+func (a Asked) StillPending() bridge.Record {
+	a.R.T.Helper()
+	rec, err := a.R.Daemons[0].Engine().Get(a.R.Ctx, a.Interaction.ID)
+	if err != nil || rec.State != bridge.StatePending {
+		a.R.T.Fatalf("state %s, %v; want pending", rec.State, err)
+	}
+	return rec
+}
+
+// Card waits for the card of a session's only pending request.
+func (r *Rig) Card(session string) Asked {
+	r.T.Helper()
+	a := Asked{R: r}
+	r.Eventually("the card is posted", func() bool {
+		page, err := r.Agent.List(r.Ctx, bridge.ListFilter{Session: session, State: bridge.StatePending})
+		if err != nil || len(page.Items) != 1 {
+			return false
+		}
+		a.Record = page.Items[0]
+		return len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)
+	})
+	return a
+}
+
+// As is a later round of an asked request, in the same messages.
+func (a Asked) As(rec bridge.Record) Asked { return Asked{Record: rec, R: a.R} }
+
+// Asked is a request whose cards are posted.
+type Asked struct {
+	bridge.Record
+	R *Rig
+}
+
+// Ask opens a request and waits until its cards are posted.
+func (r *Rig) Ask(req bridge.Request) Asked {
+	r.T.Helper()
+	if req.Prompt == "" {
+		req.Prompt = "Please answer"
+	}
+	rec, err := r.Agent.Open(r.Ctx, req, "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	a := Asked{Record: rec, R: r}
+	r.Eventually("the cards are posted", func() bool {
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
+		return err == nil && len(a.Messages)+len(a.Failures) == len(a.Interaction.Destinations)
+	})
+	return a
+}
+
+// On returns where the card on a service is.
+func (a Asked) On(service string) sandbox.Place {
+	for n, d := range a.Interaction.Destinations {
+		if ref, ok := a.Messages[n]; ok && d.Platform == service {
+			return sandbox.Place{Service: service, Channel: ref.Channel, Message: ref.Message}
+		}
+	}
+	a.R.T.Fatalf("no message on %s", service)
+	return sandbox.Place{}
+}
+
+// Text returns what the card on a service says.
+func (a Asked) Text(service string) string { return sandbox.Texts(a.R.Sandbox.Message(a.On(service))) }
+
+// Controls returns the controls of the card on a service.
+func (a Asked) Controls(service string) []sandbox.Control {
+	return sandbox.Controls(service, a.R.Sandbox.Message(a.On(service)))
+}
+
+// End waits for the end as the agent does.
+func (a Asked) End() bridge.Record {
+	a.R.T.Helper()
+	ctx, cancel := context.WithTimeout(a.R.Ctx, Patience)
+	defer cancel()
+	rec, err := a.R.Agent.Wait(ctx, a.Interaction.ID)
+	if err != nil {
+		a.R.T.Fatal(err)
+	}
+	return rec
+}
+
+// Closed waits until the copies on the services have no controls and say the
+// words.
+func (a Asked) Closed(words ...string) {
+	a.R.T.Helper()
+	for n, d := range a.Interaction.Destinations {
+		if _, ok := a.Messages[n]; !ok {
+			continue
+		}
+		a.R.Eventually(fmt.Sprintf("the card on %s closes with %q", d.Platform, words), func() bool {
+			text := a.Text(d.Platform)
+			for _, w := range words {
+				if !strings.Contains(text, w) {
+					return false
+				}
+			}
+			return len(a.Controls(d.Platform)) == 0
+		})
+	}
+}
+
+// Pending fails the test unless nothing is decided and the controls are there.
+func (a Asked) Pending(service string) {
+	a.R.T.Helper()
+	rec, err := a.R.Daemons[0].Engine().Get(a.R.Ctx, a.Interaction.ID)
+	if err != nil || rec.State != bridge.StatePending {
+		a.R.T.Fatalf("state %s, %v; want pending", rec.State, err)
+	}
+	if len(a.Controls(service)) == 0 {
+		a.R.T.Fatalf("the controls on %s are gone", service)
+	}
+}

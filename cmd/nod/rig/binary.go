@@ -1,0 +1,57 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// buildNod builds the real binary once for all tests.
+var buildNod = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "nod-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "nod")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/nodbridge/nod/cmd/nod").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// Binary returns the path of nod, which it builds once for all tests.
+func Binary(t testing.TB) string {
+	t.Helper()
+	// go test reads it again, and runs the tests again, when a command has changed.
+	if _, err := os.ReadDir(filepath.Join(Root(t), "cmd/nod")); err != nil {
+		t.Fatal(err)
+	}
+	path, err := buildNod()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Root returns the folder of the module.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.sum")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("the tests do not run in the module")
+		}
+		dir = up
+	}
+}

@@ -1,0 +1,271 @@
+package rig
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Killer ends the daemon with kill -9 when the step it is armed for comes by.
+// Steps are what the daemon does to the outside: writes to Redis, and calls of
+// the platforms.
+type Killer struct {
+	Mu     sync.Mutex
+	Steps  int // seen so far
+	At     int // step to kill at; 0: none
+	Before bool
+	Kill   func()
+	Killed atomic.Bool
+	Names  []string
+}
+
+// step counts a step and does it, unless the daemon dies before it. It returns
+// false if the daemon is dead now, and nobody is there to take the answer.
+func (k *Killer) step(name string, do func()) bool {
+	k.Mu.Lock()
+	if k.Killed.Load() {
+		k.Mu.Unlock()
+		return false
+	}
+	k.Steps++
+	k.Names = append(k.Names, name)
+	if k.Steps != k.At {
+		k.Mu.Unlock()
+		do()
+		return true
+	}
+	defer k.Mu.Unlock()
+	if !k.Before {
+		do()
+	}
+	k.Kill()
+	k.Killed.Store(true) // who supervises the daemon sees it only now
+	return false
+}
+
+// redisProxy forwards to Redis and counts the scripts that change something.
+type redisProxy struct {
+	listener net.Listener
+	target   string
+	k        *Killer
+}
+
+func newRedisProxy(t *testing.T, target string, k *Killer) *redisProxy {
+	t.Helper()
+	p := &redisProxy{listener: Listen(t), target: target, k: k}
+	go func() {
+		for {
+			c, err := p.listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.forward(c)
+		}
+	}()
+	t.Cleanup(func() { p.listener.Close() })
+	return p
+}
+
+func (p *redisProxy) forward(in net.Conn) {
+	defer in.Close()
+	out, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	go func() {
+		// Answers pass freely: a daemon that is dead reads none.
+		_, _ = io.Copy(in, out)
+		in.Close()
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(buf)
+		if err != nil {
+			return
+		}
+		var werr error
+		do := func() { _, werr = out.Write(buf[:n]) }
+		if name := transition(buf[:n]); name == "" {
+			do()
+		} else if !p.k.step(name, do) {
+			return
+		}
+		if werr != nil {
+			return
+		}
+	}
+}
+
+// transitions are the scripts that change an interaction, by what only their
+// arguments hold.
+var transitions = []struct{ name, mark string }{
+	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"part", "\r\npart\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
+}
+
+// transition names the first script that changes an interaction in what is
+// sent at once; empty if there is none.
+func transition(sent []byte) string {
+	if !bytes.Contains(bytes.ToLower(sent), []byte("\r\nevalsha\r\n")) {
+		return ""
+	}
+	for _, t := range transitions {
+		if bytes.Contains(sent, []byte(t.mark)) {
+			return t.name
+		}
+	}
+	return ""
+}
+
+// platformProxy counts the calls of the platforms that people see.
+func platformProxy(s http.Handler, k *Killer) http.Handler {
+	seen := []string{"chat.postMessage", "chat.update", "/messages", "/callback", "sendMessage", "editMessageText"}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := ""
+		for _, part := range seen {
+			if strings.Contains(r.URL.Path, part) && r.Method != http.MethodGet {
+				name = part
+			}
+		}
+		if name == "" {
+			s.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		if !k.step(name, func() { s.ServeHTTP(answer, r) }) {
+			panic(http.ErrAbortHandler) // the answer is lost
+		}
+		for key, v := range answer.Header() {
+			w.Header()[key] = v
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()) // the daemon may be gone
+	})
+}
+
+// Crash is a real daemon process between a Redis and a sandbox that can
+// kill it.
+type Crash struct {
+	*Rig
+	K      *Killer
+	binary string
+	URL    string
+	args   []string
+	cmd    *exec.Cmd
+	Log    *bytes.Buffer
+	mu     sync.Mutex
+}
+
+// NewCrash starts a daemon process whose cards go to some services.
+func NewCrash(t *testing.T, on ...string) *Crash {
+	t.Helper()
+	k := &Killer{}
+	c := &Crash{Rig: &Rig{T: t, Ctx: t.Context()}, K: k, binary: Binary(t), Log: &bytes.Buffer{}}
+	c.Sandbox = sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewUnstartedServer(platformProxy(c.Sandbox, k))
+	server.Config.ErrorLog = nil
+	server.Start()
+	t.Cleanup(func() { c.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	c.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	proxy := newRedisProxy(t, c.Redis.Addr, k)
+	port := redistest.FreePort(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "nod.yaml")
+	var to []string
+	for _, service := range on {
+		to = append(to, map[string]string{"slack": "slack:" + sandbox.SlackChannel, "discord": "discord:" + sandbox.DiscordChannel, "telegram": fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}[service])
+	}
+	yaml := fmt.Sprintf(`
+listen: 127.0.0.1:%d
+redis: {url: "redis://%s"}
+slack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/, pacing: false}
+discord: {bot_token: %s, api_url: %s/discord, pacing: false}
+telegram: {bot_token: "%s", api_url: %s/telegram, pacing: false}
+people:
+  ana: {slack: U0ANA00001, discord: "300000000000000001", telegram: "7001", token: %s}
+  bo: {slack: U0BO000002, discord: "300000000000000002", telegram: "7002", token: %s}
+routes:
+  default: {to: ["%s"], responders: [ana, bo]}
+agents:
+  tester: {token: %s}
+`, port, proxy.listener.Addr(), sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.DiscordToken, server.URL, sandbox.TelegramToken, server.URL, AnaToken, BoToken, strings.Join(to, `", "`), TestAgentToken)
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.args = []string{"serve", "--config", path}
+	c.URL = fmt.Sprintf("http://127.0.0.1:%d", port)
+	c.Agent, c.Person = client.New(c.URL, TestAgentToken, nil), client.New(c.URL, AnaToken, nil)
+	k.Kill = c.Kill
+	c.StartDaemon()
+	t.Cleanup(c.Kill)
+	return c
+}
+
+// StartDaemon starts the daemon process.
+func (c *Crash) StartDaemon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cmd = exec.Command(c.binary, c.args...)
+	c.cmd.Stderr = c.Log
+	if err := c.cmd.Start(); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Kill is kill -9.
+func (c *Crash) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cmd != nil {
+		_ = c.cmd.Process.Kill() // it may be gone
+		_ = c.cmd.Wait()
+		c.cmd = nil
+	}
+}
+
+// ConnectedOn waits until the service has the bot connected.
+func (c *Crash) ConnectedOn(service string) {
+	defer func() {
+		if c.T.Failed() {
+			c.Kill()
+			c.T.Logf("the daemon says:\n%s", c.Log)
+		}
+	}()
+	c.Eventually("the daemon is connected", func() bool {
+		st := c.Sandbox.State()
+		return map[string]bool{"slack": st.Slack.Connections > 0, "discord": st.Discord.Connections > 0, "telegram": st.Telegram.Polling}[service]
+	})
+}
+
+// Cards are the messages on a service that show controls or an outcome.
+func (c *Crash) Cards(service string) []sandbox.Place {
+	var out []sandbox.Place
+	st := c.Sandbox.State()
+	chats, id := st.Slack.Channels, "ts"
+	switch service {
+	case "discord":
+		chats, id = st.Discord.Channels, "id"
+	case "telegram":
+		chats, id = st.Telegram.Chats, "message_id"
+	}
+	for _, ch := range chats {
+		for _, m := range ch.Messages {
+			out = append(out, sandbox.Place{Service: service, Channel: ch.ID, Message: strings.TrimSuffix(fmt.Sprint(m[id]), ".0")})
+		}
+	}
+	return out
+}

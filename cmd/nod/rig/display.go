@@ -1,0 +1,328 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// Display checks each decision that a rig stores: at that moment, the message
+// that was clicked showed everything that the decision covers. It is a
+// hook between the daemons and Redis, where every decision passes.
+type Display struct {
+	r      *Rig
+	client redis.UniversalClient // of its own: it has no hook
+	http   bool                  // forms may be in answers to signed requests, which are not recorded
+
+	mu      sync.Mutex
+	history map[string]*strings.Builder // everything a service was ever told to show
+}
+
+func newDisplay(r *Rig, httpMode bool) *Display {
+	return &Display{r: r, http: httpMode, history: map[string]*strings.Builder{"slack": {}, "discord": {}, "telegram": {}}}
+}
+
+// Record notes what a service is told to show.
+func (d *Display) Record(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		service, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
+		if _, ok := d.history[service]; ok && req.Body != nil && req.Method != http.MethodGet {
+			raw, err := io.ReadAll(req.Body)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			req.Body = io.NopCloser(bytes.NewReader(raw))
+			body := decodeBody(req.Header.Get("Content-Type"), raw)
+			text := Normal(service, ShownIn(body))
+			if service == "discord" {
+				text = Normal(service, discordShown(body, nil))
+			}
+			d.mu.Lock()
+			d.history[service].WriteString(text)
+			d.mu.Unlock()
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// decodeBody reads a request to a service, in any of the forms they use.
+func decodeBody(kind string, raw []byte) any {
+	var v any
+	switch {
+	case strings.HasPrefix(kind, "application/json"):
+		_ = json.Unmarshal(raw, &v) // what is no JSON shows nothing
+	case strings.HasPrefix(kind, "multipart/"):
+		if at, end := bytes.IndexByte(raw, '{'), bytes.LastIndexByte(raw, '}'); at >= 0 && end > at { // Discord's payload_json comes first
+			_ = json.NewDecoder(bytes.NewReader(raw[at:])).Decode(&v)
+		}
+	default:
+		form, _ := url.ParseQuery(string(raw))
+		all := map[string]any{}
+		for k, values := range form {
+			all[k] = values[0]
+			var parsed any
+			if json.Unmarshal([]byte(values[0]), &parsed) == nil {
+				all[k] = parsed
+			}
+		}
+		v = all
+	}
+	return v
+}
+
+// notShown are fields that nobody reads.
+var notShown = map[string]bool{
+	"type": true, "block_id": true, "action_id": true, "custom_id": true, "callback_data": true, "value": true, "url": true, "style": true,
+	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
+	"parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
+	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
+	"reply_to_message": true,
+}
+
+// ShownIn is every text of decoded JSON of Slack or Telegram that people read.
+func ShownIn(v any) string {
+	var b strings.Builder
+	var walk func(v any)
+	walk = func(v any) {
+		switch x := v.(type) {
+		case string:
+			b.WriteString(x + "\n")
+		case []any:
+			for _, e := range x {
+				walk(e)
+			}
+		case map[string]any:
+			_, blocks := x["blocks"]
+			for _, k := range sortedKeys(x) {
+				switch {
+				case notShown[k], k == "text" && blocks: // a notification's
+				default:
+					walk(x[k])
+				}
+			}
+		}
+	}
+	walk(v)
+	return b.String()
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Normal is a text without what services and cards may change in how it is
+// written: spaces, joiners, escapes, and Discord's markup.
+func Normal(service, s string) string {
+	s = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || service == "discord" && strings.ContainsRune("\\*_~`|>#-", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// DialHook implements redis.Hook.
+func (d *Display) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (d *Display) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		checks := d.decisions([]redis.Cmder{cmd})
+		err := next(ctx, cmd)
+		d.report(checks)
+		return err
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (d *Display) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		checks := d.decisions(cmds)
+		err := next(ctx, cmds)
+		d.report(checks)
+		return err
+	}
+}
+
+// check is a decision on its way to Redis, and what it lacked.
+type check struct {
+	cmd     redis.Cmder
+	missing string
+}
+
+func (d *Display) report(checks []check) {
+	for _, c := range checks {
+		reply, ok := c.cmd.(*redis.Cmd)
+		if !ok || c.missing == "" || d.r.T.Context().Err() != nil {
+			continue
+		}
+		switch s, _ := reply.Text(); s {
+		case "won", "decided", "counted":
+			d.r.T.Errorf("a decision was stored that its message did not show: %s", c.missing)
+		}
+	}
+}
+
+// Decided is the part of a stored response or vote that names its message.
+type Decided struct {
+	Actor   *bridge.Actor            `json:"actor"`
+	State   bridge.State             `json:"state"`
+	Answers map[string]bridge.Answer `json:"answers"`
+	Message *bridge.MessageRef       `json:"message"`
+}
+
+// decisions finds those among commands that somebody made on a message.
+func (d *Display) decisions(cmds []redis.Cmder) []check {
+	var out []check
+	for _, cmd := range cmds {
+		args := cmd.Args()
+		if name := fmt.Sprint(args[0]); name != "evalsha" && name != "eval" || len(args) < 4 {
+			continue
+		}
+		for _, a := range args[3:] {
+			raw, ok := a.([]byte)
+			if text, is := a.(string); is {
+				raw, ok = []byte(text), true
+			}
+			var s Decided
+			if !ok || !bytes.Contains(raw, []byte(`"actor"`)) || json.Unmarshal(raw, &s) != nil || s.Actor == nil || s.Message == nil {
+				continue
+			}
+			if s.State == bridge.StateApproved || s.State == bridge.StateAnswered {
+				if missing := d.Missing(fmt.Sprint(args[3]), s); missing != "" {
+					out = append(out, check{cmd, missing})
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Missing says what of an interaction the clicked message does not show; empty
+// if it shows everything, or the interaction is over.
+func (d *Display) Missing(key string, s Decided) string {
+	f, err := d.client.HMGet(d.r.Ctx, key, "cur", "req", "st").Result()
+	if err != nil || f[1] == nil || f[2] != nil {
+		return ""
+	}
+	raw, ok := f[0].(string)
+	if !ok {
+		raw, _ = f[1].(string)
+	}
+	var i bridge.Interaction
+	if err := json.Unmarshal([]byte(raw), &i); err != nil {
+		return err.Error()
+	}
+	service := s.Actor.Platform
+	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}
+	text := d.r.Displayed(at)
+	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after the other
+		if d.http {
+			return ""
+		}
+		d.mu.Lock()
+		text += d.history[service].String()
+		d.mu.Unlock()
+	}
+	for _, want := range coveredBy(i, s) {
+		if !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(text, Normal(service, w)) }) {
+			return fmt.Sprintf("%s on %s: %q", i.ID, service, render.Cut(want[0], 200, render.Runes))
+		}
+	}
+	return ""
+}
+
+// coveredBy are the texts that a decision covers, each in the forms in which a
+// card may show it.
+func coveredBy(i bridge.Interaction, s Decided) [][]string {
+	var out [][]string
+	add := func(forms ...string) { out = append(out, forms) }
+	for _, text := range append([]string{i.Prompt}, plans(i)...) {
+		for line := range strings.SplitSeq(render.PlainText(render.Markdown(text)), "\n") {
+			add(strings.TrimLeft(line, " >-•0123456789."))
+		}
+	}
+	if a := i.Approval; a != nil {
+		add(render.Cut(render.Line(a.Tool), 60, render.Runes))
+		var input any
+		dec := json.NewDecoder(bytes.NewReader(a.Input))
+		dec.UseNumber()
+		if len(a.Input) > 0 && dec.Decode(&input) == nil {
+			out = append(out, leaves(input)...)
+		}
+	}
+	for _, q := range i.Questions {
+		add(render.Clean(q.Text))
+		chosen := s.Answers[q.ID].Values()
+		for _, o := range q.Options {
+			if len(q.Options) <= 20 || slices.Contains(chosen, o.Value) { // pages that nobody turned to were not shown
+				add(render.Line(o.Text()))
+			}
+		}
+	}
+	return out
+}
+
+func plans(i bridge.Interaction) []string {
+	var out []string
+	for _, q := range i.Questions {
+		if q.Plan != "" {
+			out = append(out, q.Plan)
+		}
+	}
+	return out
+}
+
+// leaves are the keys and values of an input, in the forms in which a card
+// shows them.
+func leaves(v any) [][]string {
+	switch x := v.(type) {
+	case map[string]any:
+		var out [][]string
+		for k, e := range x {
+			out = append(out, leaves(e)...)
+			if !slices.Contains([]string{"command", "cmd", "argv", "file_path", "path", "filename", "diff", "patch"}, k) {
+				out = append(out, []string{render.Clean(k)})
+			}
+		}
+		return out
+	case []any:
+		var out [][]string
+		for _, e := range x {
+			out = append(out, leaves(e)...)
+		}
+		return out
+	case string:
+		quoted, _ := json.Marshal(x)
+		var plain bytes.Buffer
+		enc := json.NewEncoder(&plain)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(x) // a string always encodes
+		return [][]string{{render.Clean(x), render.Clean(strings.Trim(strings.TrimSpace(plain.String()), `"`)), render.Clean(strings.Trim(string(quoted), `"`)), render.ShellQuote(render.Clean(x))}}
+	case json.Number:
+		return [][]string{{x.String()}}
+	}
+	return nil
+}

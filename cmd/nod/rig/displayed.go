@@ -1,0 +1,91 @@
+package rig
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// What cards call the messages and files that carry the rest of their text.
+var (
+	SlackParts   = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+)`)
+	SlackPart    = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+), part (\d+) of (\d+)`)
+	TelegramFile = regexp.MustCompile(`request-[0-9a-f]+-[0-9a-f]+\.txt`)
+)
+
+// Displayed is everything that a message shows to somebody in its channel: its
+// own text, and what it refers to.
+func (r *Rig) Displayed(at sandbox.Place) string {
+	m := r.Sandbox.Message(at)
+	if at.Service == "discord" {
+		return Normal(at.Service, discordShown(m, r.download))
+	}
+	own := ShownIn(m)
+	text := Normal(at.Service, own)
+	switch at.Service {
+	case "slack":
+		if name := SlackParts.FindStringSubmatch(own); name != nil {
+			for _, p := range r.Parts(at.Channel, name[1]) {
+				text += Normal(at.Service, SlackPart.ReplaceAllString(p, ""))
+			}
+		}
+	case "telegram":
+		if name := TelegramFile.FindString(fmt.Sprint(m["text"])); name != "" {
+			for _, file := range r.Files(at.Channel, name) {
+				text += Normal(at.Service, file)
+			}
+		}
+	}
+	return text
+}
+
+// Parts are the texts of the messages of a full text in a channel of Slack, in
+// order; all that there are, also if one is listed twice.
+func (r *Rig) Parts(channel, name string) []string {
+	var out []string
+	for _, c := range r.Sandbox.State().Slack.Channels {
+		if c.ID != channel {
+			continue
+		}
+		for _, m := range c.Messages {
+			if text := ShownIn(m); strings.Contains(text, name+", part ") && SlackPart.MatchString(text) {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
+// Files are the files of a name in a chat of Telegram.
+func (r *Rig) Files(chat, name string) []string {
+	var out []string
+	for _, c := range r.Sandbox.State().Telegram.Chats {
+		if c.ID != chat {
+			continue
+		}
+		for _, m := range c.Messages {
+			doc, _ := m["document"].(map[string]any)
+			if path, _ := doc["url"].(string); doc["file_name"] == name && path != "" {
+				out = append(out, r.download(path))
+			}
+		}
+	}
+	return out
+}
+
+func (r *Rig) download(path string) string {
+	resp, err := http.Get(r.Base + path)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return ""
+	}
+	raw, _ := io.ReadAll(resp.Body) // what is cut off is missing
+	return string(raw)
+}

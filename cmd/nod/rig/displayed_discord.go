@@ -1,0 +1,98 @@
+package rig
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Numbers of Discord that decide what a message shows.
+const (
+	discordComponents = 1 << 15 // the flag of a message that only components show
+	discordText       = 10      // component types
+	discordFile       = 13
+)
+
+// discordMarkup are code and escapes, which are shown as they are written,
+// spoilers, and addresses behind other words.
+var discordMarkup = regexp.MustCompile("(?s)```.*?```|`[^`]*`" + `|\\.|\|\|.+?\|\||\]\(<?\w+://[^)]*\)`)
+
+// discordShown returns what a member reads on a message or a modal, as Discord
+// stores it or a request sends it. What a spoiler hides does not count,
+// and neither do embeds: a permission or a setting can hide them. Menus count
+// as open. Files are read with download, if it is not nil.
+func discordShown(v any, download func(string) string) string {
+	d := &discordReader{download: download}
+	m, _ := v.(map[string]any)
+	if data, ok := m["data"].(map[string]any); ok { // the answer to an interaction
+		m = data
+	}
+	if flags, _ := m["flags"].(float64); int(flags)&discordComponents == 0 {
+		d.write(m, "content", "title")
+		attached, _ := m["attachments"].([]any)
+		for _, a := range attached {
+			file, _ := a.(map[string]any)
+			if name, _ := file["filename"].(string); !strings.HasPrefix(name, "SPOILER_") {
+				d.write(file, "filename")
+				d.open(file)
+			}
+		}
+	}
+	d.read(map[string]any{"components": m["components"]})
+	return d.text.String()
+}
+
+// discordReader collects what a member reads.
+type discordReader struct {
+	text     strings.Builder
+	download func(string) string // may be nil
+}
+
+// write adds what members see of texts.
+func (d *discordReader) write(o map[string]any, keys ...string) {
+	for _, k := range keys {
+		if s, _ := o[k].(string); s != "" {
+			d.text.WriteString(discordMarkup.ReplaceAllStringFunc(s, func(s string) string {
+				switch {
+				case strings.HasPrefix(s, "||"):
+					return ""
+				case strings.HasPrefix(s, "]("):
+					return "]"
+				}
+				return s
+			}) + "\n")
+		}
+	}
+}
+
+// open adds the content of a file.
+func (d *discordReader) open(o map[string]any) {
+	if url, _ := o["url"].(string); strings.HasPrefix(url, "/") && d.download != nil {
+		d.text.WriteString(d.download(url) + "\n")
+	}
+}
+
+// read adds a component and what is in it.
+func (d *discordReader) read(v any) {
+	o, _ := v.(map[string]any)
+	if o == nil || o["spoiler"] == true {
+		return
+	}
+	switch o["type"] {
+	case float64(discordText):
+		d.write(o, "content")
+	case float64(discordFile):
+		file, _ := o["file"].(map[string]any)
+		d.write(o, "name")
+		d.open(file)
+	default:
+		d.write(o, "label", "description", "placeholder")
+	}
+	d.read(o["accessory"])
+	d.read(o["component"])
+	for _, key := range []string{"components", "options"} {
+		list, _ := o[key].([]any)
+		for _, e := range list {
+			d.read(e)
+		}
+	}
+}

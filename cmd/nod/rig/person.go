@@ -1,0 +1,144 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Chat returns all that a Telegram chat shows.
+func Chat(r *Rig, id string) string {
+	var b strings.Builder
+	for _, c := range r.Sandbox.State().Telegram.Chats {
+		if c.ID == id {
+			for _, m := range c.Messages {
+				b.WriteString(sandbox.Texts(m))
+			}
+		}
+	}
+	return b.String()
+}
+
+// Told is what a person was told privately: a toast, an answer at a form, or
+// the newest private message that has a word.
+func (r *Rig) Told(who, service string, reaction sandbox.Reaction, word string) {
+	r.T.Helper()
+	if service == "telegram" || len(reaction.Errors) > 0 {
+		if said := reaction.Toast + fmt.Sprint(reaction.Errors); !strings.Contains(said, word) {
+			r.T.Fatalf("%s was told %q on %s, want %q", who, said, service, word)
+		}
+		return
+	}
+	r.Eventually(fmt.Sprintf("%s is told %q on %s", who, word, service), func() bool {
+		notes := r.Sandbox.Person(who).Notes(service)
+		return len(notes) > 0 && strings.Contains(notes[len(notes)-1], word)
+	})
+}
+
+// Must fails the test if a click failed, or the client warns of it.
+func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reaction.Warning != "" {
+		t.Fatalf("the client warns: %s", reaction.Warning)
+	}
+	return reaction
+}
+
+// Press presses a control. Like a person, it presses again when nod says that
+// the click was not recorded, which happens when the machine is too busy.
+func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
+	r.T.Helper()
+	r.Eventually(fmt.Sprintf("the card on %s says %q", at.Service, label), func() bool {
+		return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
+	})
+	before := r.unrecorded(who, at.Service)
+	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
+	for range 3 {
+		if err != nil || reaction.Toast != bridge.NoteNotRecorded {
+			break
+		}
+		reaction, err = r.Sandbox.Person(who).Press(r.Ctx, at, label)
+	}
+	Must(r.T, reaction, err)
+	if at.Service != "telegram" { // whose toast comes with the press
+		r.pressAgain(who, at, label, before)
+	}
+	return reaction
+}
+
+// unrecorded counts how often a person was told to press again.
+func (r *Rig) unrecorded(who, service string) int {
+	n := 0
+	for _, note := range r.Sandbox.Person(who).Notes(service) {
+		if strings.Contains(note, bridge.NoteNotRecorded) {
+			n++
+		}
+	}
+	return n
+}
+
+// pressAgain presses once more, in the background, for each new note that says
+// so.
+func (r *Rig) pressAgain(who string, at sandbox.Place, label string, seen int) {
+	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
+	var wg sync.WaitGroup
+	r.T.Cleanup(func() { cancel(); wg.Wait() })
+	wg.Go(func() {
+		for r.Sandbox.Wait(ctx, func() bool { return r.unrecorded(who, at.Service) > seen }) == nil {
+			seen++
+			_, _ = r.Sandbox.Person(who).Press(ctx, at, label)
+		}
+	})
+}
+
+// Typed answers a free text in the way of the service: a modal, or a reply.
+func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
+	r.T.Helper()
+	reaction := r.Press(who, at, label)
+	p := r.Sandbox.Person(who)
+	if at.Service != "telegram" {
+		reaction, err := p.Fill(r.Ctx, at.Service, reaction.Modal, []string{text})
+		return Must(r.T, reaction, err)
+	}
+	r.Eventually("the prompt is there", func() bool {
+		var err error
+		reaction, err = p.Reply(r.Ctx, at.Channel, text)
+		return err == nil
+	})
+	return reaction
+}
+
+// Choose answers one question with options in the way of the service.
+func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
+	r.T.Helper()
+	p := r.Sandbox.Person(who)
+	submit := map[bridge.Widget]string{bridge.WidgetSelect: "OK", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
+	if at.Service == "telegram" && w == bridge.WidgetCheckbox {
+		submit = "Done"
+	}
+	switch {
+	case w == bridge.WidgetButtons || w == bridge.WidgetConfirm:
+		return r.Press(who, at, labels[0])
+	case at.Service == "discord" && w != bridge.WidgetSelect:
+		opened := r.Press(who, at, "Choose")
+		reaction, err := p.Fill(r.Ctx, at.Service, opened.Modal, labels)
+		return Must(r.T, reaction, err)
+	}
+	if at.Service == "telegram" {
+		for _, l := range labels {
+			r.Press(who, at, l)
+		}
+		return r.Press(who, at, submit)
+	}
+	reaction, err := p.Pick(r.Ctx, at, labels, submit)
+	return Must(r.T, reaction, err)
+}

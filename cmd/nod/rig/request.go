@@ -1,0 +1,85 @@
+package rig
+
+import (
+	"crypto/rand"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+)
+
+// ReadFile returns the text of a file.
+func ReadFile(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Choices returns options with values, and labels that begin in upper case.
+func Choices(values ...string) []bridge.Option {
+	var out []bridge.Option
+	for _, v := range values {
+		out = append(out, bridge.Option{Value: v, Label: strings.ToUpper(v[:1]) + v[1:]})
+	}
+	return out
+}
+
+// One returns a request with one question.
+func One(w bridge.Widget, o ...bridge.Option) bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
+	}}
+}
+
+// Approval returns a request for an approval, in a session of its own.
+func Approval(scopes ...bridge.Scope) bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{
+		Prompt: "May I?", Session: "s-" + rand.Text()[:8], Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes},
+	}}
+}
+
+// PostTo posts raw bytes to a path of the first daemon.
+func (r *Rig) PostTo(path string, header http.Header, body string) int {
+	r.T.Helper()
+	req, err := http.NewRequestWithContext(r.Ctx, http.MethodPost, r.Daemons[0].URL+path, strings.NewReader(body))
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// AnswerOnce approves once.
+var AnswerOnce = bridge.Reply{Decision: bridge.DecideOnce}
+
+// Fetch returns what a URL answers.
+func Fetch(r *Rig, url string) string {
+	r.T.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return string(raw)
+}
+
+// NewClient returns a client of a daemon.
+func NewClient(url, token string) *client.Client { return client.New(url, token, nil) }

@@ -1,0 +1,249 @@
+// Package rig runs whole installations for tests: daemons, a Redis server, the
+// sandbox, people who click, and intruders who write to Redis. What only one
+// package's tests use does not belong here.
+package rig
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/broker/redistest"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Services are the three platforms of the sandbox; every contract test runs on
+// each.
+var Services = []string{"slack", "discord", "telegram"}
+
+// Tokens of the agents and people of a rig, and how long tests wait.
+const (
+	TestAgentToken  = "agent-token-for-tests"
+	OtherAgentToken = "other-agent-token-for-tests"
+	AnaToken        = "person-token-of-ana-for-tests"
+	BoToken         = "person-token-of-bo-for-tests"
+	Patience        = 60 * time.Second
+)
+
+// Rig is a whole installation: a Redis server, the sandbox, daemons.
+type Rig struct {
+	T       testing.TB
+	Ctx     context.Context
+	Sandbox *sandbox.Sandbox
+	Base    string // of the sandbox
+	Redis   *redistest.Server
+	Client  redis.UniversalClient
+	Bare    redis.UniversalClient // without hooks
+	Config  config.Config
+	Agent   *client.Client
+	Person  *client.Client
+	Daemons []*Running
+	Shown   *Display
+}
+
+// Running is a daemon of a rig.
+type Running struct {
+	*daemon.Daemon
+	URL  string
+	Stop func()
+}
+
+// Options change what New starts.
+type Options struct {
+	Daemons  int                                    // zero means one
+	Config   func(*config.Config)                   // changes the config
+	Hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
+	Quiet    bool                                   // do not wait for the platforms
+	Limits   bool                                   // the services' rate limits, and nod's pace
+	HTTPMode bool                                   // the signed HTTP modes of all three
+}
+
+// New starts a rig and waits until its platforms are connected.
+func New(t testing.TB, o Options) *Rig {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	r := &Rig{T: t, Ctx: ctx}
+	emulated := sandbox.Options{NoLimits: !o.Limits}
+	apiListener := Listen(t)
+	api := "http://" + apiListener.Addr().String()
+	if o.HTTPMode {
+		emulated.SlackURL, emulated.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
+	}
+	r.Sandbox = sandbox.New(emulated)
+	r.Shown = newDisplay(r, o.HTTPMode)
+	server := httptest.NewServer(r.Shown.Record(r.Sandbox))
+	t.Cleanup(func() { r.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	r.Base = server.URL
+	r.Config = sandboxed.Config(r.Base)
+	r.Config.Redis.Prefix = "nod"
+	r.Config.Retention = config.Duration(time.Hour)
+	r.Config.Agents["tester"] = config.Agent{Token: config.NewSecret(TestAgentToken)}
+	r.Config.Agents["other"] = config.Agent{Token: config.NewSecret(OtherAgentToken)}
+	ana := r.Config.People["ana"]
+	ana.Token = config.NewSecret(AnaToken)
+	r.Config.People["ana"] = ana
+	if o.HTTPMode {
+		r.Config.Slack.AppToken, r.Config.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
+		r.Config.Discord.PublicKey = fmt.Sprintf("%x", r.Sandbox.DiscordPublicKey())
+		r.Config.Telegram.WebhookURL, r.Config.Telegram.WebhookSecret = api+"/telegram/webhook", config.NewSecret("webhook-secret")
+	}
+	if o.Limits {
+		r.Config.Slack.Pacing, r.Config.Discord.Pacing, r.Config.Telegram.Pacing = nil, nil, nil
+	}
+	if o.Config != nil {
+		o.Config(&r.Config)
+	}
+	r.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	r.Client, r.Bare = r.Redis.Client(t), r.Redis.Client(t)
+	r.Shown.client = r.Bare
+	r.Client.AddHook(r.Shown)
+	if o.Hook != nil {
+		r.Client.AddHook(o.Hook(r.Redis.Client(t)))
+	}
+	for n := range max(1, o.Daemons) {
+		l := apiListener
+		if n > 0 {
+			l = Listen(t)
+		}
+		r.Start(l)
+	}
+	r.Agent = client.New(r.Daemons[0].URL, TestAgentToken, nil)
+	r.Person = client.New(r.Daemons[0].URL, AnaToken, nil)
+	if !o.Quiet {
+		r.Connected()
+	}
+	return r
+}
+
+// Outside is a rig without a daemon: the sandbox, and a Redis server with
+// arguments.
+func Outside(t testing.TB, args ...string) *Rig {
+	t.Helper()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
+	return &Rig{T: t, Ctx: t.Context(), Sandbox: s, Base: server.URL, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
+}
+
+// Listen listens on a free port.
+func Listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Start starts one more daemon on a listener.
+func (r *Rig) Start(l net.Listener) *Running {
+	r.T.Helper()
+	log := slog.New(slog.NewTextHandler(testWriter{r.T}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	d, err := daemon.New(r.Ctx, daemon.Options{Config: r.Config, Redis: r.Client, Log: log})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(r.Ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := d.Serve(ctx, l); err != nil {
+			r.T.Errorf("daemon: %v", err)
+		}
+	})
+	run := &Running{Daemon: d, URL: "http://" + l.Addr().String(), Stop: func() { cancel(); wg.Wait() }}
+	r.Daemons = append(r.Daemons, run)
+	r.T.Cleanup(run.Stop)
+	return run
+}
+
+// testWriter shows a daemon's log with its test, as long as that runs.
+type testWriter struct{ t testing.TB }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSpace(string(b)))
+	}
+	return len(b), nil
+}
+
+// Connected waits until every platform receives somewhere.
+func (r *Rig) Connected() {
+	r.T.Helper()
+	// After a refused token nod waits half a minute before it tries again.
+	r.Within(2*Patience, "the platforms connect", func() bool {
+		up := map[string]bool{}
+		for _, d := range r.Daemons {
+			for name, h := range d.Engine().Health() {
+				up[name] = up[name] || h.State == bridge.HealthUp
+			}
+		}
+		for _, name := range r.Config.Platforms() {
+			if !up[name] {
+				return false
+			}
+		}
+		return len(up) > 0
+	})
+}
+
+// Eventually polls until ok holds. What it waits for has no event of its own.
+func (r *Rig) Eventually(what string, ok func() bool) {
+	r.T.Helper()
+	r.Within(Patience, what, ok)
+}
+
+// Within is Eventually with another limit.
+func (r *Rig) Within(d time.Duration, what string, ok func() bool) {
+	r.T.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(d)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			r.T.Fatalf("%s: not within %s", what, d)
+		}
+	}
+}
+
+// Only limits the default route to some platforms.
+func Only(names ...string) func(*config.Config) {
+	return func(c *config.Config) {
+		route := c.Routes[bridge.DefaultRoute]
+		var to []string
+		for _, s := range route.To {
+			for _, n := range names {
+				if strings.HasPrefix(s, n+":") {
+					to = append(to, s)
+				}
+			}
+		}
+		route.To = to
+		c.Routes[bridge.DefaultRoute] = route
+	}
+}
+
+// ListenOn listens on an address.
+func ListenOn(t testing.TB, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

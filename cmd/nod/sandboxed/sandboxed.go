@@ -1,0 +1,62 @@
+// Package sandboxed serves the sandbox and configures a daemon for it, for the
+// commands and tests that run both in one process. The emulated services
+// themselves are in platforms/sandbox, which knows nothing of nod.
+package sandboxed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// Serve serves the sandbox until ctx ends. A nil log discards output.
+func Serve(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *slog.Logger) error {
+	known := daemon.HostsOf(config.Config{Listen: l.Addr().String()})
+	server := &http.Server{Handler: known.Guard("the sandbox is for this machine only", s), ReadHeaderTimeout: daemon.HeaderTimeout}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	stop := context.AfterFunc(ctx, func() { s.Close(); server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Keys gives a config the keys of everything that this process runs on a
+// sandbox.
+var Keys = daemon.MemoryKeys()
+
+// Config is a config whose platforms are the sandbox at base.
+func Config(base string) config.Config {
+	no := false
+	c := config.Config{
+		LogLevel: "info",
+		Slack:    config.Slack{BotToken: config.NewSecret(sandbox.SlackBotToken), AppToken: config.NewSecret(sandbox.SlackAppToken), APIURL: base + "/slack/api/", Pacing: &no},
+		Discord:  config.Discord{BotToken: config.NewSecret(sandbox.DiscordToken), APIURL: base + "/discord", Pacing: &no},
+		Telegram: config.Telegram{BotToken: config.NewSecret(sandbox.TelegramToken), APIURL: base + "/telegram", Pacing: &no},
+		People:   map[string]config.Person{},
+		Routes: map[string]config.Route{bridge.DefaultRoute: {
+			To: []string{
+				"slack:" + sandbox.SlackChannel, "discord:" + sandbox.DiscordChannel, fmt.Sprintf("telegram:%d", sandbox.TelegramChat),
+			},
+			Responders: []string{"ana", "bo", "cy"},
+		}},
+		Agents: map[string]config.Agent{},
+	}
+	for _, m := range sandbox.SampleMembers() {
+		c.People[m.Key] = config.Person{Slack: m.Slack, Discord: m.Discord, Telegram: fmt.Sprint(m.Telegram)}
+	}
+	Keys(&c)
+	return c
+}

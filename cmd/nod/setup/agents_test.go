@@ -1,0 +1,136 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestInit writes into files that are not there, that are there, and that are
+// broken; it repeats itself, and undoes what it did.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	const theirs = `{
+  "model": "opus",
+  "zeta": 1.50,
+  "hooks": {
+    "PreToolUse": [
+      {
+        "matcher": "Bash",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "./check.sh hook claude",
+            "timeout": 5
+          }
+        ]
+      }
+    ]
+  },
+  "mcpServers": {
+    "other": {
+      "command": "other"
+    }
+  }
+}
+`
+	odd := "{ // mine\n  \"hooks\": {\"Stop\": [] }, \"b\":2,\n}\n"
+	for agent, marks := range map[string][]string{
+		"claude": {"PermissionRequest", "AskUserQuestion|ExitPlanMode", "Elicitation", "hook claude --grace 10s"},
+		"codex":  {"PermissionRequest", "hook codex --grace 10s"},
+		"mcp":    {"mcpServers", `"mcp"`},
+	} {
+		for name, was := range map[string]string{"new": "", "theirs": theirs, "odd": odd} {
+			t.Run(agent+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				path := filepath.Join(t.TempDir(), "deep", "settings.json")
+				if was != "" {
+					if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(path, []byte(was), 0o640); err != nil {
+						t.Fatal(err)
+					}
+				}
+				first := initFile(t, agent, Settings{Path: path})
+				for _, m := range marks {
+					if !strings.Contains(first, m) {
+						t.Errorf("no %s in %s", m, first)
+					}
+				}
+				if name != "odd" && !json.Valid([]byte(first)) {
+					t.Errorf("no JSON: %s", first)
+				}
+				if name == "theirs" {
+					for _, kept := range []string{"./check.sh hook claude", `"zeta": 1.50`, `"command": "other"`} {
+						if !strings.Contains(first, kept) {
+							t.Errorf("%s is gone: %s", kept, first)
+						}
+					}
+				}
+				if name == "odd" && !strings.Contains(first, "{ // mine") {
+					t.Errorf("a comment is gone: %s", first)
+				}
+				if again := initFile(t, agent, Settings{Path: path}); again != first {
+					t.Errorf("the second time it is %s", again)
+				}
+				undone := initFile(t, agent, Settings{Path: path, Undo: true})
+				want := was
+				if name == "new" {
+					want = "{}\n"
+				}
+				if name != "odd" && undone != want {
+					t.Errorf("undone it is %q, want %q", undone, want)
+				}
+				if strings.Contains(undone, "nod") {
+					t.Errorf("something is left: %s", undone)
+				}
+				if info, err := os.Stat(path); err != nil || name == "theirs" && info.Mode().Perm() != 0o640 {
+					t.Errorf("mode %v, %v", info.Mode(), err)
+				}
+			})
+		}
+	}
+	for _, text := range []string{"{", "[]", `{"hooks": 7}`} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		broken := Settings{Path: path, Talk: io.Discard}
+		if err := bridge.PublicError(broken.Claude(HookOptions{})); err.Code != bridge.CodeInvalid || !strings.Contains(err.Hint, "nothing was changed") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%s was changed to %s, %v", text, now, err)
+		}
+	}
+	var out bytes.Buffer
+	printed := Settings{Path: filepath.Join(t.TempDir(), "x.json"), Print: true, Out: &out, Talk: io.Discard}
+	if err := printed.Claude(HookOptions{}); err != nil || !json.Valid(out.Bytes()) {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
+// initFile changes the settings of an agent, and returns them.
+func initFile(t *testing.T, agent string, s Settings) string {
+	t.Helper()
+	s.Program, s.Out, s.Talk = "nod", io.Discard, io.Discard
+	f := HookOptions{Grace: 10 * time.Second}
+	change := map[string]func() error{"claude": func() error { return s.Claude(f) }, "codex": func() error { return s.Codex(f) }, "mcp": s.MCP}[agent]
+	if err := change(); err != nil {
+		t.Fatal(err)
+	}
+	path := s.Path
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

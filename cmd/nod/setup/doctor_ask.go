@@ -1,0 +1,152 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/config"
+)
+
+// doctorAgent asks the test question.
+const doctorAgent = "nod-doctor"
+
+// How long the hops of the test may take.
+const (
+	connectPatience = 12 * time.Second
+	postPatience    = 30 * time.Second
+)
+
+// test sends an ask the whole way, by a daemon of its own, and waits for a
+// press: from the agent to Redis, to the platforms, to a person, and back.
+func (d *Doctor) test(ctx context.Context, c config.Config, client redis.UniversalClient) {
+	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(config.NewToken())}}
+	c.Webhooks, c.Policy = nil, nil
+	own, err := daemon.New(ctx, daemon.Options{Config: c, Redis: client, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		d.fail("test.start", err)
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.fail("test.start", err)
+		return
+	}
+	run, stop := context.WithCancel(ctx)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = own.Serve(run, l) // what fails shows in the findings
+	}()
+	defer func() { stop(); <-served }()
+	if d.connects(ctx, own, c) {
+		d.press(ctx, own)
+	}
+}
+
+// connects waits until the platforms of the route receive.
+func (d *Doctor) connects(ctx context.Context, own *daemon.Daemon, c config.Config) bool {
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
+	defer cancel()
+	for !daemon.Settled(own.Engine().Health()) && bridge.Pause(ctx, 100*time.Millisecond) {
+	}
+	good := true
+	health := own.Engine().Health()
+	for _, name := range slices.Sorted(maps.Keys(health)) {
+		h := health[name]
+		check := "test.connect." + name
+		switch h.State {
+		case bridge.HealthUp:
+			d.add(check, bridge.FindingOK, "presses can arrive", "")
+		case bridge.HealthStandby:
+			d.add(check, bridge.FindingOK, "the running daemon receives", "")
+		default:
+			good = false
+			d.add(check, bridge.FindingFailed, strings.TrimSuffix(string(h.State)+": "+h.Reason, ": "), "the network of this machine may stop long connections (WebSocket); see docs/troubleshooting.md")
+		}
+	}
+	return good
+}
+
+func (d *Doctor) press(ctx context.Context, own *daemon.Daemon) {
+	e := own.Engine()
+	began := time.Now()
+	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{Ask: bridge.Ask{
+		Kind: bridge.KindAsk, Prompt: "**nod doctor** asks whether this reaches you. Press the button, please.", Route: d.Route, Timeout: bridge.Duration(d.Timeout),
+		Questions: []bridge.Question{{ID: "reached", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "yes", Label: "It reaches me"}}}},
+	}}, "")
+	if err != nil {
+		d.fail("test.open", err)
+		return
+	}
+	d.add("test.open", bridge.FindingOK, "stored in Redis", "")
+	id := rec.Interaction.ID
+	posting, cancel := context.WithTimeout(ctx, postPatience)
+	defer cancel()
+	for len(rec.Messages)+len(rec.Failures) < len(rec.Interaction.Destinations) && !rec.State.Final() && bridge.Pause(posting, 100*time.Millisecond) {
+		if got, err := e.Get(ctx, id); err == nil {
+			rec = got
+		}
+	}
+	if !d.posted(rec) {
+		return
+	}
+	fmt.Fprintf(d.Talk, "nod: a test ask is posted; press its button within %s\n", d.Timeout)
+	rec, err = e.Await(ctx, id)
+	switch {
+	case err != nil:
+		d.fail("test.press", err)
+	case rec.Response != nil && rec.Response.Actor != nil:
+		a := rec.Response.Actor
+		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s pressed on %s, and the caller knew after %s", a.Display(), a.Platform, time.Since(rec.Response.At).Round(time.Millisecond)), "")
+	default:
+		d.unpressed(ctx, own, rec, began)
+	}
+}
+
+func (d *Doctor) posted(rec bridge.Record) bool {
+	some := false
+	for n, to := range rec.Interaction.Destinations {
+		check := "test.post." + to.Platform
+		switch {
+		case rec.Failures[n] != "":
+			d.add(check, bridge.FindingFailed, rec.Failures[n], "invite the bot to "+to.Channel+", and let it post there")
+		case rec.Messages[n].Message == "" && rec.State.Final():
+			d.add(check, bridge.FindingSkipped, "somebody had pressed elsewhere before its turn came", "")
+			some = true
+		case rec.Messages[n].Message == "":
+			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the service may be slow or limit the bot; look at the log of nod serve")
+		default:
+			some = true
+			d.add(check, bridge.FindingOK, to.Channel, "")
+		}
+	}
+	return some
+}
+
+// unpressed says why no press counted: somebody was refused, or none came.
+func (d *Doctor) unpressed(ctx context.Context, own *daemon.Daemon, rec bridge.Record, began time.Time) {
+	entries, err := own.Store().AuditEntries(ctx, rec.Interaction.ID.Partition(), fmt.Sprintf("%d-0", began.UnixMilli()), 1000)
+	if err == nil {
+		for _, a := range entries {
+			var r bridge.Refusal
+			if a.Type != bridge.AuditRefusal || a.ID != rec.Interaction.ID || json.Unmarshal(a.Data, &r) != nil {
+				continue
+			}
+			d.add("test.press", bridge.FindingFailed, fmt.Sprintf("the account %s:%s pressed and was refused: %s", r.Actor.Platform, r.Actor.User, r.Why), "name that account under people, and the person among the responders of the route "+d.Route)
+			return
+		}
+	}
+	d.add("test.press", bridge.FindingFailed, "no press arrived within "+d.Timeout.String(),
+		"if somebody pressed: Slack wants Interactivity on (and in HTTP mode its request URL), Discord no interactions endpoint (and in HTTP mode one), Telegram no other program with the same token; the log of nod serve shows what arrives")
+}

@@ -1,0 +1,278 @@
+package setup
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// patient is what is examined: the config of a rig, and what is wrong with it.
+type patient struct {
+	t      *testing.T
+	config config.Config
+	redis  string
+}
+
+// yaml writes the config as a user would have it.
+func (p patient) yaml() string {
+	p.t.Helper()
+	c := p.config
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\n", p.redis, c.Redis.WaitReplicas)
+	fmt.Fprintf(&b, "slack: {bot_token: %s, app_token: %s, api_url: %s, pacing: false}\n", c.Slack.BotToken.Value(), c.Slack.AppToken.Value(), c.Slack.APIURL)
+	fmt.Fprintf(&b, "discord: {bot_token: %s, public_key: %q, api_url: %s, pacing: false}\n", c.Discord.BotToken.Value(), c.Discord.PublicKey, c.Discord.APIURL)
+	fmt.Fprintf(&b, "telegram: {bot_token: %q, api_url: %s, pacing: false}\n", c.Telegram.BotToken.Value(), c.Telegram.APIURL)
+	if c.TokenKey.Set() {
+		fmt.Fprintf(&b, "token_key: %s\nreceipts: {key: %s}\n", c.TokenKey.Value(), c.Receipts.Key.Value())
+	}
+	b.WriteString("people:\n")
+	for name, who := range c.People {
+		fmt.Fprintf(&b, "  %s: {slack: %s, discord: %q, telegram: %q}\n", name, who.Slack, who.Discord, who.Telegram)
+	}
+	route := c.Routes[bridge.DefaultRoute]
+	fmt.Fprintf(&b, "routes:\n  default: {to: [\"%s\"], responders: [%s]}\n", strings.Join(route.To, `", "`), strings.Join(route.Responders, ", "))
+	fmt.Fprintf(&b, "agents:\n  ci: {token: a-token-of-some-length}\nidentity: {email: %t}\n", c.Identity.Email)
+	path := filepath.Join(p.t.TempDir(), "nod.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// examine runs the doctor and returns its findings, and whether all is well.
+func (p patient) examine(change func(*Doctor)) (map[string]bridge.Finding, bool) {
+	p.t.Helper()
+	d := Doctor{Path: p.yaml(), Route: bridge.DefaultRoute, Timeout: 2 * time.Minute, Talk: io.Discard}
+	change(&d)
+	d.Examine(p.t.Context())
+	var table strings.Builder
+	if err := d.Print(&table); err != nil {
+		p.t.Fatal(err)
+	}
+	m := map[string]bridge.Finding{}
+	for _, f := range d.Findings {
+		if was, twice := m[f.Check]; !twice || was.Status != bridge.FindingFailed {
+			m[f.Check] = f
+		}
+		for _, secret := range []string{p.config.Slack.BotToken.Value(), p.config.Slack.AppToken.Value(), p.config.Discord.BotToken.Value(), p.config.Telegram.BotToken.Value()} {
+			if secret != "" && (strings.Contains(f.Detail+f.Fix, secret) || strings.Contains(table.String(), secret)) {
+				p.t.Errorf("%s prints a secret", f.Check)
+			}
+		}
+	}
+	return m, !d.Failed()
+}
+
+func noAsk(d *Doctor)   { d.NoAsk = true }
+func offline(d *Doctor) { d.Offline = true }
+
+// newPatient is healthy: the sandbox, a Redis with persistence, no daemon.
+func newPatient(t *testing.T, args ...string) (patient, *rig.Rig) {
+	t.Helper()
+	r := rig.Outside(t, args...)
+	return patient{t, sandboxed.Config(r.Base), "redis://" + r.Redis.Addr}, r
+}
+
+// Each way in which a setup can be wrong is recognized, with what to do.
+func TestDoctorRecognises(t *testing.T) {
+	t.Parallel()
+	fault := func(service, kind, method string) func(*patient, *rig.Rig) {
+		return func(_ *patient, r *rig.Rig) {
+			r.Sandbox.AddFault(sandbox.Fault{Service: service, Kind: kind, Method: method, Delay: time.Hour})
+		}
+	}
+	for name, x := range map[string]struct {
+		wrong  func(*patient, *rig.Rig)
+		check  string
+		status bridge.FindingStatus
+		fix    string
+	}{
+		"slack: bot token":      {func(p *patient, _ *rig.Rig) { p.config.Slack.BotToken = config.NewSecret("xoxb-wrong") }, "slack.token", "failed", "OAuth & Permissions"},
+		"slack: token revoked":  {fault("slack", "revoke", ""), "slack.token", "failed", "OAuth & Permissions"},
+		"slack: app token":      {func(p *patient, _ *rig.Rig) { p.config.Slack.AppToken = config.NewSecret("xapp-wrong") }, "slack.socket", "failed", "connections:write"},
+		"slack: chat:write":     {fault("slack", "missing_scope", "chat:write"), "slack.scopes", "failed", "Reinstall"},
+		"slack: commands":       {fault("slack", "missing_scope", "commands"), "slack.scopes", "warning", "Reinstall"},
+		"slack: not in channel": {fault("slack", "absent", ""), "slack.channel." + sandbox.SlackChannel, "failed", "/invite @nod"},
+		"slack: addresses": {func(p *patient, r *rig.Rig) {
+			p.config.Identity.Email = true
+			fault("slack", "missing_scope", "users:read.email")(p, r)
+		}, "slack.scopes", "failed", "Reinstall"},
+		"discord: no endpoint": {func(p *patient, r *rig.Rig) {
+			p.config.Discord.PublicKey = fmt.Sprintf("%x", r.Sandbox.DiscordPublicKey())
+		}, "discord.endpoint", "failed", "/discord/interactions"},
+		"discord: sessions":      {fault("discord", "sessions", ""), "discord.gateway", "warning", "starts over and over"},
+		"slack: clock":           {fault("slack", "skew", ""), "slack.clock", "failed", "NTP"},
+		"slack: away":            {fault("slack", "error", ""), "slack.token", "failed", "HTTPS_PROXY"},
+		"discord: token":         {func(p *patient, _ *rig.Rig) { p.config.Discord.BotToken = config.NewSecret("wrong") }, "discord.token", "failed", "Reset Token"},
+		"discord: endpoint":      {fault("discord", "endpoint", ""), "discord.endpoint", "failed", "Interactions Endpoint URL"},
+		"discord: public key":    {func(p *patient, _ *rig.Rig) { p.config.Discord.PublicKey = strings.Repeat("ab", 32) }, "discord.public_key", "failed", "General Information"},
+		"discord: not there":     {fault("discord", "absent", ""), "discord.channel." + sandbox.DiscordChannel, "failed", "oauth2/authorize"},
+		"discord: may not post":  {fault("discord", "no_permission", ""), "discord.channel." + sandbox.DiscordChannel, "failed", "Permissions"},
+		"telegram: token":        {func(p *patient, _ *rig.Rig) { p.config.Telegram.BotToken = config.NewSecret("1:wrong") }, "telegram.token", "failed", "@BotFather"},
+		"telegram: not there":    {fault("telegram", "absent", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "add @"},
+		"telegram: may not post": {fault("telegram", "no_permission", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "Permissions"},
+		"telegram: webhook": {func(_ *patient, r *rig.Rig) {
+			resp, err := http.PostForm(r.Base+"/telegram/bot"+sandbox.TelegramToken+"/setWebhook", url.Values{"url": {"https://elsewhere.example.com/hook"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}, "telegram.webhook", "warning", "bot of its own"},
+		"redis: away":           {func(_ *patient, r *rig.Rig) { r.Redis.Kill() }, "redis.reach", "failed", "redis.url"},
+		"redis: eviction":       {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
+		"redis: full":           {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory", "1200000") }, "redis.eviction", "warning", "maxmemory"},
+		"redis: no persistence": {func(_ *patient, r *rig.Rig) { configSet(r, "appendonly", "no") }, "redis.persistence", "warning", "appendonly"},
+		"redis: no password":    {func(*patient, *rig.Rig) {}, "redis.password", "warning", "requirepass"},
+		"keys: none yet": {func(p *patient, _ *rig.Rig) {
+			p.config.TokenKey, p.config.Receipts.Key = config.Secret{}, config.Secret{}
+		}, "keys", "warning", "receipts.key"},
+		"keys: different": {func(_ *patient, r *rig.Rig) {
+			for _, node := range []string{"a", "b"} {
+				if err := r.Redis.Client(t).HSet(r.Ctx, "nod:daemons", node, node+fmt.Sprintf(" %d", time.Now().UnixMilli())).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "keys.daemons", "failed", "restart them"},
+		"redis: replicas": {func(p *patient, _ *rig.Rig) { p.config.Redis.WaitReplicas = 1 }, "redis.replicas", "failed", "wait_replicas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newPatient(t)
+			x.wrong(&p, r)
+			found, well := p.examine(noAsk)
+			f := found[x.check]
+			if f.Status != x.status || !strings.Contains(f.Fix, x.fix) {
+				t.Errorf("%s: %+v; all: %+v", x.check, f, found)
+			}
+			if well == (x.status == bridge.FindingFailed) {
+				t.Errorf("well: %v; %+v", well, found)
+			}
+			for check, other := range found {
+				if other.Status == bridge.FindingFailed && check != x.check && !strings.HasPrefix(check, strings.Split(x.check, ".")[0]+".") {
+					t.Errorf("besides, it finds %+v", other)
+				}
+			}
+		})
+	}
+}
+
+func configSet(r *rig.Rig, key, value string) {
+	r.T.Helper()
+	if err := r.Redis.Client(r.T).ConfigSet(r.Ctx, key, value).Err(); err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// All is well: the test ask goes the whole way.
+func TestDoctorAsks(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	configSet(r, "requirepass", "secret")
+	p.redis = strings.Replace(p.redis, "//", "//:secret@", 1)
+	go func() {
+		at := sandbox.Place{Service: "slack", Channel: sandbox.SlackChannel}
+		r.Eventually("the test ask is posted", func() bool {
+			for _, c := range r.Sandbox.State().Slack.Channels {
+				if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
+					at.Message, _ = c.Messages[0]["ts"].(string)
+				}
+			}
+			return at.Message != ""
+		})
+		_, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, "It reaches me") // what becomes of it is in the findings
+	}()
+	found, well := p.examine(func(d *Doctor) { d.Timeout = 30 * time.Second })
+	for check, f := range found {
+		early := f.Status == bridge.FindingSkipped && strings.HasPrefix(check, "test.post.") // ana was faster than a post
+		if f.Status != bridge.FindingOK && check != "daemon" && !early {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := found["test.press"]; !well || !strings.Contains(f.Detail, "ana pressed on slack") {
+		t.Errorf("well: %v, %+v", well, f)
+	}
+}
+
+// The hop that fails is named: nobody presses, or the wrong one does, or a card
+// cannot be posted.
+func TestDoctorNamesTheHop(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		fault  sandbox.Fault
+		who    string
+		check  string
+		detail string
+	}{
+		"nobody presses":      {check: "test.press", detail: "no press arrived"},
+		"a press gets lost":   {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no press arrived"},
+		"an outsider presses": {who: "mal", check: "test.press", detail: "refused"},
+		"no socket":           {fault: sandbox.Fault{Service: "slack", Kind: "refuse_connect"}, check: "test.connect.slack"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newPatient(t)
+			p.config.Discord.BotToken, p.config.Telegram.BotToken = config.Secret{}, config.Secret{}
+			rig.Only("slack")(&p.config)
+			if x.fault.Kind != "" {
+				r.Sandbox.AddFault(x.fault)
+			}
+			if x.who != "" {
+				go func() {
+					for t.Context().Err() == nil {
+						for _, c := range r.Sandbox.State().Slack.Channels {
+							if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
+								ts, _ := c.Messages[0]["ts"].(string)
+								_, _ = r.Sandbox.Person(x.who).Press(r.Ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost, or refused
+								return
+							}
+						}
+						bridge.Pause(t.Context(), 20*time.Millisecond)
+					}
+				}()
+			}
+			found, well := p.examine(func(d *Doctor) { d.Timeout = 4 * time.Second })
+			if f := found[x.check]; well || f.Status != bridge.FindingFailed || !strings.Contains(f.Detail, x.detail) || f.Fix == "" {
+				t.Errorf("well: %v, %+v of %+v", well, f, found)
+			}
+		})
+	}
+}
+
+// Offline nothing is contacted, and every problem of the config is a finding.
+func TestDoctorOffline(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			t.Errorf("%s was contacted", c.LocalAddr())
+		}
+	}()
+	base := "http://" + l.Addr().String()
+	p := patient{t, sandboxed.Config(base), "redis://" + l.Addr().String()}
+	if found, well := p.examine(offline); !well || len(found) != 1 {
+		t.Errorf("well: %v, %+v", well, found)
+	}
+	route := p.config.Routes[bridge.DefaultRoute]
+	route.Responders = []string{"nobody-known"}
+	p.config.Routes[bridge.DefaultRoute] = route
+	if found, well := p.examine(offline); well || !strings.Contains(found["config"].Detail, "nobody-known") {
+		t.Errorf("well: %v, %+v", well, found)
+	}
+}

@@ -1,0 +1,203 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/config"
+)
+
+// draft is a config file that grows. What is in it stays, with its comments.
+type draft struct {
+	path  string
+	fresh bool // there is no file yet
+	was   []byte
+	doc   yaml.Node
+	// envFile keeps secrets as variables; empty: each has a file of its own.
+	envFile string
+	env     []string // its lines
+}
+
+const draftHeader = "# nod's configuration. deploy/nod.example.yaml explains every key; nod config check reads it.\n\n"
+
+func openDraft(path, envFile string) (*draft, error) {
+	d := &draft{path: path, envFile: envFile}
+	if envFile != "" {
+		lines, err := os.ReadFile(envFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		d.env = strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n")
+	}
+	raw, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.fresh, raw = true, []byte("{}")
+	case err != nil:
+		return nil, err
+	}
+	d.was = raw
+	if err := yaml.Unmarshal(raw, &d.doc); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s", path).WithHint("mend it first; nothing was changed")
+	}
+	if d.doc.Kind == 0 { // nothing but comments
+		d.doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
+	}
+	if d.doc.Content[0].Kind != yaml.MappingNode {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is no YAML mapping", path).WithHint("mend it first; nothing was changed")
+	}
+	d.doc.Content[0].Style = 0
+	return d, nil
+}
+
+// node finds what is at a path, and makes it where it is missing.
+func (d *draft) node(path []string) *yaml.Node {
+	at := d.doc.Content[0]
+	for _, key := range path {
+		if at.Kind != yaml.MappingNode {
+			*at = yaml.Node{Kind: yaml.MappingNode}
+		}
+		next := (*yaml.Node)(nil)
+		for n := 0; n+1 < len(at.Content); n += 2 {
+			if at.Content[n].Value == key {
+				next = at.Content[n+1]
+			}
+		}
+		if next == nil {
+			next = &yaml.Node{}
+			at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, next)
+		}
+		at = next
+	}
+	return at
+}
+
+// set gives a key a text.
+func (d *draft) set(path []string, value string) {
+	n := d.node(path)
+	if n.Kind == yaml.ScalarNode && n.Value == value {
+		return
+	}
+	n.Kind, n.Tag, n.Value, n.Style, n.Content = yaml.ScalarNode, "!!str", value, 0, nil
+	if strings.Trim(value, "0123456789-") == "" {
+		n.Style = yaml.DoubleQuotedStyle // ids are texts
+	}
+}
+
+// appendTo adds a text to a list that does not have it.
+func (d *draft) appendTo(path []string, value string) {
+	n := d.node(path)
+	if n.Kind != yaml.SequenceNode {
+		*n = yaml.Node{Kind: yaml.SequenceNode}
+	}
+	if slices.ContainsFunc(n.Content, func(x *yaml.Node) bool { return x.Value == value }) {
+		return
+	}
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
+}
+
+func (d *draft) destination(to string) {
+	d.appendTo([]string{"routes", bridge.DefaultRoute, "to"}, to)
+}
+
+// secrets is the folder of the secrets, beside the config.
+func (d *draft) secrets() string {
+	return strings.TrimSuffix(d.path, filepath.Ext(d.path)) + ".secrets"
+}
+
+// environ are the variables of this process and of the file.
+func (d *draft) environ() []string { return append(os.Environ(), d.env...) }
+
+// keepVariable keeps a secret in the file of variables, instead of one of the
+// same name.
+func (d *draft) keepVariable(path []string, value string) error {
+	if path[0] == "agents" { // one that has nothing but its token has to be there
+		if n := d.node(path[:2]); n.Kind == 0 {
+			*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+		}
+	}
+	line := config.Variable(path...) + "=" + value
+	if slices.Contains(d.env, line) {
+		return nil
+	}
+	d.env = slices.DeleteFunc(d.env, func(s string) bool { return s == "" || strings.HasPrefix(s, config.Variable(path...)+"=") })
+	d.env = append(d.env, line)
+	if err := os.MkdirAll(filepath.Dir(d.envFile), 0o755); err != nil {
+		return err
+	}
+	return writeWhole(d.envFile, []byte(strings.Join(d.env, "\n")+"\n"))
+}
+
+// savedSecret is what an earlier run kept; empty: nothing.
+func (d *draft) savedSecret(name string) string {
+	raw, err := os.ReadFile(filepath.Join(d.secrets(), name))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// secret keeps a value in a file of its own that only its owner can read, and
+// has the key name that. A key that names its secret already keeps doing so,
+// with the file that it names.
+func (d *draft) secret(path []string, name, value string) error {
+	if d.envFile != "" {
+		return d.keepVariable(path, value)
+	}
+	n := d.node(path)
+	if n.Kind == yaml.ScalarNode || n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Value == "env" {
+		return nil // in the config, or in the environment
+	}
+	file := filepath.Join(d.secrets(), name)
+	if n.Kind == yaml.MappingNode && len(n.Content) > 1 {
+		file = n.Content[1].Value
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(d.path), file)
+		}
+	} else {
+		relative := filepath.ToSlash(filepath.Join(filepath.Base(d.secrets()), name))
+		*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "file"}, {Kind: yaml.ScalarNode, Value: relative}}}
+	}
+	if was, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(was)) == value {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return writeWhole(file, []byte(value+"\n"))
+}
+
+// write writes the config, and reports whether that changed it.
+func (d *draft) write() (bool, error) {
+	var b bytes.Buffer
+	if d.fresh {
+		b.WriteString(draftHeader)
+	}
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(&d.doc); err != nil {
+		return false, err
+	}
+	var before, after any
+	if !d.fresh && yaml.Unmarshal(d.was, &before) == nil && yaml.Unmarshal(b.Bytes(), &after) == nil && equalYAML(before, after) {
+		return false, nil // its own layout stays
+	}
+	if err := writeWhole(d.path, b.Bytes()); err != nil || !d.fresh {
+		return true, err
+	}
+	return true, os.Chmod(d.path, 0o644) // no secret is in it, and a container reads it as another user
+}
+
+func equalYAML(a, b any) bool {
+	x, err := yaml.Marshal(a)
+	y, err2 := yaml.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}

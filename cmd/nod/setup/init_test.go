@@ -1,0 +1,182 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// proxied is a config that sends nod to a sandbox, as a user with a proxy
+// would have it, with a comment.
+func proxied(t *testing.T, base string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nod.yaml")
+	text := fmt.Sprintf("# ours\nslack: {api_url: %s/slack/api/}  # by the proxy\ndiscord:\n  api_url: %s/discord\ntelegram:\n  api_url: %s/telegram\n", base, base, base)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// initialize runs an Init, returns what it says and its error, and fails if it
+// prints a secret.
+func initialize(t *testing.T, stdin string, s Init) (string, *bridge.Error) {
+	t.Helper()
+	var talk strings.Builder
+	s.Stdin, s.Talk = strings.NewReader(stdin), &talk
+	var failed *bridge.Error
+	said := ""
+	if err := s.Run(t.Context()); err != nil {
+		failed = bridge.PublicError(err)
+		said = failed.Error() + failed.Hint
+	}
+	said += talk.String()
+	for _, secret := range []string{sandbox.SlackBotToken, sandbox.SlackAppToken, sandbox.DiscordToken, sandbox.TelegramToken, "xoxb-mistyped"} {
+		if strings.Contains(said, secret) {
+			t.Errorf("%q is printed: %s", secret, said)
+		}
+	}
+	return said, failed
+}
+
+func TestInitAsks(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	path := proxied(t, r.Base)
+	answers := strings.Join([]string{
+		"slack,discord,telegram", "ana",
+		"xoxb-mistyped", sandbox.SlackAppToken, sandbox.SlackBotToken, "", "C0WRONG", sandbox.SlackChannel, "U0ANA00001",
+		sandbox.DiscordToken, sandbox.DiscordChannel, "300000000000000001",
+		sandbox.TelegramToken, "", "", p.redis, "",
+	}, "\n")
+	writing, enough := context.WithCancel(r.Ctx)
+	var ana sync.WaitGroup
+	ana.Go(func() { // she writes to the bot, so that it knows her and the group
+		for bridge.Pause(writing, 50*time.Millisecond) {
+			if r.Sandbox.State().Telegram.Polling {
+				_, _ = r.Sandbox.Person("ana").Command(r.Ctx, "telegram", fmt.Sprint(sandbox.TelegramChat), "/nod who") // nobody answers
+			}
+		}
+	})
+	t.Cleanup(func() { enough(); ana.Wait() })
+	said, failed := initialize(t, answers, Init{Path: path})
+	if failed != nil {
+		t.Fatalf("%v: %s", failed, said)
+	}
+	for _, want := range []string{"manifest_json=%7B", "Install to Workspace", "connections:write", "FAILED   slack.token", "oauth2/authorize?client_id=", "/invite @nod", "That was Ana", "nod doctor"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	c, err := config.Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ana := c.People["ana"]; ana.Slack != "U0ANA00001" || ana.Discord != "300000000000000001" || ana.Telegram != "7001" || len(c.Routes["default"].To) != 3 || len(c.Routes["default"].Responders) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c.Slack.BotToken.Value() != sandbox.SlackBotToken || c.Telegram.BotToken.Value() != sandbox.TelegramToken || !c.TokenKey.Set() || !c.Receipts.Key.Set() || !c.Agents["agent"].Token.Set() {
+		t.Error("a secret is missing")
+	}
+	text := rig.ReadFile(t, path)
+	if strings.Contains(said, c.Agents["agent"].Token.Value()) || strings.Contains(said, c.TokenKey.Value()) {
+		t.Error("a secret that was made is printed")
+	}
+	if !strings.Contains(text, "# ours") || !strings.Contains(text, "# by the proxy") || strings.Contains(text, sandbox.DiscordToken) {
+		t.Errorf("the config is %s", text)
+	}
+	if info, err := os.Stat(filepath.Join(strings.TrimSuffix(path, ".yaml")+".secrets", "slack_bot_token")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if said, failed := initialize(t, "", Init{Path: path, Yes: true}); failed != nil || !strings.Contains(said, "as it should be") || rig.ReadFile(t, path) != text {
+		t.Errorf("the second time: %v, %s", failed, said)
+	}
+	p.config.Routes = c.Routes // what was written is what the doctor calls good
+	if found, well := (patient{t, p.config, p.redis}).examine(noAsk); !well {
+		t.Errorf("%+v", found)
+	}
+}
+
+// With a file of variables the config names no secret, and the file has them,
+// for compose and Kubernetes.
+func TestInitEnvFile(t *testing.T) {
+	t.Parallel()
+	p, r := newPatient(t)
+	path := proxied(t, r.Base)
+	env := filepath.Join(t.TempDir(), "nod.env")
+	if err := os.WriteFile(env, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken+"\nOURS=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Init{
+		Path: path, EnvFile: env, Yes: true, Platforms: []string{"telegram"}, Channels: map[string]string{"telegram": fmt.Sprint(sandbox.TelegramChat)},
+		Users: map[string]string{"telegram": "7001"}, Person: "ana", Redis: p.redis, Agent: "ci-bot",
+	}
+	said, failed := initialize(t, "", o)
+	if failed != nil || !strings.Contains(said, "$NOD_AGENTS_CI_BOT_TOKEN") {
+		t.Fatal(failed, said)
+	}
+	lines := rig.ReadFile(t, env)
+	for _, want := range []string{"OURS=1", "TELEGRAM_BOT_TOKEN=", "NOD_AGENTS_CI_BOT_TOKEN=nod_", "NOD_TOKEN_KEY=", "NOD_RECEIPTS_KEY="} {
+		if strings.Count(lines, want) != 1 {
+			t.Errorf("the file has not one %s: %s", want, lines)
+		}
+	}
+	if strings.Contains(rig.ReadFile(t, path), "file:") {
+		t.Error("the config names files")
+	}
+	if c, err := config.Load(path, strings.Split(lines, "\n")); err != nil || !c.Agents["ci-bot"].Token.Set() || !c.TokenKey.Set() {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if said, failed := initialize(t, "", o); failed != nil || rig.ReadFile(t, env) != lines || !strings.Contains(said, "as it should be") {
+		t.Errorf("the second time: %v, %s", failed, said)
+	}
+	// Without an address, Redis is started from this repository's examples: it
+	// gets a password.
+	o.Path, o.Redis = proxied(t, r.Base), ""
+	said, failed = initialize(t, "", o)
+	if failed != nil || strings.Count(rig.ReadFile(t, env), "NOD_REDIS_PASSWORD=") != 1 || !strings.Contains(said, "start Redis with it") {
+		t.Errorf("no password for Redis: %v, %s", failed, said)
+	}
+}
+
+func TestInitRefuses(t *testing.T) {
+	t.Parallel()
+	_, r := newPatient(t)
+	for name, x := range map[string]struct {
+		init Init
+		want string
+	}{
+		"no token":    {Init{Platforms: []string{"slack"}, Channels: map[string]string{"slack": "C1"}, Users: map[string]string{"slack": "U1"}}, "SLACK_BOT_TOKEN is not set"},
+		"no platform": {Init{Platforms: []string{"teams"}}, `there is no "teams"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := proxied(t, r.Base)
+			was := rig.ReadFile(t, path)
+			x.init.Path, x.init.Yes = path, true
+			if said, failed := initialize(t, "", x.init); failed == nil || failed.Code != bridge.CodeInvalid || !strings.Contains(said, x.want) {
+				t.Errorf("%v: %s", failed, said)
+			}
+			if rig.ReadFile(t, path) != was {
+				t.Error("the config was changed")
+			}
+		})
+	}
+	broken := filepath.Join(t.TempDir(), "nod.yaml")
+	if err := os.WriteFile(broken, []byte("slack: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, failed := initialize(t, "", Init{Path: broken, Yes: true}); failed == nil || failed.Code != bridge.CodeInvalid || !strings.Contains(said, "mend it first") {
+		t.Errorf("%v: %s", failed, said)
+	}
+}

@@ -1,0 +1,250 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/discord"
+	"github.com/nodbridge/nod/platforms/telegram"
+	"github.com/nodbridge/nod/render"
+)
+
+// wanted are the tokens of a platform.
+var wanted = map[string][]struct {
+	key, variable, label string
+	field                func(*config.Config) *config.Secret
+}{
+	config.PlatformSlack: {
+		{"bot_token", "SLACK_BOT_TOKEN", "Bot User OAuth Token, xoxb-…", func(c *config.Config) *config.Secret { return &c.Slack.BotToken }},
+		{"app_token", "SLACK_APP_TOKEN", "App-level token, xapp-…", func(c *config.Config) *config.Secret { return &c.Slack.AppToken }},
+	},
+	config.PlatformDiscord:  {{"bot_token", "DISCORD_BOT_TOKEN", "Bot token", func(c *config.Config) *config.Secret { return &c.Discord.BotToken }}},
+	config.PlatformTelegram: {{"bot_token", "TELEGRAM_BOT_TOKEN", "Bot token", func(c *config.Config) *config.Secret { return &c.Telegram.BotToken }}},
+}
+
+// steps say how tokens are made, and idsOf how ids are found.
+func steps(platform string) string {
+	switch platform {
+	case config.PlatformSlack:
+		return `
+Slack
+  1. Open this page, choose your workspace, and press Create:
+     ` + ManifestLink(must2(SlackManifest(""))) + `
+  2. Page "Install App": press "Install to Workspace", and copy the Bot User OAuth Token.
+  3. Page "Basic Information", "App-Level Tokens": press "Generate Token and Scopes", add the
+     scope connections:write, press Generate, and copy the token.`
+	case config.PlatformDiscord:
+		return `
+Discord
+  1. Open https://discord.com/developers/applications, press "New Application", and call it nod.
+  2. Page "Bot": press "Reset Token", and copy it. No intent is needed.`
+	}
+	return `
+Telegram
+  1. Write to @BotFather: /newbot, answer its questions, and copy the token.
+  2. Add the bot to your group.`
+}
+
+func must2(b []byte, _ error) []byte { return b } // the manifest without a host has no error
+
+func idsOf(platform string) string {
+	switch platform {
+	case config.PlatformSlack:
+		return `  4. In the channel for nod's cards type /invite @nod. Its id is at the end of its details
+     (press its name, page About). Yours: your profile, the three dots, "Copy member ID".`
+	case config.PlatformDiscord:
+		return `  4. Settings > Advanced: switch Developer Mode on. A right click on the channel copies its id
+     ("Copy Channel ID"), one on your name yours ("Copy User ID").`
+	}
+	return ""
+}
+
+// connect takes the tokens, the place and the person's account of a platform.
+func (s *Init) connect(ctx context.Context, platform string) error {
+	if err := s.tokens(platform); err != nil {
+		return err
+	}
+	for !s.checks(ctx, platform, "") {
+		if s.Yes {
+			return bridge.Errorf(bridge.CodeInvalid, "%s does not take the tokens", platform).WithHint("the findings above say what to do; the config was not changed")
+		}
+		for _, w := range wanted[platform] {
+			value, err := s.askSecret("     "+w.label+", once more (empty keeps it)", w.variable)
+			if err != nil {
+				return err
+			}
+			if value != "" {
+				*w.field(&s.now) = config.NewSecret(value)
+			}
+		}
+	}
+	for _, w := range wanted[platform] {
+		if v := *w.field(&s.now); v.Set() {
+			if err := s.draft.secret([]string{platform, w.key}, platform+"_"+w.key, v.Value()); err != nil {
+				return err
+			}
+		}
+	}
+	return s.place(ctx, platform)
+}
+
+// tokens takes the tokens of a platform from the config, from an earlier run, or
+// from the person.
+func (s *Init) tokens(platform string) error {
+	told := false
+	for _, w := range wanted[platform] {
+		field := w.field(&s.now)
+		if platform == config.PlatformSlack && w.key == "app_token" && s.now.Slack.SigningSecret.Set() {
+			continue // HTTP mode
+		}
+		if saved := s.draft.savedSecret(platform + "_" + w.key); !field.Set() && saved != "" {
+			*field = config.NewSecret(saved)
+		}
+		for !field.Set() {
+			if !told {
+				s.say("%s", steps(platform))
+				told = true
+			}
+			value, err := s.askSecret("     "+w.label, w.variable)
+			if err != nil {
+				return err
+			}
+			*field = config.NewSecret(value)
+		}
+	}
+	return nil
+}
+
+// checks has the platform look at itself, and prints what it finds.
+func (s *Init) checks(ctx context.Context, platform, channel string) bool {
+	if s.Unchecked {
+		return true
+	}
+	p, err := s.platform(platform)
+	if err != nil {
+		s.say("  FAILED   %s", bridge.PublicError(err).Message)
+		return false
+	}
+	needs := bridge.Needs{}
+	if channel != "" {
+		needs.Destinations = []bridge.Destination{{Platform: platform, Channel: channel}}
+	}
+	good := true
+	for _, f := range p.(bridge.Diagnoser).Diagnose(ctx, needs) { // all platforms are
+		if channel != "" && !strings.Contains(f.Check, channel) {
+			continue
+		}
+		s.say("  %-8s %s  %s", findingMarks[f.Status], f.Check, render.Line(f.Detail))
+		if f.Status == bridge.FindingFailed {
+			s.say("           → %s", f.Fix)
+			good = false
+		}
+	}
+	return good
+}
+
+// platform is one platform with the tokens so far.
+func (s *Init) platform(name string) (bridge.Platform, error) {
+	c := config.Config{}
+	switch name {
+	case config.PlatformSlack:
+		c.Slack = s.now.Slack
+	case config.PlatformDiscord:
+		c.Discord = s.now.Discord
+	case config.PlatformTelegram:
+		c.Telegram = s.now.Telegram
+	}
+	all, _, err := daemon.Platforms(c, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// introduceFor is how long a person has to write to the bot.
+const introduceFor = 2 * time.Minute
+
+// place finds out where cards go on a platform, and who the person is there.
+func (s *Init) place(ctx context.Context, platform string) error {
+	channel, user := s.Channels[platform], s.Users[platform]
+	had := ""
+	for _, to := range s.now.Routes[bridge.DefaultRoute].To {
+		if id, ok := strings.CutPrefix(to, platform+":"); ok {
+			had = id
+		}
+	}
+	channel, user = cmp.Or(channel, had), cmp.Or(user, s.now.People[s.Person].Account(platform))
+	p, err := s.platform(platform)
+	if err != nil {
+		return err
+	}
+	if (channel == "" || user == "") && !s.Yes {
+		channel, user = s.explain(ctx, p, channel, user)
+	}
+	if channel, err = s.channel(ctx, platform, channel); err != nil {
+		return err
+	}
+	if user, err = s.ask("     Id of your account", user); err != nil {
+		return err
+	}
+	if user == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "%s: the id of your account is wanted, else nobody may answer", platform).WithHint("give --%s-user", platform)
+	}
+	s.draft.destination(platform + ":" + channel)
+	s.draft.set([]string{"people", s.Person, platform}, user)
+	return nil
+}
+
+// explain says how the bot gets in and where ids are found, or learns them from
+// a message to the bot.
+func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user string) (string, string) {
+	if d, ok := p.(*discord.Platform); ok && !s.Unchecked {
+		if invite, err := d.Invite(ctx); err == nil {
+			s.say("  3. Let the bot into your server: %s", invite)
+		}
+	}
+	if t, ok := p.(*telegram.Platform); ok && !s.Unchecked {
+		return s.introduce(ctx, t, channel, user)
+	}
+	s.say("%s", idsOf(p.Name()))
+	return channel, user
+}
+
+// channel asks for a channel until nod can post there.
+func (s *Init) channel(ctx context.Context, platform, channel string) (string, error) {
+	for {
+		var err error
+		if channel, err = s.ask("     Id of the channel", channel); err != nil {
+			return "", err
+		}
+		if channel == "" {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the id of a channel is wanted", platform).WithHint("give --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
+		}
+		if s.checks(ctx, platform, channel) {
+			return channel, nil
+		}
+		if s.Yes {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod can not post to %s", platform, channel).WithHint("the findings above say what to do; the config was not changed")
+		}
+		s.say("     Mend that and press Enter, or give another id.")
+	}
+}
+
+// introduce learns both ids from a message to the bot.
+func (s *Init) introduce(ctx context.Context, t *telegram.Platform, channel, user string) (string, string) {
+	s.say("  3. Write /nod in the group now, so that nod sees its id and yours (it waits %s).", introduceFor)
+	ctx, cancel := context.WithTimeout(ctx, introduceFor)
+	defer cancel()
+	who, err := t.Introduce(ctx)
+	if err != nil {
+		s.say("     Nothing came; type the ids. A group's begins with -100: open it at web.telegram.org, and look at the address.")
+		return channel, user
+	}
+	s.say("     That was %s in %s.", render.Line(who.Name), render.Line(cmp.Or(who.Title, "a private chat")))
+	return cmp.Or(channel, who.Chat), cmp.Or(user, who.User)
+}

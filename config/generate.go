@@ -1,0 +1,24 @@
+package config
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+)
+
+// DefaultPath is the config file where none is named.
+const DefaultPath = "nod.yaml"
+
+// NewToken returns a random token.
+func NewToken() string {
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	return "nod_" + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// NewKey returns n random bytes in hex.
+func NewKey(n int) string {
+	raw := make([]byte, n)
+	rand.Read(raw)
+	return hex.EncodeToString(raw)
+}
