@@ -140,6 +140,7 @@ func TestPartsOnce(t *testing.T) {
 	}
 	fault := func(f sandbox.Fault) func(*rig.Rig, string) {
 		return func(r *rig.Rig, method string) {
+			f := f // several tests use the fault
 			f.Service, f.Method, _ = strings.Cut(method, " ")
 			r.Sandbox.AddFault(f)
 		}
