@@ -351,7 +351,7 @@ func TestEscalationShowsAll(t *testing.T) {
 		c.Routes["later"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
 	}})
 	req := commandOf(30_000)
-	req.Timeout, req.OnTimeout = bridge.Duration(2*time.Second), bridge.OnTimeoutEscalate
+	req.Timeout, req.OnTimeout = bridge.Duration(10*time.Second), bridge.OnTimeoutEscalate
 	rec, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil {
 		t.Fatal(err)

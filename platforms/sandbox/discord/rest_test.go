@@ -136,7 +136,7 @@ func TestRateLimits(t *testing.T) {
 		}
 	}
 	limit("route", 10, raw("channels/"+discord.Channel))
-	if !limitedAtOnce(t, d.bot.Token) {
+	if !limitedAtOnce(t, d.bot.Client, d.bot.Token) {
 		t.Error("global: not limited")
 	}
 	d.hub.ClearFaults()
@@ -149,7 +149,7 @@ func TestRateLimits(t *testing.T) {
 
 // limitedAtOnce makes many calls at the same time, so that they fit into a
 // second on any machine, and reports whether one was limited.
-func limitedAtOnce(t *testing.T, token string) bool {
+func limitedAtOnce(t *testing.T, client *http.Client, token string) bool {
 	var limited atomic.Bool
 	var wg sync.WaitGroup
 	for range 20 {
@@ -161,7 +161,7 @@ func limitedAtOnce(t *testing.T, token string) bool {
 					return
 				}
 				req.Header.Set("Authorization", token)
-				res, err := http.DefaultClient.Do(req)
+				res, err := client.Do(req)
 				if err != nil {
 					t.Error(err)
 					return
