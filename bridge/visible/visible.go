@@ -152,10 +152,8 @@ func pictograph(r rune) bool {
 	switch {
 	case r == 0x203c, r == 0x2049, r == 0x3030, r >= 0x2190 && r <= 0x21ff, r >= 0x2900 && r <= 0x297f, r >= 0x25fb && r <= 0x25fe:
 		return true
-	case r == 0x2800:
-		return false
 	}
-	return (r > 0x7f && unicode.Is(unicode.So, r)) || skin(r)
+	return r > 0x7f && unicode.Is(unicode.So, r) && inked(r) || skin(r)
 }
 
 func skin(r rune) bool { return r >= lightSkin && r <= darkSkin }

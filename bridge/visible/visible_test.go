@@ -52,6 +52,9 @@ func TestInvisible(t *testing.T) {
 	if got := visible.Text("h" + strings.Repeat("\u0301", 9) + "x"); strings.Count(got, "⟨U+0301⟩") != 5 {
 		t.Errorf("a heap of marks: %q", got)
 	}
+	if got := visible.Text("\ufffc\ufe0e"); got != "⟨U+FFFC⟩⟨U+FE0E⟩" {
+		t.Errorf("a selector after a hidden symbol: %q", got)
+	}
 	if got := visible.Line("a\u00a0\u2003b\r\nc  d"); got != "a⟨U+00A0⟩⟨U+2003⟩b c d" {
 		t.Errorf("a line: %q", got)
 	}
