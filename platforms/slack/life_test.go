@@ -17,6 +17,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/slack"
+	"github.com/nodbridge/nod/render"
 )
 
 // stage is a workspace on the sandbox whose clicks go to a sink of the test.
@@ -201,5 +202,81 @@ func TestLongTextInPace(t *testing.T) {
 	}
 	if len(sandbox.Controls("slack", s.sandbox.Message(s.at(card)))) == 0 {
 		t.Error("the card has no controls")
+	}
+}
+
+// notes are the private notes of a person.
+func (s *stage) notes(who string) string {
+	return strings.Join(s.sandbox.Person(who).Notes("slack"), "\n")
+}
+
+// TestLostAnswer checks that both cards of one request close, although nod knows
+// one of them only: the answer to the post of the other was lost.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, false).connect()
+	r := approval("make deploy")
+	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
+	if _, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), nil); err == nil {
+		t.Fatal("the answer was not lost")
+	}
+	ref := s.posts(r, "")
+	stray := s.at(ref)
+	stray.Message = s.messages()[0]["ts"].(string)
+	if stray.Message == ref.Message {
+		t.Fatal("there is one card")
+	}
+	r.Messages = map[int]bridge.MessageRef{0: ref}
+	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		v := s.view(approved(r))
+		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
+	})
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelOnce); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })
+	if len(sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))) == 0 {
+		t.Error("the card on record was drawn as well; that is the task of the outbox")
+	}
+}
+
+// TestAcknowledgesFirst checks that Slack has the acknowledgment of a click
+// before nod tells the person anything: Slack may be slow to take a note, and
+// the person would be warned that the app did not answer.
+func TestAcknowledgesFirst(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, false).connect()
+	at := s.at(s.posts(approval("make deploy"), ""))
+	s.fault(sandbox.Fault{Method: "chat.postEphemeral", Kind: "delay", Delay: 3500 * time.Millisecond, Count: 1})
+	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		bridge.Pause(t.Context(), time.Second)
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "not you"}, nil
+	})
+	r, err := s.sandbox.Person("mal").Press(t.Context(), at, render.LabelOnce)
+	if err != nil || r.Warning != "" {
+		t.Errorf("the client warns %q, %v", r.Warning, err)
+	}
+	s.until("the note arrives", func() bool { return strings.Contains(s.notes("mal"), "not you") })
+}
+
+// TestNoteToOutsider checks that a person who is not in the channel is told what
+// became of the click, in the words that were meant.
+func TestNoteToOutsider(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, false).connect()
+	at := s.at(s.posts(approval("make deploy"), ""))
+	const note = "Not *you*: run `rm -rf _x_` & <@U0ANA00001>"
+	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
+	})
+	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
+	for _, who := range []string{"mal", "bo"} {
+		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelOnce); err != nil {
+			t.Fatal(err)
+		}
+		s.until(who+" is told", func() bool { return strings.Contains(s.notes(who), note) })
+	}
+	if n := len(s.messages()); n != 1 {
+		t.Errorf("the channel has %d messages", n)
 	}
 }

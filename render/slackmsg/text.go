@@ -117,6 +117,13 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 	return out
 }
 
+// Note writes a private note: its notification, escaped, and the note itself in
+// leaves that are literal.
+func Note(s string) (string, []slack.Block) {
+	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)
+	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{render.Para(s)})}
+}
+
 // plain is a plain_text object: no mentions, no links, no emoji codes.
 func plain(s string, limit int) *slack.TextBlockObject {
 	off := false
