@@ -280,3 +280,34 @@ func TestNoteToOutsider(t *testing.T) {
 		t.Errorf("the channel has %d messages", n)
 	}
 }
+
+// TestRedrawKeepsChoice checks that a card which is drawn again, for instance
+// after a vote, keeps what a person has chosen and not sent yet.
+func TestRedrawKeepsChoice(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, false).connect()
+	r := approval("")
+	r.Interaction.Kind, r.Interaction.Approval = bridge.KindAsk, nil
+	r.Interaction.Questions = []bridge.Question{{ID: "q", Text: "Where?", Widget: bridge.WidgetRadio, Options: []bridge.Option{
+		{Value: "a", Label: "Staging"}, {Value: "b", Label: "Production"},
+	}}}
+	ref := s.posts(r, "")
+	input := sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))[0]
+	if _, err := s.sandbox.Act(t.Context(), sandbox.Action{
+		Service: "slack", As: "ana", Do: "enter", Channel: ref.Channel, Message: ref.Message,
+		Values: map[string][]string{input.ID: {"1"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.Revision++
+	if err := s.slack.Update(t.Context(), ref, s.view(r), bridge.NewParts(nil, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), s.at(ref), "Submit"); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the click arrives", func() bool { return len(s.sink.Clicks()) > 0 })
+	if got := s.sink.Clicks()[0].Inputs[0].Options; !slices.Equal(got, []int{1}) {
+		t.Errorf("the click sends the options %v", got)
+	}
+}

@@ -134,12 +134,6 @@ func plain(s string, limit int) *slack.TextBlockObject {
 	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &off}
 }
 
-// literal is an mrkdwn object in which nothing is parsed. Slack knows no
-// escapes but these three.
-func literal(s string) *slack.TextBlockObject {
-	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: Escape(s), Verbatim: true}
-}
-
 // Escape makes text literal where Slack parses mrkdwn tokens, the top-level
 // text of a message among them.
 func Escape(s string) string {
