@@ -1,6 +1,9 @@
 package bridge
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // Ask is what an agent sends to open an interaction. Everything that is made of
 // it copies it whole: the interaction, its digests and the next round.
@@ -68,7 +71,7 @@ func (a Ask) Opened() Ask {
 // round.
 func (i Interaction) Again() Ask {
 	a := i.Ask
-	a.Route, a.Timeout = i.Own(), Duration(i.Deadline.Sub(i.Created))
+	a.Route, a.Timeout = cmp.Or(i.OwnRoute, i.Route), Duration(i.Deadline.Sub(i.Created))
 	return a
 }
 

@@ -28,8 +28,8 @@ var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, De
 // Decisions lists what the approval offers; none for an ask. The index of a
 // decision is the Option of its Control, or the Question of one that opens a
 // native input.
-func (i Interaction) Decisions() []Decision {
-	a := i.Approval
+func (r Ask) Decisions() []Decision {
+	a := r.Approval
 	switch {
 	case a == nil:
 		return nil
@@ -54,9 +54,9 @@ func (d Decision) Approves() bool {
 
 // DecisionControl is the control of decision n of an approval: it decides at
 // once, or opens the native input that the decision needs.
-func (i Interaction) DecisionControl(n int) (action Action, question, option int) {
-	switch d := i.Decisions()[n]; {
-	case d.OnePress(i):
+func (r Ask) DecisionControl(n int) (action Action, question, option int) {
+	switch d := r.Decisions()[n]; {
+	case d.OnePress(r.Approval):
 		return ActionChoose, 0, n
 	case d == DecideDenyReason:
 		return ActionInput, 0, OptionReason
@@ -67,8 +67,8 @@ func (i Interaction) DecisionControl(n int) (action Action, question, option int
 }
 
 // OnePress reports whether pressing the decision's control decides.
-func (d Decision) OnePress(i Interaction) bool {
-	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || i.Approval.Confirm == "")
+func (d Decision) OnePress(a *Approval) bool {
+	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }
 
 // Given is what a person typed with a decision.
@@ -81,11 +81,11 @@ type Given struct {
 // Decide turns a decision into a response; a sentence for the human where
 // something is missing. CodeInvalid for a decision that is not on offer. The
 // caller sets the ApprovedDigest of a response that has an Input.
-func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
-	if !slices.Contains(i.Decisions(), d) {
-		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
+func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
+	if !slices.Contains(r.Decisions(), d) {
+		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", r.Decisions())
 	}
-	if c := i.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
+	if c := r.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
 		return Response{}, "Type exactly: " + c, nil
 	}
 	switch d {
@@ -96,13 +96,13 @@ func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
 	case DecideDenyStop:
 		return Response{State: StateDenied, Reason: g.Reason, Stop: true}, "", nil
 	case DecideEdit:
-		return i.edited(g.Input)
+		return r.Approval.edited(g.Input)
 	}
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
 }
 
 // edited approves another input than the one that was asked for.
-func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
+func (a Approval) edited(input json.RawMessage) (Response, string, error) {
 	if len(input) > MaxInput {
 		return Response{}, "That is too long.", nil
 	}
@@ -110,14 +110,14 @@ func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
 	if err := json.Compact(&text, input); err != nil || !utf8.Valid(input) {
 		return Response{}, "That is not valid JSON. Nothing was approved.", nil
 	}
-	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
+	if was := bytes.TrimSpace(a.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
 		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
 	}
 	if err := CheckJSON(text.Bytes()); err != nil {
 		return Response{}, "That can not be approved: " + PublicError(err).Message + ".", nil
 	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
-	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
+	if !bytes.Equal(text.Bytes(), a.Input) {
 		r.Input = text.Bytes()
 	}
 	return r, "", nil

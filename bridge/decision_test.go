@@ -116,7 +116,7 @@ func TestOnOffer(t *testing.T) {
 	for n, d := range i.Decisions() {
 		action, question, option := i.DecisionControl(n)
 		opens := d == bridge.DecideDenyReason || d == bridge.DecideEdit
-		if (action == bridge.ActionInput) != opens || d.OnePress(i) == opens || !opens && option != n || d == bridge.DecideEdit && question != n {
+		if (action == bridge.ActionInput) != opens || d.OnePress(i.Approval) == opens || !opens && option != n || d == bridge.DecideEdit && question != n {
 			t.Errorf("%s: %v %d %d", d, action, question, option)
 		}
 	}

@@ -97,11 +97,6 @@ type Reminding interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error
 }
 
-// SnoozeLabel is the label of the control that reminds later.
-func (i Interaction) SnoozeLabel() string {
-	return "⏰ Remind me in " + Brief(time.Duration(i.Snooze))
-}
-
 // Brief is a duration without the parts that are zero.
 func Brief(d time.Duration) string {
 	s := d.String()
@@ -113,9 +108,6 @@ func Brief(d time.Duration) string {
 	}
 	return s
 }
-
-// HandOverLabel is the label of the control that hands over to person n.
-func (i Interaction) HandOverLabel(n int) string { return "➡️ Hand over to " + i.HandOver[n] }
 
 // HandOver is the Data of AuditHandOver.
 type HandOver struct {

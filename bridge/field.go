@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -33,12 +34,12 @@ type Field struct {
 
 // Fields lists the inputs of an ask in the order they are shown; none for an
 // approval. Controls name fields by their index in it.
-func (i Interaction) Fields() []Field {
-	out := fieldsOf(i.Questions)
-	if len(i.Initial) == 0 {
+func (r Ask) Fields() []Field {
+	out := fieldsOf(r.Questions)
+	if len(r.Initial) == 0 {
 		return out
 	}
-	initial, _ := i.Split(i.Initial) // Normalize refused what does not fit
+	initial, _ := r.Split(r.Initial) // Normalize refused what does not fit
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -79,15 +80,15 @@ func (q Question) parts(of int) []Field {
 	switch q.Widget {
 	case WidgetPlanReview:
 		return []Field{
-			q.part(of, PartDecision, Question{Widget: WidgetRadio, Header: q.Header, Text: q.planText(), Required: &optional, Options: []Option{
+			partField(q, of, PartDecision, Question{Widget: WidgetRadio, Header: q.Header, Text: cmp.Or(q.Text, "Approve this plan?"), Required: &optional, Options: []Option{
 				{Value: PlanApprove, Label: "Approve"}, {Value: PlanRequestChanges, Label: "Request changes"},
 			}}),
-			q.part(of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What has to change?", Required: &optional, MaxLength: DefaultMaxLength}),
+			partField(q, of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What has to change?", Required: &optional, MaxLength: DefaultMaxLength}),
 		}
 	case WidgetFeedback:
 		var out []Field
 		for _, item := range q.Items {
-			out = append(out, q.part(of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength}))
+			out = append(out, partField(q, of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength}))
 		}
 		return out
 	case WidgetForm:
@@ -96,7 +97,7 @@ func (q Question) parts(of int) []Field {
 			return nil // Normalize refused it
 		}
 		for n := range fields {
-			part := q.part(of, fields[n].Part, fields[n].Question)
+			part := partField(q, of, fields[n].Part, fields[n].Question)
 			part.boolean = fields[n].boolean
 			fields[n] = part
 		}
@@ -105,28 +106,22 @@ func (q Question) parts(of int) []Field {
 	return nil
 }
 
-func (q Question) planText() string {
-	if q.Text != "" {
-		return q.Text
-	}
-	return "Approve this plan?"
-}
-
-func (q Question) part(of int, part string, f Question) Field {
+// partField returns the field of a part of a question.
+func partField(q Question, of int, part string, f Question) Field {
 	f.ID = q.ID + "/" + part
 	return Field{Question: f, Of: of, Part: part}
 }
 
 // LonePlan reports whether the ask is one plan review: then Approve is one
 // tap, and Request changes opens a text input.
-func (i Interaction) LonePlan() bool {
-	return len(i.Questions) == 1 && i.Questions[0].Widget == WidgetPlanReview
+func (r Ask) LonePlan() bool {
+	return len(r.Questions) == 1 && r.Questions[0].Widget == WidgetPlanReview
 }
 
 // Lone returns the only field of an ask that has no other; false where there
 // are several or none.
-func (i Interaction) Lone() (Field, bool) {
-	if f := i.Fields(); len(f) == 1 {
+func (r Ask) Lone() (Field, bool) {
+	if f := r.Fields(); len(f) == 1 {
 		return f[0], true
 	}
 	return Field{}, false
@@ -134,11 +129,11 @@ func (i Interaction) Lone() (Field, bool) {
 
 // FormFields are the indexes of the fields that a form shows which asks for
 // everything at once.
-func (i Interaction) FormFields() []int {
-	if i.LonePlan() {
+func (r Ask) FormFields() []int {
+	if r.LonePlan() {
 		return []int{1}
 	}
-	out := make([]int, len(i.Fields()))
+	out := make([]int, len(r.Fields()))
 	for n := range out {
 		out[n] = n
 	}
@@ -165,9 +160,9 @@ func (f Field) unwrap(a Answer) Answer {
 
 // Split turns answers by question id into answers by field id. A problem
 // names what is not a part of a question.
-func (i Interaction) Split(answers map[string]Answer) (map[string]Answer, string) {
+func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 	out := map[string]Answer{}
-	for _, q := range i.Questions {
+	for _, q := range r.Questions {
 		a, given := answers[q.ID]
 		if !given {
 			continue
@@ -201,9 +196,9 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	of := func(part string) Answer { return given[q.ID+"/"+part] }
 	switch q.Widget {
 	case WidgetPlanReview:
-		return q.composeReview(of(PartDecision).Text, of(PartFeedback).Text)
+		return reviewAnswer(of(PartDecision).Text, of(PartFeedback).Text, q.IsRequired())
 	case WidgetFeedback:
-		return q.composeFeedback(fields, of)
+		return feedbackAnswer(fields, of, q.IsRequired())
 	}
 	keys, values := []string{}, map[string]Answer{}
 	for _, f := range fields {
@@ -219,12 +214,12 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	return object(keys, values), "", ""
 }
 
-// composeReview is compose for a plan.
-func (q Question) composeReview(decision, feedback string) (Answer, string, string) {
+// reviewAnswer is compose for a plan.
+func reviewAnswer(decision, feedback string, required bool) (Answer, string, string) {
 	switch {
 	case decision == "" && feedback != "":
 		decision = PlanRequestChanges
-	case decision == "" && q.IsRequired():
+	case decision == "" && required:
 		return Answer{}, PartDecision, "Choose one first."
 	case decision == "":
 		return Answer{}, "", ""
@@ -240,14 +235,14 @@ func (q Question) composeReview(decision, feedback string) (Answer, string, stri
 	return object(keys, values), "", ""
 }
 
-// composeFeedback is compose for comments on items.
-func (q Question) composeFeedback(fields []Field, of func(part string) Answer) (Answer, string, string) {
+// feedbackAnswer is compose for comments on items.
+func feedbackAnswer(fields []Field, of func(part string) Answer, required bool) (Answer, string, string) {
 	keys, values, some := []string{}, map[string]Answer{}, false
 	for _, f := range fields {
 		keys, values[f.Part] = append(keys, f.Part), of(f.Part)
 		some = some || !of(f.Part).Empty()
 	}
-	if !some && q.IsRequired() {
+	if !some && required {
 		return Answer{}, fields[0].Part, "Write at least one comment."
 	}
 	return object(keys, values), "", ""

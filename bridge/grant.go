@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A grant's key begins with what it covers: one exact request, or one rule. A
@@ -36,14 +37,14 @@ func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	a := *i.Approval
 	i.Approval, i.GrantFor = &a, r.GrantFor
 	if !a.AgentRemembers {
-		i.GrantKey, i.GrantRoutes = exactPrefix+digest, i.routesOf(r)
+		i.GrantKey, i.GrantRoutes = exactPrefix+digest, r.routes(i.Route)
 		if i.Approval.Where == sent.Approval.Where { // two locations can be masked alike
 			i.RuleGrants = r.grantable()
 		}
 	}
 	keep := []Scope{ScopeOnce}
 	for _, s := range []Scope{ScopeSession, ScopeAlways} {
-		if i.stated(s) {
+		if utf8.RuneCountInString(strings.Join(i.Coverage(s), "")) <= maxCoverage {
 			keep = append(keep, s)
 		}
 	}
@@ -78,9 +79,10 @@ func (r Ruling) grantable() []RuleGrant {
 	return r.Grants
 }
 
-// routesOf are the routes that have to approve under a ruling.
-func (i Interaction) routesOf(r Ruling) []string {
-	out := []string{i.Route}
+// routes returns the routes that have to approve a request whose own route is
+// given.
+func (r Ruling) routes(own string) []string {
+	out := []string{own}
 	for _, name := range r.Routes {
 		if name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
@@ -103,4 +105,11 @@ func (g Grant) Scope() Scope {
 }
 
 // Needs returns the number of people who have to approve.
-func (i Interaction) Needs() int { return max(i.Quorum, 1) }
+func (p Placement) Needs() int { return max(p.Quorum, 1) }
+
+// KeepHidden takes over what was found out about a request before it was
+// masked.
+func (i *Interaction) KeepHidden(was Interaction) {
+	i.GrantKey, i.Redacted, i.RedactedCommand = was.GrantKey, max(was.Redacted, i.Redacted), was.RedactedCommand || i.RedactedCommand
+	i.noteScopes()
+}

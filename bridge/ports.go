@@ -234,3 +234,11 @@ func (p *Parts) Add(ctx context.Context, ref MessageRef) error {
 	}
 	return p.save(ctx, p.sent)
 }
+
+// Redactor hides credentials. It is safe for concurrent use.
+type Redactor interface {
+	// Redact returns the text with what is secret masked, else as it is.
+	Redact(string) string
+	// Secret reports whether a field of that name holds what is secret.
+	Secret(name string) bool
+}

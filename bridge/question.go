@@ -310,18 +310,11 @@ func (q *Question) checkRange(at string) error {
 		return Errorf(CodeInvalid, "%s.min: is more than max", at)
 	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
 		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
-	case !q.choosable():
+	case q.MinChoices < 0, q.MaxChoices < 0, q.MaxChoices > 0 && q.MinChoices > q.MaxChoices,
+		!q.AllowOther && q.MinChoices > len(q.Options):
 		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
 	}
 	return nil
-}
-
-// choosable reports whether as many options can be chosen as have to be.
-func (q *Question) choosable() bool {
-	if q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices {
-		return false
-	}
-	return q.AllowOther || q.MinChoices <= len(q.Options)
 }
 
 func (q Question) pattern() (*regexp.Regexp, error) {

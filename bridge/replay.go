@@ -22,7 +22,7 @@ func (p *Replay) Add(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 		}
-		r.Interaction.provenTimes()
+		r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
 		// The clock of the store is the one that counts.
 		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
 		r.Interaction.Created = e.Timestamp
@@ -103,7 +103,7 @@ func (r *Record) applyChange(e Event) error {
 	if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 		return err
 	}
-	r.Interaction.provenTimes()
+	r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
 	r.Interaction.Created = created
 	if e.Type == EventEscalated {
 		r.Escalated = e.Timestamp

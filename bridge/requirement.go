@@ -39,13 +39,13 @@ type Addition struct {
 
 // Add adds people to the responders, and to the requirement that they count
 // for.
-func (i *Interaction) Add(a Addition) {
-	i.Responders = append(slices.Clone(i.Responders), Missing(i.Responders, a.Responders)...)
-	i.Groups = append(slices.Clone(i.Groups), Missing(i.Groups, a.Groups)...)
-	i.Added = append(slices.Clone(i.Added), a)
-	i.Requirements = slices.Clone(i.Requirements)
-	for n := range i.Requirements {
-		if q := &i.Requirements[n]; q.Route == a.For {
+func (p *Placement) Add(a Addition) {
+	p.Responders = append(slices.Clone(p.Responders), Missing(p.Responders, a.Responders)...)
+	p.Groups = append(slices.Clone(p.Groups), Missing(p.Groups, a.Groups)...)
+	p.Added = append(slices.Clone(p.Added), a)
+	p.Requirements = slices.Clone(p.Requirements)
+	for n := range p.Requirements {
+		if q := &p.Requirements[n]; q.Route == a.For {
 			q.Responders = append(slices.Clone(q.Responders), Missing(q.Responders, a.Responders)...)
 			q.Groups = append(slices.Clone(q.Groups), Missing(q.Groups, a.Groups)...)
 		}
@@ -73,12 +73,12 @@ type slot struct {
 
 // ApprovalSlots are in an order that votes refer to: those of Must, then for each
 // requirement its quorum and its required approvers.
-func (i Interaction) ApprovalSlots() []slot {
+func (p Placement) ApprovalSlots() []slot {
 	var out []slot
-	for _, who := range i.Must {
+	for _, who := range p.Must {
 		out = append(out, slot{-1, who, 1})
 	}
-	for n, q := range i.Requirements {
+	for n, q := range p.Requirements {
 		out = append(out, slot{n, "", max(q.Quorum, 1)})
 		for _, who := range q.Must {
 			out = append(out, slot{n, who, 1})
@@ -89,9 +89,9 @@ func (i Interaction) ApprovalSlots() []slot {
 
 // Slots are the numbers of approvals that are needed of different people, in
 // addition to the quorum of the whole request. Vote.Covers are indexes of them.
-func (i Interaction) Slots() []int {
+func (p Placement) Slots() []int {
 	var out []int
-	for _, s := range i.ApprovalSlots() {
+	for _, s := range p.ApprovalSlots() {
 		out = append(out, s.needed)
 	}
 	return out
@@ -122,13 +122,13 @@ func (r Record) missingOf(n int) string {
 }
 
 // Require adds what one more route requires.
-func (i *Interaction) Require(q Requirement, route Route) {
-	i.Requirements = append(i.Requirements, q)
-	i.Destinations = append(i.Destinations, Missing(i.Destinations, route.Destinations)...)
-	i.Responders = append(i.Responders, Missing(i.Responders, q.Responders)...)
-	i.Groups = append(i.Groups, Missing(i.Groups, q.Groups)...)
-	i.HandOver = append(i.HandOver, Missing(i.HandOver, q.HandOver)...)
-	i.Quorum = max(i.Quorum, q.Quorum)
+func (p *Placement) Require(q Requirement, route Route) {
+	p.Requirements = append(p.Requirements, q)
+	p.Destinations = append(p.Destinations, Missing(p.Destinations, route.Destinations)...)
+	p.Responders = append(p.Responders, Missing(p.Responders, q.Responders)...)
+	p.Groups = append(p.Groups, Missing(p.Groups, q.Groups)...)
+	p.HandOver = append(p.HandOver, Missing(p.HandOver, q.HandOver)...)
+	p.Quorum = max(p.Quorum, q.Quorum)
 }
 
 // Escalated is the interaction once its deadline has passed under
@@ -148,4 +148,9 @@ func (i Interaction) Escalated() Interaction {
 		next.Add(a)
 	}
 	return next
+}
+
+// Missing are the elements of b that a lacks.
+func Missing[T comparable](a, b []T) []T {
+	return slices.DeleteFunc(slices.Clone(b), func(v T) bool { return slices.Contains(a, v) })
 }

@@ -96,23 +96,6 @@ func (a *Approval) WithoutEdit() {
 	}
 }
 
-// Ruled is the response of a policy that asks nobody; nil: people are asked.
-func (i Interaction) Ruled(r Ruling) *Response {
-	resp := &Response{Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
-	switch r.Effect {
-	case EffectAllow:
-		resp.State, resp.Scope = StateApproved, ScopeOnce
-	case EffectDeny:
-		resp.State = StateDenied
-	default:
-		return nil
-	}
-	if resp.Reason == "" {
-		resp.Reason = "by the rule " + r.Rule
-	}
-	return resp
-}
-
 // grantTTL is how long a grant lasts.
 func (r Ruling) grantTTL(longest time.Duration) time.Duration {
 	if d := time.Duration(r.GrantFor); d > 0 {

@@ -6,11 +6,11 @@ import (
 )
 
 // Respond makes a response of a draft, or says what is wrong by field.
-func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
+func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 	resp := Response{State: StateAnswered, Answers: map[string]Answer{}, Annotations: map[string]Annotation{}}
 	problems := map[int]string{}
 	checked := map[string]Answer{}
-	fields := i.Fields()
+	fields := r.Fields()
 	for n, f := range fields {
 		given, other := d.Value(f)
 		answer, problem := f.Check(given, other)
@@ -24,10 +24,10 @@ func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
 			note.Preview = f.Options[k].Preview
 		}
 		if note != (Annotation{}) {
-			resp.Annotations[i.Questions[f.Of].ID] = note
+			resp.Annotations[r.Questions[f.Of].ID] = note
 		}
 	}
-	for n, q := range i.Questions {
+	for n, q := range r.Questions {
 		parts, at := partsOf(fields, n)
 		answer, part, problem := q.compose(parts, checked)
 		if problem != "" && len(problems) == 0 {

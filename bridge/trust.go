@@ -84,6 +84,3 @@ func (v Vote) SameVoter(w Vote) bool {
 
 // Times holds the creation and the deadline of an interaction.
 type Times struct{ Created, Deadline time.Time }
-
-// provenTimes keeps the times of an interaction as it was just read.
-func (i *Interaction) provenTimes() { i.Stated = Times{i.Created, i.Deadline} }

@@ -8,8 +8,8 @@ import (
 
 // Counted reports whether decisions are counted: several people have to
 // approve, or certain ones, or one denial does not end it.
-func (i Interaction) Counted() bool {
-	return i.Needs() > 1 || len(i.Must) > 0 || len(i.Requirements) > 1 || i.DenyCounts
+func (p Placement) Counted() bool {
+	return p.Needs() > 1 || len(p.Must) > 0 || len(p.Requirements) > 1 || p.DenyCounts
 }
 
 // Ballot is a vote on an interaction that needs several.

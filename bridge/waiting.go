@@ -14,15 +14,15 @@ type Lister interface {
 }
 
 // ShownIn reports whether a request is shown in a place.
-func (i Interaction) ShownIn(platform string, channels []string) bool {
-	return slices.ContainsFunc(i.Destinations, func(d Destination) bool {
+func (p Placement) ShownIn(platform string, channels []string) bool {
+	return slices.ContainsFunc(p.Destinations, func(d Destination) bool {
 		return d.Platform == platform && slices.Contains(channels, d.Channel)
 	})
 }
 
 // Left is how long there is to answer, in words.
-func (i Interaction) Left(now time.Time) string {
-	d := i.Remaining(now)
+func (s Schedule) Left(now time.Time) string {
+	d := s.Remaining(now)
 	if d >= time.Minute {
 		return Brief(d.Round(time.Minute))
 	}

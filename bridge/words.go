@@ -98,6 +98,6 @@ func (q Question) Labels(a Answer) string {
 }
 
 // Remaining is the time left, never negative.
-func (i Interaction) Remaining(now time.Time) time.Duration {
-	return max(0, i.Deadline.Sub(now))
+func (s Schedule) Remaining(now time.Time) time.Duration {
+	return max(0, s.Deadline.Sub(now))
 }

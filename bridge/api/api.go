@@ -1,10 +1,10 @@
-// Package api is nod's HTTP entry point: JSON in, JSON out, server-sent events
-// and a WebSocket. The file openapi.yaml in this directory describes every
-// path and is served at /openapi.yaml.
+// Package api is nod's HTTP entry point: JSON requests and responses,
+// server-sent events and a WebSocket. The file openapi.yaml in this directory
+// describes every path and is served at /openapi.yaml.
 //
-// What belongs here is transport: authentication, limits, decoding, waiting
-// and streaming. Rules about requests belong to the engine, and formats of
-// other systems to bridge/dialect.
+// This package handles transport: authentication, limits, decoding, waiting and
+// streaming. Rules about requests belong to the engine, and formats of other
+// systems to bridge/dialect.
 package api
 
 import (
@@ -28,15 +28,20 @@ import (
 var openAPI []byte
 
 const (
-	maxBody = 1 << 20 // bytes; a request has at most MaxPrompt and MaxInput, and options
-	// bodyTimeout bounds how long a caller takes to send its request.
+	// maxBody is the size limit of a body in bytes. A request holds at most
+	// MaxPrompt and MaxInput bytes, plus its options.
+	maxBody = 1 << 20
+	// bodyTimeout is how long a caller may take to send its request.
 	bodyTimeout = 30 * time.Second
-	maxWait     = 10 * time.Minute // of one call; callers wait longer by asking again
-	// abandonTimeout bounds a cancellation that nobody waits for.
+	// maxWait limits the wait of one call. Callers that want to wait longer
+	// call again.
+	maxWait = 10 * time.Minute
+	// abandonTimeout limits a cancellation that no caller waits for.
 	abandonTimeout = 5 * time.Second
 )
 
-// Reader is what the front door reads from the store besides records.
+// Reader holds the store methods that the API needs to list requests, stream
+// events and check the store's health.
 type Reader interface {
 	List(context.Context, bridge.ListFilter) (bridge.List, error)
 	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
@@ -45,15 +50,15 @@ type Reader interface {
 	Ping(context.Context) error
 }
 
-// Principal is who calls: an agent, or a person.
+// Principal is an authenticated caller: an agent or a person.
 type Principal struct {
 	Agent  *bridge.Agent
 	Person string
-	// Auditor may read the audit log.
+	// Auditor means that the person may read the audit log.
 	Auditor bool
 }
 
-// actor is a person who answers by API.
+// actor returns the actor for a person who responds through the API.
 func (p Principal) actor() bridge.Actor {
 	return bridge.Actor{Platform: "api", User: p.Person, Name: p.Person, Person: p.Person}
 }
@@ -62,26 +67,27 @@ func (p Principal) actor() bridge.Actor {
 type Options struct {
 	Engine *engine.Engine
 	Reader Reader
-	// Tokens says whose a bearer token is, by its SHA-256 in hex. Empty: nobody
-	// may call.
+	// Tokens maps the hex SHA-256 of each bearer token to its owner. If it is
+	// empty, no token is valid.
 	Tokens map[string]Principal
-	// Session says who calls without a token, by a session of the console; nil:
-	// nobody.
+	// Session returns the principal of a caller that has a console session but
+	// no token. If it is nil, every caller needs a token.
 	Session func(*http.Request) (Principal, bool)
-	// Closing ends long waits, so that a stop does not take as long as they do.
+	// Closing is done when the daemon stops, which ends long waits early.
 	Closing context.Context
-	// Doors are further front doors for agents, by path.
-	Doors map[string]Door
-	// Redact hides credentials in what errors repeat; nil: nothing is hidden.
+	// EntryPoints maps paths to additional entry points for agents.
+	EntryPoints map[string]EntryPoint
+	// Redact replaces credentials in error messages. A nil Redact leaves them
+	// unchanged.
 	Redact func(string) string
-	// Keys says what the keys are worth that decisions are proven with; if it
-	// is nil, nothing is said.
+	// Keys returns the health of the signing keys. If it is nil, /healthz does
+	// not report it.
 	Keys func() bridge.Health
-	// Proven is called for each request with a valid token; nil: nobody wants
-	// to know.
+	// Proven, if not nil, is called for each request with a valid token.
 	Proven func(*http.Request)
-	// Refused is called for each request without one, and returns how long its
-	// sender has to wait; nil: not at all.
+	// Refused, if not nil, is called for each request without a valid token. It
+	// returns how long the sender has to wait before it tries again; zero means
+	// that the sender does not have to wait.
 	Refused func(*http.Request) time.Duration
 	Log     *slog.Logger
 }
@@ -116,11 +122,11 @@ func New(o Options) *Server {
 	for pattern, h := range s.routes() {
 		s.mux.HandleFunc(pattern, h)
 	}
-	for path, door := range o.Doors {
-		s.mux.HandleFunc(path, s.agent(s.through(door)))
+	for path, entry := range o.EntryPoints {
+		s.mux.HandleFunc(path, s.agent(s.through(entry)))
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, bridge.Errorf(bridge.CodeNotFound, "there is no such path").WithHint("see /openapi.yaml"))
+		fail(w, bridge.Errorf(bridge.CodeNotFound, "path not found").WithHint("see /openapi.yaml for all paths"))
 	})
 	return s
 }
@@ -176,8 +182,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// requestRead ends the time that a body has to come within: from here on the
-// connection waits for an answer. A writer that knows no deadlines is a test's.
+// requestRead removes the read deadline once the body is read, because the
+// connection stays open while the caller waits. The ResponseWriters of tests do
+// not support deadlines, so the error is ignored.
 func requestRead(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
@@ -188,7 +195,8 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		tokenFromProtocol(r)
 		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		// Looked up by hash: how long that takes says nothing about a token.
+		// The lookup uses the hash, so its timing reveals nothing about a
+		// token.
 		sum := sha256.Sum256([]byte(token))
 		p, ok := s.tokens[hex.EncodeToString(sum[:])]
 		if ok = ok && strings.EqualFold(kind, "bearer"); !ok && kind == "" && s.session != nil {
@@ -198,8 +206,9 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 			s.refuse(w, r)
 			return
 		}
-		// A body has to come within a while; waiting for an answer may take
-		// long. A writer that knows no deadlines is a test's.
+		// The body has to arrive within bodyTimeout, although the response may
+		// take much longer. The ResponseWriters of tests do not support
+		// deadlines, so the error is ignored.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 		if s.proven != nil {
 			s.proven(r)
@@ -210,27 +219,27 @@ func (s *Server) anybody(h handler) http.HandlerFunc {
 	}
 }
 
-// refuse answers a request without a valid token. Its body is not read.
+// refuse rejects a request without a valid token. It does not read the body.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
 	if s.refused != nil && r.Header.Get("Authorization") != "" {
 		if wait := s.refused(r); wait > 0 {
-			e := bridge.Errorf(bridge.CodeRateLimited, "too many wrong tokens from this address")
+			e := bridge.Errorf(bridge.CodeRateLimited, "too many invalid tokens from this address")
 			e.RetryAfter = wait
 			fail(w, e)
 			return
 		}
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="nod"`)
-	fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "no valid token").WithHint("send Authorization: Bearer TOKEN with a token of the config's agents or people"))
+	fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "a valid token is required").WithHint("send Authorization: Bearer TOKEN with the token of an agent or person in the config"))
 }
 
 func (s *Server) agent(h handler) http.HandlerFunc {
 	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		if p.Agent == nil {
-			return bridge.Errorf(bridge.CodeForbidden, "only agents may do this; the token is a person's")
+			return bridge.Errorf(bridge.CodeForbidden, "this call requires an agent's token, but the token belongs to a person")
 		}
 		return h(w, r, p)
 	})
@@ -239,16 +248,17 @@ func (s *Server) agent(h handler) http.HandlerFunc {
 func (s *Server) person(h handler) http.HandlerFunc {
 	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		if p.Person == "" {
-			return bridge.Errorf(bridge.CodeForbidden, "agents do not answer; the token is an agent's")
+			return bridge.Errorf(bridge.CodeForbidden, "this call requires a person's token, but the token belongs to an agent")
 		}
 		return h(w, r, p)
 	})
 }
 
-// report answers with an error, and logs what an operator should see.
+// report responds with an error, and logs errors that the administrator should
+// see.
 func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // the caller has gone
+		return // the caller has disconnected
 	}
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -258,7 +268,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
 	fail(w, e)
 }
 
-// waiting is how long a call waits; 0: not at all.
+// waiting returns how long a call waits. Zero means that it does not wait.
 func waiting(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
 	if v == "" {
@@ -269,7 +279,7 @@ func waiting(r *http.Request) (time.Duration, error) {
 		d, err = time.Duration(n*float64(time.Second)), nil
 	}
 	if err != nil || d < 0 {
-		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: %q is not like 30s", v)
+		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: invalid duration %q (such as 30s)", v)
 	}
 	return min(d, maxWait), nil
 }
@@ -292,8 +302,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) err
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }
 
-// deliver answers with a record, once it is final or the wait is over, and
-// notes that its agent has it.
+// deliver responds with a record when it is final or the wait is over, and
+// notes that the record has reached its agent.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
 	if !rec.Over() && wait > 0 {
 		requestRead(w)
@@ -305,7 +315,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec
 			rec = final
 		case r.Context().Err() != nil:
 			s.abandoned(rec)
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		case ctx.Err() == nil:
 			return err
 		}
@@ -320,35 +330,36 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec
 	return nil
 }
 
-// waitContext ends after a while, and when the server stops.
+// waitContext returns a context that ends after wait or when the server stops.
 func (s *Server) waitContext(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	stop := context.AfterFunc(s.closing, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// noteDelivered notes that the agent of a record has it.
+// noteDelivered notes that a record has reached its agent.
 func (s *Server) noteDelivered(ctx context.Context, rec bridge.Record) {
 	if err := s.engine.Delivered(context.WithoutCancel(ctx), rec); err != nil {
-		s.log.Warn("delivery not noted", "id", rec.Interaction.ID, "error", err)
+		s.log.Warn("delivery not recorded", "id", rec.Interaction.ID, "error", err)
 	}
 }
 
-// abandoned is called when the connection of who waits for an interaction ends.
-// The interaction stays, unless it was asked to go with it.
+// abandoned is called when a caller that waits for a request disconnects. The
+// request stays pending unless it was sent with the option to cancel it on
+// disconnect.
 func (s *Server) abandoned(rec bridge.Record) {
 	if !rec.Interaction.CancelOnDisconnect || s.closing.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent's connection ended"); err != nil {
+	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent disconnected"); err != nil {
 		s.log.Warn("abandoned interaction not cancelled", "id", rec.Interaction.ID, "error", err)
 	}
 }
 
-// load returns a record that the caller may see: agents see their own, and
-// people those that mayRead lets them.
+// load returns a record that the caller may see. Agents see their own requests;
+// mayRead decides for people.
 func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
@@ -356,7 +367,8 @@ func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	look := s.engine.Get
 	if p.Agent == nil {
-		look = s.engine.Evidence.Show // people see what is stored, and that it proves nothing
+		// People see the stored record even if its evidence does not verify.
+		look = s.engine.Evidence.Show
 	}
 	rec, err := look(r.Context(), id)
 	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
@@ -388,12 +400,12 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error
 	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Text: q.Get("text"), Cursor: q.Get("cursor")}
 	states := []bridge.State{"", bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable}
 	if !slices.Contains(states, f.State) {
-		return bridge.Errorf(bridge.CodeInvalid, "state: unknown %q", f.State)
+		return bridge.Errorf(bridge.CodeInvalid, "state: unknown state %q", f.State)
 	}
 	if v := q.Get("limit"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 || n > 200 {
-			return bridge.Errorf(bridge.CodeInvalid, "limit: %q is not 1 to 200", v)
+			return bridge.Errorf(bridge.CodeInvalid, "limit: %q is out of range (1 to 200)", v)
 		}
 		f.Limit = n
 	}
@@ -429,5 +441,5 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) er
 
 func (s *Server) description(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(openAPI) // the caller has gone
+	_, _ = w.Write(openAPI) // the caller may have disconnected
 }

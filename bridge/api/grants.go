@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// grant is a grant as callers see it.
+// grant is a grant in the form that callers see.
 type grant struct {
 	ID string `json:"id"`
 	bridge.Grant
@@ -16,8 +16,8 @@ type grant struct {
 
 func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 
-// visible are the grants that a caller may see: agents see their own, auditors
-// all, and people those that GrantsFor lists.
+// visible returns the grants that a caller may see: agents see their own,
+// auditors all, and people those that GrantsFor lists.
 func (s *Server) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
 	switch {
 	case p.Agent != nil:

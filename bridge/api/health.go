@@ -15,8 +15,8 @@ type Health struct {
 	Status    string                   `json:"status"` // ok, degraded or down
 	Redis     bridge.Health            `json:"redis"`
 	Platforms map[string]bridge.Health `json:"platforms"`
-	// Keys is whether the keys protect what is stored against writers of Redis,
-	// and Audit whether the audit log can be sealed.
+	// Keys reports whether the keys protect stored records against writers of
+	// Redis, and Audit whether the audit log can be sealed.
 	Keys  bridge.Health `json:"keys"`
 	Audit bridge.Health `json:"audit"`
 }
@@ -43,18 +43,19 @@ func (s *Server) health(ctx context.Context) Health {
 	return h
 }
 
-// healthz says how everything is. It is 503 only if Redis is unreachable: a platform
-// that is down does not get better by a restart.
+// healthz reports the health of every part. It responds with 503 only if Redis
+// is unreachable, because a restart does not fix an unreachable platform.
 func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	status := http.StatusOK
 	if h.Status == "down" {
 		status = http.StatusServiceUnavailable
 	}
-	_ = write(w, status, h) // the caller has gone
+	_ = write(w, status, h) // the caller may have disconnected
 }
 
-// readyz is 200 once requests can be taken and somebody can be asked.
+// readyz responds with 200 when the daemon accepts requests and a platform can
+// show them.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	ready := false
@@ -65,5 +66,5 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if !ready || h.Status == "down" {
 		status = http.StatusServiceUnavailable
 	}
-	_ = write(w, status, h) // the caller has gone
+	_ = write(w, status, h) // the caller may have disconnected
 }

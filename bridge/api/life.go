@@ -97,7 +97,7 @@ func (s *Server) reprompt(w http.ResponseWriter, r *http.Request, p Principal) e
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }
 
-// holding is the body of a request to be told later.
+// holding is the body of a call that defers a request.
 type holding struct {
 	Hold    bridge.Duration `json:"hold,omitempty"`
 	Message string          `json:"message,omitempty"`
@@ -118,7 +118,7 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) er
 	return write(w, http.StatusOK, rec)
 }
 
-// messagePoll is how often a caller that waits for messages is looked after.
+// messagePoll is the time between checks for the messages of a session.
 const messagePoll = 250 * time.Millisecond
 
 // inbox is the body of a session's messages.
@@ -126,8 +126,8 @@ type inbox struct {
 	Items []bridge.Message `json:"items"`
 }
 
-// messages returns the late answers of a session, once there are any or the
-// wait is over. They are repeated until they are acknowledged.
+// messages returns the late answers of a session as soon as there are any or
+// the wait is over. Messages are repeated until they are acknowledged.
 func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
@@ -147,13 +147,14 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 			return write(w, http.StatusOK, inbox{items})
 		}
 		if !bridge.Pause(r.Context(), messagePoll) {
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		}
 	}
 }
 
-// streamMessages sends the late answers of a session as server-sent events, each
-// once in this stream; what is not acknowledged is repeated in the next.
+// streamMessages sends the late answers of a session as server-sent events,
+// each once in this stream. The next stream repeats messages that are not
+// acknowledged.
 func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 	if err != nil {
@@ -185,14 +186,14 @@ func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Princi
 			return nil
 		}
 		if items, err = s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
-			s.log.Warn("messages not readable, trying again", "error", err)
+			s.log.Warn("messages not readable; retrying", "error", err)
 		}
 	}
 }
 
-// acknowledgement is the body of an ack.
+// acknowledgement is the body of an acknowledgment.
 type acknowledgement struct {
-	Through string `json:"through"` // id of a message: it and all before it
+	Through string `json:"through"` // ID of the last message that is acknowledged
 }
 
 func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -216,11 +217,11 @@ func (s *Server) availability(w http.ResponseWriter, r *http.Request, p Principa
 	return write(w, http.StatusOK, a)
 }
 
-// remembered is what a tool remembers of an approval.
+// remembered is an approval that a tool remembers.
 type remembered struct {
 	Key     string       `json:"key"`
 	Session string       `json:"session,omitempty"`
-	Scope   bridge.Scope `json:"scope,omitempty"` // empty: nothing
+	Scope   bridge.Scope `json:"scope,omitempty"` // if empty, nothing is remembered
 }
 
 func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -254,7 +255,7 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) err
 	return nil
 }
 
-// mode is the body of a channel's mode.
+// mode is the body of a call that sets a channel's mode.
 type mode struct {
 	Platform string `json:"platform"`
 	Channel  string `json:"channel"`

@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// link makes the account that a code was given to the caller's.
+// link links the account that received a code to the caller.
 func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var body struct {
 		Code    string `json:"code"`
@@ -36,7 +36,8 @@ func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) erro
 	return write(w, http.StatusOK, map[string]any{"items": mine})
 }
 
-// unlink forgets a link: one's own, or as an auditor any.
+// unlink removes a link. Auditors may remove the link of any person, and other
+// callers only their own.
 func (s *Server) unlink(w http.ResponseWriter, r *http.Request, p Principal) error {
 	platform, user := r.PathValue("platform"), r.PathValue("id")
 	all, err := s.engine.Links.List(r.Context())

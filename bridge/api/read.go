@@ -23,7 +23,7 @@ func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction)
 	return s.engine.People.MayRead(ctx, i, p.actor())
 }
 
-// readable is CodeNotFound for a record that the caller may not read.
+// readable returns CodeNotFound for a record that the caller may not read.
 func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) error {
 	may, err := s.mayRead(ctx, p, rec.Interaction)
 	if err == nil && !may {
@@ -32,7 +32,7 @@ func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) e
 	return err
 }
 
-// listReadable is a page of what the caller may read.
+// listReadable returns a page of the records that the caller may read.
 func (s *Server) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
 	var failed error
 	f.May = func(rec bridge.Record) bool {
