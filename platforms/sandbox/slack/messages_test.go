@@ -90,6 +90,8 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", private("C0NONE", ana, text))
 	d.refused("user_not_in_channel", private(slack.Channel, "U0NONE", text))
 	d.refused("no_text", private(slack.Channel, ana))
+	d.fault(core.Fault{Kind: "not_member", Method: bo})
+	d.refused("user_not_in_channel", private(slack.Channel, bo, text))
 	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil ||
 		len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
 		t.Errorf("ephemeral: %v, notes %q and %q", err, d.e.Notes("ana"), d.e.Notes("bo"))
