@@ -82,7 +82,7 @@ func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
 
 // Act implements core.Service. Members click buttons, choose from selects,
-// submit and close modals, send commands, and hide embeds.
+// submit and close modals, send commands, moderate threads, and hide embeds.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {

@@ -69,6 +69,7 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
 		{"GET /guilds/{guild}", true, guilds.getGuild},
 		{"GET /channels/{channel}", true, guilds.getChannel},
+		{"PATCH /channels/{channel}", true, messages.modify},
 		{"GET /channels/{channel}/messages", true, messages.list},
 		{"POST /channels/{channel}/messages", true, messages.create},
 		{"GET " + ofMessage, true, messages.get},

@@ -35,10 +35,10 @@ func TestMessages(t *testing.T) {
 	if err != nil || len(h.Messages) != 2 || h.Messages[0].Text != "reply" || h.Messages[1].Text != "second" {
 		t.Errorf("history %v %v", h, err)
 	}
-	if _, _, err := d.api.DeleteMessageContext(ctx, at.Channel, at.Message); err != nil {
+	if _, _, err := d.api.DeleteMessageContext(ctx, reply.Channel, reply.Message); err != nil {
 		t.Error(err)
 	}
-	if m := d.e.Message(at.Channel, at.Message); m != nil {
+	if m := d.e.Message(reply.Channel, reply.Message); m != nil {
 		t.Errorf("still there: %v", m)
 	}
 }
@@ -96,6 +96,45 @@ func TestMessageErrors(t *testing.T) {
 	}
 	_, err := d.api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{ChannelID: "C0NONE"})
 	d.refused("channel_not_found", err)
+}
+
+// TestThreads checks what becomes of replies when the root of their thread was
+// deleted, or the thread is locked.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slack.Options{}, false)
+	text := slackgo.MsgOptionText("x", false)
+	reply := func(to core.Place) string {
+		t.Helper()
+		_, _, m, err := d.api.PostMessageWithResponseContext(t.Context(), to.Channel, text, slackgo.MsgOptionTS(to.Message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.ThreadTimestamp
+	}
+	remove := func(at core.Place) {
+		t.Helper()
+		d.act(core.Action{Service: slack.Name, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message})
+	}
+	lone, root := d.post(text), d.post(text)
+	remove(lone)
+	if got := reply(lone); got != "" || d.e.Message(lone.Channel, lone.Message) != nil {
+		t.Errorf("a reply to a deleted message is in the thread %q", got)
+	}
+	reply(root)
+	remove(root)
+	if got := reply(root); got != root.Message {
+		t.Errorf("a reply to a deleted root with replies is in the thread %q", got)
+	}
+	if m := d.e.Message(root.Channel, root.Message); m["subtype"] != "tombstone" {
+		t.Errorf("the deleted root is %v", m)
+	}
+	_, _, _, err := d.api.UpdateMessageContext(t.Context(), root.Channel, root.Message, text)
+	d.refused("cant_update_message", err)
+	d.fault(core.Fault{Kind: "thread_locked", Method: slack.Channel})
+	_, _, err = d.api.PostMessageContext(t.Context(), root.Channel, text, slackgo.MsgOptionTS(root.Message))
+	d.refused("restricted_action_thread_locked", err)
+	d.post(text)
 }
 
 // TestPeople checks the methods that look people and channels up.

@@ -73,7 +73,7 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
 // Act implements core.Service. Members click buttons, submit and close modals,
-// send commands, and open the Home tab.
+// send commands, open the Home tab, and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -90,6 +90,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 		return e.client.openHome(ctx, m)
 	case "close":
 		return e.client.close(a)
+	case "delete":
+		return e.client.remove(a)
 	}
 	return core.Reaction{}, e.CannotDo(a.Do)
 }

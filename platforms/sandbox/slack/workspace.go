@@ -22,13 +22,14 @@ type workspace struct {
 	views      map[string]*view
 	homes      map[string]raw.Object  // Home tabs by user
 	urls       map[string]responseURL // by the last part of their path
+	deleted    map[string]bool        // by channel and timestamp
 	lastTS     int64
 }
 
 func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
 	w := &workspace{
 		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]time.Time{}, triggerTTL: triggerTTL,
-		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{},
+		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{}, deleted: map[string]bool{},
 	}
 	w.add(Channel, "deploys")
 	w.add(otherChannel, "oncall")
@@ -57,6 +58,21 @@ func (w *workspace) channel(id string) *core.Chat {
 		return w.direct(id)
 	}
 	return nil
+}
+
+// remove deletes a message. The root of a thread with replies leaves a
+// tombstone, and its thread goes on.
+func (w *workspace) remove(c *core.Chat, ts string) {
+	replies := slices.ContainsFunc(c.Messages, func(m raw.Object) bool { return raw.Str(m, "thread_ts") == ts })
+	if replies {
+		c.Messages[c.Find(ts)] = raw.Object{
+			"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "text": "This message was deleted.", "ts": ts,
+		}
+	} else {
+		c.Remove(ts)
+	}
+	w.deleted[c.ID+" "+ts] = true
+	w.Touch()
 }
 
 func (w *workspace) direct(user string) *core.Chat {

@@ -84,6 +84,9 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 		}
 		delete(original, "reply_to_message")
 		msg["reply_to_message"] = original
+		if bad := c.place(msg, 0); bad != nil {
+			return core.Reaction{}, cl.Errorf("%s", bad.description)
+		}
 		toBot = toBot || fromBot(original)
 	}
 	c.Add(msg)
