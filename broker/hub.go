@@ -27,7 +27,7 @@ const (
 
 // hub wakes the callers that wait in this process.
 type hub struct {
-	b      *Broker
+	*core
 	cancel context.CancelFunc
 	ended  <-chan struct{}  // closed when the hub is
 	over   chan []bridge.ID // whose deadlines this process has applied
@@ -55,21 +55,25 @@ type reservation struct {
 	at    time.Time
 }
 
-func newHub(b *Broker) *hub {
-	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{
-		b: b, cancel: cancel, ended: ctx.Done(), over: make(chan []bridge.ID, overWaiting),
+func newHub(c *core) *hub {
+	return &hub{
+		core: c, over: make(chan []bridge.ID, overWaiting),
 		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
 		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
+}
+
+// start starts the background work of the process, a verifier's included.
+func (h *hub) start(v *verifier) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
 	h.done.Go(func() { h.tellOver(ctx) })
-	h.done.Go(func() { b.verifier.run(ctx) })
-	if w := watchCluster(b.client); w != nil {
+	h.done.Go(func() { v.run(ctx) })
+	if w := watchCluster(h.client); w != nil {
 		h.done.Go(func() { w.run(ctx) })
 	}
-	return h
 }
 
 func (h *hub) close() error {
@@ -131,7 +135,7 @@ func (h *hub) abandoned(ctx context.Context) {
 	h.mu.Unlock()
 	for _, id := range ids {
 		if h.drop(id) {
-			h.b.unregister(ctx, id)
+			h.unregister(ctx, id)
 		}
 	}
 }
@@ -194,7 +198,7 @@ func (h *hub) tellOver(ctx context.Context) {
 			return
 		case ids := <-h.over:
 			ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !h.awaited(id) })
-			records, err := h.b.loadAll(ctx, ids)
+			records, err := h.loadAll(ctx, ids)
 			for k, id := range ids {
 				if err != nil {
 					h.wake(id, nil) // its callers look for themselves
@@ -241,7 +245,7 @@ func (h *hub) wakeAll() {
 // listen holds the subscription. go-redis reconnects it; each confirmation of
 // a subscription means that wake-ups may have been missed before.
 func (h *hub) listen(ctx context.Context) {
-	sub := h.b.client.Subscribe(ctx, h.b.keys.wake(h.b.node))
+	sub := h.client.Subscribe(ctx, h.keys.wake(h.node))
 	defer sub.Close()
 	messages := sub.ChannelWithSubscriptions(redis.WithChannelHealthCheckInterval(time.Second))
 	for {
@@ -290,16 +294,16 @@ func (h *hub) catchUp(ctx context.Context) {
 // sayAlive says in each partition that this daemon is alive and waits.
 func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
 	for p := range partitions {
-		keys := []string{h.b.keys.nodes(p)}
-		err := h.b.run(ctx, p, h.b.scripts.beat, keys, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err()
+		keys := []string{h.keys.nodes(p)}
+		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
 		if err != nil {
-			h.b.log.Debug("beat not stored", "error", err)
+			h.log.Debug("beat not stored", "error", err)
 		}
 	}
 }
 
 func (h *hub) readEvents(ctx context.Context, partition int, at string) {
-	msgs, err := h.b.client.XRangeN(ctx, h.b.keys.events(partition), "("+at, "+", catchUpBatch).Result()
+	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
 	if err != nil || len(msgs) == 0 {
 		return // tried again in a moment
 	}
@@ -330,9 +334,9 @@ func (h *hub) recheck(ctx context.Context) {
 		states := make([]*redis.SliceCmd, len(batch))
 		// Errors of single commands count as "not pending": their waiters look
 		// for themselves.
-		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.b.keys.record(id), fieldState, fieldQueued, fieldPacked)
+				states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)
 			}
 			return nil
 		})

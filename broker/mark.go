@@ -8,12 +8,12 @@ import (
 )
 
 // Mark implements bridge.Records.
-func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	args := markArgs(m)
 	if args == nil {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
-	cmd, fields := b.runAndRead(ctx, id, b.scripts.mark, append([]any{string(id)}, args...)...)
+	cmd, fields := rs.runAndRead(ctx, id, rs.scripts.mark, append([]any{string(id)}, args...)...)
 	reply, err := cmd.Text()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
@@ -21,7 +21,7 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	if reply == "missing" {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
-	b.poke()
+	rs.poke()
 	r, err := readRecord(id, fields)
 	if err == nil && reply == "changed" {
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed meanwhile", id)

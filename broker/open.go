@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"time"
 
@@ -12,20 +13,48 @@ import (
 // has changed in the meantime.
 const openTries = 10
 
+// openings implements bridge.Openings.
+type openings struct {
+	*core
+	hub     *hub
+	records *records
+}
+
+// NewID implements bridge.Openings.
+func (op *openings) NewID(session, key string) (bridge.ID, error) {
+	p := op.partition(session, key)
+	if p < 0 {
+		var r [1]byte
+		rand.Read(r[:])
+		p = int(r[0]) % op.partitions
+	}
+	return bridge.NewID(p)
+}
+
+// Known implements bridge.Openings.
+func (op *openings) Known(ctx context.Context, agent, session, key string) (bool, error) {
+	if key == "" {
+		return false, nil
+	}
+	p := op.partition(session, key)
+	n, err := op.client.Exists(ctx, op.keys.idem(p, agent, key), op.keys.plainIdem(p, agent, key)).Result()
+	return n > 0, unavailable(err)
+}
+
 // Open implements bridge.Openings.
-func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	if o.Awaited {
-		b.hub.reserve(i.ID)
+		op.hub.reserve(i.ID)
 	}
-	rec, created, err := b.open(ctx, o)
+	rec, created, err := op.open(ctx, o)
 	if o.Awaited && (err != nil || !created || rec.Over()) {
-		b.hub.drop(i.ID)
+		op.hub.drop(i.ID)
 	}
 	return rec, created, err
 }
 
-func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	p := i.ID.Partition()
 	join, first := "", bridge.ID("")
@@ -33,18 +62,18 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		join = "1"
 	}
 	for range openTries {
-		args := b.openArgs(o, join, first)
-		keys := append(b.transitionKeys(i.ID),
-			b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
+		args := op.openArgs(o, join, first)
+		keys := append(op.transitionKeys(i.ID),
+			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.all(p), op.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
-			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
-				b.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
-				b.keys.recordIn(p, first))
+			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
+				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), op.keys.batch(p, i.Agent, i.Session, i.Route),
+				op.keys.recordIn(p, first))
 		}
 		if o.IdempotencyKey != "" {
-			keys = append(keys, b.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
+			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		}
-		reply, err := b.run(ctx, p, b.scripts.open, keys, args...).StringSlice()
+		reply, err := op.run(ctx, p, op.scripts.open, keys, args...).StringSlice()
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
 		}
@@ -53,7 +82,7 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		case "conflict":
 			return bridge.Record{}, false, reused(id)
 		case "unversioned":
-			return b.unversioned(ctx, id, i)
+			return op.unversioned(ctx, id, i)
 		case "taken":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).
 				WithHint("the newer one is %s", id)
@@ -62,17 +91,17 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		case "batch":
 			first = id
 		case "twin":
-			if join, err = b.twin(ctx, id); err != nil {
+			if join, err = op.twin(ctx, id); err != nil {
 				return bridge.Record{}, false, err
 			}
 		case "joined":
-			rec, err := b.Mark(ctx, id, bridge.Mark{Joined: true})
+			rec, err := op.records.Mark(ctx, id, bridge.Mark{Joined: true})
 			return rec, false, err
 		case "old":
-			rec, err := b.Load(ctx, id)
+			rec, err := op.load(ctx, id)
 			return rec, false, err
 		default:
-			return b.opened(ctx, o, reply[2])
+			return op.opened(ctx, o, reply[2])
 		}
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").
@@ -82,8 +111,8 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 // unversioned is the answer to a repeat whose first request was stored by a
 // version that digested the record instead of the request. It is a repeat if
 // both ask for the same.
-func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
-	rec, err := b.Load(ctx, id)
+func (op *openings) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
+	rec, err := op.load(ctx, id)
 	if err == nil && rec.Interaction.Digest != i.Digest {
 		return bridge.Record{}, false, reused(id)
 	}
@@ -97,14 +126,14 @@ func reused(id bridge.ID) error {
 
 // opened is the record of what was opened now, in ms. It is read only where
 // the opening did more than store what it was given.
-func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
-	b.poke()
+func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+	op.poke()
 	i := o.Interaction
 	if o.Awaited {
-		b.hub.follow(i.ID.Partition(), now)
+		op.hub.follow(i.ID.Partition(), now)
 	}
 	if o.Response != nil || o.Queued || i.Previous != "" || i.Batch > 0 {
-		rec, err := b.Load(ctx, i.ID)
+		rec, err := op.load(ctx, i.ID)
 		return rec, true, err
 	}
 	at := millis(now)
@@ -118,8 +147,8 @@ func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (brid
 }
 
 // twin says how an opening goes on that found an identical request.
-func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
-	rec, err := b.Load(ctx, id)
+func (op *openings) twin(ctx context.Context, id bridge.ID) (string, error) {
+	rec, err := op.load(ctx, id)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (rec.Over() || rec.Next != ""):
 		return string(id), nil
@@ -130,19 +159,19 @@ func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
 }
 
 // openArgs are the arguments of open.lua; its header says what they are.
-func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
 	i := o.Interaction
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
 		afterHold = data(o.AfterHold) // others cannot be held
 	}
 	if o.Awaited {
-		channel = b.keys.wake(b.node)
+		channel = op.keys.wake(op.node)
 	}
 	args := []any{
 		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
-		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
+		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
 	}

@@ -193,26 +193,3 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 	}
 	return again
 }
-
-// queueOf is the queue for a partition: on a Cluster each has its own, as a
-// node that is unreachable must not hold up the calls to others.
-func (b *Broker) queueOf(partition int) *queue { return b.queues[partition%len(b.queues)] }
-
-// run runs a script on a partition's keys.
-func (b *Broker) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	c := &call{script: script, keys: keys, args: args, keep: b.scripts.keeps(script)}
-	if err := b.queueOf(partition).do(ctx, c); err != nil {
-		return redis.NewCmdResult(nil, err)
-	}
-	return c.reply
-}
-
-// runAndRead runs a script on an interaction, and reads its record right after
-// it.
-func (b *Broker) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	c := &call{script: script, keys: b.transitionKeys(id), args: args, read: b.keys.record(id), keep: b.scripts.keeps(script)}
-	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
-		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
-	}
-	return c.reply, c.fields
-}

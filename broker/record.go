@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -10,23 +9,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// Load implements bridge.Records.
-func (b *Broker) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	c := &call{read: b.keys.record(id)}
-	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
-		return bridge.Record{}, err
-	}
-	return readRecord(id, c.fields)
-}
-
-func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
-	f, err := fields.Result()
-	if err != nil {
-		return bridge.Record{}, unavailable(err)
-	}
-	return decodeRecord(id, f)
-}
 
 // recordField is a field of the hash that a record is.
 type recordField struct {
@@ -141,14 +123,12 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	return d.Record, nil
 }
 
-// transitionKeys are the keys that the scripts which change an interaction
-// have in common; see lua/lib.lua.
-func (b *Broker) transitionKeys(id bridge.ID) []string {
-	p := id.Partition()
-	return []string{
-		b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p),
-		b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p),
+func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
+	f, err := fields.Result()
+	if err != nil {
+		return bridge.Record{}, unavailable(err)
 	}
+	return decodeRecord(id, f)
 }
 
 // data is v as JSON; v is one of our own plain structs, which always marshal.

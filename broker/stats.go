@@ -19,14 +19,14 @@ func (b *Broker) Stats(ctx context.Context) (bridge.Stats, error) {
 		ids                 *redis.StringSliceCmd
 		deadline, due       *redis.ZSliceCmd
 	}
-	cmds := make([]counts, b.partitions)
+	cmds := make([]counts, b.core.partitions)
 	var clock *redis.TimeCmd
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
 			cmds[n] = counts{
-				pending: p.ZCard(ctx, b.keys.deadlines(n)), jobs: p.ZCard(ctx, b.keys.outbox(n)), dead: p.LLen(ctx, b.keys.dead(n)),
-				ids:      p.ZRandMember(ctx, b.keys.deadlines(n), agesRead),
-				deadline: p.ZRangeWithScores(ctx, b.keys.deadlines(n), 0, 0), due: p.ZRangeWithScores(ctx, b.keys.outbox(n), 0, 0),
+				pending: p.ZCard(ctx, b.core.keys.deadlines(n)), jobs: p.ZCard(ctx, b.core.keys.outbox(n)), dead: p.LLen(ctx, b.core.keys.dead(n)),
+				ids:      p.ZRandMember(ctx, b.core.keys.deadlines(n), agesRead),
+				deadline: p.ZRangeWithScores(ctx, b.core.keys.deadlines(n), 0, 0), due: p.ZRangeWithScores(ctx, b.core.keys.outbox(n), 0, 0),
 			}
 		}
 		clock = p.Time(ctx)

@@ -22,7 +22,9 @@ const (
 // more, under the same nonce, where Redis has forgotten it: replication is
 // asynchronous, and a failover drops its tail.
 type verifier struct {
-	b  *Broker
+	*core
+	settle func(context.Context, bridge.Settlement) (bridge.Record, bool, error)
+
 	mu sync.Mutex
 	// recent settlements, oldest first.
 	recent []settled
@@ -64,9 +66,9 @@ func (v *verifier) due() []settled {
 func (v *verifier) look(ctx context.Context, due []settled) {
 	states := make([]*redis.SliceCmd, len(due))
 	// Errors of single commands show in their results.
-	_, _ = v.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, _ = v.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, s := range due {
-			states[n] = p.HMGet(ctx, v.b.keys.record(s.ID), fieldState, fieldPacked)
+			states[n] = p.HMGet(ctx, v.keys.record(s.ID), fieldState, fieldPacked)
 		}
 		return nil
 	})
@@ -74,8 +76,8 @@ func (v *verifier) look(ctx context.Context, due []settled) {
 		f, err := states[n].Result()
 		switch {
 		case err == nil && f[0] == nil && f[1] != nil: // it is pending
-			v.b.log.Warn("redis forgot a settlement, settling again", "id", s.ID)
-			if _, _, err := v.b.Settle(ctx, s.Settlement); err == nil {
+			v.log.Warn("redis forgot a settlement, settling again", "id", s.ID)
+			if _, _, err := v.settle(ctx, s.Settlement); err == nil {
 				continue // and is looked at again
 			}
 		case err == nil: // redis answered; a record that is gone stays gone

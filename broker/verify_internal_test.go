@@ -23,7 +23,7 @@ func TestVerifierGivesUpOnWhatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &verifier{b: b} // not the broker's own, which looks by its clock
+	v := &verifier{core: b.core, settle: b.Settle} // not the broker's own, which looks by its clock
 	v.add(bridge.Settlement{ID: id, Nonce: "n"})
 	for look := 1; look <= verifyTimes; look++ {
 		due := v.recent

@@ -11,8 +11,8 @@ import (
 )
 
 // Vote implements bridge.Outcomes.
-func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	rec, err := b.Load(ctx, v.ID)
+func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	rec, err := oc.load(ctx, v.ID)
 	if err != nil {
 		return rec, "", err
 	}
@@ -25,15 +25,15 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	far, _ := reach(i, bridge.Response{State: v.Vote.State, Scope: v.Vote.Scope})
 	_, responses := reach(i, v.Response)
 	args := append([]any{string(v.ID), clean(v.Vote.Actor.Voter()), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
-		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node), expected(v.Expect)}, responses...)
+		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, oc.keys.wake(oc.node), expected(v.Expect)}, responses...)
 	args = append(args, revision(v.Revision))
-	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
+	cmd, fields := oc.runAndRead(ctx, v.ID, oc.scripts.vote, args...)
 	reply, err := cmd.Text()
-	b.hub.wake(v.ID, nil) // it may have ended
+	oc.hub.wake(v.ID, nil) // it may have ended
 	if err != nil {
 		return rec, "", unavailable(err)
 	}
-	b.poke()
+	oc.poke()
 	result := bridge.BallotResult(reply)
 	switch reply {
 	case "missing":
@@ -44,7 +44,7 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 		result = bridge.BallotDecided
 	}
 	if rec, err = readRecord(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		b.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
+		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
 }
