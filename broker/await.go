@@ -7,17 +7,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Await implements bridge.Records: register, then read, then sleep until
-// woken.
-func (rs *records) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	rec, err := rs.await(ctx, id)
+// Await implements bridge.Records: it registers, then reads, then sleeps until
+// woken. It is not promoted from records, because the wrapper would add the
+// size of a record to the stack of every caller that sleeps.
+func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	rec, err := b.records.await(ctx, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
 	return *rec, nil
 }
 
-// await has no record on its stack, as there are many that sleep here.
+// await has no record on its stack, because many callers sleep here.
 func (rs *records) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch, leave, registered := rs.hub.enter(id)
 	defer func() {

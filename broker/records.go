@@ -6,7 +6,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// records implements bridge.Records: Mark is in mark.go, Await in await.go.
+// records implements bridge.Records, except for Broker.Await, which calls it.
+// Mark is in mark.go.
 type records struct {
 	*core
 	hub   *hub
