@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -148,7 +147,7 @@ func TestMetricsOfFailures(t *testing.T) {
 // spans collects what is exported by OTLP over HTTP.
 type spans struct {
 	mu  sync.Mutex
-	all []*trace.Span
+	all []*tracepb.Span
 }
 
 func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {

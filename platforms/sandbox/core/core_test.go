@@ -123,7 +123,7 @@ func TestFaults(t *testing.T) {
 	hub := core.NewHub(true)
 	b := core.NewBase(hub, "chat", nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", 429) })
+		out := b.Misbehave(w, r, "send", func(int) { http.Error(w, "slow down", http.StatusTooManyRequests) })
 		if out == nil {
 			return
 		}
