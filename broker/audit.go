@@ -23,7 +23,7 @@ func (al *auditLog) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	case a.Session != "":
 		p = al.partition(a.Session, "")
 	}
-	nothing := al.keys.unused(p) // the script's keys have the places that transitions give them
+	nothing := al.keys.unused(p) // the script's keys have the same positions as in transitions
 	keys := []string{nothing, nothing, nothing, nothing, nothing, nothing, nothing, al.keys.audit(p), al.keys.auditHead(p)}
 	return unavailable(al.run(ctx, p, al.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
 }
@@ -44,10 +44,10 @@ func (al *auditLog) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
 	for n, r := range replies {
 		v := r.Val()
 		text := func(k int) string {
-			s, _ := v[k].(string) // nil where there is none
+			s, _ := v[k].(string) // nil if the field is absent
 			return s
 		}
-		out[n].N, _ = strconv.ParseInt(text(0), 10, 64) // written by the scripts only
+		out[n].N, _ = strconv.ParseInt(text(0), 10, 64) // only the scripts write it
 		out[n].Sealed, out[n].Cursor = text(1), text(2)
 	}
 	return out, nil
@@ -73,7 +73,7 @@ func (al *auditLog) AuditEntries(ctx context.Context, partition int, after strin
 			Partition: partition, Type: bridge.AuditType(text("t")), ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"),
 			State: bridge.State(text("st")), Data: json.RawMessage(text("d")), Link: text("l"), Cursor: m.ID,
 		}
-		a.N, _ = strconv.ParseInt(text("n"), 10, 64) // 0 is found by the check
+		a.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
 		a.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
 		out = append(out, a)
 	}
@@ -101,8 +101,8 @@ func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) 
 	return out, nil
 }
 
-// PutSeal implements bridge.AuditLog. The id of a seal is its entry's number,
-// so that a second one for the same entry is refused.
+// PutSeal implements bridge.AuditLog. The ID of a seal is the number of its
+// entry, so that a second seal for the same entry is refused.
 func (al *auditLog) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
 	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.XAdd(ctx, &redis.XAddArgs{Stream: al.keys.seals(partition), ID: strconv.FormatInt(n, 10) + "-1", Values: []string{"s", seal, "c", cursor}})
@@ -120,7 +120,7 @@ func (al *auditLog) TrimAudit(ctx context.Context, partition int, n int64, seal 
 	id := strconv.FormatInt(n, 10) + "-1"
 	found, err := al.client.XRange(ctx, al.keys.seals(partition), id, id).Result()
 	if err != nil || len(found) == 0 {
-		return unavailable(err) // another daemon did it
+		return unavailable(err) // another daemon has trimmed it
 	}
 	cursor, _ := found[0].Values["c"].(string) // every field is a string
 	_, err = al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {

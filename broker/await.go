@@ -44,28 +44,28 @@ func (rs *records) await(ctx context.Context, id bridge.ID) (*bridge.Record, err
 	}
 }
 
-// woken is what a caller does that was woken: with the record, or with nil to
-// read it. It is nil again where there is reason to wait on.
+// woken handles a wake-up with the record, or with nil if the record has to be
+// read. It returns nil without an error if the caller has to keep waiting.
 func (rs *records) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) (*bridge.Record, error) {
 	if rs.hub.isClosed() {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 	}
 	if rec == nil {
 		got, err := rs.load(ctx, id)
 		if err != nil {
-			return nil, nil //nolint:nilerr,nilnil // who waits on looks again
+			return nil, nil //nolint:nilerr,nilnil // the next look reads it again
 		}
 		rec = &got
 	}
 	if !rec.Over() {
-		return nil, nil //nolint:nilnil // as the comment says
+		return nil, nil //nolint:nilnil // the comment above defines this result
 	}
 	return rec, nil
 }
 
-// look registers a waiter, and reads the record if it is over; nil if it is
-// not. While Redis is unreachable it tries again: the request stands there, and so
-// does the caller.
+// look registers a waiter. It returns the record if it is resolved, and nil
+// otherwise. While Redis is unreachable it retries, because the request stays
+// open there.
 func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		alive := ""
@@ -78,7 +78,7 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 		}
 		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
 			rs.hub.follow(id.Partition(), reply[1])
-			return nil, nil //nolint:nilnil // as the comment says
+			return nil, nil //nolint:nilnil // the comment above defines this result
 		}
 		if err == nil {
 			if rec, err := rs.load(ctx, id); err == nil && rec.Over() {
@@ -89,24 +89,25 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 			return nil, ctx.Err()
 		}
 		if rs.hub.isClosed() {
-			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 		}
 	}
 }
 
-// register says that this daemon waits, and for how many ms it is alive; 0:
-// that it does not wait.
+// register records in Redis that this daemon waits, and for how many ms it
+// counts as alive. "0" removes the registration.
 func (h *hub) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
 	p := id.Partition()
 	keys := []string{h.keys.record(id), h.keys.nodes(p)}
 	return h.run(ctx, p, h.scripts.await, keys, h.keys.wake(h.node), alive).StringSlice()
 }
 
-// unregister is best effort: what it leaves behind only makes a card say less.
+// unregister makes one attempt. If it fails, Redis counts a caller that has
+// left, which affects only what a card says.
 func (h *hub) unregister(ctx context.Context, id bridge.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	if _, err := h.register(ctx, id, "0"); err != nil {
-		h.log.Debug("waiter not taken off", "id", id, "error", err)
+		h.log.Debug("waiter not removed", "id", id, "error", err)
 	}
 }

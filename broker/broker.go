@@ -18,7 +18,8 @@ const (
 	DefaultRetention  = 30 * 24 * time.Hour
 )
 
-// nodeName is how long the random name of a process is: records hold it.
+// nodeName is the length of the random name of a process. It is short because
+// records hold it.
 const nodeName = 8
 
 // Options configures a Broker.
@@ -26,22 +27,26 @@ type Options struct {
 	// Client talks to one Redis, a Sentinel group or a Cluster. Build it with
 	// ContextTimeoutEnabled, or a hung server holds every caller.
 	Client redis.UniversalClient
-	Prefix string // of every key; empty: DefaultPrefix
-	// Partitions for a new deployment, 1 to 256; 0: DefaultPartitions. An
-	// existing deployment keeps what it was started with.
+	// Prefix begins the name of every key. If empty, it is DefaultPrefix.
+	Prefix string
+	// Partitions is the number of partitions of a new deployment, 1 to 256. Zero
+	// means DefaultPartitions. An existing deployment keeps its number.
 	Partitions int
-	Retention  time.Duration // of settled interactions; 0: DefaultRetention
-	// WaitReplicas is how many replicas must have an opening, a decision or a
-	// grant before it counts; with fewer after a second it is CodeUnavailable,
-	// to be repeated. 0: the master alone. Not on a Cluster, where WAIT cannot
-	// be sent to the node that matters.
+	// Retention is how long resolved interactions are kept. Zero means
+	// DefaultRetention.
+	Retention time.Duration
+	// WaitReplicas is how many replicas must confirm an opening, a decision or
+	// a grant within a second; otherwise the call returns CodeUnavailable and
+	// can be repeated. Zero means that the master alone counts. It has no
+	// effect on a Cluster, where WAIT cannot be sent to the node in question.
 	WaitReplicas int
-	Node         string       // name of this process; empty: random
-	Log          *slog.Logger // nil: discard
+	// Node is the name of this process. If empty, it is random.
+	Node string
+	Log  *slog.Logger // nil discards output
 }
 
-// Broker keeps interactions in Redis. It is safe for concurrent use. Close
-// ends its background work; the client stays open.
+// Broker keeps interactions in Redis. It is safe for concurrent use. Close ends
+// its background work; the client stays open.
 //
 // It is composed of one part for each port of bridge.Store, and of the parts
 // that list records and read events.
@@ -73,8 +78,8 @@ type Broker struct {
 
 var _ bridge.Store = (*Broker)(nil)
 
-// New connects to Redis, fixes or reads the number of partitions, and starts
-// to listen for wake-ups.
+// New connects to Redis, fixes or reads the number of partitions, and starts to
+// listen for wake-ups.
 func New(ctx context.Context, o Options) (*Broker, error) {
 	c, err := newCore(ctx, o)
 	if err != nil {
@@ -96,7 +101,8 @@ func New(ctx context.Context, o Options) (*Broker, error) {
 	return b, nil
 }
 
-// Close stops listening. Callers that still wait get CodeUnavailable.
+// Close stops the background work. Callers that are still waiting get
+// CodeUnavailable.
 func (b *Broker) Close() error {
 	err := b.hub.close()
 	for _, q := range b.core.queues {
@@ -108,16 +114,17 @@ func (b *Broker) Close() error {
 // Ping reports whether Redis answers.
 func (b *Broker) Ping(ctx context.Context) error { return unavailable(b.core.client.Ping(ctx).Err()) }
 
-// TidyEvery is how often Tidy needs to run.
+// TidyEvery is the interval at which Tidy needs to run.
 const TidyEvery = time.Hour
 
-// Tidy removes what has outlived the retention from indexes and streams.
+// Tidy removes entries that have outlived the retention from indexes and
+// streams.
 func (b *Broker) Tidy(ctx context.Context) error {
 	now, err := b.core.client.Time(ctx).Result()
 	if err != nil {
 		return unavailable(err)
 	}
-	// The longest life: a timeout, an escalation, a hold.
+	// The longest life of an interaction is a timeout, an escalation and a hold.
 	oldest := strconv.FormatInt(now.Add(-b.core.retention-3*bridge.MaxTimeout).UnixMilli(), 10)
 	_, err = b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range b.core.partitions {

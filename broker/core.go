@@ -31,7 +31,7 @@ type core struct {
 	nudge      chan struct{} // receives when this process stores jobs
 }
 
-// newCore applies the defaults of options, and connects to Redis.
+// newCore applies the defaults of the options and connects to Redis.
 func newCore(ctx context.Context, o Options) (*core, error) {
 	c := &core{
 		client: o.Client, keys: keys{prefix: cmp.Or(o.Prefix, DefaultPrefix)},
@@ -39,7 +39,7 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
 	}
 	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is not 1 to %d", c.partitions, bridge.MaxPartitions)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
 	}
 	if c.node == "" {
 		c.node = uuid.NewString()[:nodeName]
@@ -67,8 +67,8 @@ func newCore(ctx context.Context, o Options) (*core, error) {
 	return c, nil
 }
 
-// serverVersion is the major version; 0 for an embedded server, which does
-// not say.
+// serverVersion returns the major version of the server, or 0 for an embedded
+// server, which does not report one.
 func serverVersion(ctx context.Context, c redis.UniversalClient) (int, error) {
 	info, err := c.Info(ctx, "server").Result()
 	if _, refused := errors.AsType[redis.Error](err); refused {
@@ -80,9 +80,9 @@ func serverVersion(ctx context.Context, c redis.UniversalClient) (int, error) {
 	for line := range strings.Lines(info) {
 		if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
 			major, minor, _ := strings.Cut(v, ".")
-			n, _ := strconv.Atoi(major) // 0 for a server that says something else
+			n, _ := strconv.Atoi(major) // 0 for a version of another form
 			if n > 0 && (n < 6 || n == 6 && strings.HasPrefix(minor, "0")) {
-				return 0, bridge.Errorf(bridge.CodeUnavailable, "redis %s is too old", strings.TrimSpace(v)).WithHint("nod needs 6.2 or newer")
+				return 0, bridge.Errorf(bridge.CodeUnavailable, "redis %s is too old", strings.TrimSpace(v)).WithHint("upgrade it to 6.2 or newer")
 			}
 			return n, nil
 		}
@@ -99,14 +99,14 @@ func (c *core) fixPartitions(ctx context.Context) error {
 		return unavailable(err)
 	}
 	if n != c.partitions {
-		c.log.Info("the deployment keeps its number of partitions", "stored", n, "configured", c.partitions)
+		c.log.Info("number of partitions cannot be changed", "stored", n, "configured", c.partitions)
 	}
 	c.partitions = n
 	return nil
 }
 
-// partition is where a session, else an idempotency key, keeps its
-// interactions; -1 for neither.
+// partition returns the partition of a session, or of an idempotency key if
+// there is no session. It returns -1 if both are empty.
 func (c *core) partition(session, key string) int {
 	s := session
 	if s == "" {
@@ -120,8 +120,9 @@ func (c *core) partition(session, key string) int {
 	return int(h.Sum32() % uint32(c.partitions))
 }
 
-// queueOf is the queue for a partition: on a Cluster each has its own, as a
-// node that is unreachable must not hold up the calls to others.
+// queueOf returns the queue for a partition. On a Cluster each partition has
+// its own, because a node that is unreachable must not delay the calls to
+// others.
 func (c *core) queueOf(partition int) *queue { return c.queues[partition%len(c.queues)] }
 
 // run runs a script on a partition's keys.
@@ -133,7 +134,7 @@ func (c *core) run(ctx context.Context, partition int, script *redis.Script, key
 	return one.reply
 }
 
-// runAndRead runs a script on an interaction, and reads its record right after
+// runAndRead runs a script on an interaction and reads the record right after
 // it.
 func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
 	one := &call{script: script, keys: c.transitionKeys(id), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
@@ -143,8 +144,8 @@ func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Scrip
 	return one.reply, one.fields
 }
 
-// transitionKeys are the keys that the scripts which change an interaction
-// have in common; see lua/lib.lua.
+// transitionKeys returns the keys that all scripts that change an interaction
+// take; see lua/lib.lua.
 func (c *core) transitionKeys(id bridge.ID) []string {
 	p := id.Partition()
 	return []string{
@@ -162,7 +163,7 @@ func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return readRecord(id, one.fields)
 }
 
-// loadAll reads records together; nil where there is none.
+// loadAll reads records together. An element is nil if there is no such record.
 func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, error) {
 	cmds := make([]*redis.MapStringStringCmd, len(ids))
 	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -187,7 +188,7 @@ func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, 
 	return out, nil
 }
 
-// poke tells a waiting worker of this process that there may be jobs.
+// poke wakes a waiting worker of this process, because there may be jobs.
 func (c *core) poke() {
 	select {
 	case c.nudge <- struct{}{}:
@@ -195,8 +196,8 @@ func (c *core) poke() {
 	}
 }
 
-// due are the partitions whose sorted set has something that is due by now,
-// the time of Redis.
+// due returns the partitions whose sorted set has a member that is due, and the
+// time of Redis.
 func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, time.Time, error) {
 	next, now, err := c.earliest(ctx, key)
 	var due []int
@@ -208,8 +209,8 @@ func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, 
 	return due, now, err
 }
 
-// earliest is when the first of each partition's sorted set is due, in ms; 0
-// where there is none. The time is that of Redis.
+// earliest returns the lowest score of each partition's sorted set, in ms, or 0
+// for an empty one, and the time of Redis.
 func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]float64, time.Time, error) {
 	cmds := make([]*redis.ZSliceCmd, c.partitions)
 	var now *redis.TimeCmd
@@ -232,7 +233,7 @@ func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]
 	return next, now.Val(), nil
 }
 
-// unavailable gives errors of Redis a code. Errors of a context pass.
+// unavailable gives errors of Redis a code. Errors of a context pass unchanged.
 func unavailable(err error) error {
 	switch {
 	case err == nil:
@@ -242,7 +243,7 @@ func unavailable(err error) error {
 	case bridge.ErrorCode(err) != bridge.CodeInternal:
 		return err
 	case strings.HasPrefix(err.Error(), "OOM "):
-		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is out of memory").WithHint("raise maxmemory; the eviction policy must be noeviction")
+		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is out of memory").WithHint("raise maxmemory, and keep the eviction policy noeviction")
 	}
-	return bridge.Wrap(bridge.CodeUnavailable, err, "redis is not reachable")
+	return bridge.Wrap(bridge.CodeUnavailable, err, "redis is unreachable")
 }

@@ -19,8 +19,8 @@ type deadlines struct {
 	hub *hub
 }
 
-// Expire implements bridge.Deadlines. Partitions go on beside each other for as
-// long as they have more.
+// Expire implements bridge.Deadlines. It works on the partitions concurrently,
+// on each of them for as long as more is due.
 func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
 	due, now, err := dl.due(ctx, dl.keys.deadlines)
 	if err != nil {
@@ -43,10 +43,10 @@ func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.ID, bool, erro
 	return over, more, failed
 }
 
-// expireRounds bounds how long one partition keeps a caller.
+// expireRounds limits how long one partition keeps a caller.
 const expireRounds = 10
 
-// expireDue ends what is due in a partition, n at a time.
+// expireDue expires what is due in a partition, n at a time.
 func (dl *deadlines) expireDue(ctx context.Context, partition, n int, now time.Time) (over []bridge.ID, more bool, err error) {
 	until := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.UnixMilli(), 10), Count: int64(n)}
 	for range expireRounds {

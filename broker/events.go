@@ -15,13 +15,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// eventBatch is how many events of a partition are read at once.
+// eventBatch is how many events of a partition are read at a time.
 const eventBatch = 200
 
 // events reads the event streams of the partitions.
 type events struct{ *core }
 
-// Cursor returns the position after everything that has happened.
+// Cursor returns the position after all events so far.
 func (ev *events) Cursor(ctx context.Context) (string, error) {
 	now, err := ev.client.Time(ctx).Result()
 	if err != nil {
@@ -30,13 +30,12 @@ func (ev *events) Cursor(ctx context.Context) (string, error) {
 	return ev.everywhere(strconv.FormatInt(now.UnixMilli(), 10) + "-0"), nil
 }
 
-// CursorAt returns the position before everything that happened at a time or
-// later.
+// CursorAt returns the position before all events at a time or later.
 func (ev *events) CursorAt(at time.Time) string {
 	return ev.everywhere(strconv.FormatInt(max(0, at.UnixMilli()-1), 10) + "-" + strconv.Itoa(math.MaxInt64))
 }
 
-// everywhere is the cursor that stands at one id in every partition.
+// everywhere returns the cursor with the same stream ID in every partition.
 func (ev *events) everywhere(id string) string {
 	at := make([]string, ev.partitions)
 	for p := range at {
@@ -46,9 +45,9 @@ func (ev *events) everywhere(id string) string {
 }
 
 // Events returns events after a cursor, oldest first within a partition, and
-// thereby within a session. An empty cursor is the beginning. Each event's
-// own cursor resumes after it, without gap or repeat, whatever was read from
-// other partitions. No events is not an error.
+// therefore within a session. An empty cursor means the beginning. The cursor
+// of each event resumes after it, without gap or repeat, whatever was read from
+// other partitions. It is not an error if there are no events.
 func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	at, err := ev.parseCursor(cursor)
 	if err != nil {
@@ -86,8 +85,8 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 	return out, formatCursor(at), ev.fillIn(ctx, out)
 }
 
-// fillIn adds the data of openings and ends, which is in the records: it does
-// not change there. Events that outlived their record have none.
+// fillIn adds the data of openings and responses from the records, where it
+// does not change. Events that outlived their record have none.
 func (ev *events) fillIn(ctx context.Context, events []bridge.Event) error {
 	fields := map[bridge.EventType]string{bridge.EventRequest: fieldOpened, bridge.EventResponse: fieldResponse}
 	cmds := make([]*redis.StringCmd, len(events))
@@ -131,7 +130,7 @@ func mergeEvents(cmds []*redis.XMessageSliceCmd) []located {
 		}
 		for _, m := range c.Val() {
 			ms, _, _ := strings.Cut(m.ID, "-")
-			n, _ := strconv.ParseInt(ms, 10, 64) // Redis made it
+			n, _ := strconv.ParseInt(ms, 10, 64) // Redis generated it
 			all = append(all, located{m, p, n})
 		}
 	}
@@ -139,7 +138,7 @@ func mergeEvents(cmds []*redis.XMessageSliceCmd) []located {
 	return all
 }
 
-// decodeEvent reads an event; its time is that of its place in the stream.
+// decodeEvent decodes an event. Its time is that of its ID in the stream.
 func decodeEvent(m redis.XMessage) (bridge.Event, error) {
 	get := func(k string) string { s, _ := m.Values[k].(string); return s }
 	ms, _, _ := strings.Cut(m.ID, "-")
@@ -160,8 +159,8 @@ func decodeEvent(m redis.XMessage) (bridge.Event, error) {
 	return e, nil
 }
 
-// A cursor is one stream position per partition, so that it resumes exactly
-// even when the clocks of a Cluster's nodes differ.
+// parseCursor parses a cursor, which is one stream position per partition, so
+// that it resumes exactly even when the clocks of a Cluster's nodes differ.
 func (ev *events) parseCursor(s string) ([]string, error) {
 	at := make([]string, ev.partitions)
 	for n := range at {
@@ -170,7 +169,8 @@ func (ev *events) parseCursor(s string) ([]string, error) {
 	if s == "" {
 		return at, nil
 	}
-	bad := bridge.Errorf(bridge.CodeInvalid, "cursor: is not one of ours").WithHint("use the id of an event, or leave it out to read from the beginning")
+	bad := bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", s).
+		WithHint("use the ID of an event, or leave it out to read from the beginning")
 	parts := strings.Split(s, "_")
 	if len(parts) != ev.partitions {
 		return nil, bad

@@ -33,7 +33,7 @@ func (gs *grants) Covering(ctx context.Context, agent, session string, keys []st
 			return nil, unavailable(err)
 		}
 		for _, v := range all {
-			raw, _ := v.(string) // nil where there is none
+			raw, _ := v.(string) // nil if there is no such grant
 			var g bridge.Grant
 			if raw != "" && json.Unmarshal([]byte(raw), &g) == nil && time.Now().Before(g.Expires) {
 				out = append(out, g)
@@ -90,7 +90,7 @@ func (gs *grants) Grants(ctx context.Context, agent string) ([]bridge.Grant, err
 	return out, nil
 }
 
-// ownerMark separates agent and session; no name holds it.
+// ownerMark separates agent and session. No name contains it.
 const ownerMark = "\x00"
 
 // DropGrant implements bridge.Grants.

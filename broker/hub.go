@@ -13,40 +13,43 @@ import (
 )
 
 const (
-	catchUpEvery = 250 * time.Millisecond // reads the event streams while anybody waits
+	catchUpEvery = 250 * time.Millisecond // interval of reading the event streams while callers wait
 	catchUpBatch = 500
-	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort; times more with more of them
+	// recheckEvery is the interval of reading the state of every waiter's
+	// interaction, as a last resort. It grows with each recheckMany of them.
+	recheckEvery = 30 * time.Second
 	recheckMany  = 100_000
 	recheckBatch = 500
 	beatEvery    = 3 * time.Second
-	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
+	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
 	overWaiting  = 16               // batches
-	reservedFor  = 10 * time.Second // how long a caller that has opened may take to wait
+	reservedFor  = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
 // hub wakes the callers that wait in this process.
 type hub struct {
 	*core
 	cancel context.CancelFunc
-	ended  <-chan struct{}  // closed when the hub is
-	over   chan []bridge.ID // whose deadlines this process has applied
+	ended  <-chan struct{}  // closed when the hub is closed
+	over   chan []bridge.ID // interactions that this process has expired
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	waiters map[bridge.ID][]waiter
-	// reserved are the waiters of callers that have opened, and wait next.
+	// reserved has the waiters of callers that have opened an interaction and
+	// wait next.
 	reserved map[bridge.ID]reservation
-	// since is where reading the event stream of a partition goes on; only
-	// partitions that have waiters.
+	// since is the position in the event stream of each partition that has
+	// waiters.
 	since map[int]string
 	count map[int]int       // waiters by partition
-	beat  map[int]time.Time // when the daemon last said in a partition that it is alive
+	beat  map[int]time.Time // when the daemon last sent a beat in a partition
 }
 
-// waiter is told what an interaction's record is, once it is over; nil: it has
-// to look for itself.
+// waiter receives the record of an interaction once it is resolved, or nil if
+// the caller has to read it.
 type waiter chan *bridge.Record
 
 type reservation struct {
@@ -63,7 +66,8 @@ func newHub(c *core) *hub {
 	}
 }
 
-// start starts the background work of the process, a verifier's included.
+// start starts the background work of the process, including that of the
+// verifier.
 func (h *hub) start(v *verifier) {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel, h.ended = cancel, ctx.Done()
@@ -92,9 +96,9 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter, or takes the one that its opening reserved: that is
-// registered. The function takes it off and reports whether it was the last one
-// for the interaction.
+// enter adds a waiter, or takes the one that the opening reserved, which is
+// already registered. The returned function removes it and reports whether it
+// was the last one for the interaction.
 func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +118,8 @@ func (h *hub) reserve(id bridge.ID) {
 	h.reserved[id] = reservation{ch, leave, time.Now()}
 }
 
-// drop takes a reserved waiter off, unless its caller waits.
+// drop removes a reserved waiter unless its caller waits. It reports whether
+// that was the last one for the interaction.
 func (h *hub) drop(id bridge.ID) bool {
 	h.mu.Lock()
 	r, ok := h.reserved[id]
@@ -123,7 +128,7 @@ func (h *hub) drop(id bridge.ID) bool {
 	return ok && r.leave()
 }
 
-// abandoned takes the waiters off whose callers have not come to wait.
+// abandoned removes the reserved waiters whose callers did not start to wait.
 func (h *hub) abandoned(ctx context.Context) {
 	var ids []bridge.ID
 	h.mu.Lock()
@@ -140,7 +145,7 @@ func (h *hub) abandoned(ctx context.Context) {
 	}
 }
 
-// add adds a waiter; h.mu is held.
+// add adds a waiter. The caller must hold h.mu.
 func (h *hub) add(id bridge.ID) (waiter, func() bool) {
 	ch := make(waiter, 1)
 	h.waiters[id] = append(h.waiters[id], ch)
@@ -166,8 +171,8 @@ func (h *hub) remove(id bridge.ID, ch waiter) bool {
 	return len(rest) == 0
 }
 
-// beats reports whether it is time to say in a partition that this daemon is
-// alive, which whoever asks then does.
+// beats reports whether a beat is due in a partition. If so, the caller must
+// send it.
 func (h *hub) beats(partition int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,19 +183,19 @@ func (h *hub) beats(partition int) bool {
 	return true
 }
 
-// follow makes sure that the partition's events are read from now on; now is
-// the server's clock, in ms, at a moment when the state was read.
+// follow starts reading the events of a partition. Now is the server's clock,
+// in ms, when the state was read.
 func (h *hub) follow(partition int, now string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.since[partition]; ok {
 		return
 	}
-	n, _ := strconv.ParseInt(now, 10, 64) // from our own script
+	n, _ := strconv.ParseInt(now, 10, 64) // await.lua returns a number
 	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
 }
 
-// tellOver wakes the callers of this process whose deadlines it has applied.
+// tellOver wakes the callers of this process whose interactions it has expired.
 func (h *hub) tellOver(ctx context.Context) {
 	for {
 		select {
@@ -201,7 +206,7 @@ func (h *hub) tellOver(ctx context.Context) {
 			records, err := h.loadAll(ctx, ids)
 			for k, id := range ids {
 				if err != nil {
-					h.wake(id, nil) // its callers look for themselves
+					h.wake(id, nil) // its callers read it themselves
 				} else {
 					h.wake(id, records[k])
 				}
@@ -217,8 +222,8 @@ func (h *hub) awaited(id bridge.ID) bool {
 	return len(h.waiters[id]) > 0
 }
 
-// wake wakes the callers that wait for an interaction; rec is its record, or
-// nil.
+// wake wakes the callers that wait for an interaction, with its record, which
+// may be nil.
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -242,8 +247,8 @@ func (h *hub) wakeAll() {
 	}
 }
 
-// listen holds the subscription. go-redis reconnects it; each confirmation of
-// a subscription means that wake-ups may have been missed before.
+// listen holds the subscription, which go-redis reconnects. Each confirmation
+// means that wake-ups may have been missed before it.
 func (h *hub) listen(ctx context.Context) {
 	sub := h.client.Subscribe(ctx, h.keys.wake(h.node))
 	defer sub.Close()
@@ -281,7 +286,7 @@ func (h *hub) catchUp(ctx context.Context) {
 		}
 		if time.Since(beat) > beatEvery {
 			beat = time.Now()
-			h.sayAlive(ctx, since)
+			h.beatAll(ctx, since)
 			h.abandoned(ctx)
 		}
 		if time.Since(last) > recheckEvery*time.Duration(1+waiting/recheckMany) {
@@ -291,8 +296,8 @@ func (h *hub) catchUp(ctx context.Context) {
 	}
 }
 
-// sayAlive says in each partition that this daemon is alive and waits.
-func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
+// beatAll sends a beat in each of the partitions.
+func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
 	for p := range partitions {
 		keys := []string{h.keys.nodes(p)}
 		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
@@ -305,7 +310,7 @@ func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
 func (h *hub) readEvents(ctx context.Context, partition int, at string) {
 	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
 	if err != nil || len(msgs) == 0 {
-		return // tried again in a moment
+		return // the next tick retries
 	}
 	for _, m := range msgs {
 		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
@@ -319,8 +324,8 @@ func (h *hub) readEvents(ctx context.Context, partition int, at string) {
 	}
 }
 
-// recheck reads the state of everything that is waited for and wakes what is
-// no longer pending.
+// recheck reads the state of everything that callers wait for, and wakes the
+// callers whose interaction is no longer pending.
 func (h *hub) recheck(ctx context.Context) {
 	h.mu.Lock()
 	ids := make([]bridge.ID, 0, len(h.waiters))
@@ -332,8 +337,8 @@ func (h *hub) recheck(ctx context.Context) {
 		batch := ids[:min(recheckBatch, len(ids))]
 		ids = ids[len(batch):]
 		states := make([]*redis.SliceCmd, len(batch))
-		// Errors of single commands count as "not pending": their waiters look
-		// for themselves.
+		// A command that failed counts as "not pending": its waiters read the
+		// record themselves.
 		_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
 				states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)

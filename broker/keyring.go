@@ -15,25 +15,24 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// announcedFor is the time for which a daemon counts as running after its last
-// Announce.
+// announcedFor is how long a daemon counts as running after its last Announce.
 const announcedFor = time.Minute
 
-// AnnounceEvery is the interval at which Announce has to be called.
+// AnnounceEvery is the interval at which Announce must be called.
 const AnnounceEvery = 10 * time.Second
 
 // Keyring keeps the keys that the daemons of a deployment share, and the
-// fingerprints of those that each of them uses.
+// fingerprints of the keys that each daemon uses.
 type Keyring struct{ *core }
 
-// TokenKey returns the key that signs controls, made on the first start of a
-// deployment and shared by its daemons.
+// TokenKey returns the key that signs controls. The first start of a deployment
+// generates it, and its daemons share it.
 func (kr *Keyring) TokenKey(ctx context.Context) ([]byte, error) {
 	return kr.sharedKey(ctx, kr.keys.tokenKey(), bridge.MinKey)
 }
 
-// SigningKey returns the seed of the key that signs receipts, made on the
-// first start of a deployment and shared by its daemons.
+// SigningKey returns the seed of the key that signs receipts. The first start
+// of a deployment generates it, and its daemons share it.
 func (kr *Keyring) SigningKey(ctx context.Context) ([]byte, error) {
 	return kr.sharedKey(ctx, kr.keys.signingKey(), ed25519.SeedSize)
 }
@@ -55,8 +54,8 @@ func (kr *Keyring) sharedKey(ctx context.Context, name string, size int) ([]byte
 	return key, nil
 }
 
-// FormerSigningKey returns the seed that SigningKey made and keeps in Redis. It
-// is nil if there is none.
+// FormerSigningKey returns the seed that SigningKey generated and keeps in
+// Redis, or nil if there is none.
 func (kr *Keyring) FormerSigningKey(ctx context.Context) ([]byte, error) {
 	s, err := kr.client.Get(ctx, kr.keys.signingKey()).Result()
 	if errors.Is(err, redis.Nil) {
@@ -67,17 +66,17 @@ func (kr *Keyring) FormerSigningKey(ctx context.Context) ([]byte, error) {
 	}
 	seed, err := hex.DecodeString(s)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it signed nothing that can be checked
+		return nil, nil //nolint:nilerr // no signature of such a key can be verified
 	}
 	return seed, nil
 }
 
-// KeysKey is the name under which Redis has the fingerprint of the keys that
-// the deployment signs with.
+// KeysKey returns the name of the Redis key that holds the fingerprint of the
+// keys that the deployment signs with.
 func (kr *Keyring) KeysKey() string { return kr.keys.keysID() }
 
 // Keys returns the fingerprint of the keys that the deployment signs with. It
-// is empty if its daemons have not recorded one.
+// is empty if no daemon has recorded one.
 func (kr *Keyring) Keys(ctx context.Context) (string, error) {
 	s, err := kr.client.Get(ctx, kr.keys.keysID()).Result()
 	if errors.Is(err, redis.Nil) {
@@ -86,8 +85,8 @@ func (kr *Keyring) Keys(ctx context.Context) (string, error) {
 	return s, unavailable(err)
 }
 
-// ClaimKeys records a fingerprint unless there is one, and returns the one that
-// is recorded then.
+// ClaimKeys records a fingerprint unless one is recorded already, and returns
+// the recorded one.
 func (kr *Keyring) ClaimKeys(ctx context.Context, fingerprint string) (string, error) {
 	if err := kr.client.SetNX(ctx, kr.keys.keysID(), fingerprint, 0).Err(); err != nil {
 		return "", unavailable(err)
@@ -95,13 +94,13 @@ func (kr *Keyring) ClaimKeys(ctx context.Context, fingerprint string) (string, e
 	return kr.Keys(ctx)
 }
 
-// SetKeys records a fingerprint.
+// SetKeys records a fingerprint, replacing any other.
 func (kr *Keyring) SetKeys(ctx context.Context, fingerprint string) error {
 	return unavailable(kr.client.Set(ctx, kr.keys.keysID(), fingerprint, 0).Err())
 }
 
-// Announce records that this daemon runs, and the fingerprint of its keys. It
-// returns the fingerprints of all daemons that run.
+// Announce records that this daemon is running, and the fingerprint of its
+// keys. It returns the fingerprints of all running daemons.
 func (kr *Keyring) Announce(ctx context.Context, fingerprint string) ([]string, error) {
 	key := kr.keys.daemons()
 	_, err := kr.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
@@ -115,13 +114,13 @@ func (kr *Keyring) Announce(ctx context.Context, fingerprint string) ([]string, 
 	return Announced(ctx, kr.client, kr.keys.prefix)
 }
 
-// Retire records that this daemon runs no more.
+// Retire records that this daemon has stopped.
 func (kr *Keyring) Retire(ctx context.Context) error {
 	return unavailable(kr.client.HDel(ctx, kr.keys.daemons(), kr.node).Err())
 }
 
-// Announced returns the fingerprints of the keys of the daemons that run on the
-// deployment of a prefix.
+// Announced returns the fingerprints of the keys of the daemons that are
+// running on the deployment with a prefix.
 func Announced(ctx context.Context, client redis.UniversalClient, prefix string) ([]string, error) {
 	if prefix == "" {
 		prefix = DefaultPrefix

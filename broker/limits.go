@@ -41,7 +41,7 @@ func (lm *limits) PendingOf(ctx context.Context, agent string) (int, error) {
 	}
 	sum := 0
 	for _, c := range counts {
-		n, _ := strconv.Atoi(c.Val()) // absent where there is none
+		n, _ := strconv.Atoi(c.Val()) // the field is absent if there are none
 		sum += n
 	}
 	return sum, nil

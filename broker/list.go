@@ -14,13 +14,13 @@ import (
 const (
 	listDefault = 50
 	listMax     = 200
-	listBatch   = 256 // more than one partition creates in a millisecond
+	listBatch   = 256 // entries; more than one partition creates in a millisecond
 )
 
 // lists reads pages of records, newest first.
 type lists struct{ *core }
 
-// place is a position in the order of lists: newest first, then by id.
+// place is a position in the order of lists: newest first, then by ID.
 type place struct {
 	ms int64
 	id string
@@ -37,13 +37,13 @@ func parsePlace(s string) (place, error) {
 	ms, id, ok := strings.Cut(s, ".")
 	n, err := strconv.ParseInt(ms, 36, 64)
 	if !ok || err != nil {
-		return place{}, bridge.Errorf(bridge.CodeInvalid, "cursor: is not one of ours")
+		return place{}, bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", s).WithHint("use next of the previous page, or leave it out to begin with the newest")
 	}
 	return place{n, id}, nil
 }
 
-// List returns a page of records, newest first. Cursors come from an earlier
-// page; CodeInvalid for any other.
+// List returns a page of records, newest first. A cursor must come from an
+// earlier page; List returns CodeInvalid for any other.
 func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -55,7 +55,7 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		return bridge.List{}, err
 	}
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
-	most := min(listBatch, limit+1) // often enough; where the filter drops some, more at a time
+	most := min(listBatch, limit+1) // usually enough; if the filter drops some, more are read at a time
 	for {
 		places, err := ls.newest(ctx, f, at, most)
 		if err != nil || len(places) == 0 {
@@ -72,7 +72,7 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		}
 		for k, r := range records {
 			if at = places[k]; r == nil {
-				continue // outlived its retention
+				continue // its retention has passed
 			}
 			if len(out.Items) == limit {
 				out.Next = last.String()
@@ -86,7 +86,7 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 }
 
 // newest returns the next places after at, merged from the indexes that can
-// hold what the filter asks for; none at the end.
+// hold matches of the filter. It returns none at the end.
 func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
 	var names []string
 	switch {
@@ -124,7 +124,7 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most
 	return first(all, most), nil
 }
 
-// first sorts places, and returns the first of them.
+// first sorts places and returns the first of them.
 func first(all []place, most int) []place {
 	slices.SortFunc(all, func(x, y place) int {
 		if x.before(y) {
@@ -135,9 +135,9 @@ func first(all []place, most int) []place {
 	return all[:min(most, len(all))]
 }
 
-// pending are the places of all that is pending, in no order: that is what has
-// a deadline. An index of its own would cost every opening and every end more
-// than reading 36 bytes each costs who lists them.
+// pending returns the places of all pending interactions, unordered. They are
+// the ones that have a deadline. A separate index would cost every opening and
+// every resolution more than a listing pays for reading 36 bytes of each.
 func (ls *lists) pending(ctx context.Context) ([]place, error) {
 	cmds := make([]*redis.StringSliceCmd, ls.partitions)
 	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// lateBatch is how many late answers of a partition are read at once.
+// lateBatch is how many late answers of a partition are read at a time.
 const lateBatch = 500
 
 // mailbox implements bridge.Mailbox.
@@ -25,7 +25,7 @@ func (mb *mailbox) Messages(ctx context.Context, agent, session string, limit in
 		}
 		rec, err := mb.load(ctx, interaction)
 		if bridge.ErrorCode(err) == bridge.CodeNotFound {
-			return nil // outlived its retention
+			return nil // its retention has passed
 		}
 		if err == nil {
 			out = append(out, bridge.NewMessage(id, rec))
@@ -58,8 +58,8 @@ func (mb *mailbox) Acknowledge(ctx context.Context, agent, session, through stri
 
 var errEnough = bridge.Errorf(bridge.CodeInternal, "enough")
 
-// lateOf calls f for each late answer of a session, oldest first, until it
-// returns an error; errEnough ends it well.
+// lateOf calls f for each late answer of a session, oldest first, until f
+// returns an error. It returns that error, or nil for errEnough.
 func (mb *mailbox) lateOf(ctx context.Context, agent, session string, f func(entry string, id bridge.ID) error) error {
 	key, at := mb.keys.late(mb.partition(session, "")), "-"
 	for {
@@ -94,10 +94,10 @@ var entryForm = regexp.MustCompile(`^\d{1,15}-\d{1,15}$`)
 
 func parseEntry(s string) (entry, error) {
 	if !entryForm.MatchString(s) {
-		return entry{}, bridge.Errorf(bridge.CodeInvalid, "through: is not the id of a message")
+		return entry{}, bridge.Errorf(bridge.CodeInvalid, "through: invalid message ID %q", s)
 	}
 	ms, seq, _ := strings.Cut(s, "-")
-	a, _ := strconv.ParseUint(ms, 10, 64) // digits, as the form says
+	a, _ := strconv.ParseUint(ms, 10, 64) // entryForm allows only digits
 	c, _ := strconv.ParseUint(seq, 10, 64)
 	return entry{a, c}, nil
 }

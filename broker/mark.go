@@ -24,15 +24,16 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 	rs.poke()
 	r, err := readRecord(id, fields)
 	if err == nil && reply == "changed" {
-		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed meanwhile", id)
+		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
 	}
 	if err == nil && reply == "final" {
-		err = bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, r.State)
+		err = bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
 	}
 	return r, err
 }
 
-// markArgs are the arguments of mark.lua after the ID; nil for an empty mark.
+// markArgs returns the arguments of mark.lua after the ID, or nil for an empty
+// mark.
 func markArgs(m bridge.Mark) []any {
 	switch {
 	case m.Posted != nil:
@@ -85,7 +86,7 @@ func amendArgs(a *bridge.Amendment) []any {
 	return args
 }
 
-// voided are the voters whose approvals no longer count, each between two
+// voided returns the voters whose approvals no longer count, each between two
 // separators.
 func voided(voters []string) string {
 	out := ""

@@ -16,12 +16,13 @@ type memory struct{ *core }
 // ClearSession implements bridge.Memory.
 func (mem *memory) ClearSession(ctx context.Context, agent, session string) error {
 	if session == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "session: is empty")
+		return bridge.Errorf(bridge.CodeInvalid, "session: required")
 	}
 	return unavailable(mem.client.Del(ctx, mem.grantsKey(agent, session), mem.rememberedKey(agent, session)).Err())
 }
 
-// rememberedKey holds what tools remember; in the partition of the grants.
+// rememberedKey returns the key of what tools remember, in the partition of the
+// grants.
 func (mem *memory) rememberedKey(agent, session string) string {
 	return mem.keys.remembered(mem.partition(session, agent), agent, session)
 }
@@ -41,13 +42,13 @@ func (mem *memory) Recall(ctx context.Context, agent, session, key string) (brid
 		if err != nil {
 			return "", unavailable(err)
 		}
-		if scope, _, _ := strings.Cut(v, " "); bridge.Scope(scope) == bridge.ScopeOnce { // what follows proves it
+		if scope, _, _ := strings.Cut(v, " "); bridge.Scope(scope) == bridge.ScopeOnce { // its proof follows
 			n, err := mem.client.HDel(ctx, hash, field).Result()
 			if err != nil {
 				return "", unavailable(err)
 			}
 			if n == 0 {
-				continue // somebody else has used it up
+				continue // another caller has used it
 			}
 		}
 		return bridge.Scope(v), nil
@@ -55,8 +56,9 @@ func (mem *memory) Recall(ctx context.Context, agent, session, key string) (brid
 	return "", nil
 }
 
-// remembered reads what a tool remembers, by a hash of its key, which may hold
-// a credential. Older versions kept it under the key itself.
+// remembered reads a value that a tool remembers, by the hash of its key,
+// because a key may hold a credential. Older versions stored it under the key
+// itself.
 func (mem *memory) remembered(ctx context.Context, hash, key string) (field, value string, err error) {
 	for _, field = range []string{hashed(key), key} {
 		if value, err = mem.client.HGet(ctx, hash, field).Result(); !errors.Is(err, redis.Nil) {

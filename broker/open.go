@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// openTries bounds how often an opening is repeated because what it would join
-// has changed in the meantime.
+// openTries limits how often an opening is retried because a request that it
+// would join has changed in the meantime.
 const openTries = 10
 
 // openings implements bridge.Openings.
@@ -84,14 +84,14 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		case "unversioned":
 			return op.unversioned(ctx, id, i)
 		case "taken":
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).
-				WithHint("the newer one is %s", id)
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
+				WithHint("use the follow-up, %s", id)
 		case "missing":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		case "batch":
 			first = id
 		case "twin":
-			if join, err = op.twin(ctx, id); err != nil {
+			if join, err = op.duplicate(ctx, id); err != nil {
 				return bridge.Record{}, false, err
 			}
 		case "joined":
@@ -104,13 +104,13 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			return op.opened(ctx, o, reply[2])
 		}
 	}
-	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
 		WithHint("try again")
 }
 
-// unversioned is the answer to a repeat whose first request was stored by a
-// version that digested the record instead of the request. It is a repeat if
-// both ask for the same.
+// unversioned answers a repeat whose first request was stored by a version that
+// digested the record instead of the request. It is a repeat if both ask for
+// the same thing.
 func (op *openings) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
 	rec, err := op.load(ctx, id)
 	if err == nil && rec.Interaction.Digest != i.Digest {
@@ -120,12 +120,12 @@ func (op *openings) unversioned(ctx context.Context, id bridge.ID, i bridge.Inte
 }
 
 func reused(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").
-		WithHint("the first one is %s", id)
+	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: already used for a different request").
+		WithHint("use another key, or repeat the request of interaction %s unchanged", id)
 }
 
-// opened is the record of what was opened now, in ms. It is read only where
-// the opening did more than store what it was given.
+// opened returns the record of an interaction that was opened at now, in ms. It
+// reads the record only if the opening did more than store its arguments.
 func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
 	op.poke()
 	i := o.Interaction
@@ -146,8 +146,9 @@ func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (b
 	return rec, true, nil
 }
 
-// twin says how an opening goes on that found an identical request.
-func (op *openings) twin(ctx context.Context, id bridge.ID) (string, error) {
+// duplicate decides how an opening goes on that found a duplicate: it returns
+// the join member of openMore.
+func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error) {
 	rec, err := op.load(ctx, id)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (rec.Over() || rec.Next != ""):
@@ -158,12 +159,12 @@ func (op *openings) twin(ctx context.Context, id bridge.ID) (string, error) {
 	return "join:" + string(id), nil
 }
 
-// openArgs are the arguments of open.lua; its header says what they are.
+// openArgs returns the arguments of open.lua; its header describes them.
 func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
 	i := o.Interaction
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		afterHold = data(o.AfterHold) // others cannot be held
+		afterHold = data(o.AfterHold) // only such interactions can be held
 	}
 	if o.Awaited {
 		channel = op.keys.wake(op.node)
@@ -181,8 +182,8 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 	return args
 }
 
-// openMore is what few openings need. Arguments of scripts are dear, so it is
-// one of them, and most openings do without.
+// openMore holds the arguments of an opening that few openings need. Arguments
+// are expensive, so these are a single one, and most openings do without it.
 type openMore struct {
 	State        bridge.State   `json:"state,omitempty"`
 	Response     string         `json:"response,omitempty"` // JSON, like those below
@@ -224,15 +225,15 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 	return m
 }
 
-// rare reports whether an opening needs what few do.
+// rare reports whether an opening needs openMore.
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
 	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
 		len(i.Steps) > 0 || len(o.Failures) > 0
 }
 
-// correlation are the ids that an agent's events carry; empty where there are
-// none.
+// correlation returns the IDs that an agent attaches to its events, as JSON. It
+// is empty if there are none.
 func correlation(i bridge.Interaction) string {
 	c := correlationIDs{i.ToolCall, i.Turn, i.ResponseID}
 	if c == (correlationIDs{}) {
@@ -254,11 +255,11 @@ func flag(b bool) string {
 	return "0"
 }
 
-// asked is a hash of what identical requests have in common: what is asked, and
-// what can be answered.
+// asked returns a hash of what duplicate requests have in common: what is
+// asked, and the possible answers.
 func asked(i bridge.Interaction) string {
 	if !i.Join {
-		return "" // the key is not used
+		return "" // the key that it names is not used
 	}
 	return hashed(string(data(i.Approval)) + i.Digest)
 }

@@ -14,8 +14,8 @@ import (
 // outbox implements bridge.Outbox.
 type outbox struct{ *core }
 
-// Wait implements bridge.Outbox. It also returns at the time the next job of
-// any process falls due.
+// Wait implements bridge.Outbox. It also returns when the next job of any
+// process is due.
 func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
 	if next, ok := ob.nextDue(ctx); ok {
 		d = min(d, max(next, 5*time.Millisecond))
@@ -29,7 +29,8 @@ func (ob *outbox) Wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// nextDue is how long until the earliest job is due; false if there is none.
+// nextDue returns how long it is until the earliest job is due, and false if
+// there is no job.
 func (ob *outbox) nextDue(ctx context.Context) (time.Duration, bool) {
 	next, now, err := ob.earliest(ctx, ob.keys.outbox)
 	if err != nil {
@@ -44,8 +45,8 @@ func (ob *outbox) nextDue(ctx context.Context) (time.Duration, bool) {
 	return time.UnixMilli(int64(earliest)).Sub(now), earliest > 0
 }
 
-// Claim implements bridge.Outbox. Partitions are visited in random order, so
-// that a busy one starves nobody.
+// Claim implements bridge.Outbox. It visits partitions in random order, so that
+// a busy one does not starve the others.
 func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	due, _, err := ob.due(ctx, ob.keys.outbox)
 	if err != nil {
@@ -60,14 +61,14 @@ func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]brid
 		packed, err := ob.run(ctx, p, ob.scripts.claim, []string{ob.keys.outbox(p), ob.keys.jobs(p)}, n-len(jobs), lease.Milliseconds()).StringSlice()
 		if err != nil {
 			if len(jobs) > 0 {
-				return jobs, nil // what was leased must be worked on
+				return jobs, nil // the leased jobs must be worked on
 			}
 			return nil, unavailable(err)
 		}
 		for k := 0; k+1 < len(packed); k += 2 {
 			j, err := parseJob(packed[k], packed[k+1])
 			if err != nil {
-				ob.log.Error("job can not be read", "job", packed[k], "error", err)
+				ob.log.Error("unreadable job", "job", packed[k], "error", err)
 				continue
 			}
 			jobs = append(jobs, j)
@@ -76,12 +77,12 @@ func (ob *outbox) Claim(ctx context.Context, n int, lease time.Duration) ([]brid
 	return jobs, nil
 }
 
-// parseJob reads kind:interaction:destination, and
+// parseJob parses a name, kind:interaction:destination, and a state,
 // attempt|fence|generation|created|leased_until.
 func parseJob(name, packed string) (bridge.Job, error) {
 	who, f := strings.Split(name, ":"), strings.Split(packed, "|")
 	if len(who) != 3 || len(f) < 5 {
-		return bridge.Job{}, bridge.Errorf(bridge.CodeInternal, "job has %d and %d fields", len(who), len(f))
+		return bridge.Job{}, bridge.Errorf(bridge.CodeInternal, "job has %d fields in its name and %d in its state", len(who), len(f))
 	}
 	var n [5]int64
 	for k, text := range []string{who[2], f[0], f[1], f[2], f[3]} {
@@ -129,7 +130,7 @@ func (ob *outbox) Retry(ctx context.Context, j bridge.Job, d time.Duration, reas
 	if reason == "" {
 		how = "later"
 	} else {
-		ob.log.Warn("delivery will be tried again", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
+		ob.log.Warn("delivery failed, will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
 	}
 	return ob.release(ctx, j, how, d.Milliseconds())
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// presence implements bridge.Presence. The connected front ends of a session are
-// two sorted sets by the time when each counts as gone: all of them, and those
-// that can answer.
+// presence implements bridge.Presence. The connected front ends of a session
+// are in two sorted sets, by the time when each counts as disconnected: one of
+// all front ends, and one of those that can answer.
 type presence struct{ *core }
 
 // Join implements bridge.Presence.

@@ -24,7 +24,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect))
 	verdict, err := reply.Text()
 	if err != nil {
-		oc.hub.wake(s.ID, nil) // it may have settled anyway
+		oc.hub.wake(s.ID, nil) // it may have been settled anyway
 		return bridge.Record{}, false, unavailable(err)
 	}
 	if verdict == "missing" {

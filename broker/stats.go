@@ -9,10 +9,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// agesRead bounds how many ids of a partition Stats reads.
+// agesRead limits how many IDs of a partition Stats reads.
 const agesRead = 500
 
-// Stats counts what is there.
+// Stats returns counts of what is stored, and the ages of a sample of the
+// pending interactions.
 func (b *Broker) Stats(ctx context.Context) (bridge.Stats, error) {
 	type counts struct {
 		pending, jobs, dead *redis.IntCmd
@@ -53,7 +54,7 @@ func (b *Broker) Stats(ctx context.Context) (bridge.Stats, error) {
 	return s, nil
 }
 
-// past is how long ago the first of a sorted set was due.
+// past returns how long ago the first member of a sorted set was due.
 func past(first []redis.Z, now time.Time) time.Duration {
 	if len(first) == 0 {
 		return 0
@@ -61,7 +62,7 @@ func past(first []redis.Z, now time.Time) time.Duration {
 	return max(0, now.Sub(time.UnixMilli(int64(first[0].Score))))
 }
 
-// waiting counts the callers that sleep.
+// waiting returns the number of callers that sleep.
 func (h *hub) waiting() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -49,7 +49,8 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 	return rec, result, err
 }
 
-// slots are the numbers of approvals that are needed in addition to the quorum.
+// slots returns the numbers of approvals that are required in addition to the
+// quorum.
 func slots(i bridge.Interaction) string {
 	out := ""
 	for _, n := range i.Slots() {
@@ -58,7 +59,8 @@ func slots(i bridge.Interaction) string {
 	return out
 }
 
-// expected is the number of amendments that a decision was checked under.
+// expected returns the number of amendments that a decision was checked
+// against. It is empty if any number is accepted.
 func expected(n *int) string {
 	if n == nil {
 		return ""
@@ -70,19 +72,20 @@ func changed(id bridge.ID) error {
 	return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
 }
 
-// revision is the revision that a script has to find; empty for any.
+// revision returns the revision that a script must find. It is empty if any
+// revision is accepted.
 func revision(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.FormatInt(n-1, 10) // what was opened is the first
+	return strconv.FormatInt(n-1, 10) // revision 1 is the opening, which scripts count as 0
 }
 
-// scopes by how far they reach.
+// scopes are ordered from the narrowest to the widest.
 var scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}
 
-// reach is how far a response reaches, and what it is with each reach up to
-// that.
+// reach returns the index of the scope of a response, counted from 1, and the
+// response with each scope up to that one.
 func reach(i bridge.Interaction, r bridge.Response) (int, []any) {
 	far := slices.Index(scopes, r.Scope) + 1
 	if r.State != bridge.StateApproved || far == 0 {
@@ -102,7 +105,7 @@ const (
 	voteField = "\x1f"
 )
 
-// clean takes out of a name what separates votes.
+// clean removes the separators of votes from a name.
 func clean(s string) string { return strings.NewReplacer(voteEnd, "", voteField, "").Replace(s) }
 
 func decodeVotes(id bridge.ID, s string) ([]bridge.Vote, error) {
