@@ -1,6 +1,6 @@
 // Package setup writes and checks installations: the config, the settings of
-// coding agents, the manifest of the Slack app, and the doctor, which names what
-// is wrong and how to fix it. Running the daemon does not belong here.
+// coding agents, the manifest of the Slack app, and the doctor, which names
+// what is wrong and how to fix it. Running the daemon does not belong here.
 package setup
 
 import (
@@ -44,6 +44,12 @@ func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
 func (d *Doctor) fail(check string, err error) {
 	e := bridge.PublicError(err)
 	d.add(check, bridge.FindingFailed, e.Message, e.Hint)
+}
+
+// Summary returns the numbers of platforms, routes, agents and people in a
+// config.
+func Summary(c config.Config) string {
+	return fmt.Sprintf("platforms: %d, routes: %d, agents: %d, people: %d", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
 }
 
 // Failed reports whether a check failed.
@@ -92,7 +98,7 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 		}
 		return c, false
 	}
-	d.add("config", bridge.FindingOK, fmt.Sprintf("%d platforms, %d routes, %d agents, %d people", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People)), "")
+	d.add("config", bridge.FindingOK, Summary(c), "")
 	if len(c.Platforms()) == 0 {
 		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nobody can be asked", "run nod init")
 	}
