@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// maxCoverage bounds the statement of what a scope covers, in characters. A
-// scope whose statement is longer is not offered, as a statement is never
-// shortened.
+// maxCoverage is the maximum length of the statement of what a scope covers, in
+// characters. A scope with a longer statement is not offered, because a
+// statement is never truncated.
 const maxCoverage = 600
 
 // Coverage states what an approval with a scope covers beyond the request
@@ -40,7 +40,7 @@ func (i Interaction) Coverage(s Scope) []string {
 	return out
 }
 
-// coverage writes the statement of what an approval with a scope covers.
+// coverage builds the statement of what an approval with a scope covers.
 type coverage struct {
 	of    Interaction
 	scope Scope
@@ -54,8 +54,8 @@ func (c coverage) rule(r RuleGrant) string {
 	return c.term() + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
 }
 
-// agentRemembers says that nod gives no grant, and what the agent calls the
-// choice.
+// agentRemembers states that nod creates no grant, and quotes the agent's
+// description of the choice.
 func (c coverage) agentRemembers() []string {
 	agent := readable(OneLine(c.of.Agent))
 	text := agent + " remembers this choice itself; nod stores no grant."
@@ -71,7 +71,8 @@ func (c coverage) agentRemembers() []string {
 	return []string{text}
 }
 
-// term begins a statement: how long, in which sessions, and who.
+// term returns the start of a statement: the duration, the sessions and the
+// agent.
 func (c coverage) term() string {
 	where := "in every session"
 	longest := AlwaysGrantTTL
@@ -81,9 +82,9 @@ func (c coverage) term() string {
 	return "For " + spelled(Ruling{GrantFor: c.of.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(OneLine(c.of.Agent))
 }
 
-// exactly lists everything that makes two requests the same. The agent's longer
-// texts come last, so that their writing direction does not change how the rest
-// reads.
+// exactly lists everything that has to match for two requests to be identical.
+// The agent's longer texts come last, so that their writing direction cannot
+// affect the rest.
 func (c coverage) exactly() string {
 	i, a := c.of, c.of.Approval
 	var s []string
@@ -128,15 +129,16 @@ func spelled(d time.Duration) string {
 	return d.String()
 }
 
-// quoted writes a text between quotation marks on one line, so that it cannot
-// pass for words of nod and two texts that differ never read alike.
+// quoted returns a text in quotation marks on one line. The result cannot be
+// mistaken for text of nod, and different texts never look the same.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
 	return `"` + readable(s) + `"`
 }
 
-// readable replaces each character that is not seen, or that changes how others
-// are seen, by its code point. A space that follows a space is not seen.
+// readable replaces each invisible character, and each character that affects
+// how others appear, with its code point. A space after a space counts as
+// invisible.
 func readable(s string) string {
 	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {
@@ -146,7 +148,7 @@ func readable(s string) string {
 	})
 }
 
-// readableJSON is readable for compact JSON, whose value stays the same.
+// readableJSON is like readable for compact JSON. It preserves the JSON value.
 func readableJSON(s string) string {
 	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {

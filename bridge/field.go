@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// MaxFields bounds the inputs of one interaction; an index fits one byte of a
-// token.
+// MaxFields is the maximum number of inputs of one interaction. An index has to
+// fit in one byte of a token.
 const MaxFields = 50
 
-// Parts of a plan_review.
+// Parts of a plan_review, and the values of its decision.
 const (
 	PartDecision       = "decision"
 	PartFeedback       = "feedback"
@@ -21,25 +21,25 @@ const (
 	PlanRequestChanges = "request_changes"
 )
 
-// Field is one input that a human fills: a question, or a part of one that has
-// several. Its ID is the question's, or the question's and the part's with a
-// slash between them, which no question id holds.
+// Field is one input: a question, or a part of a question that has several. Its
+// ID is that of the question, followed for a part by a slash and the key of the
+// part. A question ID cannot contain a slash.
 type Field struct {
 	Question
 	Of      int    // index of the question
-	Part    string // key in the question's object; empty: the field is the question
+	Part    string // key in the question's object; empty if the field is the question
 	Initial *Answer
-	boolean bool // options are true and false, and the value is JSON
+	boolean bool // the options are true and false, and the value is JSON
 }
 
-// Fields lists the inputs of an ask in the order they are shown; none for an
-// approval. Controls name fields by their index in it.
+// Fields returns the inputs of a question in display order. It returns none for
+// an approval. Controls refer to fields by their index in this list.
 func (r Ask) Fields() []Field {
 	out := fieldsOf(r.Questions)
 	if len(r.Initial) == 0 {
 		return out
 	}
-	initial, _ := r.Split(r.Initial) // Normalize refused what does not fit
+	initial, _ := r.Split(r.Initial) // Normalize has checked it
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -56,7 +56,7 @@ func fieldsOf(questions []Question) []Field {
 	return out
 }
 
-// fields are the inputs of the question, with the defaults of its parts.
+// fields returns the inputs of the question, with the defaults of its parts.
 func (q Question) fields(of int) []Field {
 	if !q.Composite() {
 		return []Field{{Question: q, Of: of}}
@@ -65,7 +65,7 @@ func (q Question) fields(of int) []Field {
 	if q.Default == nil {
 		return out
 	}
-	defaults, _ := q.Default.Object() // Normalize refused what is none
+	defaults, _ := q.Default.Object() // Normalize has checked it
 	for n, f := range out {
 		if a, ok := defaults[f.Part]; ok {
 			a = f.unwrap(a)
@@ -94,7 +94,7 @@ func (q Question) parts(of int) []Field {
 	case WidgetForm:
 		fields, err := ParseSchema(q.Schema)
 		if err != nil {
-			return nil // Normalize refused it
+			return nil // unreachable, because Normalize has checked it
 		}
 		for n := range fields {
 			part := partField(q, of, fields[n].Part, fields[n].Question)
@@ -112,14 +112,14 @@ func partField(q Question, of int, part string, f Question) Field {
 	return Field{Question: f, Of: of, Part: part}
 }
 
-// LonePlan reports whether the ask is one plan review: then Approve is one
-// tap, and Request changes opens a text input.
+// LonePlan reports whether the ask is a single plan review. Its Approve button
+// answers with one click, and Request changes opens a text input.
 func (r Ask) LonePlan() bool {
 	return len(r.Questions) == 1 && r.Questions[0].Widget == WidgetPlanReview
 }
 
-// Lone returns the only field of an ask that has no other; false where there
-// are several or none.
+// Lone returns the only field of an ask. It returns false if there are several
+// or none.
 func (r Ask) Lone() (Field, bool) {
 	if f := r.Fields(); len(f) == 1 {
 		return f[0], true
@@ -127,8 +127,8 @@ func (r Ask) Lone() (Field, bool) {
 	return Field{}, false
 }
 
-// FormFields are the indexes of the fields that a form shows which asks for
-// everything at once.
+// FormFields returns the indexes of the fields that a form with all inputs
+// shows.
 func (r Ask) FormFields() []int {
 	if r.LonePlan() {
 		return []int{1}
@@ -140,7 +140,7 @@ func (r Ask) FormFields() []int {
 	return out
 }
 
-// FieldAnswer finds the answer of a field among the answers by question.
+// FieldAnswer returns the answer of a field from the answers by question ID.
 func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 	a := answers[i.Questions[f.Of].ID]
 	if f.Part == "" {
@@ -150,7 +150,7 @@ func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 	return f.unwrap(m[f.Part])
 }
 
-// unwrap turns a JSON value of an object into the field's own.
+// unwrap converts a JSON value of an object into the value of the field.
 func (f Field) unwrap(a Answer) Answer {
 	if f.boolean && a.JSON != nil {
 		return TextAnswer(string(a.JSON))
@@ -158,8 +158,8 @@ func (f Field) unwrap(a Answer) Answer {
 	return a
 }
 
-// Split turns answers by question id into answers by field id. A problem
-// names what is not a part of a question.
+// Split converts answers by question ID into answers by field ID. It returns a
+// problem if an answer does not have the form of its question.
 func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 	out := map[string]Answer{}
 	for _, q := range r.Questions {
@@ -173,13 +173,13 @@ func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 		}
 		m, ok := a.Object()
 		if !ok {
-			return nil, q.ID + " wants an object"
+			return nil, q.ID + " requires an object"
 		}
 		fields := q.fields(0)
 		for part, v := range m {
 			n := slices.IndexFunc(fields, func(f Field) bool { return f.Part == part })
 			if n < 0 {
-				return nil, q.ID + " has no " + strconv.Quote(part)
+				return nil, q.ID + ": unknown part " + strconv.Quote(part)
 			}
 			out[fields[n].ID] = fields[n].unwrap(v)
 		}
@@ -187,8 +187,9 @@ func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 	return out, ""
 }
 
-// compose makes a question's answer of its fields' checked answers. It returns
-// the field, by part, that is wrong in view of the others, and why.
+// compose combines the checked answers of the fields into the answer of the
+// question. If they contradict each other, it returns the part to correct and
+// the problem.
 func (q Question) compose(fields []Field, given map[string]Answer) (Answer, string, string) {
 	if !q.Composite() {
 		return given[q.ID], "", ""
@@ -214,7 +215,7 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	return object(keys, values), "", ""
 }
 
-// reviewAnswer is compose for a plan.
+// reviewAnswer composes the answer to a plan review.
 func reviewAnswer(decision, feedback string, required bool) (Answer, string, string) {
 	switch {
 	case decision == "" && feedback != "":
@@ -224,9 +225,9 @@ func reviewAnswer(decision, feedback string, required bool) (Answer, string, str
 	case decision == "":
 		return Answer{}, "", ""
 	case decision == PlanRequestChanges && feedback == "":
-		return Answer{}, PartFeedback, "Say what has to change."
+		return Answer{}, PartFeedback, "Describe what has to change."
 	case decision == PlanApprove && feedback != "":
-		return Answer{}, PartDecision, "Approve takes no feedback. Choose Request changes, or empty the text."
+		return Answer{}, PartDecision, "Approve does not accept feedback. Choose Request changes, or clear the text."
 	}
 	keys, values := []string{PartDecision}, map[string]Answer{PartDecision: TextAnswer(decision)}
 	if feedback != "" {
@@ -235,7 +236,7 @@ func reviewAnswer(decision, feedback string, required bool) (Answer, string, str
 	return object(keys, values), "", ""
 }
 
-// feedbackAnswer is compose for comments on items.
+// feedbackAnswer composes the answer to a request for feedback.
 func feedbackAnswer(fields []Field, of func(part string) Answer, required bool) (Answer, string, string) {
 	keys, values, some := []string{}, map[string]Answer{}, false
 	for _, f := range fields {
@@ -243,12 +244,12 @@ func feedbackAnswer(fields []Field, of func(part string) Answer, required bool) 
 		some = some || !of(f.Part).Empty()
 	}
 	if !some && required {
-		return Answer{}, fields[0].Part, "Write at least one comment."
+		return Answer{}, fields[0].Part, "Enter at least one comment."
 	}
 	return object(keys, values), "", ""
 }
 
-// object writes an object with its members in order.
+// object returns an object with its members in the given order.
 func object(keys []string, values map[string]Answer) Answer {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -266,7 +267,7 @@ func object(keys []string, values map[string]Answer) Answer {
 	return Answer{JSON: b.Bytes()}
 }
 
-// Label names a field for a sentence.
+// Label returns the name of the field for use in a sentence.
 func (f Field) Label() string {
 	for _, s := range []string{f.Header, f.Text, f.Part, f.ID} {
 		if s = strings.TrimSpace(s); s != "" {

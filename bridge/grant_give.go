@@ -12,7 +12,7 @@ func givesGrant(i Interaction, s Scope) bool {
 	return a != nil && !a.AgentRemembers && strings.HasPrefix(i.GrantKey, exactPrefix) && slices.Contains(a.Scopes, s)
 }
 
-// Given are the grants that a record's approval gives.
+// Given returns the grants that the approval of a record creates.
 func (r Record) Given() []Grant {
 	i := r.Interaction
 	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || !givesGrant(i, r.Response.Scope) {
