@@ -28,7 +28,7 @@ func Build(v bridge.View) (Message, error) {
 	if len(v.Batch) > 0 {
 		return buildBatch(v)
 	}
-	c := render.NewCard(v, listed)
+	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
 		if measure(m.Blocks) > maxMessage {
@@ -46,6 +46,15 @@ func Build(v bridge.View) (Message, error) {
 		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card does not fit %d characters", maxMessage)
+}
+
+// listedOnCard reports which options the text of a card has to list: also those
+// that only a modal offers, so that everyone can read the choice. Yes and no need
+// no list.
+func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
+	f, lone := i.Lone()
+	inModal := !lone || needsForm(f.Question)
+	return func(q bridge.Question) bool { return inModal && q.Widget != bridge.WidgetConfirm || listed(q) }
 }
 
 // listed reports whether the options have to be listed in the text.

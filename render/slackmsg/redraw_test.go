@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
@@ -80,6 +82,35 @@ func TestPlainContext(t *testing.T) {
 		for _, text := range regexp.MustCompile(`\{"type":"mrkdwn"[^}]*\}`).FindAllString(string(raw), -1) {
 			if strings.Contains(text, "*a*") {
 				t.Errorf("%s: %s", s.Name, text)
+			}
+		}
+	}
+}
+
+// TestModalOptions checks that the options which only a modal offers can be read
+// on the card as well.
+func TestModalOptions(t *testing.T) {
+	t.Parallel()
+	many := make([]bridge.Option, 40)
+	for n := range many {
+		many[n] = bridge.Option{Value: strconv.Itoa(n), Label: "Cluster " + strconv.Itoa(n)}
+	}
+	q := bridge.Question{ID: "q", Text: "Where?", Widget: bridge.WidgetSelect, Options: many}
+	other := bridge.Question{ID: "r", Text: "How?", Widget: bridge.WidgetRadio, Options: many[:2]}
+	for name, questions := range map[string][]bridge.Question{"long list": {q}, "several": {other, q}} {
+		s := rendertest.Samples()[0]
+		s.View.Record.Interaction.Questions = questions
+		m, err := slackmsg.Build(s.View)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(m.Blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range many {
+			if !strings.Contains(string(raw), `"`+o.Label+`"`) {
+				t.Errorf("%s: the card does not list %s", name, o.Label)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -179,6 +180,21 @@ func TestPeople(t *testing.T) {
 	d.refused("user_not_found", err)
 	_, err = d.api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: "C0NONE"})
 	d.refused("channel_not_found", err)
+}
+
+// TestGridAccounts checks direct messages to an account of an Enterprise Grid,
+// whose ID begins with W.
+func TestGridAccounts(t *testing.T) {
+	t.Parallel()
+	hub := core.NewHub(true)
+	e := slack.New(hub, []core.Account{{Key: "wim", Name: "Wim", ID: "W0WIM00001"}}, slack.Options{})
+	server := httptest.NewServer(e)
+	t.Cleanup(func() { hub.Close(); server.Close() })
+	api := bot(server.URL, slack.BotToken, "")
+	channel, ts, err := api.PostMessageContext(t.Context(), "W0WIM00001", slackgo.MsgOptionText("hello", false))
+	if err != nil || channel != "D0WIM00001" || e.Message(channel, ts) == nil {
+		t.Errorf("it went to %s: %v", channel, err)
+	}
 }
 
 // TestAuthorization checks which token each method takes, and what scopes the
