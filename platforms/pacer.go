@@ -68,8 +68,8 @@ type line struct {
 }
 
 const (
-	// patience is how long Wait blocks. A longer delay is returned to the
-	// outbox, which does other work in the meantime.
+	// patience is the longest time for which Wait blocks. A longer delay is
+	// returned to the outbox, which does other work in the meantime.
 	patience = time.Second
 	// lost is the time after which a place is given up if its send is not
 	// retried.

@@ -10,7 +10,7 @@ import (
 // Item is one of several approvals that share a message.
 type Item struct {
 	Number int
-	View   bridge.View // of this approval alone
+	View   bridge.View // of this approval only
 	Blocks []Block
 	full   []Block // the request, whatever its state
 	// Decisions are the indexes of the decisions that have a control. It is
