@@ -218,7 +218,7 @@ var contract = []struct {
 	{"the card says when the agent has it", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
 		r.Press("ana", a.On(s), "Allow once")
-		a.Closed("Nobody was waiting for this any more")
+		a.Closed("The agent was no longer waiting")
 		a.End()
 		a.Closed("has received this")
 	}},
