@@ -49,7 +49,7 @@ func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs brid
 		r.Add("scopes", bridge.FindingSkipped, "Slack does not say what the token may", "")
 		return
 	}
-	direct := slices.ContainsFunc(needs.Destinations, func(d bridge.Destination) bool { return strings.HasPrefix(d.Channel, "U") })
+	direct := slices.ContainsFunc(needs.Destinations, isDirect)
 	missing := false
 	for _, s := range []struct {
 		scope, what string
@@ -77,6 +77,12 @@ func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs brid
 	}
 }
 
+// isDirect reports whether a destination is a person. The ID of a person begins
+// with U, or with W in an Enterprise Grid.
+func isDirect(d bridge.Destination) bool {
+	return strings.HasPrefix(d.Channel, "U") || strings.HasPrefix(d.Channel, "W")
+}
+
 func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
 	if !p.socket {
 		r.Add("signature", bridge.FindingSkipped, "the signing secret shows with the first press", "")
@@ -98,7 +104,7 @@ func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
 
 func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination) {
 	check := "channel." + d.Channel
-	if strings.HasPrefix(d.Channel, "U") {
+	if isDirect(d) {
 		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
 		return
 	}
