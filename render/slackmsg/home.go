@@ -11,13 +11,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// homeMost is how many requests the Home tab lists: each takes three blocks of
-// the 100 that a view has.
+// homeMost is the maximum number of requests in the Home tab. Each takes three of
+// the 100 blocks of a view.
 const homeMost = 25
 
-// Home is what a member sees in the app's Home tab: what waits for them, with
-// the way to each card. Team is the address of the workspace, with a slash at
-// its end, and platform the one whose cards can be opened.
+// Home returns the Home tab of a member: the member's pending requests, with a
+// link to each card. Team is the URL of the workspace, with a trailing slash.
+// Platform is the name of the platform whose cards are linked.
 func Home(waiting []bridge.Record, more bool, platform, team string, now time.Time) slack.HomeTabViewRequest {
 	title := "Nothing waits for you"
 	if n := len(waiting); n > 0 {
@@ -50,7 +50,8 @@ func Home(waiting []bridge.Record, more bool, platform, team string, now time.Ti
 	)}}
 }
 
-// cardLink is where the card of a request is on a platform; empty: nowhere.
+// cardLink returns the URL of the card of a request on a platform. It is empty if
+// there is no card.
 func cardLink(r bridge.Record, platform, team string) string {
 	for n, d := range r.Interaction.Destinations {
 		ref, posted := r.Messages[n]
