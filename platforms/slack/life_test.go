@@ -267,7 +267,7 @@ func TestNoteToOutsider(t *testing.T) {
 	at := s.at(s.posts(approval("make deploy"), ""))
 	const note = "Not *you*: run `rm -rf _x_` & <@U0ANA00001>"
 	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note + "\u202e"}, nil
 	})
 	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
 	for _, who := range []string{"mal", "bo"} {
@@ -278,6 +278,9 @@ func TestNoteToOutsider(t *testing.T) {
 	}
 	if n := len(s.messages()); n != 1 {
 		t.Errorf("the channel has %d messages", n)
+	}
+	if strings.Contains(s.notes("mal")+s.notes("bo"), "\u202e") {
+		t.Error("a note has a character that people cannot see")
 	}
 }
 
