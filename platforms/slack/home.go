@@ -36,8 +36,8 @@ func (p *Platform) home(ctx context.Context, sink bridge.Sink, user string) {
 	}
 }
 
-// workspace returns the URL of the workspace, for links to cards. It is empty if
-// Slack does not return it.
+// workspace returns the URL of the workspace, for links to cards. It is empty
+// if Slack does not return it.
 func (p *Platform) workspace(ctx context.Context) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -94,8 +94,8 @@ type reaction struct {
 // afterwards is the time limit for everything that follows an acknowledgment.
 const afterwards = 10 * time.Second
 
-// finish runs what follows the acknowledgment. Its time limit is its own, because
-// the click is already stored.
+// finish runs what follows the acknowledgment. Its time limit is its own,
+// because the click is already stored.
 func (r reaction) finish(ctx context.Context) {
 	if r.then == nil {
 		return
@@ -134,8 +134,8 @@ func (p *Platform) actor(in payload) bridge.Actor {
 	return bridge.Actor{Platform: p.name, User: in.User.ID, Name: platforms.DisplayName(in.User.Name, in.User.Username)}
 }
 
-// told is the reply to a slash command. Only the person who sent the command sees
-// it.
+// told is the reply to a slash command. Only the person who sent the command
+// sees it.
 type told struct {
 	Type   string        `json:"response_type"`
 	Text   string        `json:"text"`
@@ -262,8 +262,8 @@ func closed(note string) *answer {
 	return &answer{Action: "update", View: &view}
 }
 
-// fieldErrors shows problems at their fields. If no field has a problem, it shows
-// the note at the first field.
+// fieldErrors shows problems at their fields. If no field has a problem, it
+// shows the note at the first field.
 func fieldErrors(s state, problems map[int]string, note string) *answer {
 	errs := map[string]string{}
 	fallback := ""
@@ -320,8 +320,8 @@ func inputs(s state) map[int]bridge.Input {
 	return out
 }
 
-// index returns the index in the value of an option, or -1 if the value is not an
-// index.
+// index returns the index in the value of an option, or -1 if the value is not
+// an index.
 func index(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

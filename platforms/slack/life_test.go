@@ -210,8 +210,8 @@ func (s *stage) notes(who string) string {
 	return strings.Join(s.sandbox.Person(who).Notes("slack"), "\n")
 }
 
-// TestLostAnswer checks that both cards of one request close, although nod knows
-// one of them only: the answer to the post of the other was lost.
+// TestLostAnswer checks that both cards of one request close, although nod
+// knows one of them only: the answer to the post of the other was lost.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, false).connect()
@@ -259,8 +259,8 @@ func TestAcknowledgesFirst(t *testing.T) {
 	s.until("the note arrives", func() bool { return strings.Contains(s.notes("mal"), "not you") })
 }
 
-// TestNoteToOutsider checks that a person who is not in the channel is told what
-// became of the click, in the words that were meant.
+// TestNoteToOutsider checks that a person who is not in the channel is told
+// what became of the click, in the words that were meant.
 func TestNoteToOutsider(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, false).connect()

@@ -93,8 +93,8 @@ func (l *lister) Waiting(_ context.Context, who bridge.Actor, _ int) ([]bridge.R
 	return l.waiting, true, nil
 }
 
-// TestHome checks that the Home tab lists the pending requests of the member who
-// opens it, and of no one else.
+// TestHome checks that the Home tab lists the pending requests of the member
+// who opens it, and of no one else.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	s, p := desk(t)

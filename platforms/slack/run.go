@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	// stalledAfter is how long the socket may be without a connection before nod
-	// replaces the client. The SDK's own loop has states that it never leaves.
+	// stalledAfter is how long the socket may be without a connection before
+	// nod replaces the client. The SDK's own loop has states that it never
+	// leaves.
 	stalledAfter = 45 * time.Second
 	watchEvery   = time.Second
 	clicksAtOnce = 64
@@ -98,8 +99,9 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 	}
 }
 
-// follow updates the health after an event of the connection, and lost, the time
-// when the connection was lost. It returns an error if an administrator must act.
+// follow updates the health after an event of the connection, and lost, the
+// time when the connection was lost. It returns an error if an administrator
+// must act.
 func (p *Platform) follow(e socketmode.Event, lost *time.Time) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:
@@ -134,8 +136,8 @@ func (p *Platform) connectionError(data any) error {
 }
 
 // envelope returns the ID and the payload of an event that has to be
-// acknowledged, even if the SDK could not decode it. The ID of any other event is
-// empty.
+// acknowledged, even if the SDK could not decode it. The ID of any other event
+// is empty.
 func envelope(e socketmode.Event) (string, []byte) {
 	if e.Request != nil && e.Request.EnvelopeID != "" {
 		return e.Request.EnvelopeID, e.Request.Payload
@@ -238,8 +240,9 @@ func command(form url.Values) []byte {
 	return raw
 }
 
-// signed reports whether a request has a valid v0 signature. The verifier of the
-// SDK compares in constant time and refuses requests older than five minutes.
+// signed reports whether a request has a valid v0 signature. The verifier of
+// the SDK compares in constant time and refuses requests older than five
+// minutes.
 func (p *Platform) signed(h http.Header, body []byte) bool {
 	v, err := slack.NewSecretsVerifier(h, p.secret)
 	if err != nil {

@@ -61,8 +61,8 @@ var noThread = []string{
 }
 
 // reply posts a message to a thread and shows it in the channel too, as only
-// people who follow the thread see its replies. It posts to the channel alone if
-// the thread does not accept the message.
+// people who follow the thread see its replies. It posts to the channel alone
+// if the thread does not accept the message.
 func (p *Platform) reply(
 	ctx context.Context, channel, thread string, opts []slack.MsgOption,
 ) (in, ts string, got slack.Message, err error) {

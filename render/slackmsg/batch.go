@@ -28,12 +28,12 @@ func buildBatch(v bridge.View) (Message, error) {
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests are too long for one message (%d characters)", len(v.Batch), maxMessage)
 }
 
-// plainest is the limit at which items lose their markup too, because many small
-// spans may need more space than their text.
+// plainest is the limit at which items lose their markup too, because many
+// small spans may need more space than their text.
 const plainest = 150
 
-// batchMessage writes at most limit characters of each item, and reports whether
-// every item is complete.
+// batchMessage writes at most limit characters of each item, and reports
+// whether every item is complete.
 func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
 	id := blockID(v)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}

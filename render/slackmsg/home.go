@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// homeMost is the maximum number of requests in the Home tab. Each takes three of
-// the 100 blocks of a view.
+// homeMost is the maximum number of requests in the Home tab. Each takes three
+// of the 100 blocks of a view.
 const homeMost = 25
 
 // Home returns the Home tab of a member: the member's pending requests, with a
@@ -50,8 +50,8 @@ func Home(waiting []bridge.Record, more bool, platform, team string, now time.Ti
 	)}}
 }
 
-// cardLink returns the URL of the card of a request on a platform. It is empty if
-// there is no card.
+// cardLink returns the URL of the card of a request on a platform. It is empty
+// if there is no card.
 func cardLink(r bridge.Record, platform, team string) string {
 	for n, d := range r.Interaction.Destinations {
 		ref, posted := r.Messages[n]

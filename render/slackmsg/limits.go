@@ -4,9 +4,10 @@ package slackmsg
 
 import "github.com/nodbridge/nod/render"
 
-// Slack's limits, in characters of the text that is sent, unless a comment names
-// another unit. The source is docs.slack.dev (reference/block-kit,
-// methods/chat.postMessage, methods/views.open), unless a comment names another.
+// Slack's limits, in characters of the text that is sent, unless a comment
+// names another unit. The source is docs.slack.dev (reference/block-kit,
+// methods/chat.postMessage, methods/views.open), unless a comment names
+// another.
 const (
 	maxHeader       = 150
 	maxButton       = 75
@@ -31,8 +32,8 @@ const (
 	maxNesting      = 6
 )
 
-// cost returns the length of a text as Slack counts it: in characters, with &, <
-// and > as entities. It counts UTF-16 units, which are never fewer than code
+// cost returns the length of a text as Slack counts it: in characters, with &,
+// < and > as entities. It counts UTF-16 units, which are never fewer than code
 // points.
 func cost(s string) int {
 	n := render.UTF16(s)
@@ -47,8 +48,8 @@ func cost(s string) int {
 	return n
 }
 
-// wireCost returns the cost of a text, with characters that JSON escapes counted
-// twice, as in the size of a whole message.
+// wireCost returns the cost of a text, with characters that JSON escapes
+// counted twice, as in the size of a whole message.
 func wireCost(s string) int {
 	n := cost(s)
 	for _, r := range s {

@@ -48,9 +48,9 @@ func Build(v bridge.View) (Message, error) {
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
 }
 
-// listedOnCard returns a function that reports whether the text of a card has to
-// list the options of a question. It lists options that only a modal offers, so
-// that everyone can read them, except yes and no.
+// listedOnCard returns a function that reports whether the text of a card has
+// to list the options of a question. It lists options that only a modal offers,
+// so that everyone can read them, except yes and no.
 func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
 	f, lone := i.Lone()
 	inModal := !lone || needsForm(f.Question)
@@ -68,8 +68,8 @@ func listed(q bridge.Question) bool {
 	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
 }
 
-// build writes the card with at most limit characters of the body, and as many of
-// the questions. It reports whether both are complete.
+// build writes the card with at most limit characters of the body, and as many
+// of the questions. It reports whether both are complete.
 func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	id := blockID(v)
 	body, whole := clip(c.Body, limit)
@@ -117,12 +117,13 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	return m, whole
 }
 
-// blockID returns the end of the IDs of a card's blocks. Clients keep the values
-// that a person entered while the ID of their block stays the same, so the IDs
-// change only with the content, and not with a vote or a reminder.
+// blockID returns the end of the IDs of a card's blocks. Clients keep the
+// values that a person entered while the ID of their block stays the same, so
+// the IDs change only with the content, and not with a vote or a reminder.
 func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] }
 
-// fullText returns the title of the messages that carry the full text of a view.
+// fullText returns the title of the messages that carry the full text of a
+// view.
 func fullText(v bridge.View) string {
 	return "Full text " + blockID(v)
 }
@@ -141,9 +142,9 @@ func footer(i bridge.Interaction, id, digest string) slack.Block {
 	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
 }
 
-// clip keeps the start of a document and reports whether that is all of its text.
-// Many tiny paragraphs are far larger as blocks than as text, so such a document
-// loses its markup before it loses any text.
+// clip keeps the start of a document and reports whether that is all of its
+// text. Many tiny paragraphs are far larger as blocks than as text, so such a
+// document loses its markup before it loses any text.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	text := render.PlainText(doc)
 	whole := cost(text) <= limit
@@ -153,8 +154,8 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 
-// parts returns the messages that carry the full text. They do not change unless
-// the view's content does, so that a delivery can be resumed.
+// parts returns the messages that carry the full text. They do not change
+// unless the view's content does, so that a delivery can be resumed.
 func parts(v bridge.View, c render.Card) []Message {
 	pieces := render.Split(c.FullText(), maxPart, wireCost)
 	out := make([]Message, len(pieces))
@@ -171,8 +172,9 @@ func parts(v bridge.View, c render.Card) []Message {
 	return out
 }
 
-// measure returns the size of blocks in characters of their JSON, with entities.
-// Slack's limit is unpublished, and this is the strictest known way to count.
+// measure returns the size of blocks in characters of their JSON, with
+// entities. Slack's limit is unpublished, and this is the strictest known way
+// to count.
 func measure(blocks []slack.Block) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -214,8 +216,8 @@ func controls(v bridge.View, id string) []slack.Block {
 	return append(out, slack.NewActionBlock("act-"+id, row...))
 }
 
-// needsForm reports whether a single question is answered in a modal rather than
-// in the message.
+// needsForm reports whether a single question is answered in a modal rather
+// than in the message.
 func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
@@ -260,8 +262,8 @@ func button(id, token, label string, style slack.Style) *slack.ButtonBlockElemen
 	return b
 }
 
-// inlineLabel returns the label of an input in a message, which already shows the
-// text of the question.
+// inlineLabel returns the label of an input in a message, which already shows
+// the text of the question.
 func inlineLabel(q bridge.Question) string {
 	q.Text = ""
 	return fieldLabel(q)

@@ -206,9 +206,9 @@ func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// choice returns the element that offers the options: that of the widget if they
-// fit, otherwise a select, with groups if there are more than 100 options. Value
-// is the current choice.
+// choice returns the element that offers the options: that of the widget if
+// they fit, otherwise a select, with groups if there are more than 100 options.
+// Value is the current choice.
 func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	options := make([]*slack.OptionBlockObject, len(q.Options))
 	var initial []*slack.OptionBlockObject

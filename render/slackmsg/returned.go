@@ -14,13 +14,13 @@ import (
 )
 
 // Hidden compares the blocks of a message with those that Slack returned for
-// it, and describes the text that people cannot read. It returns an empty string
-// if they can read everything.
+// it, and describes the text that people cannot read. It returns an empty
+// string if they can read everything.
 //
-// Slack rewrites texts: it escapes them, joins leaves, turns URLs into links, and
-// writes emoji as codes. Hidden therefore compares the texts in order, without
-// spaces and emoji. It does not compare the texts of context blocks, which contain
-// nothing to decide about.
+// Slack rewrites texts: it escapes them, joins leaves, turns URLs into links,
+// and writes emoji as codes. Hidden therefore compares the texts in order,
+// without spaces and emoji. It does not compare the texts of context blocks,
+// which contain nothing to decide about.
 func Hidden(sent, got []slack.Block) string {
 	if len(got) == 0 && len(sent) > 0 {
 		return "the service returned no blocks"

@@ -96,8 +96,9 @@ func (cl client) enter(m core.Account, a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
-// inputs returns the values that a member entered in a message, with this action
-// or earlier. An earlier value counts if its block still has the same ID.
+// inputs returns the values that a member entered in a message, with this
+// action or earlier. An earlier value counts if its block still has the same
+// ID.
 func (cl client) inputs(m core.Account, a core.Action, blocks []raw.Object) map[string][]string {
 	all := map[string][]string{}
 	for _, b := range blocks {

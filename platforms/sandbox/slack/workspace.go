@@ -28,8 +28,8 @@ type workspace struct {
 	lastTS     int64
 }
 
-// input identifies an input of a message for one member. Clients keep the entered
-// value while the ID of the block stays the same.
+// input identifies an input of a message for one member. Clients keep the
+// entered value while the ID of the block stays the same.
 type input struct{ user, channel, ts, block string }
 
 func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
