@@ -19,14 +19,14 @@ const homeMost = 25
 // link to each card. Team is the URL of the workspace, with a trailing slash.
 // Platform is the name of the platform whose cards are linked.
 func Home(waiting []bridge.Record, more bool, platform, team string, now time.Time) slack.HomeTabViewRequest {
-	title := "Nothing waits for you"
+	title := "No pending requests"
 	if n := len(waiting); n > 0 {
-		title = fmt.Sprintf("%d waiting for you", n)
+		title = fmt.Sprintf("%d pending requests", n)
 		if n == 1 {
-			title = "One request waits for you"
+			title = "1 pending request"
 		}
 		if more {
-			title = fmt.Sprintf("%d and more waiting for you", n)
+			title = fmt.Sprintf("More than %d pending requests", n)
 		}
 	}
 	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, maxHeader))}
@@ -46,7 +46,7 @@ func Home(waiting []bridge.Record, more bool, platform, team string, now time.Ti
 		blocks = append(blocks, ask, slack.NewContextBlock("", plain(render.Line(i.Agent)+" · "+when, maxSection)), slack.NewDividerBlock())
 	}
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, Blocks: slack.Blocks{BlockSet: append(blocks,
-		slack.NewContextBlock("", plain("As of "+now.UTC().Format("15:04 UTC")+". Open this tab again to see it anew; /"+bridge.CommandName+" help says what else there is.", maxSection)),
+		slack.NewContextBlock("", plain("As of "+now.UTC().Format("15:04 UTC")+". Open this tab again to update it. /"+bridge.CommandName+" help lists the commands.", maxSection)),
 	)}}
 }
 
