@@ -28,7 +28,7 @@ var typedTexts = []flow{
 	{"a bad text is refused where it was typed", func(r *Rig) {
 		req := one(bridge.WidgetText)
 		req.Questions[0].Pattern = `v\d+`
-		refusedOnce(r, req, "latest", "v7", "does not have the form")
+		refusedOnce(r, req, "latest", "v7", "does not match the required format")
 	}},
 	{"typed widgets", func(r *Rig) {
 		for _, x := range typedWidgets {
@@ -92,9 +92,9 @@ var typedWidgets = []typedWidget{
 	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00",
 		bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
 	{bridge.Question{Widget: bridge.WidgetEmail},
-		"ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "address like"},
+		"ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an email address such as"},
 	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1",
-		bridge.TextAnswer("https://example.com/a?b=1"), "address like"},
+		bridge.TextAnswer("https://example.com/a?b=1"), "a full URL such as"},
 }
 
 // refusedOnce types an invalid text, sees the reason, and corrects it.

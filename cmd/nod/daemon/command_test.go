@@ -97,7 +97,7 @@ func TestSlackHome(t *testing.T) {
 				}
 				return said
 			}
-			if said := home("ana"); !strings.Contains(said, "Nothing waits for you") {
+			if said := home("ana"); !strings.Contains(said, "No pending requests") {
 				t.Errorf("ana reads %q", said)
 			}
 			req := rig.Approval()
@@ -106,10 +106,10 @@ func TestSlackHome(t *testing.T) {
 			for range 30 {
 				r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: strings.Repeat("long ", 500)}})
 			}
-			if said := home("bo"); !strings.Contains(said, "20 and more waiting for you") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
+			if said := home("bo"); !strings.Contains(said, "More than 20 pending requests") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
 				t.Errorf("bo reads %q", said)
 			}
-			if said := home("mal"); !strings.Contains(said, "Nothing waits for you") || strings.Contains(said, "Deploy") {
+			if said := home("mal"); !strings.Contains(said, "No pending requests") || strings.Contains(said, "Deploy") {
 				t.Errorf("mal reads %q", said)
 			}
 			r.Press("bo", a.On("slack"), "Deny")
