@@ -24,3 +24,9 @@ func isCode(err error, code int) bool {
 	re, ok := errors.AsType[*discordgo.RESTError](err)
 	return ok && re.Message != nil && re.Message.Code == code
 }
+
+// isStatus reports whether an error is one of the API with an HTTP status.
+func isStatus(err error, status int) bool {
+	re, ok := errors.AsType[*discordgo.RESTError](err)
+	return ok && re.Response != nil && re.Response.StatusCode == status
+}

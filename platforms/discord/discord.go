@@ -53,11 +53,14 @@ type Platform struct {
 	token  string
 	key    ed25519.PublicKey
 	client *http.Client
-	rest   *discordgo.Session
-	deaf   time.Duration
-	log    *slog.Logger
-	health platforms.HealthBox
-	pacer  *platforms.Pacer
+	// sockets connects to the gateway, whose URL is not rewritten.
+	sockets *http.Client
+	unpaced bool
+	rest    *discordgo.Session
+	deaf    time.Duration
+	log     *slog.Logger
+	health  platforms.HealthBox
+	pacer   *platforms.Pacer
 
 	mu      sync.Mutex
 	dms     map[string]string    // channel of a direct message by user
@@ -103,6 +106,7 @@ func New(o Options) (*Platform, error) {
 	if c == nil {
 		c = platforms.Client()
 	}
+	p.sockets, p.unpaced = &http.Client{Transport: c.Transport}, o.NoPacing
 	copied := *c
 	if o.APIURL != "" {
 		target, err := url.Parse(o.APIURL)
@@ -112,7 +116,7 @@ func New(o Options) (*Platform, error) {
 		copied.Transport = elsewhere{base: c.Transport, target: target}
 	}
 	p.client = &copied
-	s, err := p.session()
+	s, err := p.newREST()
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +144,9 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
-// session returns a session with everything off that retries, waits or caches
-// out of our sight.
-func (p *Platform) session() (*discordgo.Session, error) {
+// newREST returns a client of the API that does not retry, wait or cache on its
+// own.
+func (p *Platform) newREST() (*discordgo.Session, error) {
 	s, err := discordgo.New("Bot " + p.token)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "discord: session")
@@ -151,9 +155,7 @@ func (p *Platform) session() (*discordgo.Session, error) {
 	s.StateEnabled = false
 	s.ShouldRetryOnRateLimit = false
 	s.MaxRestRetries = 0
-	s.ShouldReconnectOnError = false
-	s.LogLevel = -1                            // it prints what it sends
-	s.Identify.Intents = discordgo.IntentsNone // interactions need none
+	s.LogLevel = -1 // it prints what it sends
 	return s, nil
 }
 
