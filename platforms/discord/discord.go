@@ -61,6 +61,7 @@ type Platform struct {
 	log     *slog.Logger
 	health  platforms.HealthBox
 	pacer   *platforms.Pacer
+	edits   *platforms.Pacer // of old messages
 
 	mu      sync.Mutex
 	dms     map[string]string    // channel of a direct message by user
@@ -88,6 +89,7 @@ func New(o Options) (*Platform, error) {
 		// A channel takes about five messages in five seconds; the headers tell
 		// the exact figure, the pacer only avoids asking for it.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
+		edits: platforms.NewPacer(oldEditsEvery, oldEdits, o.NoPacing),
 	}
 	if o.PublicKey != "" {
 		key, err := hex.DecodeString(o.PublicKey)
@@ -265,7 +267,10 @@ func (p *Platform) classify(endpoint string, err error) error {
 		if limited.TooManyRequests != nil {
 			wait = max(wait, limited.RetryAfter)
 		}
-		e := bridge.Errorf(bridge.CodeRateLimited, "discord: rate limited")
+		if tooManyEdits(err) {
+			wait = max(wait, oldEditsPause)
+		}
+		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: rate limited")
 		e.RetryAfter = wait
 		return e
 	}
@@ -284,9 +289,9 @@ func (p *Platform) classify(endpoint string, err error) error {
 	case status == http.StatusUnauthorized && code != 50027 || code == 40001 || code == 50014:
 		p.health.Set(bridge.HealthDown, "the token is refused")
 		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
-	case status == http.StatusTooManyRequests, code == 30046, code == 20028, code == 20029, code == 20016:
+	case status == http.StatusTooManyRequests, code == 20028, code == 20029, code == 20016:
 		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)
-		e.RetryAfter = 20 * time.Second // 30046 says no figure; one report is 3 edits per 20 s
+		e.RetryAfter = 20 * time.Second // these have no figure
 		return e
 	case status >= 500 || code == 130000:
 		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)
