@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +26,8 @@ type discordDesk struct {
 	base    string
 	p       *discord.Platform
 	// forge changes what Discord answers to an edit; nil leaves it.
-	forge func(map[string]any)
+	forge    func(map[string]any)
+	requests atomic.Int64
 }
 
 func newDiscordDesk(t *testing.T) *discordDesk {
@@ -52,6 +54,7 @@ func (d *discordDesk) connectAgain() {
 
 // RoundTrip implements http.RoundTripper.
 func (d *discordDesk) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.requests.Add(1)
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil || d.forge == nil || r.Method != http.MethodPatch || resp.StatusCode != http.StatusOK {
 		return resp, err

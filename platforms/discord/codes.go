@@ -9,18 +9,26 @@ import (
 // Error codes of the API:
 // docs.discord.com/developers/topics/opcodes-and-status-codes.
 const (
-	codeNoChannel  = 10003
-	codeUnknown    = 10062 // of an interaction whose three seconds are over
-	codeAcked      = 40060 // an earlier response to the interaction arrived
-	codeNoAccess   = 50001
-	codeNotAllowed = 50013
-	codeArchived   = 50083
-	codeHasThread  = 160004
-	codeLocked     = 160005
+	codeNoChannel   = 10003
+	codeUnknown     = 10062 // of an interaction whose three seconds are over
+	codeAcked       = 40060 // an earlier response to the interaction arrived
+	codeNoAccess    = 50001
+	codeNotAllowed  = 50013
+	codeInvalidForm = 50035
+	codeArchived    = 50083
+	codeNoHistory   = 160002 // the bot may not reply without Read Message History
+	codeHasThread   = 160004
+	codeLocked      = 160005
 )
 
 // isCode reports whether an error is one of the API with a code.
 func isCode(err error, code int) bool {
 	re, ok := errors.AsType[*discordgo.RESTError](err)
 	return ok && re.Message != nil && re.Message.Code == code
+}
+
+// isStatus reports whether an error is one of the API with an HTTP status.
+func isStatus(err error, status int) bool {
+	re, ok := errors.AsType[*discordgo.RESTError](err)
+	return ok && re.Response != nil && re.Response.StatusCode == status
 }

@@ -106,21 +106,15 @@ func (p *Platform) diagnoseDoor(ctx context.Context, r *platforms.Report, app ap
 }
 
 func (p *Platform) diagnoseGateway(ctx context.Context, r *platforms.Report) {
-	var g struct { // the SDK's has no limit
-		Limit struct {
-			Total      int   `json:"total"`
-			Remaining  int   `json:"remaining"`
-			ResetAfter int64 `json:"reset_after"` // ms
-		} `json:"session_start_limit"`
-	}
-	if err := p.do(ctx, http.MethodGet, discordgo.EndpointGatewayBot, nil, &g); err != nil {
+	g, err := p.address(ctx)
+	if err != nil {
 		r.Fail("gateway", err, "")
 		return
 	}
 	left := g.Limit.Remaining
 	detail := fmt.Sprintf("%d of %d sessions are left today; no intent is needed", left, g.Limit.Total)
 	if left < sessionsLow {
-		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins anew in "+(time.Duration(g.Limit.ResetAfter)*time.Millisecond).Round(time.Minute).String())
+		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins anew in "+g.Limit.resets().Round(time.Minute).String())
 		return
 	}
 	r.Add("gateway", bridge.FindingOK, detail, "")

@@ -53,11 +53,15 @@ type Platform struct {
 	token  string
 	key    ed25519.PublicKey
 	client *http.Client
-	rest   *discordgo.Session
-	deaf   time.Duration
-	log    *slog.Logger
-	health platforms.HealthBox
-	pacer  *platforms.Pacer
+	// sockets connects to the gateway, whose URL is not rewritten.
+	sockets *http.Client
+	unpaced bool
+	rest    *discordgo.Session
+	deaf    time.Duration
+	log     *slog.Logger
+	health  platforms.HealthBox
+	pacer   *platforms.Pacer
+	edits   *platforms.Pacer // of old messages
 
 	mu      sync.Mutex
 	dms     map[string]string    // channel of a direct message by user
@@ -85,6 +89,7 @@ func New(o Options) (*Platform, error) {
 		// A channel takes about five messages in five seconds; the headers tell
 		// the exact figure, the pacer only avoids asking for it.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
+		edits: platforms.NewPacer(oldEditsEvery, oldEdits, o.NoPacing),
 	}
 	if o.PublicKey != "" {
 		key, err := hex.DecodeString(o.PublicKey)
@@ -103,6 +108,7 @@ func New(o Options) (*Platform, error) {
 	if c == nil {
 		c = platforms.Client()
 	}
+	p.sockets, p.unpaced = &http.Client{Transport: c.Transport}, o.NoPacing
 	copied := *c
 	if o.APIURL != "" {
 		target, err := url.Parse(o.APIURL)
@@ -112,7 +118,7 @@ func New(o Options) (*Platform, error) {
 		copied.Transport = elsewhere{base: c.Transport, target: target}
 	}
 	p.client = &copied
-	s, err := p.session()
+	s, err := p.newREST()
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +146,9 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
-// session returns a session with everything off that retries, waits or caches
-// out of our sight.
-func (p *Platform) session() (*discordgo.Session, error) {
+// newREST returns a client of the API that does not retry, wait or cache on its
+// own.
+func (p *Platform) newREST() (*discordgo.Session, error) {
 	s, err := discordgo.New("Bot " + p.token)
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "discord: session")
@@ -151,9 +157,7 @@ func (p *Platform) session() (*discordgo.Session, error) {
 	s.StateEnabled = false
 	s.ShouldRetryOnRateLimit = false
 	s.MaxRestRetries = 0
-	s.ShouldReconnectOnError = false
-	s.LogLevel = -1                            // it prints what it sends
-	s.Identify.Intents = discordgo.IntentsNone // interactions need none
+	s.LogLevel = -1 // it prints what it sends
 	return s, nil
 }
 
@@ -263,7 +267,10 @@ func (p *Platform) classify(endpoint string, err error) error {
 		if limited.TooManyRequests != nil {
 			wait = max(wait, limited.RetryAfter)
 		}
-		e := bridge.Errorf(bridge.CodeRateLimited, "discord: rate limited")
+		if tooManyEdits(err) {
+			wait = max(wait, oldEditsPause)
+		}
+		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: rate limited")
 		e.RetryAfter = wait
 		return e
 	}
@@ -282,9 +289,9 @@ func (p *Platform) classify(endpoint string, err error) error {
 	case status == http.StatusUnauthorized && code != 50027 || code == 40001 || code == 50014:
 		p.health.Set(bridge.HealthDown, "the token is refused")
 		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
-	case status == http.StatusTooManyRequests, code == 30046, code == 20028, code == 20029, code == 20016:
+	case status == http.StatusTooManyRequests, code == 20028, code == 20029, code == 20016:
 		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)
-		e.RetryAfter = 20 * time.Second // 30046 says no figure; one report is 3 edits per 20 s
+		e.RetryAfter = 20 * time.Second // these have no figure
 		return e
 	case status >= 500 || code == 130000:
 		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)

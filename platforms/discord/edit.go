@@ -2,19 +2,60 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
+
+// Discord limits the edits of messages older than an hour. It publishes no
+// figure and sends no time to wait; a report has three edits in 20 seconds for
+// each channel: github.com/discord/discord-api-docs/issues/4413.
+const (
+	oldAfter      = time.Hour
+	oldEdits      = 3
+	oldEditsEvery = 7 * time.Second
+	oldEditsPause = 20 * time.Second
+)
+
+// snowflakeEpoch is the start of Discord's time in Unix milliseconds.
+const snowflakeEpoch = 1420070400000
+
+// old reports whether a message was older than an hour at a time.
+func old(message string, now time.Time) bool {
+	id, err := strconv.ParseInt(message, 10, 64)
+	return err == nil && now.Sub(time.UnixMilli(id>>22+snowflakeEpoch)) > oldAfter
+}
+
+// tooManyEdits reports whether an error is 30046, the limit for old messages.
+// The SDK keeps the text of a 429 and drops its code.
+func tooManyEdits(err error) bool {
+	limited, ok := errors.AsType[*discordgo.RateLimitError](err)
+	return ok && limited.RateLimit != nil && limited.TooManyRequests != nil &&
+		strings.Contains(limited.Message, "edits to messages older than")
+}
 
 // change edits a message. Discord refuses an edit in an archived thread, so
 // change reopens the thread first. Discord archives it again after its time.
 func (p *Platform) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
+	if old(ref.Message, time.Now()) {
+		turn := platforms.Turn{Key: ref.Message, Rank: platforms.RankEdit}
+		if err := p.edits.Wait(ctx, ref.Channel, turn); err != nil {
+			return err
+		}
+	}
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
 	err := p.send(ctx, http.MethodPatch, endpoint, e, f, out)
+	if tooManyEdits(err) {
+		p.edits.Hold(ref.Channel, oldEditsPause)
+	}
 	if !isCode(err, codeArchived) {
 		return err
 	}

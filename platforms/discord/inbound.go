@@ -77,9 +77,18 @@ type reply struct {
 	Type int              `json:"type"`
 	Data any              `json:"data,omitempty"`
 	file *discordmsg.File // sent with it
+	text string           // of a note
 }
 
-func note(text string) reply { return private(discordmsg.Note(text)) }
+// note is a reply of text that only the person sees who clicked.
+func note(text string) reply {
+	r := private(discordmsg.Note(text))
+	r.text = text
+	return r
+}
+
+// short is a note without its file.
+func (r reply) short() reply { return private(discordmsg.NoteShort(r.text)) }
 
 // private is a new message that only the person sees who clicked.
 func private(m discordmsg.Message) reply {
@@ -128,6 +137,9 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	defer cancelCall()
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
 	err := p.send(callCtx, http.MethodPost, endpoint, r, r.file, nil)
+	if r.file != nil && r.text != "" && final(err) { // the bot may not attach files here
+		err = p.do(callCtx, http.MethodPost, endpoint, r.short(), nil)
+	}
 	if isCode(err, codeAcked) {
 		err = nil
 	}

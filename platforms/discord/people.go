@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -18,21 +19,37 @@ var (
 	_ bridge.Reminding = (*Platform)(nil)
 )
 
-// Remind implements bridge.Reminding: a reply to the card. Only those whom it
-// is for are mentioned, whatever its text says.
+const (
+	maxContent  = 2000 // code points of a message's text
+	maxReminded = 50   // people that one reminder mentions
+)
+
+// Remind implements bridge.Reminding: a reply to the card. It mentions nobody
+// else, whatever its text contains. Without Read Message History, it is a
+// message of its own.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
-	text, users := "", []string{}
-	for _, u := range r.Users {
+	text, users := "", r.Users[:min(len(r.Users), maxReminded)]
+	for _, u := range users {
 		text += "<@" + u + "> "
-		users = append(users, u)
 	}
+	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
 	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
-	return p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(card.Channel), map[string]any{
-		"content": text + discordmsg.Escape(r.Text), "allowed_mentions": map[string]any{"parse": []string{}, "users": users, "replied_user": false},
+	body := map[string]any{
+		"content": text,
+		"allowed_mentions": map[string]any{
+			"parse": []string{}, "users": append([]string{}, users...), "replied_user": false,
+		},
 		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},
-	}, nil)
+	}
+	endpoint := discordgo.EndpointChannelMessages(card.Channel)
+	err := p.do(ctx, http.MethodPost, endpoint, body, nil)
+	if isCode(err, codeInvalidForm) || isCode(err, codeNoHistory) {
+		delete(body, "message_reference")
+		err = p.do(ctx, http.MethodPost, endpoint, body, nil)
+	}
+	return err
 }
 
 // Belongs implements bridge.Grouper: a group is GUILD/ROLE. One member can be

@@ -204,6 +204,7 @@ func join(parts ...string) string {
 // Note is a message that tells one person something. A text that is too long
 // for a message is attached.
 func Note(s string) Message {
+	s = render.Clean(s)
 	shown := Escape(s)
 	if cost(shown) <= maxText {
 		return Message{Components: []discordgo.MessageComponent{text(shown)}}
@@ -213,6 +214,16 @@ func Note(s string) Message {
 		text(render.Cut(shown, maxText-cost(textAttached), cost)), text(textAttached),
 		fileOf(f),
 	}}
+}
+
+// NoteShort is Note without a file, for a place that takes none. A text that is
+// too long is cut.
+func NoteShort(s string) Message {
+	shown := Escape(render.Clean(s))
+	if cost(shown) > maxText {
+		shown = render.Cut(shown, maxText-cost(textShortened)-1, cost) + "\n" + textShortened
+	}
+	return Message{Components: []discordgo.MessageComponent{text(shown)}}
 }
 
 // Withheld is the message of a request that could not be delivered in full. It
@@ -234,7 +245,7 @@ func Progress(v bridge.View, note string, page int) Message {
 	if page > 0 && page <= len(pages) {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionPage+page-1), render.LabelBack, discordgo.SecondaryButton))
 	}
-	said := render.Cut(Escape(note), maxText/2, cost)
+	said := render.Cut(Escape(render.Clean(note)), maxText/2, cost)
 	switch {
 	case i.LonePlan():
 		row = append(row, button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.PrimaryButton))

@@ -9,7 +9,7 @@
 //
 // It has faults of its own: missing_permission takes the permission that Method
 // names, such as ATTACH_FILES, from the bot; freeze leaves heartbeats
-// unanswered; endpoint gives the application an interactions endpoint; sessions
+// unanswered; old_messages makes new messages two hours old; endpoint gives the application an interactions endpoint; sessions
 // leaves few gateway sessions.
 package discord
 

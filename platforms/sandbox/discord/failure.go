@@ -37,11 +37,14 @@ var (
 	emptyMessage       = &failure{400, 50006, "Cannot send an empty message", nil}
 	cannotSend         = &failure{400, 50007, "Cannot send messages to this user", nil}
 	notAllowed         = &failure{403, 50013, "Missing Permissions", nil}
-	threadArchived     = &failure{400, 50083, "Thread is archived", nil}
-	threadLocked       = &failure{400, 160005, "Thread is locked", nil}
-	badToken           = &failure{401, 50027, "Invalid Webhook Token", nil}
-	hasThread          = &failure{400, 160004, "A thread has already been created for this message", nil}
-	internalError      = &failure{500, 0, "500: Internal Server Error", nil}
+	tooManyEdits       = &failure{
+		429, 30046, "Maximum number of edits to messages older than 1 hour reached. Try again later", nil,
+	}
+	threadArchived = &failure{400, 50083, "Thread is archived", nil}
+	threadLocked   = &failure{400, 160005, "Thread is locked", nil}
+	badToken       = &failure{401, 50027, "Invalid Webhook Token", nil}
+	hasThread      = &failure{400, 160004, "A thread has already been created for this message", nil}
+	internalError  = &failure{500, 0, "500: Internal Server Error", nil}
 )
 
 // invalid returns "Invalid Form Body" with one error at a dotted path.

@@ -208,14 +208,14 @@ func (gw *gateway) identify(
 		return nil, closeAuthentication
 	}
 	s := &session{id: uuid.NewString(), intents: intents, conn: conn}
+	gw.Lock()
+	defer gw.Unlock()
+	gw.sessions[s.id] = s
 	s.send(gw.Context(), "READY", raw.Object{
 		"v": 10, "user": botJSON(), "guilds": []any{raw.Object{"id": Guild, "unavailable": true}}, "session_id": s.id,
 		"resume_gateway_url": gw.url, "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
 		"shard": []int{0, 1},
 	})
-	gw.Lock()
-	defer gw.Unlock()
-	gw.sessions[s.id] = s
 	if intents&intentGuilds != 0 {
 		s.send(gw.Context(), "GUILD_CREATE", gw.guildJSON())
 	}

@@ -41,6 +41,7 @@ type channel struct {
 	core.Chat
 	Kind int
 	threadState
+	edits []time.Time // recent edits of old messages
 }
 
 // modal is an open modal.
@@ -89,8 +90,10 @@ const snowflakeEpoch = 1420070400000
 // snowflake returns a new ID. Clients read the time from it.
 func (g *guild) snowflake() string {
 	g.lastID = max(g.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
-	return strconv.FormatInt(g.lastID, 10)
+	return snowflakeText(g.lastID)
 }
+
+func snowflakeText(id int64) string { return strconv.FormatInt(id, 10) }
 
 func (g *guild) publicKey() ed25519.PublicKey { return g.key.Public().(ed25519.PublicKey) }
 

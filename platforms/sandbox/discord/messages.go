@@ -15,12 +15,16 @@ type messagesAPI struct {
 
 // blank returns a new message of the bot.
 func (g *guild) blank(ch *channel) raw.Object {
-	return raw.Object{
+	m := raw.Object{
 		"id": g.snowflake(), "channel_id": ch.ID, "author": botJSON(), "content": "",
 		"timestamp": time.Now().UTC().Format(time.RFC3339Nano), "edited_timestamp": nil, "tts": false,
 		"mention_everyone": false, "mentions": []any{}, "mention_roles": []any{}, "attachments": []any{},
 		"embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0, "application_id": Application,
 	}
+	if len(g.Named("old_messages")) > 0 {
+		backdate(m, g.lastID)
+	}
+	return m
 }
 
 func (api messagesAPI) create(c *call) (int, any, *failure) {
@@ -100,6 +104,9 @@ func (api messagesAPI) edit(c *call) (int, any, *failure) {
 	}
 	if ch.archived() {
 		return 0, nil, threadArchived
+	}
+	if !api.mayEdit(ch, m) {
+		return 0, nil, tooManyEdits
 	}
 	if bad := api.apply(ch, m, c.sent(), true); bad != nil {
 		return 0, nil, bad

@@ -1,0 +1,327 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Opcodes of the gateway:
+// docs.discord.com/developers/topics/opcodes-and-status-codes.
+const (
+	opDispatch       = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+)
+
+const (
+	openTimeout  = 20 * time.Second // of each step until the session is ready
+	writeTimeout = 10 * time.Second
+	maxFrame     = 16 << 20
+	clicksAtOnce = 64
+	retryFirst   = time.Second
+	retryMost    = time.Minute
+	resumeTries  = 3 // failed connections before the session is given up
+)
+
+// Close codes after which connecting again is useless, and those that end the
+// session.
+var (
+	fatalCodes = []websocket.StatusCode{4004, 4010, 4011, 4012, 4013, 4014}
+	newCodes   = []websocket.StatusCode{4003, 4007, 4009}
+)
+
+var (
+	errReconnect = errors.New("the gateway asks to reconnect")
+	errInvalid   = errors.New("the gateway does not know the session")
+	errStalled   = errors.New("the gateway does not answer heartbeats")
+)
+
+// session is a gateway session. It outlives its connection: Discord keeps it
+// for a while, and sends the missed events to a connection that resumes it. A
+// session without an ID has to be started.
+type session struct {
+	id    string
+	url   string // to resume at
+	seq   atomic.Int64
+	tries int // failed connections since the session was ready
+}
+
+type frame struct {
+	Op int             `json:"op"`
+	D  json.RawMessage `json:"d"`
+	S  int64           `json:"s"`
+	T  string          `json:"t"`
+}
+
+type outgoing struct {
+	Op int `json:"op"`
+	D  any `json:"d"`
+}
+
+// runGateway keeps a gateway session until ctx ends or Discord refuses the bot.
+func (p *Platform) runGateway(ctx context.Context, sink bridge.Sink) error {
+	var clicks sync.WaitGroup
+	defer clicks.Wait()
+	in := inbox{p: p, sink: sink, work: &clicks, slots: make(chan struct{}, clicksAtOnce)}
+	s, wait, last := &session{}, retryFirst, time.Time{}
+	for {
+		url, err := s.url, error(nil)
+		if s.id == "" {
+			url, err = p.start(ctx, last)
+		}
+		began := time.Now()
+		if err == nil {
+			err = p.connect(ctx, s, url, &last, in)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if isStatus(err, 401) || slices.Contains(fatalCodes, websocket.CloseStatus(err)) {
+			p.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+err.Error())
+			return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").WithHint("check DISCORD_BOT_TOKEN")
+		}
+		p.health.Set(bridge.HealthDegraded, "reconnecting")
+		p.log.Warn("gateway lost", "platform", p.name, "error", err)
+		if time.Since(began) > retryMost {
+			wait = retryFirst
+		}
+		if s.id != "" && s.tries == 0 && time.Since(began) > startGap {
+			continue // it was ready for some time, so it is resumed immediately
+		}
+		pause := wait
+		if e, ok := errors.AsType[*bridge.Error](err); ok {
+			pause = max(pause, e.RetryAfter)
+		}
+		bridge.Pause(ctx, pause)
+		wait = min(2*wait, retryMost)
+	}
+}
+
+// inbox takes interactions. It does not block: a reader that waits would miss
+// heartbeats.
+type inbox struct {
+	p     *Platform
+	sink  bridge.Sink
+	work  *sync.WaitGroup
+	slots chan struct{}
+}
+
+func (in inbox) take(ctx context.Context, raw json.RawMessage) {
+	in.work.Go(func() {
+		in.slots <- struct{}{}
+		defer func() { <-in.slots }()
+		// A click that has begun is finished even if the gateway ends.
+		in.p.handle(context.WithoutCancel(ctx), in.sink, raw)
+	})
+}
+
+// connect holds one connection of a session, from Hello to its end. It resumes
+// the session if that has an ID, and starts it otherwise.
+func (p *Platform) connect(ctx context.Context, s *session, url string, last *time.Time, in inbox) error {
+	if s.id != "" {
+		if s.tries++; s.tries > resumeTries {
+			s.id = ""
+			return errors.New("the session cannot be resumed")
+		}
+	}
+	c := &connection{p: p, s: s, in: in, url: url}
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	defer c.conn.CloseNow()
+	if s.id == "" {
+		*last = time.Now()
+	}
+	err := c.serve(ctx)
+	code := websocket.CloseStatus(err)
+	if errors.Is(err, errInvalid) || slices.Contains(newCodes, code) {
+		s.id = ""
+	}
+	return err
+}
+
+// connection is one connection to the gateway.
+type connection struct {
+	p     *Platform
+	s     *session
+	in    inbox
+	url   string
+	conn  *websocket.Conn
+	every time.Duration // interval of heartbeats
+	acked atomic.Int64  // time of the last answer to a heartbeat, in Unix nanoseconds
+}
+
+// open connects and waits for Hello.
+func (c *connection) open(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, c.url+"/?v=10&encoding=json", &websocket.DialOptions{HTTPClient: c.p.sockets})
+	if err != nil {
+		return err
+	}
+	conn.SetReadLimit(maxFrame)
+	var f frame
+	var hello struct {
+		Interval int64 `json:"heartbeat_interval"`
+	}
+	err = wsjson.Read(ctx, conn, &f)
+	if err == nil && (f.Op != opHello || json.Unmarshal(f.D, &hello) != nil || hello.Interval <= 0) {
+		err = errors.New("the gateway does not say hello")
+	}
+	if err != nil {
+		conn.CloseNow()
+		return err
+	}
+	c.conn, c.every = conn, time.Duration(hello.Interval)*time.Millisecond
+	return nil
+}
+
+// serve starts or resumes the session and reads until the connection ends.
+func (c *connection) serve(ctx context.Context) error {
+	if err := c.identify(ctx); err != nil {
+		return err
+	}
+	c.acked.Store(time.Now().UnixNano())
+	// Reads do not end with ctx, but with the connection: a close frame ends the
+	// session at Discord too.
+	ended := make(chan struct{})
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	defer close(ended)
+	var stalled atomic.Bool
+	beats.Go(func() {
+		if c.beat(ctx, ended) {
+			stalled.Store(true)
+			c.conn.CloseNow()
+		}
+	})
+	for {
+		var f frame
+		if err := wsjson.Read(context.WithoutCancel(ctx), c.conn, &f); err != nil {
+			if stalled.Load() {
+				return errStalled
+			}
+			return err
+		}
+		if err := c.frame(ctx, f); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *connection) identify(ctx context.Context) error {
+	if c.s.id != "" {
+		resume := map[string]any{"token": c.p.token, "session_id": c.s.id, "seq": c.s.seq.Load()}
+		return c.send(ctx, opResume, resume)
+	}
+	c.s.seq.Store(0)
+	return c.send(ctx, opIdentify, map[string]any{
+		"token": c.p.token, "intents": 0, // interactions need none
+		"properties": map[string]string{"os": "linux", "browser": "nod", "device": "nod"},
+	})
+}
+
+// frame handles a frame of the gateway. Its error ends the connection.
+func (c *connection) frame(ctx context.Context, f frame) error {
+	switch f.Op {
+	case opDispatch:
+		c.s.seq.Store(f.S)
+		return c.event(ctx, f)
+	case opHeartbeat:
+		return c.heartbeat(ctx)
+	case opHeartbeatAck:
+		c.acked.Store(time.Now().UnixNano())
+	case opReconnect:
+		return errReconnect
+	case opInvalidSession:
+		if string(f.D) == "true" {
+			return errReconnect
+		}
+		return errInvalid
+	}
+	return nil
+}
+
+func (c *connection) event(ctx context.Context, f frame) error {
+	switch f.T {
+	case "READY":
+		var ready struct {
+			ID  string `json:"session_id"`
+			URL string `json:"resume_gateway_url"`
+		}
+		if err := json.Unmarshal(f.D, &ready); err != nil {
+			return err
+		}
+		c.s.id, c.s.url = ready.ID, cmp.Or(ready.URL, c.url)
+		c.ready(ctx)
+	case "RESUMED":
+		c.ready(ctx)
+	case "INTERACTION_CREATE":
+		c.in.take(ctx, slices.Clone(f.D))
+	}
+	return nil
+}
+
+func (c *connection) ready(ctx context.Context) {
+	c.s.tries = 0
+	c.p.health.Set(bridge.HealthUp, "")
+	c.in.work.Go(func() { c.p.register(ctx) })
+}
+
+// beat sends heartbeats until the connection or ctx ends. It closes the
+// connection at the end of ctx. It returns true if heartbeats stay unanswered.
+func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
+	next := time.NewTimer(time.Duration(rand.Float64() * float64(c.every)))
+	defer next.Stop()
+	check := time.NewTicker(min(c.every, time.Second))
+	defer check.Stop()
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-ctx.Done():
+			_ = c.conn.Close(websocket.StatusNormalClosure, "") // the reader ends in any case
+			return false
+		case <-next.C:
+			if c.heartbeat(ctx) != nil {
+				c.conn.CloseNow()
+			}
+			next.Reset(c.every)
+		case <-check.C:
+			if time.Since(time.Unix(0, c.acked.Load())) > c.p.deaf {
+				return true
+			}
+		}
+	}
+}
+
+func (c *connection) heartbeat(ctx context.Context) error {
+	var seq any // null before the first event
+	if n := c.s.seq.Load(); n > 0 {
+		seq = n
+	}
+	return c.send(ctx, opHeartbeat, seq)
+}
+
+func (c *connection) send(ctx context.Context, op int, d any) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return wsjson.Write(ctx, c.conn, outgoing{op, d})
+}

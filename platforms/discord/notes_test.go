@@ -1,0 +1,101 @@
+package discord_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestReminders checks that a reminder arrives if its text is long or names many
+// people, and without Read Message History.
+func TestReminders(t *testing.T) {
+	t.Parallel()
+	many := strings.Split(strings.Repeat("300000000000000001 ", 120), " ")[:120]
+	for name, x := range map[string]struct {
+		reminder bridge.Reminder
+		missing  string
+	}{
+		"long":       {bridge.Reminder{Text: "waiting " + strings.Repeat("*", 3000)}, ""},
+		"many":       {bridge.Reminder{Users: many, Text: "waiting"}, ""},
+		"no history": {bridge.Reminder{Text: "waiting"}, "READ_MESSAGE_HISTORY"},
+	} {
+		d := newDiscordDesk(t)
+		ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: x.missing})
+		if err := d.p.Remind(t.Context(), bridge.Destination{Channel: ref.Channel}, ref, x.reminder); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, c := range d.sandbox.State().Discord.Channels {
+			if c.ID == ref.Channel && !strings.Contains(sandbox.Texts(c.Messages[len(c.Messages)-1]), "waiting") {
+				t.Errorf("%s: the reminder is missing", name)
+			}
+		}
+	}
+}
+
+// clicked lets ana click a card whose click has a verdict, and returns the last
+// ephemeral reply.
+func (d *gatewayDesk) clicked(ref bridge.MessageRef, answer func(bridge.Click) (bridge.Verdict, error)) string {
+	d.t.Helper()
+	d.sink.Answers(answer)
+	ana := d.sandbox.Person("ana")
+	if r, err := ana.Press(d.t.Context(), d.at(ref), "Allow once"); err != nil || !r.OK {
+		d.t.Fatalf("the click: %+v %v", r, err)
+	}
+	places := ana.PrivatePlaces("discord")
+	if len(places) == 0 {
+		return ""
+	}
+	return ana.Sees(places[len(places)-1])
+}
+
+// TestLongNotes checks that a reply too long for a message arrives, cut if the
+// bot may not attach files, and that its text is cleaned.
+func TestLongNotes(t *testing.T) {
+	t.Parallel()
+	d := newGatewayDesk(t, sandbox.Options{})
+	d.within("it connects", d.connections(1))
+	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(text string) func(bridge.Click) (bridge.Verdict, error) {
+		return func(bridge.Click) (bridge.Verdict, error) {
+			return bridge.Verdict{Kind: bridge.VerdictNoted, Note: text}, nil
+		}
+	}
+	long := "first " + strings.Repeat("*pending* request\n", 500) + "last"
+	if got := d.clicked(ref, says(long)); !strings.Contains(got, "first") || !strings.Contains(got, "last") {
+		t.Errorf("a long note says %.300q", got)
+	}
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	if got := d.clicked(ref, says(long)); !strings.Contains(got, "first") || !strings.Contains(got, "Shortened") {
+		t.Errorf("a long note without a file says %.300q", got)
+	}
+	if got := d.clicked(ref, says("by \u202eanA\u2066")); strings.ContainsAny(got, "\u202e\u2066") {
+		t.Errorf("a note has invisible characters: %q", got)
+	}
+}
+
+// TestReplyKeepsCard checks that the reply to a click does not overwrite an
+// edit of the card that was made before the reply arrived.
+func TestReplyKeepsCard(t *testing.T) {
+	t.Parallel()
+	d := newGatewayDesk(t, sandbox.Options{})
+	d.within("it connects", d.connections(1))
+	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.clicked(ref, func(bridge.Click) (bridge.Verdict, error) {
+		err := d.p.Update(t.Context(), ref, round(0, "make deploy", bridge.StateApproved), nil)
+		view := round(0, "make deploy", bridge.StatePending)
+		return bridge.Verdict{Kind: bridge.VerdictSettled, View: &view}, err
+	})
+	d.want(ref, "Approved once by", false)
+}
