@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,12 +93,9 @@ type Options struct {
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
-	engine  *engine.Engine
-	reader  Reader
+	shared
 	tokens  map[string]Principal
 	session func(*http.Request) (Principal, bool)
-	closing context.Context
-	log     *slog.Logger
 	redact  func(string) string
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
@@ -109,7 +105,11 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{engine: o.Engine, reader: verifiedReader{o.Reader, o.Engine}, tokens: maps.Clone(o.Tokens), session: o.Session, closing: o.Closing, log: o.Log, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, mux: http.NewServeMux()}
+	s := &Server{
+		shared: shared{o.Engine, verifiedReader{o.Reader, o.Engine}, o.Closing, o.Log},
+		tokens: maps.Clone(o.Tokens), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused,
+		mux: http.NewServeMux(),
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -123,7 +123,7 @@ func New(o Options) *Server {
 		s.mux.HandleFunc(pattern, h)
 	}
 	for path, entry := range o.EntryPoints {
-		s.mux.HandleFunc(path, s.agent(s.through(entry)))
+		s.mux.HandleFunc(path, s.agent(exchanges{s.shared}.through(entry)))
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, bridge.Errorf(bridge.CodeNotFound, "path not found").WithHint("see /openapi.yaml for all paths"))
@@ -131,45 +131,49 @@ func New(o Options) *Server {
 	return s
 }
 
+// routes wires the handlers: each type of them has one job.
 func (s *Server) routes() map[string]http.HandlerFunc {
+	requests, sessions, streams := requests{s.shared}, sessions{s.shared}, streams{s.shared}
+	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
+	status := status{s.shared, s.keysOK}
 	return map[string]http.HandlerFunc{
-		"POST /v1/interactions":               s.agent(s.create),
-		"GET /v1/interactions":                s.anybody(s.list),
-		"GET /v1/interactions/{id}":           s.anybody(s.get),
-		"POST /v1/interactions/{id}/response": s.person(s.respond),
-		"POST /v1/interactions/{id}/cancel":   s.anybody(s.cancel),
-		"POST /v1/interactions/{id}/complete": s.agent(s.complete),
-		"POST /v1/interactions/{id}/reprompt": s.agent(s.reprompt),
-		"POST /v1/interactions/{id}/pending":  s.agent(s.pending),
+		"POST /v1/interactions":               s.agent(requests.create),
+		"GET /v1/interactions":                s.anybody(requests.list),
+		"GET /v1/interactions/{id}":           s.anybody(requests.get),
+		"POST /v1/interactions/{id}/response": s.person(requests.respond),
+		"POST /v1/interactions/{id}/cancel":   s.anybody(requests.cancel),
+		"POST /v1/interactions/{id}/complete": s.agent(requests.complete),
+		"POST /v1/interactions/{id}/reprompt": s.agent(requests.reprompt),
+		"POST /v1/interactions/{id}/pending":  s.agent(requests.pending),
 
-		"POST /v1/sessions/{id}/cancel":       s.agent(s.cancelSession),
-		"GET /v1/sessions/{id}/messages":      s.agent(s.messages),
-		"POST /v1/sessions/{id}/messages/ack": s.agent(s.acknowledge),
-		"GET /v1/availability":                s.agent(s.availability),
+		"POST /v1/sessions/{id}/cancel":       s.agent(requests.cancelSession),
+		"GET /v1/sessions/{id}/messages":      s.agent(sessions.messages),
+		"POST /v1/sessions/{id}/messages/ack": s.agent(sessions.acknowledge),
+		"GET /v1/availability":                s.agent(sessions.availability),
 
-		"POST /v1/approvals/recall":   s.agent(s.recall),
-		"PUT /v1/approvals":           s.agent(s.remember),
-		"DELETE /v1/approvals":        s.agent(s.forget),
-		"PUT /v1/channels/mode":       s.person(s.channelMode),
-		"POST /v1/dialects/{dialect}": s.agent(s.dialect),
-		"POST /v1/hooks/{agent}":      s.agent(s.hook),
-		"POST /v1/tools/ui.ask_user":  s.agent(s.askUser),
+		"POST /v1/approvals/recall":   s.agent(sessions.recall),
+		"PUT /v1/approvals":           s.agent(sessions.remember),
+		"DELETE /v1/approvals":        s.agent(sessions.forget),
+		"PUT /v1/channels/mode":       s.person(sessions.channelMode),
+		"POST /v1/dialects/{dialect}": s.agent(exchanges.dialect),
+		"POST /v1/hooks/{agent}":      s.agent(exchanges.hook),
+		"POST /v1/tools/ui.ask_user":  s.agent(exchanges.askUser),
 
-		"GET /v1/grants":         s.anybody(s.grants),
-		"DELETE /v1/grants/{id}": s.anybody(s.revoke),
+		"GET /v1/grants":         s.anybody(standing.grants),
+		"DELETE /v1/grants/{id}": s.anybody(standing.revoke),
 
-		"POST /v1/links":                   s.person(s.link),
-		"GET /v1/links":                    s.person(s.links),
-		"DELETE /v1/links/{platform}/{id}": s.person(s.unlink),
+		"POST /v1/links":                   s.person(standing.link),
+		"GET /v1/links":                    s.person(standing.links),
+		"DELETE /v1/links/{platform}/{id}": s.person(standing.unlink),
 
-		"GET /v1/audit": s.person(s.audit),
-		"GET /v1/keys":  s.keys,
+		"GET /v1/audit": s.person(evidence.audit),
+		"GET /v1/keys":  evidence.keys,
 
-		"GET /v1/events": s.anybody(s.events),
-		"GET /v1/ws":     s.anybody(s.websocket),
+		"GET /v1/events": s.anybody(streams.events),
+		"GET /v1/ws":     s.anybody(streams.websocket),
 
-		"GET /healthz":      s.healthz,
-		"GET /readyz":       s.readyz,
+		"GET /healthz":      status.healthz,
+		"GET /readyz":       status.readyz,
 		"GET /openapi.yaml": s.description,
 	}
 }
@@ -282,161 +286,6 @@ func waiting(r *http.Request) (time.Duration, error) {
 		return 0, bridge.Errorf(bridge.CodeInvalid, "wait: invalid duration %q (such as 30s)", v)
 	}
 	return min(d, maxWait), nil
-}
-
-func (s *Server) create(w http.ResponseWriter, r *http.Request, p Principal) error {
-	wait, err := waiting(r)
-	if err != nil {
-		return err
-	}
-	var req bridge.Request
-	if err := read(r, &req); err != nil {
-		return err
-	}
-	req.Awaited = wait > 0
-	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
-	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
-}
-
-// deliver responds with a record when it is final or the wait is over, and
-// notes that the record has reached its agent.
-func (s *Server) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
-	if !rec.Over() && wait > 0 {
-		requestRead(w)
-		ctx, cancel := s.waitContext(r.Context(), wait)
-		defer cancel()
-		final, err := s.engine.Await(ctx, rec.Interaction.ID)
-		switch {
-		case err == nil:
-			rec = final
-		case r.Context().Err() != nil:
-			s.abandoned(rec)
-			return nil // the caller has disconnected
-		case ctx.Err() == nil:
-			return err
-		}
-	}
-	if err := write(w, status, rec); err != nil {
-		return nil // not delivered
-	}
-	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
-		return nil
-	}
-	s.noteDelivered(r.Context(), rec)
-	return nil
-}
-
-// waitContext returns a context that ends after wait or when the server stops.
-func (s *Server) waitContext(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	stop := context.AfterFunc(s.closing, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
-// noteDelivered notes that a record has reached its agent.
-func (s *Server) noteDelivered(ctx context.Context, rec bridge.Record) {
-	if err := s.engine.Delivered(context.WithoutCancel(ctx), rec); err != nil {
-		s.log.Warn("delivery not recorded", "id", rec.Interaction.ID, "error", err)
-	}
-}
-
-// abandoned is called when a caller that waits for a request disconnects. The
-// request stays pending unless it was sent with the option to cancel it on
-// disconnect.
-func (s *Server) abandoned(rec bridge.Record) {
-	if !rec.Interaction.CancelOnDisconnect || s.closing.Err() != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
-	defer cancel()
-	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent disconnected"); err != nil {
-		s.log.Warn("abandoned interaction not cancelled", "id", rec.Interaction.ID, "error", err)
-	}
-}
-
-// load returns a record that the caller may see. Agents see their own requests;
-// mayRead decides for people.
-func (s *Server) load(r *http.Request, p Principal) (bridge.Record, error) {
-	id, err := bridge.ParseID(r.PathValue("id"))
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	look := s.engine.Get
-	if p.Agent == nil {
-		// People see the stored record even if its evidence does not verify.
-		look = s.engine.Evidence.Show
-	}
-	rec, err := look(r.Context(), id)
-	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
-		return bridge.Record{}, notFound(id)
-	}
-	if err == nil {
-		err = s.readable(r.Context(), p, rec)
-	}
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	return rec, nil
-}
-
-func (s *Server) get(w http.ResponseWriter, r *http.Request, p Principal) error {
-	wait, err := waiting(r)
-	if err != nil {
-		return err
-	}
-	rec, err := s.load(r, p)
-	if err != nil {
-		return err
-	}
-	return s.deliver(w, r, http.StatusOK, rec, p, wait)
-}
-
-func (s *Server) list(w http.ResponseWriter, r *http.Request, p Principal) error {
-	q := r.URL.Query()
-	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Text: q.Get("text"), Cursor: q.Get("cursor")}
-	states := []bridge.State{"", bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable}
-	if !slices.Contains(states, f.State) {
-		return bridge.Errorf(bridge.CodeInvalid, "state: unknown state %q", f.State)
-	}
-	if v := q.Get("limit"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > 200 {
-			return bridge.Errorf(bridge.CodeInvalid, "limit: %q is out of range (1 to 200)", v)
-		}
-		f.Limit = n
-	}
-	f.AsStored = p.Agent == nil
-	if p.Agent != nil {
-		f.Agent = p.Agent.Name
-	}
-	page, err := s.listReadable(r.Context(), p, f)
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, page)
-}
-
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var a bridge.Reply
-	if err := read(r, &a); err != nil {
-		return err
-	}
-	id, err := bridge.ParseID(r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	if _, err := s.load(r, p); err != nil {
-		return err
-	}
-	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, rec)
 }
 
 func (s *Server) description(w http.ResponseWriter, _ *http.Request) {

@@ -15,7 +15,7 @@ const receiptHeader = "Nod-Receipt"
 const answerHeader = "Nod-Answer"
 
 // audit writes the audit log as JSON lines.
-func (s *Server) audit(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s evidence) audit(w http.ResponseWriter, r *http.Request, p Principal) error {
 	if !p.Auditor {
 		return bridge.Errorf(bridge.CodeForbidden, "person %q may not read the audit log", p.Person).WithHint("set auditor: true for the person in the config")
 	}
@@ -37,6 +37,6 @@ const auditComplete = "Nod-Complete"
 
 // keys returns the public keys of receipts and seals. Every caller may read
 // them.
-func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
+func (s evidence) keys(w http.ResponseWriter, _ *http.Request) {
 	_ = write(w, http.StatusOK, s.engine.Audit.PublicKeys()) // the caller may have disconnected
 }

@@ -172,7 +172,7 @@ func ended(err error) error {
 
 // askUser is a tool for models: it checks a widget and returns the block that
 // belongs in the assistant's text.
-func (s *Server) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
+func (s exchanges) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
 	body, err := readRaw(r)
 	if err != nil {
 		return err

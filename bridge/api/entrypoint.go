@@ -14,7 +14,7 @@ type EntryPoint func(bridge.Agent) http.Handler
 
 // through returns a handler that reads an agent's request in full, passes it to
 // an entry point, and ends it when the daemon stops.
-func (s *Server) through(entry EntryPoint) handler {
+func (s exchanges) through(entry EntryPoint) handler {
 	return func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		body, err := readRaw(r)
 		if err != nil {

@@ -21,7 +21,7 @@ const (
 // position returns the cursor at which a stream of events starts: after an
 // event ID, at the oldest event ("0"), at a time (RFC 3339), or now if after is
 // empty.
-func (s *Server) position(ctx context.Context, after string) (string, error) {
+func (s shared) position(ctx context.Context, after string) (string, error) {
 	switch after {
 	case "0":
 		return "", nil
@@ -37,7 +37,7 @@ func (s *Server) position(ctx context.Context, after string) (string, error) {
 // events streams events as server-sent events. The stream starts after
 // Last-Event-ID or ?after=, and otherwise now. With ?follow=false it ends after
 // the events that have happened so far.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s streams) events(w http.ResponseWriter, r *http.Request, p Principal) error {
 	f := bridge.EventFilter{Session: r.URL.Query().Get("session")}
 	if p.Agent != nil {
 		f.Agent = p.Agent.Name
@@ -68,7 +68,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 
 // eventStream is an event stream whose response has started.
 type eventStream struct {
-	s      *Server
+	s      streams
 	w      http.ResponseWriter
 	r      *http.Request
 	p      Principal
@@ -112,7 +112,7 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 // readableEvents returns the next events after a cursor that the caller may
 // read. It skips the others, so an empty batch means that there are no more
 // events.
-func (s *Server) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	for {
 		batch, next, err := s.reader.Events(ctx, cursor, f)
 		if err != nil || len(batch) == 0 || p.Agent != nil || p.Auditor {
@@ -169,7 +169,7 @@ func comment(w io.Writer) bool {
 
 // pauseEvents waits before the next read. It returns false if the stream has to
 // end.
-func (s *Server) pauseEvents(ctx context.Context) bool {
+func (s shared) pauseEvents(ctx context.Context) bool {
 	t := time.NewTimer(eventPoll)
 	defer t.Stop()
 	select {

@@ -71,7 +71,7 @@ func optionsQuery(q url.Values) (options, error) {
 
 // dialect opens the requests of a message in a dialect, waits, and responds in
 // the same dialect.
-func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
 	translate, ok := dialects[r.PathValue("dialect")]
 	if !ok {
 		return bridge.Errorf(bridge.CodeNotFound, "unknown dialect %q", r.PathValue("dialect")).WithHint("see /openapi.yaml for all dialects")
@@ -104,7 +104,7 @@ const hookTimeout = bridge.Duration(time.Hour)
 
 // hook responds to an agent's hook. Claude Code treats an error of an HTTP hook
 // as if the hook did not exist, so a failed gate is denied here.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
 	body, err := readRaw(r)
 	if err == nil {
 		err = s.askHook(w, r, p, body)
@@ -121,7 +121,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, p Principal) error
 // askHook opens the requests of a hook. Without ?wait= it holds the connection
 // for as long as people may respond. If the agent disconnects, the user has
 // answered at the terminal, so the requests are cancelled.
-func (s *Server) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
+func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
 	q := r.URL.Query()
 	wait, err := waiting(r)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Server) askHook(w http.ResponseWriter, r *http.Request, p Principal, bo
 // exchange opens the requests of a message, waits, and responds in the
 // message's format. If requests are still pending when the wait is over, it
 // responds with their records and the status Accepted.
-func (s *Server) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration) error {
+func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration) error {
 	header := r.Header.Get("Idempotency-Key")
 	records := make([]bridge.Record, len(t.Exchanges))
 	for n := range t.Exchanges {
@@ -186,7 +186,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, p Principal, t
 	return s.answerDialect(w, r, t, records, wait)
 }
 
-func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
+func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
 	ctx, cancel := s.waitContext(r.Context(), wait)
 	defer cancel()
 	var answers []any
@@ -219,7 +219,7 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 
 // proveAnswer sends the response to a message with its evidence, and notes that
 // it has reached the agent.
-func (s *Server) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
+func (s exchanges) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
 	kind, body, err := encodeAnswer(answer)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type Health struct {
 	Audit bridge.Health `json:"audit"`
 }
 
-func (s *Server) health(ctx context.Context) Health {
+func (s status) health(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.Audit.Health()}
@@ -45,7 +45,7 @@ func (s *Server) health(ctx context.Context) Health {
 
 // healthz reports the health of every part. It responds with 503 only if Redis
 // is unreachable, because a restart does not fix an unreachable platform.
-func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+func (s status) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	status := http.StatusOK
 	if h.Status == "down" {
@@ -56,7 +56,7 @@ func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
 
 // readyz responds with 200 when the daemon accepts requests and a platform can
 // show them.
-func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+func (s status) readyz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	ready := false
 	for _, p := range h.Platforms {

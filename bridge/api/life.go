@@ -14,7 +14,7 @@ type withdrawal struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) err
 	return write(w, http.StatusOK, rec)
 }
 
-func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Princip
 	}
 }
 
-func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c bridge.Completion
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) e
 	return write(w, http.StatusOK, rec)
 }
 
-func (s *Server) reprompt(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ type holding struct {
 	Message string          `json:"message,omitempty"`
 }
 
-func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var h holding
 	if err := readOptional(r, &h); err != nil {
 		return err
@@ -128,7 +128,7 @@ type inbox struct {
 
 // messages returns the late answers of a session as soon as there are any or
 // the wait is over. Messages are repeated until they are acknowledged.
-func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 // streamMessages sends the late answers of a session as server-sent events,
 // each once in this stream. The next stream repeats messages that are not
 // acknowledged.
-func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ type acknowledgement struct {
 	Through string `json:"through"` // ID of the last message that is acknowledged
 }
 
-func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var a acknowledgement
 	if err := read(r, &a); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal
 	return nil
 }
 
-func (s *Server) availability(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) availability(w http.ResponseWriter, r *http.Request, p Principal) error {
 	q := r.URL.Query()
 	a, err := s.engine.Availability(r.Context(), *p.Agent, q.Get("route"), q.Get("session"))
 	if err != nil {
@@ -224,7 +224,7 @@ type remembered struct {
 	Scope   bridge.Scope `json:"scope,omitempty"` // if empty, nothing is remembered
 }
 
-func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m remembered
 	err := read(r, &m)
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) err
 	return write(w, http.StatusOK, m)
 }
 
-func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) remember(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m remembered
 	if err := read(r, &m); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) e
 	return write(w, http.StatusOK, m)
 }
 
-func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
 	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ type mode struct {
 	ReadOnly bool   `json:"read_only"`
 }
 
-func (s *Server) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m mode
 	if err := read(r, &m); err != nil {
 		return err

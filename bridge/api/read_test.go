@@ -113,7 +113,7 @@ func firstFrame(t testing.TB, url, who string) string {
 	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","sessionId":"s"}`)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, b, err := c.Read(ctx)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestBodiesAreStrict(t *testing.T) {
 // An error would let the tool run.
 func TestFailedGateIsDenied(t *testing.T) {
 	t.Parallel()
-	s := &Server{}
+	s := exchanges{}
 	post := func(query, body string) (*httptest.ResponseRecorder, error) {
 		r := httptest.NewRequest(http.MethodPost, "/v1/hooks/claude?"+query, strings.NewReader(body))
 		r.SetPathValue("agent", "claude")

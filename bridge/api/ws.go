@@ -27,7 +27,7 @@ const (
 
 // websocket is the entry point for agents and for front ends that respond. The
 // token determines which of the two a connection is.
-func (s *Server) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
 	requestRead(w)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
 	if err != nil {
@@ -59,7 +59,7 @@ func tokenFromProtocol(r *http.Request) {
 
 // wsConn is one connection.
 type wsConn struct {
-	s     *Server
+	s     streams
 	p     Principal
 	ws    *websocket.Conn
 	id    string

@@ -285,7 +285,7 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 // of any agent, if the caller may read it. Agents choose the names of widgets
 // and calls. It returns CodeConflict if several requests match, even of
 // different agents, because the person read only one of them.
-func (s *Server) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
+func (s shared) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
 	if session == "" {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: required")
 	}

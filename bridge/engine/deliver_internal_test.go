@@ -178,6 +178,13 @@ func TestNotice(t *testing.T) {
 	if got := o.store.get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
 	}
+	// The edits that follow the end cost no call: a notice looks the same.
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(o.chat.views); n != 1 {
+		t.Errorf("%d calls were made for one card", n)
+	}
 }
 
 // TestThreads checks that the cards of a session go to the thread of the first,

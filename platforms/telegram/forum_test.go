@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,6 +103,32 @@ func (w world) eventually(what string, done func() bool) {
 		if !bridge.Pause(ctx, 5*time.Millisecond) {
 			w.t.Fatal("it does not happen that " + what)
 		}
+	}
+}
+
+// TestCommandAddress checks that nod ignores commands to other bots, which it
+// receives as an administrator.
+func TestCommandAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "privacy_off"})
+	for _, text := range []string{
+		"/nod@other_bot mute", "/nodding", "/nod@NOD_Sandbox_Bot mine", "/nod\npending", "/nod who",
+	} {
+		said := sandbox.Action{Service: "telegram", As: "ana", Do: "send", Channel: group, Text: text}
+		if _, err := w.s.Act(t.Context(), said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("three commands arrive", func() bool { return len(w.sink.Commands()) >= 3 })
+	w.eventually("all updates are confirmed", func() bool { return w.s.State().Telegram.Handed >= 5 })
+	var got []string
+	for _, c := range w.sink.Commands() {
+		got = append(got, c.Text)
+	}
+	slices.Sort(got)
+	if strings.Join(got, " ") != "mine pending who" {
+		t.Errorf("nod carried out %q", got)
 	}
 }
 

@@ -62,10 +62,19 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
 		p.pressed(ctx, sink, *u.Callback)
-	case u.Message != nil && u.Message.From != nil && isCommand(u.Message.Text):
-		return p.commanded(ctx, sink, *u.Message)
-	case u.Message != nil && u.Message.ReplyTo != nil && u.Message.From != nil:
-		return p.replied(ctx, sink, *u.Message)
+	case u.Message != nil && u.Message.From != nil:
+		return p.received(ctx, sink, *u.Message)
+	}
+	return nil
+}
+
+// received works on a message from a person.
+func (p *Platform) received(ctx context.Context, sink bridge.Sink, m message) error {
+	if _, _, ok := command(m.Text); ok {
+		return p.commanded(ctx, sink, m)
+	}
+	if m.ReplyTo != nil {
+		return p.replied(ctx, sink, m)
 	}
 	return nil
 }

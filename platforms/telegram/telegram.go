@@ -65,8 +65,9 @@ type Platform struct {
 	privates *platforms.Pacer
 	cards    platforms.KeyedMutex // what one card shows follows the order of what was done to it
 
-	mu    sync.Mutex
-	moved map[string]string // groups that became supergroups
+	mu       sync.Mutex
+	moved    map[string]string // groups that became supergroups
+	username string            // empty until Telegram has said it
 }
 
 var (

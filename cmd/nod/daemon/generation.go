@@ -20,11 +20,11 @@ import (
 
 // build makes a generation of a config.
 func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	k, err := loadKeys(ctx, c, d.store)
+	k, err := loadKeys(ctx, c, d.store.Keyring)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.announce(ctx, c, d.store, d.log); err != nil {
+	if err := k.announce(ctx, c, d.store.Keyring, d.log); err != nil {
 		return nil, err
 	}
 	keyring, err := bridge.NewKeyring(k.token...)

@@ -26,6 +26,7 @@ type guild struct {
 	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
 	commands     map[string]raw.Object   // by name
+	starts       starts
 	lastID       int64
 }
 
@@ -130,6 +131,8 @@ type State struct {
 	Modals      []core.ViewState `json:"modals"`
 	NoEmbeds    []string         `json:"no_embeds"` // users whose client shows no embeds
 	Archived    []string         `json:"archived"`  // IDs of archived threads
+	Starts      int              `json:"starts"`    // gateway sessions that the bot started in the current period
+	TokenReset  bool             `json:"token_reset"`
 }
 
 // State returns a copy of the guild. The caller holds the lock.
@@ -137,6 +140,7 @@ func (e *Emulator) State() State {
 	st := State{
 		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},
 		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)), Archived: []string{},
+		Starts: e.starts.used, TokenReset: e.starts.reset,
 	}
 	for _, c := range e.channels {
 		if c.archived() {

@@ -106,7 +106,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	if rw = api.Misbehave(rw, r, rt.pattern, limited); rw == nil {
 		return
 	}
-	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.Has("revoke")) {
+	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {
 		raw.Write(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
 		return
 	}

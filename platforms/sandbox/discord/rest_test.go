@@ -47,7 +47,7 @@ func TestGuild(t *testing.T) {
 		t.Errorf("channel: %+v %v", c, err)
 	}
 	gw, err := d.bot.GatewayBot()
-	if err != nil || gw.SessionStartLimit.Remaining != 999 {
+	if err != nil || gw.SessionStartLimit.Remaining != 1000 {
 		t.Errorf("gateway: %+v %v", gw, err)
 	}
 	d.fault(core.Fault{Kind: "sessions"})

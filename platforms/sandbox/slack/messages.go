@@ -133,7 +133,8 @@ func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
 	if c == nil {
 		return failure("channel_not_found")
 	}
-	if _, known := api.ByID(raw.Str(a, "user")); !known {
+	_, known := api.ByID(raw.Str(a, "user"))
+	if !known || slices.Contains(api.Named("not_member"), raw.Str(a, "user")) {
 		return failure("user_not_in_channel")
 	}
 	m := raw.Object{"ts": api.stamp(), "user": BotUser}

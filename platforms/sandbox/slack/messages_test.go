@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -90,6 +91,8 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", private("C0NONE", ana, text))
 	d.refused("user_not_in_channel", private(slack.Channel, "U0NONE", text))
 	d.refused("no_text", private(slack.Channel, ana))
+	d.fault(core.Fault{Kind: "not_member", Method: bo})
+	d.refused("user_not_in_channel", private(slack.Channel, bo, text))
 	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil ||
 		len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
 		t.Errorf("ephemeral: %v, notes %q and %q", err, d.e.Notes("ana"), d.e.Notes("bo"))
@@ -177,6 +180,21 @@ func TestPeople(t *testing.T) {
 	d.refused("user_not_found", err)
 	_, err = d.api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: "C0NONE"})
 	d.refused("channel_not_found", err)
+}
+
+// TestGridAccounts checks direct messages to an account of an Enterprise Grid,
+// whose ID begins with W.
+func TestGridAccounts(t *testing.T) {
+	t.Parallel()
+	hub := core.NewHub(true)
+	e := slack.New(hub, []core.Account{{Key: "wim", Name: "Wim", ID: "W0WIM00001"}}, slack.Options{})
+	server := httptest.NewServer(e)
+	t.Cleanup(func() { hub.Close(); server.Close() })
+	api := bot(server.URL, slack.BotToken, "")
+	channel, ts, err := api.PostMessageContext(t.Context(), "W0WIM00001", slackgo.MsgOptionText("hello", false))
+	if err != nil || channel != "D0WIM00001" || e.Message(channel, ts) == nil {
+		t.Errorf("it went to %s: %v", channel, err)
+	}
 }
 
 // TestAuthorization checks which token each method takes, and what scopes the

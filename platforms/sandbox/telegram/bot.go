@@ -104,7 +104,7 @@ func (c *chat) blank(from raw.Object) raw.Object {
 }
 
 func botJSON() raw.Object {
-	return raw.Object{"id": BotID, "is_bot": true, "first_name": "nod", "username": "nod_sandbox_bot"}
+	return raw.Object{"id": BotID, "is_bot": true, "first_name": "nod", "username": Username}
 }
 
 func userJSON(m core.Account) raw.Object {

@@ -28,6 +28,8 @@ const (
 	Forum = int64(-1001000000002)
 	Topic = 2
 	BotID = int64(7000)
+	// Username is the name of the bot in mentions and commands.
+	Username = "nod_sandbox_bot"
 )
 
 // Emulator is one Telegram bot with a group, a forum, and a private chat with
