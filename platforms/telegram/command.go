@@ -8,6 +8,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // command splits a text that calls nod, /nod or /nod@bot, and returns the bot
@@ -76,7 +77,7 @@ func (p *Platform) sayTo(ctx context.Context, m message, c bridge.Command, note 
 		p.say(ctx, m, note)
 		return
 	}
-	err := p.call(ctx, "sendMessage", tgbotapi.Params{"chat_id": c.Actor.User, "text": note}, nil)
+	_, err := p.send(ctx, tgbotapi.Params{"chat_id": c.Actor.User}, telegrammsg.Reply(note))
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:

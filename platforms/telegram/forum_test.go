@@ -181,3 +181,47 @@ func (w world) inTopic(m map[string]any, topic string) {
 		w.t.Errorf("the message is in the topic %q, want %q: %v", got, topic, m)
 	}
 }
+
+// TestHarmlessTexts checks that what nod writes around a card mentions no one
+// whom the texts of agents and people name, and previews no page.
+func TestHarmlessTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const bad = "ask @bo_tg about https://x.example \u202eand this"
+	v := w.question("Why?")
+	v.Record.Interaction.Questions[0].Text = bad
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	prompt := w.asks("ana", at, v)
+	refusal := bridge.Verdict{Kind: bridge.VerdictInvalid, Note: bad}
+	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return refusal, nil })
+	id := strconv.Itoa(int(prompt["message_id"].(float64)))
+	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: id, Text: "because"}
+	w.eventually("the reply is refused", func() bool {
+		if _, err := w.s.Act(t.Context(), reply); err != nil {
+			t.Fatal(err)
+		}
+		return bridge.Pause(t.Context(), 20*time.Millisecond) && strings.Contains(w.last(group), "again")
+	})
+	if err := w.p.Remind(t.Context(), bridge.Destination{}, ref, bridge.Reminder{Users: []string{"7002"}, Text: bad}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.s.State().Telegram.Chats {
+		for _, m := range c.Messages {
+			from, _ := m["from"].(map[string]any)
+			text := sandbox.Texts(m)
+			if from["is_bot"] == true && (m["preview"] != nil || m["detected_mentions"] != nil || strings.Contains(text, "\u202e")) {
+				t.Errorf("mentions %v, previews %v: %q", m["detected_mentions"], m["preview"], text)
+			}
+		}
+	}
+}
+
+// last returns the text of the newest message in a chat.
+func (w world) last(chat string) string {
+	for _, c := range w.s.State().Telegram.Chats {
+		if c.ID == chat && len(c.Messages) > 0 {
+			return sandbox.Texts(c.Messages[len(c.Messages)-1])
+		}
+	}
+	return ""
+}

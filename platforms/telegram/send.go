@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"unicode"
 
@@ -49,10 +50,22 @@ func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Par
 	return doc.ref().Message, parts.Add(ctx, doc.ref())
 }
 
+// send sends a message with parameters that body does not set, such as its
+// place.
+func (p *Platform) send(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (sent, error) {
+	var out sent
+	content, err := body(m)
+	if err != nil {
+		return out, err
+	}
+	maps.Copy(content, params)
+	return out, p.call(ctx, "sendMessage", content, &out)
+}
+
 // sendCard posts a card. One that does not show what it should is removed.
 func (p *Platform) sendCard(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
-	var card sent
-	if err := p.call(ctx, "sendMessage", params, &card); err != nil {
+	card, err := p.send(ctx, params, m)
+	if err != nil {
 		return bridge.MessageRef{}, err
 	}
 	if squeeze(card.Text) != squeeze(m.Text) {

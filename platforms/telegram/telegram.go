@@ -211,12 +211,8 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	params, err := body(m)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
 	topic, reply, _ := strings.Cut(d.Thread, "#")
-	params["chat_id"] = p.current(d.Channel)
+	params := tgbotapi.Params{"chat_id": p.current(d.Channel)}
 	if topic != "" {
 		params["message_thread_id"] = topic
 	}
@@ -236,7 +232,8 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	return p.sendCard(ctx, params, m)
 }
 
-// body is what sending and editing a card have in common.
+// body returns the parameters that sending and editing a message have in
+// common.
 func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	params := tgbotapi.Params{"text": m.Text, "link_preview_options": `{"is_disabled":true}`}
 	if len(m.Entities) > 0 {
