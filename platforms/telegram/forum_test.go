@@ -225,3 +225,70 @@ func (w world) last(chat string) string {
 	}
 	return ""
 }
+
+// TestPromptsEnd checks that a person has one prompt for a card, and that a card
+// that is closed or asks something else removes its prompts.
+func TestPromptsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("first")
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	old := w.asks("ana", at, v)
+	w.asks("bo", at, v)
+	w.eventually("ana's second prompt replaces her first", func() bool {
+		if r, err := w.s.Person("ana").Press(t.Context(), at, "Answer"); err != nil || !r.OK || r.Alert {
+			t.Fatal(r, err)
+		}
+		return len(w.prompts(group)) == 2
+	})
+	for _, m := range w.prompts(group) {
+		if m["message_id"] == old["message_id"] {
+			t.Error("the first prompt is still there")
+		}
+	}
+	update := func(v bridge.View) {
+		t.Helper()
+		if err := w.p.Update(t.Context(), ref, v, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.ReadOnly = true
+	update(v)
+	if n := len(w.prompts(group)); n != 2 {
+		t.Errorf("%d prompts are left for a pending card", n)
+	}
+	next := w.question("second")
+	update(next)
+	if n := len(w.prompts(group)); n != 0 {
+		t.Errorf("%d prompts are left for the round before", n)
+	}
+	w.asks("ana", at, next)
+	next.Record.State = bridge.StateExpired
+	next.Record.Response = &bridge.Response{State: bridge.StateExpired, At: time.Now()}
+	update(next)
+	if n := len(w.prompts(group)); n != 0 {
+		t.Errorf("%d prompts are left for a closed card", n)
+	}
+}
+
+// TestPromptNotSent checks that a person is told if no prompt could be posted.
+func TestPromptNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("first")
+	_, at := w.post(bridge.Destination{Channel: group}, v)
+	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{
+		Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm,
+	}}, nil)
+	for words, f := range map[string]sandbox.Fault{
+		"in 7 seconds":  {Kind: "rate_limit", RetryAfter: 7},
+		"could not ask": {Kind: "error"},
+	} {
+		f.Service, f.Method, f.Count = "telegram", "sendMessage", 1
+		w.s.AddFault(f)
+		r, err := w.s.Person("ana").Press(t.Context(), at, "Answer")
+		if err != nil || !r.Alert || !strings.Contains(r.Toast, words) || !strings.Contains(r.Toast, "Nothing was recorded") {
+			t.Errorf("%s: %+v, %v", words, r, err)
+		}
+	}
+}

@@ -255,9 +255,19 @@ func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	return params, nil
 }
 
-// Update implements bridge.Platform. An edit without a keyboard removes it:
-// while the file is missing, the card has none.
+// Update implements bridge.Platform. It also removes the prompts that the card
+// no longer needs.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	err := p.redraw(ctx, ref, v, parts)
+	if err := p.retire(ctx, ref, v.Pending()); err != nil {
+		p.log.Warn("prompts not removed", "platform", p.name, "error", err)
+	}
+	return err
+}
+
+// redraw edits a card. An edit without a keyboard removes it: while the file is
+// missing, the card has none.
+func (p *Platform) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return err
