@@ -61,7 +61,7 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) e
 		p.say(ctx, m, "Anonymous members can not command nod: it has to know who you are.")
 		return nil
 	}
-	c := bridge.Command{Actor: p.actor(*m.From), Channels: []string{m.ref().Channel}, Text: words}
+	c := bridge.Command{Actor: p.actor(*m.From), Channels: p.known(ctx, m.ref().Channel), Text: words}
 	note, err := sink.Command(ctx, c)
 	if err != nil {
 		return err

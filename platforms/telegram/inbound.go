@@ -41,6 +41,7 @@ type message struct {
 	} `json:"sender_chat"`
 	Text    string `json:"text"`
 	ReplyTo *sent  `json:"reply_to_message"`
+	MovedTo int64  `json:"migrate_to_chat_id"`
 }
 
 func (p *Platform) actor(u user) bridge.Actor {
@@ -67,6 +68,9 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 
 // received works on a message from a person.
 func (p *Platform) received(ctx context.Context, sink bridge.Sink, m message) error {
+	if m.MovedTo != 0 {
+		return p.learn(ctx, m.ref().Channel, m.MovedTo)
+	}
 	if _, _, ok := command(m.Text); ok {
 		return p.commanded(ctx, sink, m)
 	}

@@ -22,7 +22,9 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	if err := p.pace(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
-	_, err := p.send(ctx, answering(card), telegrammsg.Reminder(r))
+	params := answering(card)
+	params["chat_id"] = p.current(ctx, card.Channel)
+	_, err := p.send(ctx, params, telegrammsg.Reminder(r))
 	return err
 }
 
@@ -32,7 +34,7 @@ func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error
 	var m struct {
 		Status string `json:"status"`
 	}
-	err := p.call(ctx, "getChatMember", tgbotapi.Params{"chat_id": group, "user_id": user}, &m)
+	err := p.call(ctx, "getChatMember", tgbotapi.Params{"chat_id": p.current(ctx, group), "user_id": user}, &m)
 	if err != nil && strings.Contains(err.Error(), "user not found") {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"unicode"
@@ -37,7 +38,7 @@ func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Par
 	}
 	resp, err := p.bot(ctx).UploadFiles("sendDocument", params, []tgbotapi.RequestFile{{Name: "document", Data: tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}}})
 	if err != nil {
-		return "", p.classify(chat, err)
+		return "", p.classify(ctx, chat, err)
 	}
 	var doc sent
 	if err := decode(resp, &doc); err != nil {
@@ -104,7 +105,11 @@ func (p *Platform) change(ctx context.Context, ref bridge.MessageRef, m telegram
 	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
 	resp, err := p.bot(ctx).MakeRequest("editMessageText", params)
 	if err != nil {
-		return nil, p.classify(ref.Channel, err)
+		err = p.classify(ctx, ref.Channel, err)
+		if _, moved := errors.AsType[movedError](err); moved { // old messages stay where they are
+			err = bridge.Wrap(bridge.CodeInvalid, err, "telegram: the card is in a basic group that became a supergroup")
+		}
+		return nil, err
 	}
 	var changed sent
 	return &changed, decode(resp, &changed)

@@ -20,11 +20,12 @@ var forum = strconv.FormatInt(sandbox.TelegramForum, 10)
 
 // world is a running bot in a sandbox, with a sink that records.
 type world struct {
-	t    *testing.T
-	s    *sandbox.Sandbox
-	p    *telegram.Platform
-	sink *platformtest.Recorder
-	keys bridge.Keyring
+	t     *testing.T
+	s     *sandbox.Sandbox
+	p     *telegram.Platform
+	sink  *platformtest.Recorder
+	keys  bridge.Keyring
+	notes *platformtest.Memory
 }
 
 func newWorld(t *testing.T) world {
@@ -35,7 +36,8 @@ func newWorld(t *testing.T) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, s, serve(t, s), sink, keys}
+	notes := &platformtest.Memory{}
+	w := world{t, s, serveWith(t, s, notes), sink, keys, notes}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.p.Run(ctx, sink) }()
