@@ -65,7 +65,7 @@ func TestReloadBySignal(t *testing.T) {
 	}
 	r.Eventually("the daemon serves", func() bool { return strings.Contains(log.String(), `"msg":"serving"`) })
 	write("two: {token: short}\n  three")
-	hup("the old one stays")
+	hup("the old config stays")
 	if !regexp.MustCompile(`agents\.two[^\n]*shorter`).MatchString(log.String()) {
 		t.Errorf("the problem is not named: %s", log)
 	}
