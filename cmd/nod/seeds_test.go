@@ -436,7 +436,7 @@ func TestQuestionBroker(t *testing.T) {
 		req := <-requests
 		ids[req.Questions[0].Question] = req.ID
 	}
-	c.Choose("ana", pendingWith(c, "colour").On("discord"), bridge.WidgetRadio, "First")
+	c.Choose("ana", pendingWith(c, "color").On("discord"), bridge.WidgetRadio, "First")
 	got := <-results["Which color?"]
 	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which color?": "First"}, Annotations: map[string]askbroker.Annotation{"Which color?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
 		t.Errorf("%v %s", got.err, d)
