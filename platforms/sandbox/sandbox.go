@@ -48,6 +48,8 @@ const (
 
 	TelegramToken = telegram.Token
 	TelegramChat  = telegram.Chat
+	TelegramForum = telegram.Forum
+	TelegramTopic = telegram.Topic
 	TelegramBotID = telegram.BotID
 )
 
