@@ -99,3 +99,38 @@ func TestReplyKeepsCard(t *testing.T) {
 	})
 	d.want(ref, "Approved once by", false)
 }
+
+// TestNoticeTakesOneRequest checks that a notice is posted in one request, with
+// its file, silently, and without it if the bot may not attach files.
+func TestNoticeTakesOneRequest(t *testing.T) {
+	t.Parallel()
+	d := newDiscordDesk(t)
+	notice := func(text string) bridge.View {
+		v := round(0, "x", bridge.StatePending)
+		v.Record.Interaction.Kind, v.Record.Interaction.Approval = bridge.KindNotice, nil
+		v.Record.Interaction.ID = bridge.ID("0193b3c4-7d5e-7a10-8f00-" + text[:5])
+		v.Record.Interaction.Prompt = text
+		return v
+	}
+	long := "start " + strings.Repeat("of a long text ", 1000) + "end"
+	for _, text := range []string{"deployed release 42", long} {
+		before := d.requests.Load()
+		ref, err := d.post(notice(text), bridge.NewParts(nil, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := d.requests.Load() - before; n != 1 {
+			t.Errorf("it took %d requests", n)
+		}
+		d.want(ref, text[len(text)-5:], false)
+		if flags, _ := d.sandbox.Message(d.at(ref))["flags"].(float64); int(flags)&(1<<12) == 0 {
+			t.Error("it causes a notification")
+		}
+	}
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
+	ref, err := d.post(notice("other "+long), bridge.NewParts(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.want(ref, "Shortened", false)
+}

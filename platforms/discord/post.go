@@ -76,60 +76,89 @@ func editOf(m discordmsg.Message, kept string) edit {
 	return edit{body: bodyOf(m, kept), Embeds: []*discordgo.MessageEmbed{}}
 }
 
+// notice is a message of components in one request, without a notification,
+// which would have no text.
+type notice struct {
+	body
+	Nonce        string `json:"nonce"`
+	EnforceNonce bool   `json:"enforce_nonce"`
+}
+
 // Post implements bridge.Platform. It is idempotent: the message is recorded
 // in parts before it gets its card, and for a few minutes Discord answers a
-// repeated nonce with the first message.
+// repeated nonce with the first message. A notice is complete after one request.
 func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := discordmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	ref, err := p.announce(ctx, d, v, m, parts)
+	for _, ref := range parts.Sent() {
+		if !strings.Contains(ref.Message, "/") {
+			return ref, p.show(ctx, ref, v, m, parts)
+		}
+	}
+	ref, raw, err := p.announce(ctx, d, v, m)
+	notice := v.Record.Interaction.Kind == bridge.KindNotice
+	if notice && m.File != nil && final(err) { // the channel takes no files
+		if m, err = discordmsg.BuildShort(v); err == nil {
+			ref, raw, err = p.announce(ctx, d, v, m)
+		}
+	}
 	if err != nil {
 		return bridge.MessageRef{}, err
+	}
+	if err := parts.Add(ctx, ref); err != nil {
+		return ref, err
+	}
+	if notice {
+		return ref, p.check(ctx, ref, m, raw, m.File != nil, parts)
 	}
 	return ref, p.show(ctx, ref, v, m, parts)
 }
 
-// announce posts the message without its card, unless that was done before.
-func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message, parts *bridge.Parts) (bridge.MessageRef, error) {
-	for _, ref := range parts.Sent() {
-		if !strings.Contains(ref.Message, "/") {
-			return ref, nil
-		}
-	}
-	ref, err := p.push(ctx, d, v, m)
+// announce posts the message: a notice, or the text of a card's notification.
+// It also returns Discord's answer.
+func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, json.RawMessage, error) {
+	ref, raw, err := p.push(ctx, d, v, m)
 	if p.ofSession(d.Thread) && closedToUs(err) {
 		p.log.Warn("thread of the session takes no messages, posting to the channel",
 			"platform", p.name, "thread", d.Thread, "error", err)
 		d.Thread = ""
-		ref, err = p.push(ctx, d, v, m)
+		return p.push(ctx, d, v, m)
 	}
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	return ref, parts.Add(ctx, ref)
+	return ref, raw, err
 }
 
-// push posts the text of the notification.
-func (p *Platform) push(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, error) {
+func (p *Platform) push(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, json.RawMessage, error) {
 	channel, err := p.channel(ctx, d)
 	if err != nil {
-		return bridge.MessageRef{}, err
+		return bridge.MessageRef{}, nil, err
 	}
-	if err := p.pacer.Wait(ctx, channel, platforms.Turn{Key: string(v.Record.Interaction.ID), Rank: platforms.RankOf(v.Record.Interaction)}); err != nil {
-		return bridge.MessageRef{}, err
+	i := v.Record.Interaction
+	if err := p.pacer.Wait(ctx, channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
+		return bridge.MessageRef{}, nil, err
 	}
-	sum := sha256.Sum256([]byte(string(v.Record.Interaction.ID) + channel))
+	sum := sha256.Sum256([]byte(string(i.ID) + channel))
+	nonce := hex.EncodeToString(sum[:12])
+	var b any = opening{Content: m.Push, AllowedMentions: silent, Nonce: nonce, EnforceNonce: true}
+	var file *discordmsg.File
+	if i.Kind == bridge.KindNotice {
+		n := notice{bodyOf(m, ""), nonce, true}
+		n.Flags |= discordgo.MessageFlagsSuppressNotifications
+		b, file = n, m.File
+	}
+	var raw json.RawMessage
+	if err := p.send(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, file, &raw); err != nil {
+		return bridge.MessageRef{}, nil, err
+	}
 	var out struct {
 		ID      string `json:"id"`
 		Channel string `json:"channel_id"`
 	}
-	b := opening{Content: m.Push, AllowedMentions: silent, Nonce: hex.EncodeToString(sum[:12]), EnforceNonce: true}
-	if err := p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, &out); err != nil {
-		return bridge.MessageRef{}, err
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return bridge.MessageRef{}, nil, bridge.Wrap(bridge.CodeUnavailable, err, "discord: invalid response")
 	}
-	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, nil
+	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, raw, nil
 }
 
 // Update implements bridge.Platform.
@@ -170,12 +199,18 @@ func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.
 	if err := p.change(ctx, ref, editOf(m, kept), file, &raw); err != nil {
 		return err
 	}
+	return p.check(ctx, ref, m, raw, file != nil, parts)
+}
+
+// check compares Discord's answer with the message that was sent. It records
+// the file that was sent with it.
+func (p *Platform) check(ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, raw []byte, sent bool, parts *bridge.Parts) error {
 	id, err := delivered(m, raw)
 	if err != nil && m.Closed { // nothing on it can be approved
 		p.log.Warn("closed card not shown as sent", "platform", p.name, "message", ref.Message, "error", err)
 		return nil
 	}
-	if err != nil || file == nil || id == "" {
+	if err != nil || !sent || id == "" {
 		return err
 	}
 	return parts.Add(ctx, bridge.MessageRef{Channel: ref.Channel, Message: ref.Message + "/" + id + "/" + digest(m)})

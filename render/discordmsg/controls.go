@@ -21,6 +21,14 @@ func listed(q bridge.Question) bool {
 	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
 }
 
+// listsAll is listed for a card with room for more: the options that a modal
+// holds are listed too, so that people can read them before they open it.
+func listsAll(v bridge.View) func(bridge.Question) bool {
+	f, lone := v.Record.Interaction.Lone()
+	onCard := lone && (f.OneTap() || f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect)
+	return func(q bridge.Question) bool { return !onCard || listed(q) }
+}
+
 // controls are the rows of buttons and menus of a card. Those of a batch's
 // items are next to the items.
 func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.MessageComponent, error) {
