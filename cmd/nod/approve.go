@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// approveFlags are the flags of nod approve that say what is approved.
+// approveFlags are the flags of nod approve that describe what to approve.
 type approveFlags struct {
 	tool, input, command, grant, confirm, where string
 	editable                                    bool
@@ -23,10 +23,11 @@ func approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve PROMPT",
 		Short: "Request approval; exit 0 if approved, 1 if denied",
-		Long: `Ask for permission and wait. Exit codes: 0 approved, 1 denied, 2 usage,
-3 expired, 4 cancelled, 5 unavailable, 6 forbidden, 7 queued, and 130, 143 or
-129 if SIGINT, SIGTERM or SIGHUP ended the wait, which cancels the request (see
---keep).`,
+		Long: `Request approval in chat and wait for the decision.
+
+Exit codes: 0 approved, 1 denied, 2 usage or invalid input, 3 expired,
+4 cancelled, 5 unavailable or undeliverable, 6 forbidden, 7 deferred.
+` + signalExitCodes,
 		Example: "  nod approve \"Delete prod-db?\" && ./delete.sh\n  nod approve \"Deploy v2?\" --command \"kubectl apply -f v2.yaml\" --scopes once,session --session release-2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,17 +57,17 @@ func approveCommand() *cobra.Command {
 }
 
 func (f *approveFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.tool, "tool", "", "name of the tool that wants permission")
-	cmd.Flags().StringVar(&f.command, "command", "", "the command that would run, shown as it is")
-	cmd.Flags().StringVar(&f.input, "input", "", "what the tool would be given, as JSON")
-	cmd.Flags().StringVar(&f.grant, "grant-key", "", "the tool's own name for what is approved; it does not affect grants")
-	cmd.Flags().StringVar(&f.where, "where", "", "directory where it would be done; a grant covers that location alone")
-	cmd.Flags().BoolVar(&f.editable, "editable", false, "people may change the input before they approve it; what was approved is printed as JSON")
-	cmd.Flags().StringVar(&f.confirm, "confirm", "", "what a person has to type to approve, such as the name of what is deleted")
-	cmd.Flags().StringSliceVar(&f.scopes, "scopes", nil, "scopes on offer: once, session, always")
+	cmd.Flags().StringVar(&f.tool, "tool", "", "name of the tool that needs approval")
+	cmd.Flags().StringVar(&f.command, "command", "", "command that would run, shown unchanged")
+	cmd.Flags().StringVar(&f.input, "input", "", "input of the tool, as JSON")
+	cmd.Flags().StringVar(&f.grant, "grant-key", "", "the tool's own name for the approval; does not affect grants")
+	cmd.Flags().StringVar(&f.where, "where", "", "directory or environment; a grant applies only there")
+	cmd.Flags().BoolVar(&f.editable, "editable", false, "let approvers edit the input; print the approved input as JSON")
+	cmd.Flags().StringVar(&f.confirm, "confirm", "", "text that an approver must type, such as the name of the database")
+	cmd.Flags().StringSliceVar(&f.scopes, "scopes", nil, "scopes to offer: once, session, always")
 }
 
-// approval returns what the flags say.
+// approval returns the approval that the flags describe.
 func (f *approveFlags) approval() (*bridge.Approval, error) {
 	out := &bridge.Approval{Tool: f.tool, Key: f.grant, Confirm: f.confirm, Where: f.where}
 	if f.editable {
@@ -84,7 +85,7 @@ func (f *approveFlags) approval() (*bridge.Approval, error) {
 	}
 	switch {
 	case f.command != "" && f.input != "":
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input do not go together")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input cannot be used together")
 	case f.input != "":
 		out.Input = json.RawMessage(f.input)
 	case f.command != "":
@@ -97,21 +98,21 @@ func (f *approveFlags) approval() (*bridge.Approval, error) {
 	return out, nil
 }
 
-// printApproved prints the input that was approved: the one that people edited,
-// or the original.
+// printApproved prints the approved input: the edited one, or the original if
+// no one changed it.
 func printApproved(w io.Writer, rec bridge.Record, original json.RawMessage) error {
 	approved := original
 	if len(rec.Response.Input) > 0 {
 		approved = rec.Response.Input
 	}
 	if _, err := fmt.Fprintf(w, "%s\n", approved); err != nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "the approved input can not be printed")
+		return bridge.Wrap(bridge.CodeInternal, err, "cannot print the approved input")
 	}
 	return nil
 }
 
-// notEmpty refuses flags that are given without a value, as by a variable that
-// is not set: what they ask for would silently be left out.
+// notEmpty rejects flags that are set to an empty value, such as an unset shell
+// variable. They would be ignored silently otherwise.
 func notEmpty(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {

@@ -20,15 +20,15 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// connection flags, shared by every command that talks to a daemon.
+// connection holds the flags of every command that calls the daemon.
 type connection struct {
 	url  string
 	json bool
 }
 
 func (c *connection) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print the whole record as JSON")
+	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
 }
 
 func (c *connection) client() (*client.Client, error) {
@@ -41,14 +41,14 @@ func (c *connection) client() (*client.Client, error) {
 	}
 	token := os.Getenv("NOD_TOKEN")
 	if token == "" {
-		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to a token of the daemon's config")
+		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to the token of an agent or a person; see nod token --help")
 	}
 	cl := client.New(url, token, nil)
-	cl.Trace = os.Getenv("TRACEPARENT") // as OpenTelemetry hands it to commands
+	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
 	return cl, nil
 }
 
-// asking flags, shared by ask, approve and run.
+// asking holds the flags that ask, approve and run share.
 type asking struct {
 	connection
 	route, session, key, onTimeout, requester string
@@ -58,21 +58,22 @@ type asking struct {
 
 func (a *asking) flags(cmd *cobra.Command) {
 	a.connection.flags(cmd)
-	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
-	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
-	cmd.Flags().StringVar(&a.requester, "requester", "", "person this is requested for, who cannot approve it")
-	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key: a repeat with the same key re-attaches to the first request")
+	cmd.Flags().StringVar(&a.route, "route", "", "route to use (default \"default\")")
+	cmd.Flags().StringVar(&a.session, "session", "", "session that the request belongs to")
+	cmd.Flags().StringVar(&a.requester, "requester", "", "person you ask for; they can deny but not approve")
+	cmd.Flags().StringVar(&a.key, "key", "", "idempotency key; repeating it returns the first request")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", bridge.DefaultTimeout, "how long people have to answer")
-	cmd.Flags().DurationVar(&a.grace, "grace", 0, "hold the cards back so long, while somebody may answer at the keyboard")
-	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait so long for more approvals of the session and show them in one message")
-	cmd.Flags().BoolVar(&a.join, "join", false, "wait for the answer of an identical request of the session, if one is pending")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "what silence means: expire (default), deny (approvals), default (asks), escalate or pending")
+	cmd.Flags().DurationVar(&a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
+	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
+	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
 }
 
-// waitFlags are flags, and those of a command that waits for people.
+// waitFlags adds flags and those that only a command that waits for a response
+// has.
 func (a *asking) waitFlags(cmd *cobra.Command) {
 	a.flags(cmd)
-	cmd.Flags().BoolVar(&a.keep, "keep", false, "leave the request open when a signal ends the wait")
+	cmd.Flags().BoolVar(&a.keep, "keep", false, "leave the request open if a signal ends the wait")
 }
 
 func (a *asking) request(prompt string) bridge.Request {
@@ -82,7 +83,7 @@ func (a *asking) request(prompt string) bridge.Request {
 	}}
 }
 
-// ask sends a request and waits for its end. A signal cancels the request.
+// ask sends a request and waits until it is closed. A signal cancels it.
 func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error) {
 	whole := r
 	if err := whole.Normalize(); err != nil {
@@ -99,7 +100,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	defer cancel()
 	rec, err := c.Open(late, r, key)
 	if s, ok := interrupted(ctx); ok && err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s; the daemon did not say whether the request is open: %s\n", s, bridge.PublicError(err).Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicError(err).Message)
 		return rec, s
 	}
 	if err != nil {
@@ -131,7 +132,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// showWaiting says on a terminal who was asked where and how long is left.
+// showWaiting shows on a terminal whom nod is waiting for, on which platforms,
+// and the time left. The returned function clears the line.
 func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || rec.State.Final() {
@@ -139,13 +141,13 @@ func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
-	line := "asked " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
+	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
 	go func() {
 		defer close(finished)
 		t := time.NewTicker(time.Second)
 		defer t.Stop()
 		for {
-			fmt.Fprintf(w, "\r\x1b[K%s · %s left", line, rec.Interaction.Remaining(time.Now()).Round(time.Second))
+			fmt.Fprintf(w, "\r\x1b[K%s, %s left", line, rec.Interaction.Remaining(time.Now()).Round(time.Second))
 			select {
 			case <-ctx.Done():
 				fmt.Fprint(w, "\r\x1b[K")
@@ -180,11 +182,15 @@ func places(i bridge.Interaction) []string {
 	return out
 }
 
-// exitQueued is the exit code of a request that stays open for a late answer.
-const exitQueued = 7
+// exitDeferred is the exit code if the request stays open for a late answer.
+const exitDeferred = 7
 
-// outcome turns the end of a request into an exit code, and says on stderr
-// what is not an answer.
+// signalExitCodes describes in the help how a signal ends a wait.
+const signalExitCodes = `130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended the wait; nod then cancels
+the request, unless --keep is set.`
+
+// outcome converts the final state of a request to an exit code. Anything but
+// an answer is reported on stderr.
 func outcome(w io.Writer, rec bridge.Record) error {
 	by := ""
 	if rec.Response != nil && rec.Response.Actor != nil {
@@ -196,9 +202,9 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	}
 	code := 0
 	switch rec.State {
-	case bridge.StatePending: // queued: a late answer becomes a message to the session
-		fmt.Fprintf(w, "nod: queued; a late answer comes with: nod messages --session %s\n", rec.Interaction.Session)
-		return exitError(exitQueued)
+	case bridge.StatePending: // deferred: a late answer goes to the session inbox
+		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod messages --session %s\n", rec.Interaction.Session)
+		return exitError(exitDeferred)
 	case bridge.StateAnswered:
 		return nil
 	case bridge.StateApproved:
@@ -218,7 +224,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	return exitError(code)
 }
 
-// askFlags are the flags of nod ask that say what is asked.
+// askFlags are the flags of nod ask that describe the question.
 type askFlags struct {
 	file, text, header, fallback, placeholder, plan, schema string
 	other, optional, declinable                             bool
@@ -231,13 +237,15 @@ func askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask PROMPT",
 		Short: "Ask a question and print the answer",
-		Long: `Ask a question in the team's chats, wait, and print the answer on stdout: the
-chosen value, or one value a line; JSON for a form or a plan. Without a widget
-it is Yes or No. Exit codes: 0 answered, 3 expired, 4 cancelled or declined,
-5 unavailable, 7 queued, and 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended
-the wait, which cancels the request (see --keep).
+		Long: `Ask a question in chat, wait, and print the answer.
 
-An option is VALUE or VALUE=LABEL.`,
+The answer is the chosen value, one value per line if several can be chosen, and
+JSON for a form or a plan. Without a widget flag, the choice is Yes or No.
+An option is VALUE or VALUE=LABEL.
+
+Exit codes: 0 answered, 2 usage or invalid input, 3 expired, 4 cancelled or
+declined, 5 unavailable or undeliverable, 6 forbidden, 7 deferred.
+` + signalExitCodes,
 		Example: `  nod ask "Which region?" --select eu,us --timeout 5m
   nod ask "Ship it?"
   nod ask "What went wrong?" --textarea
@@ -257,7 +265,7 @@ An option is VALUE or VALUE=LABEL.`,
 			}
 			if rec.State == bridge.StateAnswered && !a.json {
 				if err := printAnswers(cmd.OutOrStdout(), rec); err != nil {
-					return bridge.Wrap(bridge.CodeInternal, err, "the answer can not be printed")
+					return bridge.Wrap(bridge.CodeInternal, err, "cannot print the answer")
 				}
 			}
 			return outcome(cmd.ErrOrStderr(), rec)
@@ -273,8 +281,8 @@ func (f *askFlags) flags(cmd *cobra.Command) {
 		widget bridge.Widget
 		help   string
 	}{
-		{bridge.WidgetButtons, "a row of buttons, one tap answers"}, {bridge.WidgetSelect, "a drop-down"},
-		{bridge.WidgetRadio, "a list, one choice"}, {bridge.WidgetCheckbox, "a list, many choices"},
+		{bridge.WidgetButtons, "row of buttons; one click answers"}, {bridge.WidgetSelect, "drop-down list"},
+		{bridge.WidgetRadio, "list with one choice"}, {bridge.WidgetCheckbox, "list with several choices"},
 	} {
 		f.choices[w.widget] = cmd.Flags().StringSlice(string(w.widget), nil, w.help)
 	}
@@ -285,22 +293,22 @@ func (f *askFlags) flags(cmd *cobra.Command) {
 		to         *string
 		name, help string
 	}{
-		{&f.plan, "plan", "file with a plan in Markdown, to approve or to request changes of; - for stdin"},
-		{&f.schema, "form", "file with a JSON Schema, filled in as a form; - for stdin"},
-		{&f.text, "question", "the question itself, below the prompt"},
-		{&f.header, "header", "a chip of at most 12 characters"},
-		{&f.fallback, "default", "preselected value, and the answer with --on-timeout default"},
+		{&f.plan, "plan", "file with a plan in Markdown to review; - for stdin"},
+		{&f.schema, "form", "file with a JSON Schema, shown as a form; - for stdin"},
+		{&f.text, "question", "text of the question, below the prompt"},
+		{&f.header, "header", "short label on the card, at most 12 characters"},
+		{&f.fallback, "default", "preselected value; the answer with --on-timeout default"},
 		{&f.placeholder, "placeholder", "hint inside an empty text input"},
-		{&f.file, "request", "file with a whole request as JSON, - for stdin; several questions go here"},
+		{&f.file, "request", "file with a request as JSON, for several questions; - for stdin"},
 	} {
 		cmd.Flags().StringVar(v.to, v.name, "", v.help)
 	}
-	cmd.Flags().BoolVar(&f.other, "other", false, "allow free text beside the options")
-	cmd.Flags().BoolVar(&f.optional, "optional", false, "an empty answer is an answer")
-	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "people may decline to answer")
+	cmd.Flags().BoolVar(&f.other, "other", false, "also accept free text")
+	cmd.Flags().BoolVar(&f.optional, "optional", false, "accept an empty answer")
+	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "let people decline to answer")
 }
 
-// fill puts what is asked into the request.
+// fill adds the question to the request.
 func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 	if f.file != "" {
 		return readRequest(cmd.InOrStdin(), f.file, r)

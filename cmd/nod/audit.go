@@ -34,14 +34,14 @@ func auditExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print the audit log as JSON lines with seals, or as CSV",
-		Long: `Print the audit log. NOD_TOKEN has to be the token of a person who is an
-auditor in the daemon's config. Only JSON lines can be checked later; CSV is for
-spreadsheets.`,
+		Long: `Print the audit log. NOD_TOKEN must be the token of a person who is listed under
+auditors in the daemon's config. CSV is for spreadsheets; only JSON lines can be
+verified later.`,
 		Example: "  nod audit export > audit.jsonl\n  nod audit export --format csv > audit.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "jsonl" && format != "csv" {
-				return bridge.Errorf(bridge.CodeInvalid, "--format: unknown %q", format).WithHint("use jsonl or csv")
+				return bridge.Errorf(bridge.CodeInvalid, "--format: unknown format %q", format).WithHint("use jsonl or csv")
 			}
 			cl, err := c.client()
 			if err != nil {
@@ -57,13 +57,12 @@ spreadsheets.`,
 			return auditCSV(cmd.OutOrStdout(), &log)
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
+	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "format: jsonl or csv")
 	return cmd
 }
 
-// auditCSV writes the entries for spreadsheets: a cell never begins like a
-// formula.
+// auditCSV writes the entries for spreadsheets. No cell starts like a formula.
 func auditCSV(w io.Writer, r io.Reader) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"partition", "n", "time", "type", "id", "agent", "session", "state", "by", "platform", "reason", "data"}); err != nil {
@@ -91,7 +90,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 			Reason string
 			Why    string
 		}
-		_ = json.Unmarshal(l.Data, &d) // what has no such field leaves it empty
+		_ = json.Unmarshal(l.Data, &d) // entries without these fields leave them empty
 		row := []string{
 			strconv.Itoa(l.Partition), strconv.FormatInt(l.N, 10), time.UnixMilli(l.Timestamp).UTC().Format(time.RFC3339Nano), string(l.Type), string(l.ID),
 			l.Agent, l.Session, string(l.State), d.Actor.Display(), d.Actor.Platform, d.Reason + d.Why, string(l.Data),
@@ -107,7 +106,7 @@ func auditCSV(w io.Writer, r io.Reader) error {
 	return out.Error()
 }
 
-// cell keeps untrusted text from being a formula.
+// cell quotes untrusted text that a spreadsheet would read as a formula.
 func cell(s string) string {
 	if s != "" && bytes.ContainsRune([]byte("=+-@\t\r"), rune(s[0])) {
 		return "'" + s
@@ -122,11 +121,13 @@ func auditVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Verify an exported audit log",
-		Long: `Check an exported audit log, or without FILE the daemon's own: that no entry was
-removed, changed or reordered, that the seals are signed with the public keys,
-and with --receipt that the entry of a receipt is there. Keys that were kept
-elsewhere than the daemon are worth more than its own. Exit code 6: it was
-tampered with.`,
+		Long: `Verify an exported audit log. Without FILE, verify the log of the daemon. The
+checks: no entry was removed, changed or reordered, the seals are signed with
+the public keys, and with --receipt the log has the entry of the receipt.
+
+Keep a copy of the public keys away from the daemon and pass it with --keys:
+whoever controls the daemon can replace its own keys. Exit code 6 means that the
+log was tampered with.`,
 		Example: "  nod audit verify audit.jsonl --keys keys.json\n  nod audit verify audit.jsonl --keys keys.json --receipt deploy.receipt",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -150,12 +151,12 @@ tampered with.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys; without it those of the daemon (NOD_RECEIPT_KEYS)")
-	cmd.Flags().StringSliceVar(&receipts, "receipt", nil, "file of a receipt, or of a record with one, whose entry has to be there")
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys (NOD_RECEIPT_KEYS; default: those of the daemon)")
+	cmd.Flags().StringSliceVar(&receipts, "receipt", nil, "file of a receipt, or of a record that has one, to find in the log")
 	return cmd
 }
 
-// auditInput is the log to check, and the keys to check it with.
+// auditInput returns the log and the keys to verify it with.
 func auditInput(cmd *cobra.Command, c *connection, args []string, keysPath string) (log []byte, keys proof.JWKS, err error) {
 	var fetched bytes.Buffer
 	if len(args) > 0 {
@@ -194,13 +195,13 @@ func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 		for _, p := range r.Problems {
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(p))
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d entries, %d seals, %d not sealed yet\n", r.Entries, r.Seals, r.Unsealed)
+		fmt.Fprintf(cmd.OutOrStdout(), "entries: %d, seals: %d, not sealed yet: %d\n", r.Entries, r.Seals, r.Unsealed)
 		if r.Unproven > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d entries have no proof: an earlier version of nod wrote them, or someone forged them\n", r.Unproven)
+			fmt.Fprintf(cmd.OutOrStdout(), "entries without proof, from an earlier version of nod or forged: %d\n", r.Unproven)
 		}
 	}
 	if len(r.Problems) > 0 {
-		return bridge.Errorf(bridge.CodeForbidden, "the audit log was tampered with: %d problems", len(r.Problems))
+		return bridge.Errorf(bridge.CodeForbidden, "the audit log was tampered with (problems: %d)", len(r.Problems))
 	}
 	return nil
 }

@@ -20,13 +20,13 @@ func backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Save all nod data in Redis to a file",
-		Long: `Copy everything that nod has in Redis into a file: what is pending and decided,
-grants, the audit log, keys that are kept there. It holds what people wrote and
-decided, so only you can read it.
+		Long: `Save all nod data in Redis to a file: requests, grants, the audit log, and the
+keys that are kept in Redis. The file contains what people wrote and decided, so
+only you can read it.
 
-Stop the daemons first: then it is the state of one moment. Where they can not
-be stopped, copy Redis by its own means (an RDB file), which is such a state
-too; --live takes what is there while daemons run, one key after another.`,
+Stop the daemons first, so that the backup is a consistent snapshot. If you
+cannot stop them, copy the RDB file of Redis, which is a snapshot too. With
+--live, nod copies one key after another while the daemons run.`,
 		Example: "  nod backup nod.backup --config nod.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,13 +36,13 @@ too; --live takes what is there while daemons run, one key after another.`,
 					return err
 				}
 				if n > 0 && !live {
-					return bridge.Errorf(bridge.CodeConflict, "%d daemons are running", n).WithHint("stop them, or copy Redis by its own means; --live copies all the same, though not one moment's state")
+					return bridge.Errorf(bridge.CodeConflict, "daemons are running (%d)", n).WithHint("stop them, or copy the RDB file of Redis; --live makes a copy that is not a consistent snapshot")
 				}
 				f, err := os.CreateTemp(filepath.Dir(args[0]), ".nod-backup-*")
 				if err != nil {
 					return err
 				}
-				defer func() { _ = os.Remove(f.Name()) }() // gone already once it was renamed
+				defer func() { _ = os.Remove(f.Name()) }() // fails after the rename
 				keys, err := broker.Backup(cmd.Context(), client, c.Redis.Prefix, f)
 				if err == nil {
 					err = f.Sync()
@@ -54,14 +54,14 @@ too; --live takes what is there while daemons run, one key after another.`,
 					err = os.Rename(f.Name(), args[0])
 				}
 				if err == nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "nod: %d keys are in %s\n", keys, args[0])
+					fmt.Fprintf(cmd.ErrOrStderr(), "nod: saved %d keys to %s\n", keys, args[0])
 				}
 				return err
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
-	cmd.Flags().BoolVar(&live, "live", false, "copy although daemons are running")
+	cmd.Flags().BoolVar(&live, "live", false, "copy while daemons are running")
 	return cmd
 }
 
@@ -70,21 +70,22 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Load a backup into an empty Redis",
-		Long: `Put what nod backup wrote into the Redis of the config, under its prefix, where
-nothing is stored yet. A file that is not whole is refused before anything is
-written. What has expired meanwhile ends when the daemon starts.`,
+		Long: `Load a file of nod backup into the Redis of the config, under its key prefix,
+where nod must not have any data yet. An incomplete file is rejected before
+anything is written. Requests that expired in the meantime are closed when the
+daemon starts.`,
 		Example: "  nod restore nod.backup --config nod.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
-				return bridge.Wrap(bridge.CodeInvalid, err, "the backup can not be read")
+				return bridge.Wrap(bridge.CodeInvalid, err, "cannot read the backup")
 			}
-			defer func() { _ = f.Close() }() // it was only read
+			defer func() { _ = f.Close() }() // read only
 			return withRedis(path, func(c config.Config, client redis.UniversalClient) error {
 				keys, err := broker.Restore(cmd.Context(), client, c.Redis.Prefix, f)
 				if err == nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "nod: %d keys are restored; start nod serve\n", keys)
+					fmt.Fprintf(cmd.ErrOrStderr(), "nod: restored %d keys; start the daemon with: nod serve\n", keys)
 				}
 				return err
 			})
@@ -94,7 +95,7 @@ written. What has expired meanwhile ends when the daemon starts.`,
 	return cmd
 }
 
-// withRedis calls f with the Redis that the config names.
+// withRedis calls f with a client of the configured Redis.
 func withRedis(path string, f func(config.Config, redis.UniversalClient) error) error {
 	c, err := config.Load(path, os.Environ())
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// What was backed up goes on elsewhere: a card that was posted before answers,
-// what was decided and granted stands, the audit log is whole.
+// TestBackup checks that a restored installation continues the saved one: cards
+// posted before the backup accept answers, decisions and grants remain valid,
+// and the audit log is complete.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -38,7 +39,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("with a daemon running: %d %s", code, said)
 	}
 	r.Daemons[0].Stop()
-	r.Eventually("Redis has noticed that the daemon is gone", func() bool {
+	r.Eventually("Redis notices that the daemon has stopped", func() bool {
 		_, code := do(r.Redis.Addr, "backup", file)
 		return code == 0
 	})
@@ -60,7 +61,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	if n := second.Client(t).DBSize(t.Context()).Val(); n != 0 {
-		t.Fatalf("a refused backup wrote %d keys", n)
+		t.Fatalf("a rejected backup wrote %d keys", n)
 	}
 	if said, code := do(second.Addr, "restore", file); code != 0 {
 		t.Fatal(code, said)
@@ -74,12 +75,12 @@ func TestBackup(t *testing.T) {
 	r.Connected()
 	r.Press("bo", a.On("telegram"), "Deny")
 	if rec := a.End(); rec.State != bridge.StateDenied {
-		t.Errorf("what was pending ended as %s", rec.State)
+		t.Errorf("the pending request is %s", rec.State)
 	}
 	a.Closed("bo")
 	got, err := r.Agent.Get(r.Ctx, granted.Interaction.ID)
 	if err != nil || got.State != was.State || got.Receipt != was.Receipt || got.Receipt == "" {
-		t.Errorf("what was decided: %+v, %v", got, err)
+		t.Errorf("the decided request: %+v, %v", got, err)
 	}
 	again, err := r.Agent.Open(r.Ctx, rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways), "")
 	if err != nil || again.State != bridge.StateApproved {

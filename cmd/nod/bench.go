@@ -18,16 +18,16 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Benchmark nod against its theoretical limits",
-		Long: `Measure nod on a redis-server of its own (found on the PATH, with an
-append-only file synced each second), beside a limit or a peer in the same run.
-Every figure is the median of the repeats, and what counts is the ratio. It
-keeps the machine busy for some minutes; nothing else should. docs/performance.md
-says what each row is.`,
+		Long: `Measure nod and compare each figure with a limit, or with another library in the
+same run. The benchmark starts its own redis-server, from PATH, with an
+append-only file that is synced every second. Each figure is the median of the
+repeats, and the ratio is the result. It takes several minutes on an otherwise
+idle machine. docs/performance.md explains each row.`,
 		Example: "  nod bench\n  nod bench --only cycles --span 1s --repeats 1 --json\n  nod bench --scale",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Repeats < 1 || o.Span < 100*time.Millisecond || o.Pending < 100 {
-				return bridge.Errorf(bridge.CodeInvalid, "--repeats is at least 1, --span at least 100ms, and --pending at least 100")
+				return bridge.Errorf(bridge.CodeInvalid, "--repeats must be at least 1, --span at least 100ms, and --pending at least 100")
 			}
 			if scale {
 				return bench.Scale(cmd.Context(), cmd.OutOrStdout(), o)
@@ -42,7 +42,7 @@ says what each row is.`,
 				return err
 			}
 			if chart != "" {
-				if err := os.WriteFile(chart, bench.Chart(results), 0o644); err != nil { //nolint:gosec // a picture for everybody
+				if err := os.WriteFile(chart, bench.Chart(results), 0o644); err != nil { //nolint:gosec // everyone may read the chart
 					return bridge.Wrap(bridge.CodeInvalid, err, "--svg")
 				}
 			}
@@ -54,12 +54,12 @@ says what each row is.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
-	f.StringVar(&chart, "svg", "", "draw the ratios beside their goals into a file")
-	f.DurationVar(&o.Span, "span", 2*time.Second, "how long each figure is measured")
-	f.IntVar(&o.Repeats, "repeats", 3, "how often; the medians count")
-	f.IntVar(&o.Pending, "pending", 100_000, "how many requests wait in the rows with many")
-	f.StringVar(&o.Only, "only", "", "only the rows whose name has this in it, and those that are taken with them")
-	f.StringVar(&o.Peers, "peers", "", "program that measures other libraries; make bench builds it")
-	f.BoolVar(&scale, "scale", false, "measure cycles with more and more pending, on a Cluster, and with several daemons instead")
+	f.StringVar(&chart, "svg", "", "write a chart of the ratios and their goals to this file")
+	f.DurationVar(&o.Span, "span", 2*time.Second, "how long to measure each figure")
+	f.IntVar(&o.Repeats, "repeats", 3, "number of repeats; the result is the median")
+	f.IntVar(&o.Pending, "pending", 100_000, "number of requests in the rows with many pending requests")
+	f.StringVar(&o.Only, "only", "", "only rows whose name contains this, and rows measured with them")
+	f.StringVar(&o.Peers, "peers", "", "program that measures other libraries; built by make bench")
+	f.BoolVar(&scale, "scale", false, "measure how cycles scale with pending requests, Redis Cluster and several daemons")
 	return cmd
 }

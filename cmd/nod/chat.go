@@ -16,14 +16,15 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// withdrawTimeout bounds a withdrawal after an agent waits no more.
+// withdrawTimeout limits how long nod takes to cancel a request after its agent
+// has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// elsewhere is what people read on a card that was taken back so.
+// elsewhere is the reason that the card of such a request shows.
 const elsewhere = "answered at the terminal"
 
-// chatClient asks people for an agent that may be answered elsewhere: what nobody
-// waits for any more is taken back.
+// chatClient asks people for an agent whose user may also answer elsewhere. It
+// cancels a request once its agent has stopped waiting.
 type chatClient struct{ *client.Client }
 
 // Ask implements relay.Asker.
@@ -31,7 +32,7 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Check: func(a client.Answered) error {
 		translate := map[string]func([]byte) (dialect.Translation, error){"acp": acp.Request, "codex": codex.Request, "mcp_elicitation": elicitation.Translate}[format]
 		if translate == nil {
-			return mistrust(bridge.Errorf(bridge.CodeInternal, "no format %q", format))
+			return mistrust(bridge.Errorf(bridge.CodeInternal, "unknown format %q", format))
 		}
 		t, err := translate(body)
 		if err != nil {
@@ -54,8 +55,8 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 	if ctx.Err() != nil {
 		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 		defer stop()
-		if rec, err := c.Open(late, r, key); err == nil { // its key finds it
-			_, _ = c.Cancel(late, rec.Interaction.ID, elsewhere) // best effort: else it expires
+		if rec, err := c.Open(late, r, key); err == nil { // the key finds the request
+			_, _ = c.Cancel(late, rec.Interaction.ID, elsewhere) // best effort: otherwise it expires
 		}
 	}
 	return rec, err
@@ -71,14 +72,14 @@ func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMe
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 	defer stop()
-	if open == nil { // it may have been opened a moment ago: its key finds it
+	if open == nil { // it may have just been opened: the key finds it
 		found, seen := context.WithCancel(late)
 		defer seen()
 		x.Pending = func(r []bridge.Record) { open = r; seen() }
-		_, _ = c.Exchange(found, x) // it ends by seen, or there is nothing to take back
+		_, _ = c.Exchange(found, x) // seen ends it; otherwise there is nothing to cancel
 	}
 	for _, r := range open {
-		_, _ = c.Cancel(late, r.Interaction.ID, elsewhere) // best effort: else it expires
+		_, _ = c.Cancel(late, r.Interaction.ID, elsewhere) // best effort: otherwise it expires
 	}
 	return answer, err
 }

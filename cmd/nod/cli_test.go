@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestScripts runs the real binary as a shell would, against a daemon and the
-// sandbox. The command "person" plays the people.
+// TestScripts runs the real binary in scripts, against a daemon and the
+// sandbox. The command "person" acts for people.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	binary := rig.Binary(t)
@@ -37,9 +37,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// person WHO SERVICE PROMPT LABEL [TEXT] waits for the card whose prompt
-// contains PROMPT, and presses the button that says LABEL; with a text, fills
-// the form that opens.
+// person implements the command person WHO SERVICE PROMPT LABEL [TEXT]. It
+// waits for the card whose prompt contains PROMPT and clicks the button LABEL.
+// With a text, it fills in the form that opens.
 func person(ts *testscript.TestScript, r *rig.Rig, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: person WHO SERVICE PROMPT LABEL [TEXT]")
@@ -55,7 +55,7 @@ func person(ts *testscript.TestScript, r *rig.Rig, args []string) {
 		_, err = r.Sandbox.Person(who).Fill(ctx, service, reaction.Modal, []string{args[4]})
 		ts.Check(err)
 	}
-	ts.Logf("%s pressed %q on %s: %+v", who, label, service, reaction)
+	ts.Logf("%s clicked %q on %s: %+v", who, label, service, reaction)
 }
 
 // cardOf waits until the card of a pending request is posted.

@@ -11,12 +11,14 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 )
 
-const configUsage = "config file (default NOD_CONFIG, else nod.yaml where it is)"
+const configUsage = "config file (default NOD_CONFIG, or nod.yaml if it exists)"
 
-// configPath is the config that is meant where none is named; empty: none.
+// configPath returns the path of the config file if no flag sets it. It is
+// empty if there is no such file.
 func configPath() string {
 	if path := os.Getenv("NOD_CONFIG"); path != "" {
 		return path
@@ -48,7 +50,7 @@ func configCommand() *cobra.Command {
 				_, err = daemon.Redactor(c)
 			}
 			if err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: config is good: %d platforms, %d routes, %d agents, %d people\n", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: the config is valid; %s\n", setup.Summary(c))
 			}
 			return err
 		},

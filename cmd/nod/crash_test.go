@@ -13,16 +13,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestKilledBetweenAnySteps runs one request from opening to its last edit,
-// killing the daemon with kill -9 before and after each step that it takes,
-// and starts it again: nothing is lost, nothing is doubled, every card ends
-// truthful.
+// TestKilledBetweenAnySteps runs one request from its creation to the last edit
+// of its cards. It kills the daemon with kill -9 before or after each step and
+// restarts it. Nothing is lost or duplicated, and every card shows the outcome.
 func TestKilledBetweenAnySteps(t *testing.T) {
 	t.Parallel()
-	slots := make(chan struct{}, 12) // each is two processes that mostly wait
+	slots := make(chan struct{}, 12) // each runs two processes, which mostly wait
 	type run struct {
 		service string
-		rounds  int // 2: the agent asks again after the first answer
+		rounds  int // with 2, the agent sends a follow-up after the first answer
 	}
 	for _, v := range []run{{"slack", 1}, {"discord", 1}, {"telegram", 1}, {"slack", 2}} {
 		t.Run(fmt.Sprintf("%s %d", v.service, v.rounds), func(t *testing.T) {
@@ -50,7 +49,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	c.K.Mu.Lock()
 	c.K.At, c.K.Before = at, before
 	c.K.Mu.Unlock()
-	// Who supervises the daemon starts it again.
+	// A supervisor restarts the daemon.
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -90,7 +89,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 		for round := 1; round < rounds && err == nil; round++ {
 			var next bridge.Record
 			if next, err = c.Agent.Reprompt(ctx, final.Interaction.ID, bridge.Request{Ask: bridge.Ask{
-				Error: "once more",
+				Error: "try again",
 			}}, "the-next-key"); err == nil {
 				final, err = c.Agent.Wait(ctx, next.Interaction.ID)
 			}
@@ -100,7 +99,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 		}
 		done <- final
 	})
-	// Ana presses what she sees until the card is closed.
+	// Ana clicks the control that she sees until the card is closed.
 	var final bridge.Record
 	press := time.NewTicker(50 * time.Millisecond)
 	defer press.Stop()
@@ -110,7 +109,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 		case <-press.C:
 			for _, p := range c.Cards(s) {
 				pressCtx, cancelPress := context.WithTimeout(ctx, time.Second)
-				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Allow once") // there may be nothing to press, or nobody to hear it
+				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Allow once") // the control or the daemon may be gone
 				cancelPress()
 			}
 		}
@@ -118,14 +117,14 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	if final.State != bridge.StateApproved || final.Response.Actor.Person != "ana" {
 		t.Fatalf("ended as %s %+v\n%s", final.State, final.Response, c.Log)
 	}
-	// Every card that anybody can see is closed; one that the daemon lost track
-	// of in the crash closes when it is touched.
-	c.Eventually("every card is truthful", func() bool {
+	// Every visible card is closed. A card that the daemon lost track of in the
+	// crash closes when someone clicks it.
+	c.Eventually("every card shows the outcome", func() bool {
 		for _, p := range c.Cards(s) {
 			m := c.Sandbox.Message(p)
 			if len(sandbox.Controls(s, m)) > 0 {
 				pressCtx, cancelPress := context.WithTimeout(ctx, time.Second)
-				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Deny") // counts for nothing any more
+				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Deny") // too late to count
 				cancelPress()
 				return false
 			}
@@ -147,7 +146,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	if err != nil || again.Interaction.ID != rec.Interaction.ID {
 		t.Errorf("the key names %s, not %s: %v", again.Interaction.ID, rec.Interaction.ID, err)
 	}
-	// An agent that reads again has it, also where the note of that was lost.
+	// Reading again returns the answer, even if nod forgot that it was read.
 	if _, err := c.Agent.Wait(ctx, final.Interaction.ID); err != nil {
 		t.Error(err)
 	}

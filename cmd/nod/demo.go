@@ -15,11 +15,11 @@ func demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Try nod with three emulated chats and an agent",
-		Long: `Run everything in this process: the daemon, an embedded Redis, emulated Slack,
+		Long: `Run everything in one process: the daemon, an embedded Redis, emulated Slack,
 Discord and Telegram, a page that shows the three chats, and an agent that asks.
 
-With --autoplay scripted people answer, a transcript is printed, and the exit
-code says whether every round trip came back right.`,
+With --autoplay, scripted people answer, and nod prints a transcript. The exit
+code is 0 if the agent received every answer correctly.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.DiscardHandler)
@@ -30,7 +30,7 @@ code says whether every round trip came back right.`,
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8788", "address of the page; the next free port if it is taken")
-	cmd.Flags().BoolVar(&autoplay, "autoplay", false, "let scripted people answer, check everything, exit")
+	cmd.Flags().BoolVar(&autoplay, "autoplay", false, "let scripted people answer, check everything, and exit")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what the daemon does")
 	return cmd
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// What dashboard and alerts ask for is what nod counts, and what it counts is
-// shown or alerted on.
+// TestDashboard checks that the dashboard and the alerts query only metrics
+// that nod exports, and that every metric is shown or alerted on.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("grep", "-rhoE", "--exclude=*_test.go", `"nod_[a-z_]+"`, "../../bridge/observe").Output()
@@ -36,7 +36,7 @@ func TestDashboard(t *testing.T) {
 	}
 	for _, p := range parsed.Panels {
 		if p.Type != "row" && p.Description == "" {
-			t.Errorf("the panel %q says nothing of what it shows", p.Title)
+			t.Errorf("the panel %q has no description", p.Title)
 		}
 	}
 	asked := regexp.MustCompile(`\bnod_[a-z_]+`).FindAllString(dashboard+alerts, -1)
@@ -45,17 +45,17 @@ func TestDashboard(t *testing.T) {
 			asked[n] = strings.TrimSuffix(asked[n], suffix)
 		}
 		if !slices.Contains(known, asked[n]) {
-			t.Errorf("%s is asked for, and not counted", name)
+			t.Errorf("%s is queried but not exported", name)
 		}
 	}
 	for _, name := range known {
 		if !slices.Contains(asked, name) && name != "nod_platform_state_since_seconds" {
-			t.Errorf("%s is counted, and nobody looks at it", name)
+			t.Errorf("%s is exported but not used", name)
 		}
 	}
 }
 
-// The config that the chart writes is one that nod takes.
+// TestChartConfig checks that nod accepts the config that the chart writes.
 func TestChartConfig(t *testing.T) {
 	t.Parallel()
 	var values struct {

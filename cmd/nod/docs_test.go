@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// documents are all Markdown files, by their path in the project.
+// documents returns the paths of all Markdown files in the project.
 func documents(t *testing.T, root string) []string {
 	t.Helper()
 	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md").Output()
@@ -24,7 +24,7 @@ func documents(t *testing.T, root string) []string {
 	return strings.Fields(string(out))
 }
 
-// TestDocuments checks that what the documents name is there.
+// TestDocuments checks that links, commands and flags in documents exist.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	root := "../.."
@@ -54,7 +54,7 @@ func TestDocuments(t *testing.T) {
 			line, _, _ := strings.Cut(m[2], " -- ")
 			for _, f := range flag.FindAllStringSubmatch(line, -1) {
 				if !slices.Contains(flags[m[1]], f[1]) {
-					t.Errorf("%s uses nod %s %s, which there is not", doc, m[1], f[1])
+					t.Errorf("%s uses nod %s %s, which does not exist", doc, m[1], f[1])
 				}
 			}
 		}
@@ -65,7 +65,7 @@ func TestDocuments(t *testing.T) {
 	}
 	readme := rig.ReadFile(t, filepath.Join(root, "README.md"))
 	if first, second := strings.Index(readme, "go run ./cmd/nod demo"), strings.Index(readme, "make test"); first < 0 || second < first {
-		t.Error("the README does not begin with the two commands")
+		t.Error("the README does not start with the two commands")
 	}
 	for name := range known {
 		if name != "help" && name != "completion" && !strings.Contains(rig.ReadFile(t, filepath.Join(root, "CHANGELOG.md")), "`"+name+"`") {
@@ -74,7 +74,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// The tests that documents name as proof are there.
+// TestSeedsAreProven checks that the tests that documents name as proof exist.
 func TestSeedsAreProven(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", "^func (Test|Example|Fuzz)[A-Za-z_]*", "--", "*_test.go").Output()
@@ -89,7 +89,7 @@ func TestSeedsAreProven(t *testing.T) {
 		}
 		for _, n := range named {
 			if !slices.Contains(there, n) {
-				t.Errorf("docs/%s names %s, which there is not", doc, n)
+				t.Errorf("docs/%s names %s, which does not exist", doc, n)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func TestConfigOfDocuments(t *testing.T) {
 	}
 }
 
-// TestExampleConfig loads the commented example as an operator would.
+// TestExampleConfig checks that the commented example is a valid config.
 func TestExampleConfig(t *testing.T) {
 	for _, k := range []string{"SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN"} {
 		t.Setenv(k, "token-of-"+k)
@@ -137,12 +137,12 @@ func TestExampleConfig(t *testing.T) {
 	}
 }
 
-// TestLicence keeps machine paths, and the names of package hosts, out of what
-// is published.
+// TestLicence checks the license, and that the project contains no machine
+// paths or names of package hosts.
 func TestLicence(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(rig.ReadFile(t, "../../LICENSE"), "Apache License") {
-		t.Error("LICENSE is not the Apache licence")
+		t.Error("LICENSE is not the Apache License")
 	}
 	out, err := exec.Command("git", "-C", "../..", "grep", "-nIE", "registry\\.npmjs|proxy\\.golang|deb\\.debian|/"+"work/|/"+"root/").Output()
 	if err == nil {

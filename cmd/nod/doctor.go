@@ -16,13 +16,13 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the setup and report how to fix it",
-		Long: `Check the config, Redis, and each platform: tokens, scopes, channels, how presses
-come in, clocks, persistence, eviction. Then post a test ask to the default
-route and wait for your press, and name the hop that failed.
+		Long: `Check the config, Redis and each platform: tokens, scopes, channels, how clicks
+arrive, clocks, persistence and eviction. Then post a test question to the
+default route, wait for your click, and report the step that failed.
 
-The test needs no running daemon, and does no harm to one: it runs one of its
-own beside it, on the same Redis. With --offline only the config is checked.
-The exit code is 1 if a check failed; warnings do not count.`,
+The test does not need a running daemon and does not affect one: it starts a
+daemon of its own on the same Redis. With --offline, only the config is checked.
+The exit code is 1 if a check failed. Warnings do not count.`,
 		Example: "  nod doctor --config nod.yaml\n  nod doctor --offline\n  nod doctor --no-ask --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,11 +44,11 @@ The exit code is 1 if a check failed; warnings do not count.`,
 		},
 	}
 	cmd.Flags().StringVarP(&d.Path, "config", "c", configPath(), configUsage)
-	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check the config only; nothing is contacted")
-	cmd.Flags().BoolVar(&d.NoAsk, "no-ask", false, "post no test ask")
-	cmd.Flags().StringVar(&d.Route, "route", bridge.DefaultRoute, "route of the test ask")
-	cmd.Flags().DurationVar(&d.Timeout, "timeout", 2*time.Minute, "how long the test waits for your press")
-	cmd.Flags().StringVar(&d.URL, "url", os.Getenv("NOD_URL"), "address of the running daemon (NOD_URL; default where the config listens)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&d.Offline, "offline", false, "check only the config; contact nothing")
+	cmd.Flags().BoolVar(&d.NoAsk, "no-ask", false, "do not post a test question")
+	cmd.Flags().StringVar(&d.Route, "route", bridge.DefaultRoute, "route of the test question")
+	cmd.Flags().DurationVar(&d.Timeout, "timeout", 2*time.Minute, "how long to wait for your click")
+	cmd.Flags().StringVar(&d.URL, "url", os.Getenv("NOD_URL"), "URL of the running daemon (NOD_URL; default: the listen address of the config)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }

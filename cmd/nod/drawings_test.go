@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestDrawings checks that each drawing was made from the current text of its
-// source. Making them needs npm; checking does not.
+// TestDrawings checks that each drawing is up to date with its source. Drawing
+// requires npm; the check does not.
 func TestDrawings(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob("../../docs/drawings/*.dot")

@@ -39,22 +39,22 @@ func eventsCommand() *cobra.Command {
 				return err
 			})
 			if cmd.Context().Err() != nil {
-				return nil // stopped by the person who watches
+				return nil // the user stopped it
 			}
 			return err
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&after, "after", "", "begin after this event, or at this time (RFC 3339); 0 is the beginning (default: now; with --render: 0)")
-	cmd.Flags().StringVar(&session, "session", "", "only this session")
-	cmd.Flags().BoolVar(&rendered, "render", false, "replay what has happened and show each request as it stands; needs --session")
+	cmd.Flags().StringVar(&after, "after", "", "start after this event or at this time (RFC 3339); 0 means the beginning (default: now; with --render: 0)")
+	cmd.Flags().StringVar(&session, "session", "", "show only this session")
+	cmd.Flags().BoolVar(&rendered, "render", false, "replay past events and show the current state of each request; requires --session")
 	return cmd
 }
 
-// renderSession replays a session and shows its requests.
+// renderSession replays the events of a session and prints its requests.
 func renderSession(cmd *cobra.Command, cl *client.Client, after, session string, asJSON bool) error {
 	if session == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "--render needs --session").WithHint("see the sessions with: nod list --json")
+		return bridge.Errorf(bridge.CodeInvalid, "--session: required with --render").WithHint("list the sessions with: nod list --json")
 	}
 	if after == "" {
 		after = "0"
@@ -68,7 +68,7 @@ func renderSession(cmd *cobra.Command, cl *client.Client, after, session string,
 		return printJSON(cmd.OutOrStdout(), records)
 	}
 	if len(records) == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: nothing has happened in session %s\n", render.Line(session))
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: no events in session %s\n", render.Line(session))
 	}
 	for n, rec := range records {
 		if n > 0 {
@@ -79,7 +79,7 @@ func renderSession(cmd *cobra.Command, cl *client.Client, after, session string,
 	return nil
 }
 
-// printTurn shows one request unchanged, without where it was posted.
+// printTurn prints one request, without its destinations.
 func printTurn(w io.Writer, rec bridge.Record) {
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
 	fmt.Fprintf(w, "%s  %s %s\n%s\n\n%s\n", rec.Interaction.Created.Local().Format(time.DateTime), card.Icon, card.Headline, card.From, render.PlainText(card.Body))

@@ -9,13 +9,13 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// The Python example, with the Python of this machine. The TypeScript one is
-// run by the conformance tests, which have its compiler.
+// TestPythonExample runs the Python example with the installed Python. The
+// conformance tests run the TypeScript example, because they have its compiler.
 func TestPythonExample(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("no python3 here")
+		t.Skip("python3 is not installed")
 	}
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	start := func(stdin string, args ...string) func() (string, int) {
@@ -28,7 +28,7 @@ func TestPythonExample(t *testing.T) {
 			t.Fatal(err)
 		}
 		return func() (string, int) {
-			_ = cmd.Wait() // the exit code says it
+			_ = cmd.Wait() // the exit code is checked instead
 			if errs.Len() > 0 {
 				t.Error(errs.String())
 			}

@@ -13,16 +13,16 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// runExitCodes describes the exit codes of nod run in its help.
-const runExitCodes = `Codes 111 to 118 are reserved for nod:
-111 denied, 112 usage or command not found, 113 expired, 114 cancelled,
-115 unavailable, 116 forbidden, 117 queued, 118 approved but not started. With
-all of them nothing ran. If the command itself exits with one of them, nod says
-so on stderr.`
+// runExitCodes describes the exit codes in the help of nod run.
+const runExitCodes = `Codes 111 to 118 are reserved for nod and mean that
+nothing ran: 111 denied, 112 usage or command not found, 113 expired,
+114 cancelled, 115 unavailable or undeliverable, 116 forbidden, 117 deferred,
+118 approved but not started. If the command itself exits with one of these
+codes, nod reports it on stderr.`
 
 const (
-	reservedBase = 110 // added to the exit codes of the other commands
-	notStarted   = 8   // approved, and the command could not be started
+	reservedBase = 110 // added to the exit codes that other commands use
+	notStarted   = 8   // approved, but the command could not be started
 	reservedMax  = reservedBase + notStarted
 )
 
@@ -42,16 +42,17 @@ type commandExit struct {
 
 func (e commandExit) Error() string { return fmt.Sprintf("%s: exit %d", e.name, e.code) }
 
-// report returns the code, and says that it is not nod's where it could be.
+// report returns the code. If nod reserves this code, it also reports that the
+// code is from the command.
 func (e commandExit) report(stderr io.Writer) int {
 	if e.code > reservedBase && e.code <= reservedMax {
-		fmt.Fprintf(stderr, "nod: the command ran and exited with %d itself\n", e.code)
+		fmt.Fprintf(stderr, "nod: the command itself exited with code %d\n", e.code)
 	}
 	return e.code
 }
 
-// execute runs the command with nod's files and signals, and returns its exit
-// code as an error.
+// execute runs the command with the standard streams of nod, passes signals on
+// to it, and returns its exit code as an error.
 func execute(cmd *cobra.Command, path string, args []string) error {
 	child := &exec.Cmd{Path: path, Args: args, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
 	received := make(chan os.Signal, 16)
@@ -70,7 +71,7 @@ func execute(cmd *cobra.Command, path string, args []string) error {
 			select {
 			case s := <-received:
 				if !reachesGroup(s) {
-					_ = child.Process.Signal(s) // it may have just ended
+					_ = child.Process.Signal(s) // it may just have exited
 				}
 			case <-done:
 				return
@@ -80,7 +81,7 @@ func execute(cmd *cobra.Command, path string, args []string) error {
 	err := child.Wait()
 	close(done)
 	if child.ProcessState == nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "%q: its end is not known", args[0])
+		return bridge.Wrap(bridge.CodeInternal, err, "%q: unknown exit status", args[0])
 	}
 	switch code := child.ProcessState.ExitCode(); {
 	case code > 0:
@@ -88,8 +89,8 @@ func execute(cmd *cobra.Command, path string, args []string) error {
 	case code < 0:
 		return commandExit{args[0], signalled(child.ProcessState)}
 	}
-	if err != nil { // it ended well, but its output was not passed on
-		return bridge.Wrap(bridge.CodeInternal, err, "%q: output", args[0])
+	if err != nil { // it succeeded, but its output was not copied
+		return bridge.Wrap(bridge.CodeInternal, err, "%q: copy output", args[0])
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 func grantsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grants",
-		Short: "List and revoke grants, which are standing approvals",
+		Short: "List and revoke grants (standing approvals)",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(grantsList(), grantsRevoke())
@@ -23,7 +23,7 @@ func grantsList() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what each grant covers",
+		Short: "List grants and what each of them covers",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
@@ -44,7 +44,7 @@ func grantsList() *cobra.Command {
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&session, "session", "", "only those of a session")
+	cmd.Flags().StringVar(&session, "session", "", "list only the grants of this session")
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func grantsRevoke() *cobra.Command {
 	var c connection
 	cmd := &cobra.Command{
 		Use:     "revoke ID...",
-		Short:   "Revoke grants, so that their requests are asked again",
+		Short:   "Revoke grants, so that people are asked again",
 		Example: "  nod grants revoke 3f2a9c01b4d7",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

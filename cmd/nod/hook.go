@@ -23,13 +23,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// maxHookInput is what the daemon takes, in bytes.
+// maxHookInput is the daemon's limit for a request body, in bytes.
 const maxHookInput = 1 << 20
 
 // Exit codes of a hook.
 const (
-	hookBlocks = 2 // the tool does not run, stderr goes to the agent
-	hookFailed = 1 // nothing is decided, stderr goes to the agent's user
+	hookBlocks = 2 // the tool does not run; stderr goes to the agent
+	hookFailed = 1 // nothing is decided; stderr goes to the agent's user
 )
 
 // hookFlags are the flags of nod hook.
@@ -56,18 +56,20 @@ func hookOf(agent string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   agent,
 		Short: "Read a hook's input from stdin and print its output",
-		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. It
-outlives restarts of the daemon. An event that needs nobody prints {}.
+		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. The
+hook survives restarts of the daemon. For an event that needs no one, it prints
+{}.
 
-If the hook fails, it never allows anything. It prints a denial that says why,
-and for PreToolUse it also ends with exit code 2. A form (Elicitation) is left
-to the agent's own terminal. With --fail open, a daemon that cannot be reached
-lets the agent go on as without the hook; any other failure still blocks. If no
-one answers, --unanswered decides: ask leaves it to the agent's own terminal,
-deny denies it and says that no person did.
+A hook that fails never allows anything. It prints a denial with the reason, and
+for PreToolUse it also exits with code 2. A form (Elicitation) is left to the
+agent's own terminal. With --fail open, the agent continues without the hook
+while the daemon is unreachable; any other failure still blocks.
+
+If no one responds in time, --unanswered ask leaves the request to the agent's
+own terminal. --unanswered deny denies it, and states that no person did.
 
 Write the settings with: nod init ` + agent,
-		Args: cobra.ArbitraryArgs, // run refuses them in the agent's own form
+		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return f.run(cmd, agent, bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]))
@@ -79,19 +81,19 @@ Write the settings with: nod init ` + agent,
 		f.fail = "closed"
 		return f.run(cmd, agent, bridge.Wrap(bridge.CodeInvalid, err, "usage"))
 	})
-	cmd.Flags().StringVar(&f.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&f.route, "route", "", "route of the daemon's config (default \"default\")")
+	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "hold the card back so long, while you may answer at the keyboard")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
-	cmd.Flags().StringVar(&f.unanswered, "unanswered", "ask", "when nobody answers: ask at the agent's terminal, or deny")
-	cmd.Flags().DurationVar(&f.patience, "patience", 30*time.Second, "how long the daemon may be away before it counts as one that can not be asked")
-	cmd.Flags().StringVar(&f.fail, "fail", "closed", "when the daemon can not be asked: closed or open")
+	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	cmd.Flags().StringVar(&f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny")
+	cmd.Flags().DurationVar(&f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
+	cmd.Flags().StringVar(&f.fail, "fail", "closed", "if the daemon is unreachable: closed or open")
 	return cmd
 }
 
-// run asks and prints the answer. Every error, including a wrong usage, ends in
-// failed.
+// run asks and prints the answer. It handles every error, including a usage
+// error, with failed.
 func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error) {
 	ctx, stop := hookContext(cmd.Context(), f.longest())
 	defer stop()
@@ -108,9 +110,9 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	case err != nil:
 		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
 	case len(body) > maxHookInput:
-		err = bridge.Errorf(bridge.CodeInvalid, "stdin: the hook's input is longer than %d bytes", maxHookInput)
+		err = bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)
 	case f.fail != "open" && f.fail != "closed":
-		err = bridge.Errorf(bridge.CodeInvalid, "--fail: unknown %q", f.fail).WithHint("use open or closed")
+		err = bridge.Errorf(bridge.CodeInvalid, "--fail: unknown value %q", f.fail).WithHint("use open or closed")
 	}
 	var answer json.RawMessage
 	if err == nil {
@@ -125,14 +127,15 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	return say(cmd.OutOrStdout(), hookEvent(body), answer, 0)
 }
 
-// longest returns the time after which a hook gives up on a daemon that says
-// that the request is still pending. An escalation doubles the time they have.
+// longest returns the time after which a hook gives up although the request is
+// still pending. An escalation doubles the time that people have.
 func (f hookFlags) longest() time.Duration {
 	return 2*f.timeout + f.grace + f.batch + f.patience + time.Minute
 }
 
-// hookContext ends with a signal or after the longest time. A hook
-// whose output is no longer read still ends with its exit code.
+// hookContext returns a context that ends with SIGHUP or after the longest
+// time. It ignores SIGPIPE, so that a hook whose output no one reads still ends
+// with its exit code.
 func hookContext(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -150,7 +153,7 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 		return nil, err
 	}
 	c.Patience = f.patience
-	q := beside(f.route, f.timeout, f.grace, f.batch)
+	q := exchangeQuery(f.route, f.timeout, f.grace, f.batch)
 	q.Set("unanswered", f.unanswered)
 	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Check: func(a client.Answered) error {
 		if err := covered(t, a); err != nil {
@@ -163,7 +166,7 @@ func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.Raw
 	}})
 }
 
-// translate reads the input as the daemon does.
+// translate reads the input in the same way as the daemon.
 func (f hookFlags) translate(agent string, body []byte) (dialect.Translation, error) {
 	u, err := claudecode.ParseUnanswered(f.unanswered)
 	if err != nil {
@@ -178,7 +181,7 @@ func (f hookFlags) translate(agent string, body []byte) (dialect.Translation, er
 // eventName finds the event in an input that cannot be decoded.
 var eventName = regexp.MustCompile(`"hook_event_name"\s*:\s*"([^"\\]*)"`)
 
-// hookEvent returns the event of an input. It is empty if it is not certain.
+// hookEvent returns the event of an input, or "" if it is ambiguous.
 func hookEvent(body []byte) string {
 	var in struct {
 		Event string `json:"hook_event_name"`
@@ -195,12 +198,13 @@ func hookEvent(body []byte) string {
 	return in.Event
 }
 
-// failed reports the error in the form that the event has for it. Only a daemon that cannot be reached fails open.
+// failed reports the error in the form that the event defines for it. Only an
+// unreachable daemon fails open.
 func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause error) error {
 	event := hookEvent(body)
-	why := "nod could not ask anybody: " + render.Line(bridge.PublicText(cause))
+	why := "nod could not ask anyone: " + render.Line(bridge.PublicText(cause))
 	if f.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s; going on without nod (--fail open)\n", why)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
 		return say(cmd.OutOrStdout(), event, []byte("{}"), 0)
 	}
 	tell := why
@@ -215,16 +219,16 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 	}
 	code := hookBlocks
 	switch {
-	case event == "PermissionRequest": // where an exit code denies nothing
+	case event == "PermissionRequest": // its exit code denies nothing
 		code = 0
 	case string(answer) == "{}":
 		code = hookFailed
 	}
 	switch {
 	case code == hookFailed:
-		tell += "; nothing is decided"
+		tell += "; nothing was decided"
 	case f.fail == "open":
-		tell += "; blocked, because --fail open is only for a daemon that cannot be reached"
+		tell += "; blocked, because --fail open applies only if the daemon is unreachable"
 	default:
 		tell += "; blocked (--fail closed)"
 	}
@@ -232,8 +236,8 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 	return say(cmd.OutOrStdout(), event, answer, code)
 }
 
-// say prints the only line of a hook and ends with the code. If no one reads
-// it, the exit code is what remains to block with.
+// say prints the one output line of a hook and returns the exit code as an
+// error. If no one reads the line, only the exit code can block the tool.
 func say(w io.Writer, event string, answer []byte, code int) error {
 	if _, err := w.Write(append(slices.Clone(answer), '\n')); err != nil {
 		if code = hookFailed; event == "PreToolUse" || event == "PermissionRequest" || event == "" {

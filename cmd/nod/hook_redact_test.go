@@ -9,7 +9,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// An agent's own format gets the input back that it sent.
+// TestRedactedInputComesBack checks that an agent gets its original input back,
+// without redactions.
 func TestRedactedInputComesBack(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -22,6 +23,6 @@ func TestRedactedInputComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said := h.exit(t, 0); !strings.Contains(said, `"allow"`) || strings.Contains(said, "redacted") || strings.Contains(a.Text("slack"), secret) {
-		t.Errorf("the agent gets %s", said)
+		t.Errorf("the agent got %s", said)
 	}
 }

@@ -27,7 +27,7 @@ const (
 	hookDone       = `{"session_id":%q,"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_response":{}}`
 )
 
-// hooked is a hook's process.
+// hooked is the process of a hook.
 type hooked struct {
 	cmd      *exec.Cmd
 	out, err bytes.Buffer
@@ -43,7 +43,7 @@ func startHook(t *testing.T, url, agent, input string, args ...string) *hooked {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = h.cmd.Wait() // the exit code says it
+		_ = h.cmd.Wait() // the exit code is checked instead
 		h.done <- h.cmd.ProcessState.ExitCode()
 	}()
 	t.Cleanup(func() { _ = h.cmd.Process.Kill() })
@@ -58,7 +58,7 @@ func (h *hooked) exit(t *testing.T, want int) string {
 			t.Fatalf("exit code %d, want %d: %s%s", code, want, h.out.String(), h.err.String())
 		}
 	case <-time.After(2 * rig.Patience):
-		t.Fatal("the hook does not end")
+		t.Fatal("the hook does not exit")
 	}
 	return h.out.String()
 }
@@ -83,7 +83,7 @@ func TestHookAnswers(t *testing.T) {
 		"question": {"claude", hookQuestions, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Choose("ana", a.On("slack"), bridge.WidgetRadio, "Vue")
 		}},
-		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes of the plan are wanted: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
+		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes to the plan requested: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Typed("ana", a.On("slack"), "Request changes", "smaller steps")
 		}},
 		"form": {"claude", hookForm, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"ticket":"T-7"}}}`, func(r *rig.Rig, a rig.Asked) {
@@ -100,24 +100,24 @@ func TestHookAnswers(t *testing.T) {
 			h := startHook(t, url, c.agent, fmt.Sprintf(c.input, session))
 			c.act(&sub, sub.Card(session))
 			if got := strings.TrimSpace(h.exit(t, 0)); got != c.want {
-				t.Errorf("it says\n%s\nwant\n%s", got, c.want)
+				t.Errorf("output\n%s\nwant\n%s", got, c.want)
 			}
 		})
 	}
 	t.Run("silence", func(t *testing.T) {
 		h := startHook(t, url, "claude", strings.Replace(fmt.Sprintf(hookPermission, "silent"), "git push", "git tag", 1), "--timeout", "1s")
 		if got := h.exit(t, 0); got != "{}\n" {
-			t.Errorf("silence says %s", got)
+			t.Errorf("output after the timeout: %s", got)
 		}
 		h = startHook(t, url, "claude", strings.Replace(fmt.Sprintf(hookPermission, "silent2"), "git push", "git tag", 1), "--timeout", "1s", "--unanswered", "deny")
 		if got := h.exit(t, 0); !strings.Contains(got, `"behavior":"deny"`) || !strings.Contains(got, "No person has denied it") {
-			t.Errorf("silence says %s", got)
+			t.Errorf("output after the timeout: %s", got)
 		}
 	})
 }
 
-// The person answers at the terminal: the agent ends its hook, or reports the
-// tool's end. The cards close.
+// TestHookAnsweredElsewhere checks that the cards close if the person answers
+// at the terminal: the agent then ends its hook or reports that the tool ran.
 func TestHookAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -164,7 +164,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		wg.Wait()
 		a.Closed("Withdrawn by the agent")
 	})
-	t.Run("in the grace time", func(t *testing.T) {
+	t.Run("during the grace period", func(t *testing.T) {
 		sub := *r
 		sub.T = t
 		before := len(sub.Sandbox.State().Telegram.Chats[0].Messages)
@@ -201,8 +201,8 @@ func postHook(ctx context.Context, url, body string) (string, error) {
 	return string(raw), err
 }
 
-// The daemon dies by kill -9 and comes back while a hook waits; the answer in
-// Telegram reaches the hook.
+// TestHookOutlivesDaemon checks that an answer in Telegram reaches a hook whose
+// daemon was killed with kill -9 and restarted in the meantime.
 func TestHookOutlivesDaemon(t *testing.T) {
 	t.Parallel()
 	c := rig.NewCrash(t, "telegram")
@@ -219,7 +219,7 @@ func TestHookOutlivesDaemon(t *testing.T) {
 		resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
-	c.Eventually("the press is taken", func() bool {
+	c.Eventually("the click is accepted", func() bool {
 		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Allow once")
 		return err == nil && strings.Contains(fmt.Sprint(reaction), "Recorded")
 	})
@@ -228,7 +228,8 @@ func TestHookOutlivesDaemon(t *testing.T) {
 	}
 }
 
-// Nobody listens: the hook blocks or lets pass, as it was told, and says so.
+// TestHookWithoutDaemon checks that a hook without a daemon blocks the tool or
+// lets it pass, as --fail requires, and reports what it did.
 func TestHookWithoutDaemon(t *testing.T) {
 	t.Parallel()
 	const nowhere = "http://127.0.0.1:9"
@@ -239,12 +240,12 @@ func TestHookWithoutDaemon(t *testing.T) {
 		out               string
 	}{
 		"a tool is blocked":                 {pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
-		"a tool passes":                     {pre, "open", "going on without nod (--fail open)", 0, "{}"},
+		"a tool passes":                     {pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 		"a permission is denied":            {fmt.Sprintf(hookPermission, "s"), "closed", "blocked", 0, `"behavior":"deny"`},
-		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "open", "going on without nod", 0, "{}"},
+		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
 		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
 		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
-		"a report is no reason to stop":     {fmt.Sprintf(hookDone, "s"), "closed", "could not ask", 1, "{}"},
+		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "could not ask", 1, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

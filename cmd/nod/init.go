@@ -15,13 +15,14 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Connect chats, coding agents or MCP clients",
-		Long: `Connect your chats: nod asks what it needs to know, says which page, which
-button and which token, checks each at once, and writes the config. Run it again
-to add to it; what is there stays, with its comments.
+		Long: `Connect your chats. nod guides you to each page, button and token, checks every
+token immediately, and writes the config. Run it again to add more: nod keeps
+existing settings and comments.
 
-Tokens are read from SLACK_BOT_TOKEN, SLACK_APP_TOKEN, DISCORD_BOT_TOKEN and
-TELEGRAM_BOT_TOKEN, or asked for. They are kept in files beside the config that
-only you can read, and never printed. With --yes nothing is asked, for scripts.`,
+nod reads tokens from SLACK_BOT_TOKEN, SLACK_APP_TOKEN, DISCORD_BOT_TOKEN and
+TELEGRAM_BOT_TOKEN, or prompts for them. It stores them next to the config in
+files that only you can read, and never prints them. With --yes, nod does not
+prompt, for use in scripts.`,
 		Example: "  nod init\n  nod init --yes --platforms slack --slack-channel C0123456789 --person ana --slack-user U0123456789\n  nod init claude --grace 10s",
 		Args:    cobra.NoArgs,
 	}
@@ -39,9 +40,9 @@ only you can read, and never printed. With --yes nothing is asked, for scripts.`
 }
 
 func settingsFlags(cmd *cobra.Command, s *setup.Settings, file string) {
-	cmd.Flags().StringVar(&s.Path, "file", file, "the file to change")
-	cmd.Flags().BoolVar(&s.Undo, "undo", false, "take nod's entries out again")
-	cmd.Flags().BoolVar(&s.Print, "print", false, "print what would be written, and write nothing")
+	cmd.Flags().StringVar(&s.Path, "file", file, "file to change")
+	cmd.Flags().BoolVar(&s.Undo, "undo", false, "remove the entries of nod")
+	cmd.Flags().BoolVar(&s.Print, "print", false, "print the result instead of writing it")
 }
 
 func initClaude() *cobra.Command {
@@ -50,12 +51,13 @@ func initClaude() *cobra.Command {
 	var user bool
 	cmd := &cobra.Command{
 		Use:   "claude",
-		Short: "Add the hooks of nod to the settings of Claude Code",
-		Long: `Add nod's hooks to the settings of Claude Code, and keep what is there. Run it
-again after a change; --undo takes the hooks out.
+		Short: "Add nod's hooks to the settings of Claude Code",
+		Long: `Add nod's hooks to the settings of Claude Code and keep all other settings. Run
+it again after a change. --undo removes the hooks.
 
-It covers permission prompts, questions, plans and MCP forms. The agent needs
-NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its environment.`,
+The hooks cover permission prompts, questions, plans and MCP forms. Set
+NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
+another host.`,
 		Example: "  nod init claude --grace 10s\n  nod init claude --user\n  nod init claude --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +73,7 @@ NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its environment.`,
 		},
 	}
 	settingsFlags(cmd, &s, filepath.Join(".claude", "settings.local.json"))
-	cmd.Flags().BoolVar(&user, "user", false, "for all projects: ~/.claude/settings.json")
+	cmd.Flags().BoolVar(&user, "user", false, "configure all projects, in ~/.claude/settings.json")
 	hookOptionFlags(cmd, &f)
 	return cmd
 }
@@ -81,13 +83,13 @@ func initCodex() *cobra.Command {
 	var f setup.HookOptions
 	cmd := &cobra.Command{
 		Use:   "codex",
-		Short: "Add the hooks of nod to the settings of Codex",
-		Long: `Add nod's hook for permission requests to Codex's hooks.json, and keep what is
-there. Run it again after a change; --undo takes the hook out. Codex asks once
-whether it may run new hooks.
+		Short: "Add nod's hooks to the settings of Codex",
+		Long: `Add nod's hook for permission requests to Codex's hooks.json and keep all other
+hooks. Run it again after a change. --undo removes the hook. Codex asks once
+whether to trust new hooks.
 
-The agent needs NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its
-environment.`,
+Set NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
+another host.`,
 		Example: "  nod init codex --fail open\n  nod init codex --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -107,7 +109,7 @@ environment.`,
 		},
 	}
 	settingsFlags(cmd, &s, "")
-	cmd.Flags().Lookup("file").Usage = "the file to change (default $CODEX_HOME/hooks.json, else ~/.codex/hooks.json)"
+	cmd.Flags().Lookup("file").Usage = "file to change (default hooks.json in $CODEX_HOME or ~/.codex)"
 	hookOptionFlags(cmd, &f)
 	return cmd
 }
@@ -117,10 +119,12 @@ func initMCP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Add nod to the servers of an MCP client",
-		Long: `Add nod to the mcpServers of an MCP client's JSON file, and keep what is there.
-The client needs NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in its
-environment. A client that speaks HTTP needs no command: its server is /mcp of
-the daemon, with the header Authorization: Bearer and the token.`,
+		Long: `Add nod to mcpServers in the JSON file of an MCP client and keep all other
+servers. Set NOD_TOKEN in the environment of the client, and NOD_URL if the
+daemon runs on another host.
+
+A client that supports HTTP does not need this command: configure /mcp on the
+daemon as its server, with the header Authorization: Bearer and the token.`,
 		Example: "  nod init mcp\n  nod init mcp --file ~/.cursor/mcp.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -133,37 +137,37 @@ the daemon, with the header Authorization: Bearer and the token.`,
 }
 
 func hookOptionFlags(cmd *cobra.Command, f *setup.HookOptions) {
-	cmd.Flags().StringVar(&f.Route, "route", "", "route of the daemon's config")
+	cmd.Flags().StringVar(&f.Route, "route", "", "route to use")
 	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "how long people have to answer (default 1h)")
-	cmd.Flags().DurationVar(&f.Grace, "grace", 0, "hold cards back so long, while you may answer at the keyboard")
-	cmd.Flags().DurationVar(&f.Batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
-	cmd.Flags().StringVar(&f.Unanswered, "unanswered", "", "when nobody answers: ask at the terminal (default), or deny")
-	cmd.Flags().StringVar(&f.Fail, "fail", "", "when the daemon can not be asked: closed (default) or open")
+	cmd.Flags().DurationVar(&f.Grace, "grace", 0, "wait this long before posting, so that you can answer locally")
+	cmd.Flags().DurationVar(&f.Batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	cmd.Flags().StringVar(&f.Unanswered, "unanswered", "", "on timeout: ask at the agent's terminal (default), or deny")
+	cmd.Flags().StringVar(&f.Fail, "fail", "", "if the daemon is unreachable: closed (default) or open")
 }
 
-// platformIDs are the flags of a platform.
+// platformIDs holds the flags for the IDs on a platform.
 type platformIDs struct{ channel, user *string }
 
-// setupFlags adds the flags of nod init, and returns those of each platform.
+// setupFlags adds the flags of nod init and returns the IDs of each platform.
 func setupFlags(cmd *cobra.Command, s *setup.Init) map[string]platformIDs {
 	ids := map[string]platformIDs{}
 	f := cmd.Flags()
 	f.StringVarP(&s.Path, "config", "c", cmp.Or(configPath(), config.DefaultPath), configUsage)
-	f.StringVar(&s.EnvFile, "env-file", "", "keep the secrets as variables in this file, as compose and Kubernetes take them")
-	f.StringSliceVar(&s.Platforms, "platforms", nil, "slack, discord, telegram")
-	f.StringVar(&s.Person, "person", "", "your name, as nod shows it")
+	f.StringVar(&s.EnvFile, "env-file", "", "store secrets as variables in this file, for Compose and Kubernetes")
+	f.StringSliceVar(&s.Platforms, "platforms", nil, "platforms to connect: slack, discord, telegram")
+	f.StringVar(&s.Person, "person", "", "your name, as nod displays it")
 	f.StringVar(&s.Agent, "agent", "", "name of the first agent (default \"agent\")")
-	f.StringVar(&s.Redis, "redis", "", "address of Redis (default redis://127.0.0.1:6379/0)")
+	f.StringVar(&s.Redis, "redis", "", "URL of Redis (default redis://127.0.0.1:6379/0)")
 	for _, p := range setup.EveryPlatform {
 		place := "channel"
 		if p == config.PlatformTelegram {
 			place = "chat"
 		}
-		channel := f.String(p+"-"+place, "", "id of the "+place+" where cards are shown")
-		user := f.String(p+"-user", "", "id of your account")
+		channel := f.String(p+"-"+place, "", "ID of the "+place+" for cards")
+		user := f.String(p+"-user", "", "ID of your account")
 		ids[p] = platformIDs{channel, user}
 	}
-	f.BoolVar(&s.Yes, "yes", false, "ask nothing: take flags, the environment and defaults")
-	f.BoolVar(&s.Unchecked, "no-check", false, "do not contact the services")
+	f.BoolVar(&s.Yes, "yes", false, "do not prompt; use flags, the environment and defaults")
+	f.BoolVar(&s.Unchecked, "no-check", false, "do not contact the platforms")
 	return ids
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 )
 
-// interruption is the cause of a context that a signal has ended.
+// interruption is the cancellation cause of a context that a signal ended.
 type interruption struct{ os.Signal }
 
 func (i interruption) Error() string { return "interrupted by " + i.String() }
 
-// exitCode returns 128 and the number of the signal, as shells do.
+// exitCode returns 128 plus the number of the signal, as shells do.
 func (i interruption) exitCode() int {
 	if s, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
@@ -34,12 +34,12 @@ func interrupted(ctx context.Context) (interruption, bool) {
 	return errors.AsType[interruption](context.Cause(ctx))
 }
 
-// untilSignal returns a context that the first of the signals ends. The second
-// one ends the program, as if nod did not handle it.
+// untilSignal returns a context that ends with the first of the signals. A
+// second signal has its default effect, which ends the program.
 func untilSignal(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
-	signals = slices.DeleteFunc(signals, signal.Ignored) // as by nohup
+	signals = slices.DeleteFunc(signals, signal.Ignored) // such as by nohup
 	if len(signals) > 0 {
 		signal.Notify(received, signals...)
 	}
@@ -56,12 +56,12 @@ func untilSignal(parent context.Context, signals ...os.Signal) (context.Context,
 	return ctx, func() { release(); cancel(context.Canceled) }
 }
 
-// withdrawTime bounds how long an interrupted command takes to cancel its
+// withdrawTime limits how long an interrupted command takes to cancel its
 // request.
 const withdrawTime = 3 * time.Second
 
-// outlasting returns a context that ends a while after ctx, so that a call
-// under way when a signal comes can still say what it did.
+// outlasting returns a context that ends d after ctx, so that a call that is in
+// progress when a signal arrives can still return its result.
 func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -71,13 +71,13 @@ func outlasting(ctx context.Context, d time.Duration) (context.Context, context.
 	return late, func() { stop(); cancel() }
 }
 
-// withdraw cancels the request of an interrupted command, unless it is to stay
-// open, and says on stderr what became of it.
+// withdraw cancels the request of an interrupted command, unless --keep is set,
+// and reports the result on stderr.
 func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Client, rec bridge.Record, key string) error {
 	s, _ := interrupted(ctx)
 	id := rec.Interaction.ID
 	if a.keep {
-		fmt.Fprintf(stderr, "nod: %s; %s stays open, resume it with the same command and --key %s\n", s, id, key)
+		fmt.Fprintf(stderr, "nod: %s; %s stays open; to resume the wait, repeat the command with --key %s\n", s, id, key)
 		return s
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
@@ -85,12 +85,12 @@ func (a *asking) withdraw(ctx context.Context, stderr io.Writer, c *client.Clien
 	ended, err := c.Cancel(late, id, "interrupted at the command line")
 	switch {
 	case err != nil:
-		fmt.Fprintf(stderr, "nod: %s; %s could not be cancelled and stays open: %s\n", s, id, bridge.PublicError(err).Message)
+		fmt.Fprintf(stderr, "nod: %s; cannot cancel %s, which stays open: %s\n", s, id, bridge.PublicError(err).Message)
 		fmt.Fprintf(stderr, "nod: hint: cancel it with: nod cancel %s\n", id)
 	case ended.State == bridge.StateCancelled:
-		fmt.Fprintf(stderr, "nod: %s; %s is cancelled\n", s, id)
+		fmt.Fprintf(stderr, "nod: %s; cancelled %s\n", s, id)
 	default:
-		fmt.Fprintf(stderr, "nod: %s; %s was %s before, and nothing is done\n", s, id, ended.Outcome())
+		fmt.Fprintf(stderr, "nod: %s; %s was already %s; nothing was done\n", s, id, ended.Outcome())
 	}
 	return s
 }

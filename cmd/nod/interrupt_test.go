@@ -47,7 +47,7 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// ends waits for the end of the program and checks its exit code.
+// ends waits until the program exits and checks its exit code.
 func (p *process) ends(code int) {
 	p.t.Helper()
 	began := time.Now()
@@ -84,7 +84,7 @@ func pendingPrompt(r *rig.Rig, prompt string) bridge.Record {
 }
 
 // TestInterrupted checks that a signal cancels the request of a waiting
-// command, closes its cards, and is told by the exit code.
+// command, closes its cards, and determines the exit code.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -132,8 +132,8 @@ func TestInterrupted(t *testing.T) {
 	p.ends(0)
 }
 
-// TestInterruptedOffline checks that an interrupted command ends in time while
-// the daemon does not answer, and that a second signal ends it at once.
+// TestInterruptedOffline checks that an interrupted command exits in time if
+// the daemon does not answer, and that a second signal ends it immediately.
 func TestInterruptedOffline(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -160,8 +160,8 @@ func TestInterruptedOffline(t *testing.T) {
 	}
 }
 
-// TestRunExitCodes checks that the codes of nod run can be told from those of
-// its command, and that the command gets signals and can exit as it wants.
+// TestRunExitCodes checks that the exit codes of nod run differ from those of
+// its command, and that the command gets signals and can exit with any code.
 func TestRunExitCodes(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -184,7 +184,7 @@ func TestRunExitCodes(t *testing.T) {
 	for code := 111; code <= 118; code++ {
 		p := approved("sh", "-c", "exit "+strconv.Itoa(code))
 		p.ends(code)
-		if !strings.Contains(p.errs.String(), "the command ran and exited with "+strconv.Itoa(code)+" itself") {
+		if !strings.Contains(p.errs.String(), "the command itself exited with code "+strconv.Itoa(code)) {
 			t.Errorf("%d: %s", code, p.errs.String())
 		}
 	}
@@ -212,8 +212,8 @@ func TestRunExitCodes(t *testing.T) {
 	approved("sh", "-c", "kill -9 $$").ends(137)
 }
 
-// TestForeignService checks that an address which is not a nod daemon never
-// reads as a yes, whatever it answers.
+// TestForeignService checks that nod takes no response of another service for
+// an approval.
 func TestForeignService(t *testing.T) {
 	bodies := []string{
 		"", "{}", "null", "true", "ok", "<html>approved</html>", `{"state":"approved"}`, `{"decision":"approved","approved":true}`,

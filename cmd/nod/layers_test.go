@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// layers lists the packages from the bottom to the top. A package belongs to
-// the longest name here that is its own or that of a folder above it. It
-// imports lower layers, and what belongs to the same name.
+// layers lists the packages from the lowest to the highest layer. A package
+// belongs to the longest name that equals its path or a parent directory. It
+// may import lower layers and packages that belong to the same name.
 var layers = []string{
 	"config deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
 	"bridge/proof bridge/dialect render",
 	"bridge/engine broker platforms",
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay bridge/webhook",
-	"bridge/console",                     // serves people by the rules of the API
-	"broker/redistest render/rendertest", // help tests
+	"bridge/console",                     // applies the rules of the API to people
+	"broker/redistest render/rendertest", // test helpers
 	"cmd bridge/dialect/dialecttest platforms/platformtest",
 }
 
-// outside lists what low packages may import that neither Go nor nod has.
+// outside lists the third-party packages that low packages may import.
 var outside = map[string]string{
 	"bridge":       "github.com/google/uuid",
 	"bridge/proof": "github.com/go-jose/go-jose/v4 github.com/gowebpki/jcs",
@@ -30,7 +30,8 @@ var outside = map[string]string{
 
 const module = "github.com/nodbridge/nod/"
 
-// layerOf returns the number of the layer of a package, and its name there.
+// layerOf returns the layer of a package and the name that the package belongs
+// to.
 func layerOf(path string) (layer int, name string) {
 	for n, names := range layers {
 		for s := range strings.FieldsSeq(names) {
@@ -42,7 +43,7 @@ func layerOf(path string) (layer int, name string) {
 	return layer, name
 }
 
-// imports returns what each package imports.
+// imports returns the imports of each package.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../../...").Output()
@@ -72,15 +73,15 @@ func TestLayers(t *testing.T) {
 			case ours && to >= from && same != name:
 				t.Errorf("%s (layer %d) imports %s (layer %d)", path, from, own, to)
 			case !ours && limited && strings.Contains(i, ".") && !slices.Contains(strings.Fields(allowed), i):
-				t.Errorf("%s imports %s; outside of nod it may import %s", path, i, allowed)
+				t.Errorf("%s imports %s; the third-party packages it may import are %s", path, i, allowed)
 			}
 		}
 	}
 }
 
-// TestNotLinked checks that nod does not link what makes it much larger: gRPC
-// calls methods by name, so that the linker keeps all methods, and asynq is for
-// the benchmark alone.
+// TestNotLinked checks that nod does not link packages that make it much
+// larger. gRPC calls methods by name, so the linker keeps all methods. Only the
+// benchmark needs asynq.
 func TestNotLinked(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
@@ -94,7 +95,7 @@ func TestNotLinked(t *testing.T) {
 	}
 }
 
-// TestRenderingIsPure checks that rendering reads and writes nothing.
+// TestRenderingIsPure checks that the rendering packages do no I/O.
 func TestRenderingIsPure(t *testing.T) {
 	t.Parallel()
 	all := imports(t)
@@ -107,8 +108,8 @@ func TestRenderingIsPure(t *testing.T) {
 	}
 }
 
-// The core must not know which chat services there are. What knows the shapes
-// of everybody's credentials is left out.
+// TestCoreNamesNoPlatform checks that the core does not name any platform. The
+// package that knows the formats of credentials is exempt.
 func TestCoreNamesNoPlatform(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"slack", "discord", "telegram"} {

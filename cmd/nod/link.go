@@ -17,9 +17,9 @@ func linkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "link [CODE]",
 		Short: "Link a chat account to your own person",
-		Long: `Link a chat account to yourself, by the code that nod gave to it when you pressed
-something with it. NOD_TOKEN has to be your own. Without --yes it only says
-whose account that is; never enter a code that somebody else gave you.`,
+		Long: `Link a chat account to yourself with the code that nod showed when you clicked
+with that account. NOD_TOKEN must be your own token. Without --yes, nod only
+prints which account the code belongs to. Never enter a code from someone else.`,
 		Example: "  nod link 3xk7q2mwpz4ta\n  nod link 3xk7q2mwpz4ta --yes\n  nod link --list",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,11 +37,11 @@ whose account that is; never enter a code that somebody else gave you.`,
 			case remove != "":
 				platform, user, ok := strings.Cut(remove, "/")
 				if !ok {
-					return bridge.Errorf(bridge.CodeInvalid, "--remove: %q is not PLATFORM/USER", remove)
+					return bridge.Errorf(bridge.CodeInvalid, "--remove: invalid account %q", remove).WithHint("use PLATFORM/USER, such as slack/U0123ABCD")
 				}
 				return cl.Unlink(cmd.Context(), platform, user)
 			case len(args) == 0:
-				return bridge.Errorf(bridge.CodeInvalid, "the code is missing").WithHint("or use --list, or --remove")
+				return bridge.Errorf(bridge.CodeInvalid, "a code is required").WithHint("click a control in chat to get a code, or use --list or --remove")
 			}
 			said, err := cl.Link(cmd.Context(), args[0], yes)
 			if err != nil {
@@ -51,9 +51,9 @@ whose account that is; never enter a code that somebody else gave you.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().BoolVar(&yes, "yes", false, "it is your own account: link it")
-	cmd.Flags().BoolVar(&list, "list", false, "list the accounts that are linked to you")
-	cmd.Flags().StringVar(&remove, "remove", "", "forget a link: PLATFORM/USER")
+	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that the account is yours, and link it")
+	cmd.Flags().BoolVar(&list, "list", false, "list your linked accounts")
+	cmd.Flags().StringVar(&remove, "remove", "", "remove the link of PLATFORM/USER")
 	return cmd
 }

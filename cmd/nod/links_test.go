@@ -18,8 +18,8 @@ var (
 	named    = regexp.MustCompile(`docs/[a-z/-]+\.md(#[a-z0-9-]+)?`)
 )
 
-// TestAnchors checks that links to headings lead somewhere, in documents and in
-// the texts of the program.
+// TestAnchors checks that links to headings are valid, in documents and in the
+// texts of the program.
 func TestAnchors(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
@@ -53,7 +53,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// slug returns the anchor of a heading, as GitHub makes it.
+// slug returns the anchor that GitHub generates for a heading.
 func slug(text string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(text) {

@@ -1,5 +1,5 @@
-// Command nod asks a human in Slack, Discord or Telegram for an agent, and
-// brings the answer back.
+// Command nod asks people in Slack, Discord and Telegram on behalf of an agent
+// and returns their answer.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run is main without the process: it returns the exit code.
+// Run runs nod with the given arguments and streams, and returns the exit code.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -66,8 +66,8 @@ func exitCode(ctx context.Context, stderr io.Writer, err error) int {
 	return complain(stderr, err)
 }
 
-// exitError ends the program with a code and says nothing: what there is to
-// say has been said.
+// exitError ends the program with an exit code and prints nothing, because
+// everything has been reported.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -93,7 +93,7 @@ func complain(w io.Writer, err error) int {
 	return e.Code.ExitCode()
 }
 
-// commandGroups are the sections of nod --help, and their commands in order.
+// commandGroups are the sections of nod --help with their commands, in order.
 var commandGroups = []struct {
 	title    string
 	commands []func() *cobra.Command
@@ -110,7 +110,7 @@ var commandGroups = []struct {
 	{"Develop:", []func() *cobra.Command{demoCommand, sandboxCommand, benchCommand}},
 }
 
-// The help lists commands in the order above.
+// The help lists commands in the order of commandGroups.
 func init() { cobra.EnableCommandSorting = false }
 
 func rootCommand() *cobra.Command {
@@ -126,7 +126,7 @@ Try it without tokens or Redis:
 
 Environment:
   NOD_URL      URL of the daemon (default http://127.0.0.1:8787)
-  NOD_TOKEN    token of an agent or a person
+  NOD_TOKEN    token of an agent or person
   NOD_CONFIG   path of the configuration file
 
 Exit codes:
@@ -134,10 +134,10 @@ Exit codes:
   1 denied                  5 unavailable or undeliverable
   2 usage or invalid input  6 forbidden
   3 expired                 7 deferred; a late answer goes to the session
-  130, 143, 129 if SIGINT, SIGTERM or SIGHUP ended the wait
+  130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended the wait
 
-nod run adds 110 to its own codes, so that they differ from those of the command
-that it runs.`,
+nod run adds 110 to its own exit codes, to keep them apart from those of the
+command that it runs.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

@@ -40,16 +40,16 @@ func listCommand() *cobra.Command {
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&state, "state", "", "only this state, such as pending")
-	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
-	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "where an earlier page ended")
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "at most this many (default 50)")
+	cmd.Flags().StringVar(&state, "state", "", "list only requests in this state, such as pending")
+	cmd.Flags().StringVar(&f.Session, "session", "", "list only this session")
+	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "cursor of the previous page")
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "maximum number of requests (default 50)")
 	return cmd
 }
 
 func printList(w, talk io.Writer, page bridge.List) error {
 	if len(page.Items) == 0 {
-		fmt.Fprintln(talk, "nod: none")
+		fmt.Fprintln(talk, "nod: no requests")
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -59,12 +59,12 @@ func printList(w, talk io.Writer, page bridge.List) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.ID, i.Created.Local().Format(time.DateTime), stateWords(r), render.Line(i.Agent), prompt)
 	}
 	if page.Next != "" {
-		fmt.Fprintf(talk, "nod: more with --cursor %s\n", page.Next)
+		fmt.Fprintf(talk, "nod: for the next page, add --cursor %s\n", page.Next)
 	}
 	return t.Flush()
 }
 
-// record reads the request that an argument names.
+// record reads the request with the ID in arg.
 func (c *connection) record(cmd *cobra.Command, arg string) (*client.Client, bridge.Record, error) {
 	cl, err := c.client()
 	if err != nil {
@@ -110,7 +110,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 	if card.Closed {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Closing))
 	} else {
-		fmt.Fprintf(w, "\nopen until %s (%s left), may be answered by %s\n", i.Deadline.Local().Format(time.DateTime),
+		fmt.Fprintf(w, "\npending until %s (%s left), responders: %s\n", i.Deadline.Local().Format(time.DateTime),
 			i.Remaining(time.Now()).Round(time.Second), strings.Join(people(i), ", "))
 		if d := i.Decisions(); len(d) > 0 {
 			fmt.Fprintf(w, "decisions: %v\n", d)
@@ -127,7 +127,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		case rec.Failures[n] != "":
 			fmt.Fprintf(w, "%s:%s  failed: %s\n", d.Platform, d.Channel, render.Line(rec.Failures[n]))
 		case !rec.Late[n].IsZero():
-			fmt.Fprintf(w, "%s:%s  not posted yet: the channel is busy, its turn comes in %s\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
+			fmt.Fprintf(w, "%s:%s  not posted yet: rate limited, next attempt in %s\n", d.Platform, d.Channel, max(0, time.Until(rec.Late[n])).Round(time.Second))
 		default:
 			fmt.Fprintf(w, "%s:%s  not posted yet\n", d.Platform, d.Channel)
 		}
@@ -141,10 +141,10 @@ func answerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer ID [DECISION | VALUE | QUESTION=VALUE...]",
 		Short: "Answer a request from the command line",
-		Long: `Answer a request under the same rules as in chat. For an approval give a
-decision that nod show lists, such as deny, once, session or always. For one question give its value; for
-several, QUESTION=VALUE each. A list is VALUE,VALUE; a form, a plan review or
-feedback is a JSON object.`,
+		Long: `Answer a request under the same rules as in chat. For an approval, enter a
+decision that nod show lists, such as deny, once, session or always. For one
+question, enter its value; for several, enter QUESTION=VALUE for each. A list is
+VALUE,VALUE. A form, a plan review or feedback is a JSON object.`,
 		Example: "  nod answer 0193b3c4-… once\n  nod answer 0193b3c4-… deny --reason \"not on a Friday\"\n  nod answer 0193b3c4-… region=eu size=l",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -177,20 +177,20 @@ feedback is a JSON object.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why it is denied or declined")
-	cmd.Flags().StringVar(&input, "input", "", "with edit: the input, as JSON, that is approved instead")
-	cmd.Flags().StringVar(&confirm, "confirm", "", "what the request wants to have typed before it is approved")
-	cmd.Flags().BoolVar(&decline, "decline", false, "end a question without an answer, where it allows that")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for denying or declining")
+	cmd.Flags().StringVar(&input, "input", "", "with edit: input to approve instead, as JSON")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "text that the request requires before approval")
+	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
 	return cmd
 }
 
 func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 	if len(args) == 0 {
-		return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "an answer is wanted").WithHint("see what is asked with: nod show %s", i.ID)
+		return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "an answer is required").WithHint("see the request with: nod show %s", i.ID)
 	}
 	if i.Kind == bridge.KindApproval {
 		if len(args) != 1 {
-			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "one decision is wanted").WithHint("use one of %v", i.Decisions())
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "one decision is required").WithHint("use one of %v", i.Decisions())
 		}
 		return bridge.Reply{Decision: bridge.Decision(args[0])}, nil
 	}
@@ -206,7 +206,7 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 				}
 			}
 			if !ok || !found {
-				return a, bridge.Errorf(bridge.CodeInvalid, "%q is not QUESTION=VALUE", arg).WithHint("see the questions with: nod show %s", i.ID)
+				return a, bridge.Errorf(bridge.CodeInvalid, "invalid answer %q", arg).WithHint("use QUESTION=VALUE; list the questions with: nod show %s", i.ID)
 			}
 			value = v
 		}
@@ -216,7 +216,7 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 		case q.Composite():
 			var v bridge.Answer
 			if err := json.Unmarshal([]byte(value), &v); err != nil {
-				return a, bridge.Errorf(bridge.CodeInvalid, "%s: is not a JSON object", q.ID).WithHint("%s wants one, such as '{\"name\":\"Ana\"}'", q.Widget)
+				return a, bridge.Errorf(bridge.CodeInvalid, "%s: the answer to a %s must be a JSON object", q.ID, q.Widget).WithHint("use an object such as '{\"name\":\"Ana\"}'")
 			}
 			a.Answers[q.ID] = v
 		default:
@@ -240,7 +240,7 @@ func cancelCommand() *cobra.Command {
 				return err
 			}
 			if (len(args) == 1) == (session != "") {
-				return bridge.Errorf(bridge.CodeInvalid, "give an id or --session, one of the two")
+				return bridge.Errorf(bridge.CodeInvalid, "either an ID or --session is required")
 			}
 			if session != "" {
 				page, err := cl.CancelSession(cmd.Context(), session, reason)
@@ -250,7 +250,7 @@ func cancelCommand() *cobra.Command {
 				if c.json {
 					return printJSON(cmd.OutOrStdout(), page)
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: %d cancelled\n", len(page.Items))
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: requests cancelled: %d\n", len(page.Items))
 				return nil
 			}
 			id, err := bridge.ParseID(args[0])
@@ -272,13 +272,13 @@ func cancelCommand() *cobra.Command {
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "shown to people")
-	cmd.Flags().StringVar(&session, "session", "", "withdraw everything pending in this session")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to show to people")
+	cmd.Flags().StringVar(&session, "session", "", "cancel all pending requests of this session")
 	return cmd
 }
 
-// stateWords are a record's state, and that it proves nothing if it does not
-// verify.
+// stateWords returns the state of a record, marked if the record could not be
+// verified.
 func stateWords(r bridge.Record) string {
 	if r.Unverified != "" {
 		return string(r.State) + " (not verified)"

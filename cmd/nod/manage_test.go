@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestShowIsWhole checks that nod show prints a long request to its end.
+// TestShowIsWhole checks that nod show prints a long request completely.
 func TestShowIsWhole(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(map[string]string{"command": strings.Repeat("echo step;", 15_000) + " the end"})

@@ -12,9 +12,10 @@ func manifestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifest slack",
 		Short: "Print the Slack app manifest",
-		Long: `Print the manifest of nod's app in Slack. Make the app at api.slack.com/apps >
-Create New App > From a manifest, or open the address that --link prints.
-The app connects out (Socket Mode); with --http it is called at your address.`,
+		Long: `Print the manifest of the Slack app for nod. To create the app, go to
+api.slack.com/apps > Create New App > From a manifest, or open the URL that
+--link prints. The app uses Socket Mode and needs no public URL. With --http,
+Slack calls nod at your URL instead.`,
 		Example:   "  nod manifest slack\n  nod manifest slack --link\n  nod manifest slack --http https://nod.example.com",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"slack"},
@@ -29,7 +30,7 @@ The app connects out (Socket Mode); with --http it is called at your address.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&host, "http", "", "address at which Slack reaches nod, for HTTP mode")
-	cmd.Flags().BoolVar(&link, "link", false, "print the address of a page that has the manifest filled in")
+	cmd.Flags().StringVar(&host, "http", "", "URL at which Slack reaches nod, for HTTP mode")
+	cmd.Flags().BoolVar(&link, "link", false, "print the URL of a page with the manifest filled in")
 	return cmd
 }

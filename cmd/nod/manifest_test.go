@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The manifest for HTTP mode has the address wherever Slack calls.
+// TestManifest checks that the manifest for HTTP mode has the URL in each
+// place.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder

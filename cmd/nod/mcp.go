@@ -24,21 +24,21 @@ func mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp [--wrap -- SERVER [ARG...]]",
 		Short: "Run an MCP server that lets a model ask people",
-		Long: `Be an MCP server on stdin and stdout, with the tools ask_human,
-request_approval, notify and check. It talks to the daemon of NOD_URL with
-NOD_TOKEN. A client that speaks HTTP needs no command: the daemon serves the
-same at /mcp.
+		Long: `Run an MCP server on stdin and stdout with the tools ask_human,
+request_approval, notify and check. It calls the daemon at NOD_URL with
+NOD_TOKEN. A client that supports HTTP does not need this command: the daemon
+serves the same tools at /mcp.
 
-With --wrap it stands before another MCP server instead: that server's tools
-run only if --allow names them, or once people have allowed the call; what
---deny names never runs; and its forms (elicitation) are filled in in chat.
-Patterns are those of a shell, and deny goes before allow.
+With --wrap, nod runs another MCP server and guards its tools. A call runs if
+--allow matches the tool or a person approves the call. A tool that --deny
+matches never runs. People fill in the forms (elicitation) of the server in
+chat. Patterns are shell patterns, and --deny takes precedence over --allow.
 
-Add it to a client's settings with: nod init mcp`,
+Add nod to the settings of a client with: nod init mcp`,
 		Example: "  nod mcp\n  nod mcp --claude\n  nod mcp --wrap --allow 'get_*' --deny 'drop_*' -- npx some-mcp-server",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !w.on && len(args) > 0 {
-				return bridge.Errorf(bridge.CodeInvalid, "%q: a server to stand before goes with --wrap", args[0])
+				return bridge.Errorf(bridge.CodeInvalid, "unknown argument %q", args[0]).WithHint("to guard another server, use nod mcp --wrap -- SERVER")
 			}
 			cl, err := c.client()
 			if err != nil {
@@ -60,22 +60,22 @@ Add it to a client's settings with: nod init mcp`,
 				t = &mcp.Channel{Transport: t, Options: o}
 			}
 			if err := mcp.NewServer(o).Run(cmd.Context(), t); err != nil && cmd.Context().Err() == nil {
-				return bridge.Wrap(bridge.CodeUnavailable, err, "the MCP client")
+				return bridge.Wrap(bridge.CodeUnavailable, err, "MCP client")
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&o.Session, "session", "", "session that requests belong to (default: one of the folder, so that a restart finds them)")
-	cmd.Flags().StringVar(&o.Route, "route", "", "route of the daemon's config (default \"default\")")
-	cmd.Flags().BoolVar(&o.Claude, "claude", false, "add what only Claude Code uses: the permission-prompt tool, and the relay of its dialogs as a channel")
-	cmd.Flags().DurationVar(&o.Hold, "hold", mcp.DefaultHold, "how long a call of a client that shows no progress is held before it is told to check later")
+	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&o.Session, "session", "", "session of the requests (default: derived from the directory, so that it survives restarts)")
+	cmd.Flags().StringVar(&o.Route, "route", "", "route to use (default \"default\")")
+	cmd.Flags().BoolVar(&o.Claude, "claude", false, "add the features for Claude Code: the permission-prompt tool, and relaying its dialogs as a channel")
+	cmd.Flags().DurationVar(&o.Hold, "hold", mcp.DefaultHold, "how long to block a call of a client without progress support, before it is told to check later")
 	w.flags(cmd)
 	return cmd
 }
 
-// projectSession names the folder that a client was started in: the same after
-// a restart, another for another project.
+// projectSession returns a session for the working directory of the client. It
+// is the same after a restart and differs between projects.
 func projectSession() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -89,5 +89,5 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// wrapTimeout is how long people have to allow a wrapped server's call.
+// wrapTimeout is the time that people have to approve a call of a wrapped server.
 const wrapTimeout = time.Hour

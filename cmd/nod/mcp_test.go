@@ -21,7 +21,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// bearer adds the agent's token.
+// bearer adds the agent's token to requests.
 type bearer struct{}
 
 func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,7 +30,7 @@ func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// mcpTransports are the two ways to nod's tools.
+// mcpTransports returns both transports to nod's tools.
 func mcpTransports(t *testing.T, r *rig.Rig, session string, args ...string) map[string]func() mcp.Transport {
 	return map[string]func() mcp.Transport{
 		"http": func() mcp.Transport {
@@ -49,7 +49,7 @@ func mcpConnect(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions) *mcp.Clien
 	return mcpConnectAs(t, tr, o, "")
 }
 
-// mcpConnectAs speaks a version of the protocol; empty: the newest.
+// mcpConnectAs connects with a protocol version. If empty, it uses the newest.
 func mcpConnectAs(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions, version string) *mcp.ClientSession {
 	t.Helper()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
@@ -85,12 +85,12 @@ func mcpCall(ctx context.Context, t *testing.T, s *mcp.ClientSession, tool strin
 	return a, nil
 }
 
-// A real MCP client asks through both transports while people answer.
+// TestMCP checks that a real MCP client gets answers through both transports.
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
 	for name, transport := range mcpTransports(t, r, "mcp-") {
-		t.Run(name, func(t *testing.T) { // one after the other: a person has one modal open at a time
+		t.Run(name, func(t *testing.T) { // not parallel: a person has only one open modal
 			sub := *r
 			sub.T = t
 			var told atomic.Int32
@@ -149,14 +149,15 @@ func TestMCP(t *testing.T) {
 				}
 			}
 			if _, err := mcpCall(t.Context(), t, s, "check", map[string]any{"id": "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"}, nil); err == nil || !strings.Contains(err.Error(), "not_found") {
-				t.Errorf("check of nothing: %v", err)
+				t.Errorf("check without an ID: %v", err)
 			}
 		})
 	}
 }
 
-// A client that gives up and comes back finds its request again, also when it
-// was answered in the meantime; an answer that it got is not given twice.
+// TestMCPReattach checks that a client that gives up and returns finds its
+// request again, even if it was answered in the meantime, and that an answer is
+// delivered only once.
 func TestMCPReattach(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -172,12 +173,12 @@ func TestMCPReattach(t *testing.T) {
 				gone := make(chan struct{})
 				go func() {
 					defer close(gone)
-					_, _ = mcpCall(ctx, t, s, "ask_human", args, nil) // given up
+					_, _ = mcpCall(ctx, t, s, "ask_human", args, nil) // cancelled by the test
 				}()
 				sub.Card("again-" + name)
 				hangUp()
 				<-gone
-				_ = s.Close() // its call was given up
+				_ = s.Close() // its call was cancelled
 			}
 			ask()
 			first := sub.Card("again-" + name)
@@ -190,9 +191,9 @@ func TestMCPReattach(t *testing.T) {
 			s := mcpConnect(t, transport(), nil)
 			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
 			if err != nil || got.Answer != "yes" || got.ID != string(first.Interaction.ID) {
-				t.Errorf("the answer is %+v, %v", got, err)
+				t.Errorf("answer: %+v, %v", got, err)
 			}
-			// Asked once more, it is a new question.
+			// The same arguments now create a new question.
 			done := make(chan mcpAnswer, 1)
 			go func() {
 				a, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
@@ -203,7 +204,7 @@ func TestMCPReattach(t *testing.T) {
 			}()
 			next := sub.Card("again-" + name)
 			if next.Interaction.ID == first.Interaction.ID {
-				t.Error("an old answer answers a new question")
+				t.Error("the old answer was used for the new question")
 			}
 			sub.Press("ana", next.On("telegram"), "yes")
 			<-done
@@ -211,8 +212,8 @@ func TestMCPReattach(t *testing.T) {
 	}
 }
 
-// A client without progress is told to check later; one of the newer
-// generation comes back on its own first.
+// TestMCPHold checks that a client without progress support is told to check
+// later. A client of the newer protocol version first retries on its own.
 func TestMCPHold(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -231,7 +232,7 @@ func TestMCPHold(t *testing.T) {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if d := time.Since(began); d < time.Duration(holds)*hold {
-				t.Errorf("it was held for %s, want %d times %s", d, holds, hold)
+				t.Errorf("the call took %s, want %d times %s", d, holds, hold)
 			}
 			a := sub.Card(session + "stdio")
 			if string(a.Interaction.ID) != got.ID {
@@ -241,14 +242,19 @@ func TestMCPHold(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 			sub.Press("ana", a.On("telegram"), "me")
-			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Answer != "me" {
+			id := got.ID
+			sub.Eventually("the answer is there", func() bool { // a check ends with its hold
+				got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": id}, nil)
+				return err != nil || got.Status != "pending"
+			})
+			if err != nil || got.Answer != "me" {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
 	}
 }
 
-// Claude Code's permission-prompt tool, and the relay of its dialogs.
+// TestMCPClaude checks the permission-prompt tool and the relay of dialogs.
 func TestMCPClaude(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -270,7 +276,7 @@ func TestMCPClaude(t *testing.T) {
 	say := func(s string) { fmt.Fprintln(in, s) }
 	hear := func() string {
 		if !lines.Scan() {
-			t.Fatal("it says no more")
+			t.Fatal("no more output")
 		}
 		return lines.Text()
 	}
@@ -283,7 +289,7 @@ func TestMCPClaude(t *testing.T) {
 	a := r.Card("channel")
 	r.Press("ana", a.On("telegram"), "Deny")
 	if got := hear(); got != `{"jsonrpc":"2.0","method":"notifications/claude/channel/permission","params":{"request_id":"tbxkq","behavior":"deny"}}` {
-		t.Errorf("it says %s", got)
+		t.Errorf("output: %s", got)
 	}
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t9"}}}`)
 	a = r.Card("channel")
@@ -295,14 +301,14 @@ func TestMCPClaude(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := answer.Result.Content[0].(*mcp.TextContent).Text; got != `{"behavior":"allow","updatedInput":{"command":"ls"}}` {
-		t.Errorf("the prompt tool says %s", got)
+		t.Errorf("output of the prompt tool: %s", got)
 	}
 }
 
-// wrappedEnv makes this test binary an MCP server.
+// wrappedEnv turns this test binary into an MCP server.
 const wrappedEnv = "NOD_TEST_MCP_SERVER"
 
-// serveWrapped is a server that TestMCPWrap stands nod before.
+// serveWrapped runs the server that nod guards in TestMCPWrap.
 func serveWrapped() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "wrapped", Version: "1"}, nil)
 	type in struct {
@@ -334,13 +340,14 @@ func serveWrapped() {
 	}
 }
 
-// nod before another MCP server: a call runs by rule or by permission, forms
-// are filled in in chat, in both generations of the protocol.
+// TestMCPWrap checks that calls of a guarded server run by rule or after an
+// approval, and that its forms are filled in in chat, in both protocol
+// versions.
 func TestMCPWrap(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(version, func(t *testing.T) { // one after the other: a person has one modal open at a time
+		t.Run(version, func(t *testing.T) { // not parallel: a person has only one open modal
 			sub := *r
 			sub.T = t
 			session := "wrap-" + version
@@ -351,7 +358,7 @@ func TestMCPWrap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = s.Close() }) // the child's end is not what is tested
+			t.Cleanup(func() { _ = s.Close() }) // the exit of the child is not under test
 			tool := func(name string) (string, bool) {
 				t.Helper()
 				ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
@@ -381,7 +388,7 @@ func TestMCPWrap(t *testing.T) {
 			}
 			if got := meanwhile("set_text", func(a rig.Asked) {
 				if !strings.Contains(a.Text("slack"), "texts/set_text") {
-					t.Errorf("the card is %s", a.Text("slack"))
+					t.Errorf("card: %s", a.Text("slack"))
 				}
 				sub.Press("ana", a.On("slack"), "Allow once")
 			}); got.bad || got.text != "set_text x" {
@@ -391,7 +398,7 @@ func TestMCPWrap(t *testing.T) {
 				t.Errorf("an edited call: %+v", got)
 			}
 			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {
-				t.Errorf("a refused tool: %+v", got)
+				t.Errorf("a denied call: %+v", got)
 			}
 			if got := meanwhile("get_name", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Answer", "Ana") }); got.bad || !strings.Contains(got.text, `"Ana"`) || !strings.Contains(got.text, `"accept"`) {
 				t.Errorf("a form: %+v", got)
@@ -400,8 +407,8 @@ func TestMCPWrap(t *testing.T) {
 	}
 }
 
-// The person at the client is faster, or the client is told that somebody in
-// chat was.
+// TestProxy checks that the first answer counts, from the client or from chat,
+// and that the prompt closes in the other place.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -409,7 +416,8 @@ func TestProxy(t *testing.T) {
 	const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"x","update":{"sessionUpdate":"tool_call","toolCallId":"call_%d","title":"Edit a.go","kind":"edit","rawInput":{"file_path":"a.go"}}}}`
 	start := func(t *testing.T, args ...string) (*bufio.Scanner, io.Writer, *os.File, *bufio.Scanner) {
 		t.Helper()
-		// The agent is two pipes: what the test says for it, and what it hears.
+		// The agent consists of two pipes: one for its output and one for its
+		// input.
 		dir := t.TempDir()
 		for _, f := range []string{"say", "hear"} {
 			if out, err := exec.Command("mkfifo", dir+"/"+f).CombinedOutput(); err != nil {
@@ -443,11 +451,11 @@ func TestProxy(t *testing.T) {
 	line := func(t *testing.T, s *bufio.Scanner) string {
 		t.Helper()
 		if !s.Scan() {
-			t.Fatal("it says no more")
+			t.Fatal("no more output")
 		}
 		return s.Text()
 	}
-	t.Run("chat is faster", func(t *testing.T) {
+	t.Run("chat answers first", func(t *testing.T) {
 		t.Parallel()
 		sub := *r
 		sub.T = t
@@ -463,7 +471,7 @@ func TestProxy(t *testing.T) {
 		}
 		a := sub.Card("chat")
 		if !strings.Contains(a.Text("telegram"), "Edit a.go") {
-			t.Errorf("the card is %s", a.Text("telegram"))
+			t.Errorf("card: %s", a.Text("telegram"))
 		}
 		sub.Press("ana", a.On("telegram"), "Allow once")
 		if got := line(t, agentHears); got != `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}` {
@@ -478,7 +486,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("a late answer passed: %s", got)
 		}
 	})
-	t.Run("the client is faster", func(t *testing.T) {
+	t.Run("the client answers first", func(t *testing.T) {
 		t.Parallel()
 		sub := *r
 		sub.T = t
@@ -510,7 +518,7 @@ func TestProxy(t *testing.T) {
 		fmt.Fprintln(agent, `{"method":"item/tool/requestUserInput","id":61,"params":{"threadId":"codex-thread","questions":[{"id":"k","question":"Key?","isSecret":true}]}}`)
 		line(t, client) // item/started
 		if got := line(t, client); !strings.Contains(got, "requestUserInput") {
-			t.Errorf("what chat can not take is not shown in the client: %s", got)
+			t.Errorf("a prompt that chat does not support is not shown in the client: %s", got)
 		}
 	})
 }

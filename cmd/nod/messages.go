@@ -17,8 +17,9 @@ func messagesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "messages --session S",
 		Short: "Print the late answers of a session",
-		Long: `Print the answers that came after their agent had been told that they are
-queued, oldest first. They come again until they are acknowledged.`,
+		Long: `Print the late answers of a session, oldest first: the answers to requests whose
+agent no longer waits for them. nod prints them every time until they are
+acknowledged.`,
 		Example: "  nod messages --session release-2 --wait --ack",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,7 +28,7 @@ queued, oldest first. They come again until they are acknowledged.`,
 				return err
 			}
 			if session == "" {
-				return bridge.Errorf(bridge.CodeInvalid, "--session is empty")
+				return bridge.Errorf(bridge.CodeInvalid, "--session: required")
 			}
 			read := cl.Messages
 			if wait {
@@ -54,9 +55,9 @@ queued, oldest first. They come again until they are acknowledged.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&session, "session", "", "the session")
-	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge what was printed")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is one")
+	cmd.Flags().StringVar(&session, "session", "", "session to read")
+	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed answers")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is a late answer")
 	return cmd
 }
 
@@ -65,9 +66,9 @@ func channelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "channel mute|unmute PLATFORM:CHANNEL",
 		Short: "Make a channel read-only, or allow answers again",
-		Long: `Make a channel read-only for nod, or let it answer again. Cards in it show
-without their controls; requests that nobody could answer anywhere end as
-undeliverable at once. In the chats, the command /nod mute does the same.`,
+		Long: `Make a channel read-only, or allow answers in it again. A read-only channel shows
+cards without controls. A request that no one could answer anywhere immediately
+becomes undeliverable. In chat, use /nod mute and /nod unmute.`,
 		Example: "  nod channel mute slack:C0123ABCD\n  nod channel unmute slack:C0123ABCD",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +81,7 @@ undeliverable at once. In the chats, the command /nod mute does the same.`,
 				return bridge.Wrap(bridge.CodeInvalid, err, "channel")
 			}
 			if args[0] != "mute" && args[0] != "unmute" {
-				return bridge.Errorf(bridge.CodeInvalid, "%q is not mute or unmute", args[0])
+				return bridge.Errorf(bridge.CodeInvalid, "unknown action %q", args[0]).WithHint("use mute or unmute")
 			}
 			return cl.SetReadOnly(cmd.Context(), t.Platform, t.Channel, args[0] == "mute")
 		},

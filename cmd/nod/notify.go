@@ -11,8 +11,8 @@ func notifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify TEXT",
 		Short: "Post a message that needs no answer",
-		Long: `Show a text, in Markdown, in the team's chats. It asks nothing. Exit codes: 0
-shown, 5 it could not be shown anywhere.`,
+		Long: `Post a message, in Markdown, that needs no answer. Exit codes: 0 posted,
+5 unavailable or undeliverable.`,
 		Example: "  nod notify \"Backup **done**, 4 GB\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,7 +26,7 @@ shown, 5 it could not be shown anywhere.`,
 		},
 	}
 	a.connection.flags(cmd)
-	cmd.Flags().StringVar(&a.route, "route", "", "route of the daemon's config (default \"default\")")
-	cmd.Flags().StringVar(&a.session, "session", "", "session that this belongs to")
+	cmd.Flags().StringVar(&a.route, "route", "", "route to use (default \"default\")")
+	cmd.Flags().StringVar(&a.session, "session", "", "session that the message belongs to")
 	return cmd
 }

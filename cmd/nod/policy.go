@@ -30,9 +30,9 @@ func policyStarter() *cobra.Command {
 	return &cobra.Command{
 		Use:   "starter",
 		Short: "Print a starter set of policy rules",
-		Long: `Print a reviewed set of policy rules for coding agents, as a part of the config.
-It allows reading and searching, asks about options that write files or start
-other programs, and leaves everything else to people.`,
+		Long: `Print a reviewed set of policy rules for coding agents, to add to the config. The
+rules allow reading and searching, ask about options that write files or start
+other programs, and leave everything else to people.`,
 		Example: "  nod policy starter > policy.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,12 +48,12 @@ func policyTest() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "test",
-		Short: "Print which rules decide a request, and why",
-		Long: `Print which rules of the config decide about a request, and why. It sends nothing
-and needs no daemon. It shows every part of the request in every reading: the
-commands of a plain line, what a command would start, and the text of a line
-that is not plain. With --expect, the exit code is 1 if the ruling is another
-one, so that a set of rules can have tests.`,
+		Short: "Show which policy rules apply to a request, and why",
+		Long: `Show which rules of the config apply to a request, and why. The command sends
+nothing and needs no daemon. It lists each part of the request that rules are
+matched against: the commands of a plain shell line, the programs that a command
+would start, and the text of a line that is not plain. With --expect, the exit
+code is 1 if the rules have a different effect, so that you can test your rules.`,
 		Example: "  nod policy test --config nod.yaml --agent ci --tool Bash --command \"git push origin main\"\n  nod policy test --config nod.yaml --tool Bash --command \"rm -rf /\" --expect deny",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,7 +66,7 @@ one, so that a set of rules can have tests.`,
 				return err
 			}
 			if p == nil {
-				p, _ = policy.New(nil, nil) // no rules: everything is asked
+				p, _ = policy.New(nil, nil) // without rules, people decide everything
 			}
 			if act.Input, err = actInput(command, input); err != nil {
 				return err
@@ -78,20 +78,20 @@ one, so that a set of rules can have tests.`,
 				err = printRuling(cmd, ruling, steps)
 			}
 			if err == nil && expect != "" && expect != string(ruling.Effect) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: expected %s, but the ruling is %s\n", expect, ruling.Effect)
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: expected %s, but the effect is %s\n", expect, ruling.Effect)
 				return exitError(1)
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
-	cmd.Flags().StringVar(&act.Agent, "agent", "", "agent name")
-	cmd.Flags().StringVar(&act.Tool, "tool", "", "tool name")
-	cmd.Flags().StringVar(&act.Where, "where", "", "directory or other location")
-	cmd.Flags().StringVar(&command, "command", "", "shell line")
+	cmd.Flags().StringVar(&act.Agent, "agent", "", "name of the agent")
+	cmd.Flags().StringVar(&act.Tool, "tool", "", "name of the tool")
+	cmd.Flags().StringVar(&act.Where, "where", "", "directory or environment")
+	cmd.Flags().StringVar(&command, "command", "", "shell command line")
 	cmd.Flags().StringVar(&input, "input", "", "tool input as JSON")
-	cmd.Flags().StringVar(&expect, "expect", "", "allow, ask or deny; any other ruling exits with 1")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the ruling and every step as JSON")
+	cmd.Flags().StringVar(&expect, "expect", "", "expected effect: allow, ask or deny; exit with 1 on any other")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the effect and every step as JSON")
 	return cmd
 }
 

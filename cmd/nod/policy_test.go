@@ -71,7 +71,7 @@ func TestStarter(t *testing.T) {
 			t.Errorf("%s: %s by %q", path, r.Effect, r.Rule)
 		}
 	}
-	// The rules for building are a comment, and work without it.
+	// The commented-out rules for builds work once they are enabled.
 	text := strings.NewReplacer("\n  # - name: build", "\n  - name: build", "\n  #   ", "\n    ").Replace(string(deploy.PolicyStarter))
 	p = starter(t, []byte(text))
 	for line, want := range map[string]string{"go test -run TestX ./... 2>&1 | tail -5": "allow", "npm test": "allow", "make build": "allow", "go test -exec x ./...": "ask", "go build -toolexec=x": "ask", "go vet -vettool=x": "ask", "make SHELL=x": "ask", "make -f x": "ask", "cargo build --config x": "ask", "pytest -p x": "ask", "go test --exec=x": "ask", "go build -o f": "ask", "go test -coverprofile=f": "ask"} {
@@ -85,7 +85,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestPolicyCommand checks what nod policy prints.
+// TestPolicyCommand checks the output of nod policy test.
 func TestPolicyCommand(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
@@ -102,7 +102,7 @@ func TestPolicyCommand(t *testing.T) {
 		"ls; git push":    "plain line: ls\n",
 		"ls > f":          "not a plain line: ls > f\n",
 		"sudo rm -rf /":   "started by another command: rm -rf /\n",
-		"ls > f; mkfs.x ": "no rule matches, so: ask",
+		"ls > f; mkfs.x ": "no rule matches; effect: ask",
 	} {
 		out.Reset()
 		if code := Run(append(args, line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {

@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// proxyFlags are the flags of nod proxy.
+// proxyFlags holds the flags of nod proxy.
 type proxyFlags struct {
 	url, route            string
 	timeout, grace, batch time.Duration
@@ -44,24 +44,25 @@ func proxyOf(name, what, example string, handler func(relay.Options) *relay.Agen
 	cmd := &cobra.Command{
 		Use:   name + " -- AGENT [ARG...]",
 		Short: "Forward the prompts of " + what,
-		Long: `Start ` + what + `, and carry its messages to
-and from the client on stdin and stdout. What the agent asks its person is shown
-in the client and in chat; the first answer counts, and closes the other.`,
+		Long: `Start ` + what + ` and relay its messages
+to and from the client on stdin and stdout. Prompts of the agent appear in the
+client and in chat. The first answer counts and closes the prompt in both.`,
 		Example: "  " + example,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, handler) },
 	}
-	cmd.Flags().StringVar(&f.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().StringVar(&f.route, "route", "", "route of the daemon's config (default \"default\")")
+	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	cmd.Flags().DurationVar(&f.grace, "grace", 0, "hold cards back so long, while you may answer in the client")
-	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait so long for more requests of the session and show them in one message")
-	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client, unless chat can not be reached")
+	cmd.Flags().DurationVar(&f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
+	cmd.Flags().DurationVar(&f.batch, "batch", 0, "wait this long for more requests of the session, to show them in one message")
+	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client unless chat is unreachable")
 	return cmd
 }
 
-// beside is what goes with a message of an agent's own format.
-func beside(route string, timeout, grace, batch time.Duration) url.Values {
+// exchangeQuery returns the query parameters for a message in an agent's own
+// format.
+func exchangeQuery(route string, timeout, grace, batch time.Duration) url.Values {
 	q := url.Values{"timeout": {timeout.String()}}
 	for name, d := range map[string]time.Duration{"grace": grace, "batch": batch} {
 		if d > 0 {
@@ -80,13 +81,13 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string, handler func(relay.Op
 		return err
 	}
 	return between(cmd, args, false, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
-		a := handler(relay.Options{Asker: chatClient{c}, Query: beside(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only, Client: near, Server: far, Log: log})
+		a := handler(relay.Options{Asker: chatClient{c}, Query: exchangeQuery(f.route, f.timeout, f.grace, f.batch), OnlyChat: f.only, Client: near, Server: far, Log: log})
 		return a, a.Wait
 	})
 }
 
-// between starts a program and carries messages between it and stdin and
-// stdout until one of them ends.
+// between starts a program and relays messages between it and stdin and stdout
+// until either side ends.
 func between(cmd *cobra.Command, args []string, strict bool, make func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func())) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
@@ -102,7 +103,7 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 		return err
 	}
 	if err := child.Start(); err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "%s can not be started", args[0])
+		return bridge.Wrap(bridge.CodeInvalid, err, "cannot start %s", args[0])
 	}
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	near, far := relay.NewSide(cmd.InOrStdin(), cmd.OutOrStdout()), relay.NewSide(out, in)
@@ -122,10 +123,10 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	return err
 }
 
-// childWait is how long a program may take to end once it was told to.
+// childWait is the time that a program has to exit after the interrupt.
 const childWait = 5 * time.Second
 
-// wrapping are the flags of nod mcp --wrap.
+// wrapping holds the flags of nod mcp --wrap.
 type wrapping struct {
 	on             bool
 	rules          relay.Rules
@@ -135,17 +136,17 @@ type wrapping struct {
 }
 
 func (w *wrapping) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.on, "wrap", false, "stand before the MCP server that follows --")
-	cmd.Flags().StringSliceVar(&w.rules.Allow, "allow", nil, "with --wrap: tools that run without asking, such as 'get_*'")
+	cmd.Flags().BoolVar(&w.on, "wrap", false, "guard the MCP server that follows --")
+	cmd.Flags().StringSliceVar(&w.rules.Allow, "allow", nil, "with --wrap: tools that run without approval, such as 'get_*'")
 	cmd.Flags().StringSliceVar(&w.rules.Deny, "deny", nil, "with --wrap: tools that never run")
-	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: what people read as the server's name (default: its program)")
+	cmd.Flags().StringVar(&w.name, "name", "", "with --wrap: name of the server on cards (default: its program)")
 	cmd.Flags().DurationVar(&w.timeout, "timeout", wrapTimeout, "with --wrap: how long people have to answer")
-	cmd.Flags().DurationVar(&w.batch, "batch", 0, "with --wrap: wait so long for more calls and show them in one message")
+	cmd.Flags().DurationVar(&w.batch, "batch", 0, "with --wrap: wait this long for more calls, to show them in one message")
 }
 
 func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) error {
 	if len(args) == 0 {
-		return bridge.Errorf(bridge.CodeInvalid, "--wrap: no server is given").WithHint("nod mcp --wrap -- SERVER [ARG...]")
+		return bridge.Errorf(bridge.CodeInvalid, "--wrap: a server is required").WithHint("use nod mcp --wrap -- SERVER [ARG...]")
 	}
 	if err := w.rules.Check(); err != nil {
 		return err
@@ -153,7 +154,7 @@ func (w *wrapping) run(cmd *cobra.Command, c *client.Client, args []string) erro
 	if w.name == "" {
 		w.name = strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	}
-	q := beside(w.route, w.timeout, 0, 0)
+	q := exchangeQuery(w.route, w.timeout, 0, 0)
 	q.Set("session", w.session)
 	return between(cmd, args, true, func(near, far *relay.Side, log *slog.Logger) (relay.Handler, func()) {
 		h := relay.NewWrap(relay.WrapOptions{

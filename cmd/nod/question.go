@@ -12,16 +12,16 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// typedWidgets are the flags of typed answers; --url is taken by the address of
-// the daemon.
+// typedWidgets maps the flags of typed answers to their widgets. The URL widget
+// is --link, because --url is the URL of the daemon.
 var typedWidgets = map[string]struct {
 	widget bridge.Widget
 	help   string
 }{
-	"text": {bridge.WidgetText, "one line of text"}, "textarea": {bridge.WidgetTextarea, "many lines of text"},
-	"number": {bridge.WidgetNumber, "a number"}, "date": {bridge.WidgetDate, "a date"}, "time": {bridge.WidgetTime, "a time of day"},
-	"datetime": {bridge.WidgetDateTime, "date, time and offset"}, "email": {bridge.WidgetEmail, "an e-mail address"},
-	"link": {bridge.WidgetURL, "a whole address of the web"},
+	"text": {bridge.WidgetText, "one line of text"}, "textarea": {bridge.WidgetTextarea, "several lines of text"},
+	"number": {bridge.WidgetNumber, "number"}, "date": {bridge.WidgetDate, "date"}, "time": {bridge.WidgetTime, "time of day"},
+	"datetime": {bridge.WidgetDateTime, "date, time and UTC offset"}, "email": {bridge.WidgetEmail, "email address"},
+	"link": {bridge.WidgetURL, "URL"},
 }
 
 func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text string) (bridge.Question, error) {
@@ -45,12 +45,13 @@ func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, text stri
 		}
 	}
 	if chosen > 1 {
-		return q, bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
+		return q, bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("to ask several questions, use --request questions.json")
 	}
 	return q, nil
 }
 
-// readRequest reads a whole request; flags that are set win over it.
+// readRequest reads a request from a file. A prompt on the command line
+// overrides the prompt of the file.
 func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
 	raw, err := readInput(stdin, file)
 	if err != nil {
@@ -66,13 +67,13 @@ func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
 	return nil
 }
 
-// fromFiles makes the question one about a plan or a form, if a file says so.
+// fromFiles turns the question into a plan review or a form if a file is given.
 func fromFiles(cmd *cobra.Command, q *bridge.Question, plan, schema string) error {
 	switch {
 	case plan == "" && schema == "":
 		return nil
 	case plan != "" && schema != "" || q.Widget != bridge.WidgetConfirm:
-		return bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("several questions go into a file: --request questions.json")
+		return bridge.Errorf(bridge.CodeInvalid, "more than one widget").WithHint("to ask several questions, use --request questions.json")
 	}
 	raw, err := readInput(cmd.InOrStdin(), plan+schema)
 	if err != nil {
@@ -83,13 +84,13 @@ func fromFiles(cmd *cobra.Command, q *bridge.Question, plan, schema string) erro
 		return nil
 	}
 	if !json.Valid(raw) {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: is not JSON", schema)
+		return bridge.Errorf(bridge.CodeInvalid, "%s: invalid JSON", schema)
 	}
 	q.Widget, q.Schema = bridge.WidgetForm, raw
 	return nil
 }
 
-// readInput reads a file, - being standard input.
+// readInput reads a file, or standard input if the name is "-".
 func readInput(stdin io.Reader, file string) ([]byte, error) {
 	var raw []byte
 	var err error

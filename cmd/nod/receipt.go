@@ -30,11 +30,14 @@ func receiptVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Verify a receipt and print what it proves",
-		Long: `Check a receipt with the public keys, without a daemon, and print what it proves.
-FILE holds the receipt, or a whole record as printed by --json. Without FILE, or
-with -, it is read from stdin. A record is compared with its receipt: the digest
-is computed again from its prompt, input and questions, and every claim has to
-be the same. With --request, the receipt also has to be for that request.
+		Long: `Verify a receipt with the public keys and print what it proves. This needs no
+daemon. FILE contains the receipt, or a record as printed by --json. Without
+FILE, or with -, nod reads from stdin.
+
+nod compares a record with its receipt: it recomputes the digest from the
+prompt, input and questions, and every claim must match. With --request, the
+receipt must also be for that request.
+
 Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 		Example: "  nod receipt keys > keys.json\n  nod show ID --json | nod receipt verify --keys keys.json",
 		Args:    cobra.MaximumNArgs(1),
@@ -56,20 +59,20 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 				return err
 			}
 			if r.State != bridge.StateApproved && r.State != bridge.StateAnswered {
-				return exitError(1) // a script that goes on after 0 goes on after a yes
+				return exitError(1) // a script may treat 0 as an approval
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys, from: nod receipt keys (NOD_RECEIPT_KEYS)")
-	cmd.Flags().StringVar(&requestPath, "request", "", "file of the request that it has to be for, as JSON")
-	cmd.Flags().StringVar(&approvedPath, "approved", "", "file of the input that was approved instead, as JSON; with --request")
+	cmd.Flags().StringVar(&keysPath, "keys", os.Getenv(keysEnv), "file of public keys (NOD_RECEIPT_KEYS); create it with: nod receipt keys")
+	cmd.Flags().StringVar(&requestPath, "request", "", "file with the request to match, as JSON")
+	cmd.Flags().StringVar(&approvedPath, "approved", "", "with --request: file with the edited input that was approved, as JSON")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the receipt as JSON")
 	return cmd
 }
 
-// exactly decodes files that other programs read too: names that are spelled in
-// another way, or duplicate, are not what those read.
+// exactly decodes files that other programs also read. It rejects duplicate
+// names and names in a different case, which they may read differently.
 var exactly = strictjson.Limits{Depth: 1000}
 
 func printReceipt(w io.Writer, r proof.Receipt, asJSON bool) error {
@@ -80,7 +83,7 @@ func printReceipt(w io.Writer, r proof.Receipt, asJSON bool) error {
 	return err
 }
 
-// checkedReceipt reads a receipt, or the one of a record that it proves.
+// checkedReceipt reads and verifies a receipt, or a record with its receipt.
 func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Receipt, error) {
 	raw, err := argumentFile(stdin, args)
 	if err != nil {
@@ -91,15 +94,15 @@ func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Rece
 		return keys.VerifyReceipt(string(text))
 	}
 	if err := exactly.Decode(raw, &rec); err != nil {
-		return proof.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "the record could be read in two ways")
+		return proof.Receipt{}, bridge.Wrap(bridge.CodeForbidden, err, "ambiguous record")
 	}
 	if !rec.State.Final() {
-		return proof.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt: it has not ended")
+		return proof.Receipt{}, bridge.Errorf(bridge.CodeInvalid, "the record has no receipt, because its request is still pending")
 	}
 	return keys.VerifyRecord(rec)
 }
 
-// argumentFile reads the file that is named, or stdin.
+// argumentFile reads the file that the arguments name, or stdin.
 func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(stdin)
@@ -147,6 +150,6 @@ func receiptKeys() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), keys)
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "address of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	return cmd
 }

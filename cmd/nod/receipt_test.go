@@ -20,8 +20,9 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// TestReceipt: the agent gets a receipt that anybody with the public key can
-// check, and any byte that is changed in it, or in what was asked, is found.
+// TestReceipt checks that the agent gets a receipt that anyone with the public
+// key can verify, and that a change of any byte in the receipt or the request
+// is detected.
 func TestReceipt(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -44,13 +45,13 @@ func TestReceipt(t *testing.T) {
 	}
 	for n := range len(rec.Receipt) {
 		if _, err := keys.VerifyReceipt(rec.Receipt[:n] + "\n" + rec.Receipt[n:]); n > 0 && bridge.ErrorCode(err) != bridge.CodeForbidden {
-			t.Fatalf("a line end at %d, and nobody noticed: %v", n, err)
+			t.Fatalf("a line break at %d was not detected: %v", n, err)
 		}
 		for _, flip := range []byte{1, 2, 4, 8, 16, 32} {
 			b := []byte(rec.Receipt)
 			b[n] ^= flip
 			if _, err := keys.VerifyReceipt(string(b)); bridge.ErrorCode(err) != bridge.CodeForbidden {
-				t.Fatalf("byte %d changed by %d, and nobody noticed: %v", n, flip, err)
+				t.Fatalf("byte %d changed by %d was not detected: %v", n, flip, err)
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func TestReceipt(t *testing.T) {
 	changed.Input = bytes.Replace(changed.Input, []byte("make"), []byte("makf"), 1)
 	other.Approval = &changed
 	if err := receipt.Covers(other, nil); bridge.ErrorCode(err) != bridge.CodeForbidden {
-		t.Errorf("one byte of the payload is other, and it still covers it: %v", err)
+		t.Errorf("it covers the request although a byte of the payload changed: %v", err)
 	}
 	if err := verified(rec, other); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the command would run: %v", err)
@@ -73,7 +74,8 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// An edited input has a digest of its own in the receipt.
+// TestReceiptOfAnEdit checks that the receipt has a separate digest for an
+// edited input.
 func TestReceiptOfAnEdit(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
@@ -94,15 +96,15 @@ func TestReceiptOfAnEdit(t *testing.T) {
 	a.Closed("-  \"command\": \"make deploy\"", "+  \"command\": \"make check\"")
 }
 
-// TestAudit: the log has every decision and refusal, and whatever is done to
-// an entry is found.
+// TestAudit checks that the log has every decision and refusal, and that any
+// change of an entry is detected.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); rig.Auditor(c); c.Redis.Partitions = 1 }})
 	var last bridge.Record
 	for range 5 {
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		r.Press("mal", a.On("slack"), "Allow once") // no responder
+		r.Press("mal", a.On("slack"), "Allow once") // not a responder
 		r.Press("bo", a.On("slack"), "Allow once")
 		last = a.End()
 	}
@@ -121,7 +123,7 @@ func TestAudit(t *testing.T) {
 		t.Fatalf("%+v\n%s", report, log)
 	}
 	if report.Seals > 2 { // the first, and the newest
-		t.Errorf("%d seals are kept of less than a minute", report.Seals)
+		t.Errorf("%d seals kept for less than a minute", report.Seals)
 	}
 	ways := tampered(log)
 	for what, text := range ways {
@@ -134,7 +136,8 @@ func TestAudit(t *testing.T) {
 		t.Errorf("only %d ways were tried", len(ways))
 	}
 
-	// Who can write to Redis can remove and change, and is found out.
+	// Someone with write access to Redis can remove and change entries, but the
+	// verification detects it.
 	ids, err := r.Client.XRange(r.Ctx, "nod:{0}:au", "-", "+").Result()
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +146,7 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if report, err = proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys); err != nil || len(report.Problems) == 0 {
-		t.Errorf("an entry removed from Redis is not missed: %+v, %v", report, err)
+		t.Errorf("removing an entry from Redis was not detected: %+v, %v", report, err)
 	}
 	for token, code := range map[string]bridge.Code{rig.TestAgentToken: bridge.CodeForbidden, "": bridge.CodeUnauthenticated} {
 		if err := client.New(r.Daemons[0].URL, token, nil).Audit(r.Ctx, &bytes.Buffer{}); bridge.ErrorCode(err) != code {
@@ -152,8 +155,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditRetention: what is older goes, what is left can be checked, and
-// nobody but a daemon can make the log begin later.
+// TestAuditRetention checks that old entries are removed, that the remaining
+// ones can be verified, and that only a daemon can trim the log.
 func TestAuditRetention(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -187,7 +190,7 @@ func TestAuditRetention(t *testing.T) {
 	decide()
 	r.Eventually("the log is sealed", sealed)
 	before := rig.Exported(r)
-	r.Eventually("what is old goes", func() bool {
+	r.Eventually("old entries are removed", func() bool {
 		if err := r.Daemons[0].Engine().Audit.Trim(r.Ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -198,18 +201,18 @@ func TestAuditRetention(t *testing.T) {
 	if report := verify(rig.Exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
 		t.Errorf("%+v", report)
 	}
-	// Without the word of a daemon that it was trimmed, entries are missing.
+	// Unless a daemon states that it trimmed the log, entries count as missing.
 	lines := strings.SplitAfter(string(rig.Exported(r)), "\n")
 	forged := slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"n":2,`) })
 	if report := verify([]byte(strings.Join(forged, ""))); len(report.Problems) == 0 {
 		t.Errorf("%+v", report)
 	}
 	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
-		t.Errorf("the first entry is not missed: %+v", report)
+		t.Errorf("removing the first entry was not detected: %+v", report)
 	}
 }
 
-// tampered are a log's forgeries, by what was done.
+// tampered returns forgeries of a log, each under a description of the change.
 func tampered(log []byte) map[string]string {
 	lines := strings.SplitAfter(strings.TrimRight(string(log), "\n"), "\n")
 	entries := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"seal"`) })
@@ -234,7 +237,8 @@ func tampered(log []byte) map[string]string {
 	return out
 }
 
-// A new key signs, and what the old one signed stays good.
+// TestKeyRotation checks that the new key signs, and that signatures of the old
+// key remain valid.
 func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
@@ -289,7 +293,8 @@ func TestKeyRotation(t *testing.T) {
 	r.Eventually("the log is sealed again", sealed)
 }
 
-// The commands say the same, from files, with no daemon.
+// TestReceiptCommands checks that the commands verify receipts and logs in
+// files, without a daemon.
 func TestReceiptCommands(t *testing.T) {
 	t.Parallel()
 	signer, err := proof.NewSigner(bytes.Repeat([]byte{1}, 32))
@@ -319,28 +324,28 @@ func TestReceiptCommands(t *testing.T) {
 	if code, said := command("audit", "verify", file("log", "{\"partition\":0,\"n\":1,\"ts\":1,\"type\":\"decision\",\"link\":\"x\"}\n"), "--keys", path); code != 6 || !strings.Contains(said, "was changed") {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "not a set of public keys") {
+	if code, said := command("receipt", "verify", "--keys", file("empty", "{}")); code != 2 || !strings.Contains(said, "not a JSON Web Key Set") {
 		t.Errorf("%d: %s", code, said)
 	}
 }
 
-// A daemon, or whoever stands in for it, that says yes to something else moves
-// no hook.
+// TestHookVerifies checks that no hook acts on an approval of another request,
+// whether it is from a daemon or from an impostor.
 func TestHookVerifies(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("slack"), "Allow once")
-	other := a.End().Receipt // good, and for another request
+	other := a.End().Receipt // valid for another request
 	const yes = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 	const input = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf x"}}`
 	for name, tokens := range map[string][]string{"no receipt": nil, "another's": {other}, "nonsense": {"a.b.c"}, "too many": {other, other}} {
 		liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Nod-Receipt"] = tokens
-			_, _ = io.WriteString(w, yes) // the hook may have gone
+			_, _ = io.WriteString(w, yes) // the hook may have exited
 		}))
 		h := startHook(t, liar.URL, "claude", input)
-		if out := h.exit(t, hookBlocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "cannot be trusted") {
+		if out := h.exit(t, hookBlocks); strings.Contains(out, "allow") || !strings.Contains(h.err.String(), "cannot verify the receipt") {
 			t.Errorf("%s: %s%s", name, out, h.err.String())
 		}
 		liar.Close()

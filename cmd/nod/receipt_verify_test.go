@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestReceiptVerifyExit checks the exit codes of nod receipt verify: a script
-// that goes on after 0 goes on after a yes alone.
+// TestReceiptVerifyExit checks that nod receipt verify exits with 0 only for an
+// approval or an answer, so that scripts can rely on it.
 func TestReceiptVerifyExit(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
@@ -68,8 +68,8 @@ func TestReceiptVerifyExit(t *testing.T) {
 	}
 }
 
-// TestEmptyReceiptKeys checks that a variable that is set to nothing, as by
-// another one that is not set, does not turn off the check of receipts.
+// TestEmptyReceiptKeys checks that an empty variable, such as from an unset
+// other variable, does not disable the verification of receipts.
 func TestEmptyReceiptKeys(t *testing.T) {
 	t.Setenv(keysEnv, "")
 	rec := bridge.Record{State: bridge.StateApproved}

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/cli.md from the commands")
 
-// TestReference checks that docs/cli.md is what the commands say.
+// TestReference checks that docs/cli.md matches the help of the commands.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/cli.md"

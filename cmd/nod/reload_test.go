@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// lockedBuffer is a buffer that a process writes to while it is read.
+// lockedBuffer is a buffer that is safe for concurrent reads and writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -32,7 +32,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// The signal reads the file again; one that is wrong changes nothing.
+// TestReloadBySignal checks that SIGHUP reloads the config, and that an invalid
+// config changes nothing.
 func TestReloadBySignal(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Quiet: true})
@@ -60,9 +61,9 @@ func TestReloadBySignal(t *testing.T) {
 		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		r.Eventually("it says "+want, func() bool { return strings.Count(log.String(), want) > before })
+		r.Eventually("the log has "+want, func() bool { return strings.Count(log.String(), want) > before })
 	}
-	r.Eventually("it serves", func() bool { return strings.Contains(log.String(), `"msg":"serving"`) })
+	r.Eventually("the daemon serves", func() bool { return strings.Contains(log.String(), `"msg":"serving"`) })
 	write("two: {token: short}\n  three")
 	hup("the old one stays")
 	if !regexp.MustCompile(`agents\.two[^\n]*shorter`).MatchString(log.String()) {

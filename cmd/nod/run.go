@@ -18,20 +18,21 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND [ARG...]",
 		Short: "Run a command only if it is approved",
-		Long: `Show exactly this argument list, and run exactly it once a person approves it.
-The command gets stdin, stdout, stderr and the signals that nod gets.
+		Long: `Request approval for a command and run it once a person approves. nod shows and
+runs exactly the same argument list. The command inherits stdin, stdout and
+stderr, and nod passes signals on to it.
 
 If the command ran, the exit code is its own, or 128 plus the number of the
 signal that ended it. ` + runExitCodes + `
 
-SIGINT, SIGTERM or SIGHUP while nod waits cancels the request (see --keep);
-nod exits with 130, 143 or 129, and nothing ran.`,
+If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
+--keep is set, and exits with 130, 143 or 129. The command does not run.`,
 		Example: "  nod run -- kubectl delete pod x",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := programPath(args[0])
 			if err != nil {
-				return bridge.Wrap(bridge.CodeInvalid, err, "%q can not be run", args[0])
+				return bridge.Wrap(bridge.CodeInvalid, err, "cannot run %q", args[0])
 			}
 			r, err := runRequest(&a, prompt, path, args)
 			if err != nil {
@@ -52,12 +53,12 @@ nod exits with 130, 143 or 129, and nothing ran.`,
 	}
 	a.waitFlags(cmd)
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&prompt, "prompt", "", "what to ask instead of \"Run this command?\"")
+	cmd.Flags().StringVar(&prompt, "prompt", "", "text to show instead of \"Run this command?\"")
 	return cmd
 }
 
-// programPath finds a program as the shell would and returns its absolute path,
-// which is shown, judged by the policy, and run.
+// programPath finds a program in the same way as a shell and returns its
+// absolute path. nod shows it, checks it against the policy, and runs it.
 func programPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -85,7 +86,7 @@ func runRequest(a *asking, prompt, path string, args []string) (bridge.Request, 
 		prompt = "Run this command?"
 	}
 	r := a.request(prompt)
-	dir, _ := where["directory"].(string) // empty where it is not known
+	dir, _ := where["directory"].(string) // empty if unknown
 	r.Approval = &bridge.Approval{Tool: "run", Input: raw, Where: dir, Scopes: []bridge.Scope{bridge.ScopeOnce}}
 	return r, nil
 }

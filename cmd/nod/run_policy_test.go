@@ -13,8 +13,8 @@ import (
 )
 
 // TestRunProgram checks that nod run shows and evaluates the program that it
-// starts: a rule for a name does not allow another program of that name that
-// comes first in PATH, and what is shown is what runs.
+// starts. A rule for a name does not allow another program of that name that
+// comes first in PATH, and the program on the card is the one that runs.
 func TestRunProgram(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -37,7 +37,7 @@ func TestRunProgram(t *testing.T) {
 	}
 	cmd, out := start("/usr/bin:/bin", evil, "uname", "-s")
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "Linux") && !strings.Contains(out.String(), "Darwin") {
-		t.Fatalf("the program of the system is not allowed: %v\n%s", err, out)
+		t.Fatalf("the system's own program is not allowed: %v\n%s", err, out)
 	}
 	for _, c := range []struct{ path, dir, name string }{{evil + ":/usr/bin:/bin", "/", "uname"}, {"/usr/bin:/bin", evil, "./uname"}, {"/usr/bin:/bin", "/", evil + "/uname"}} {
 		cmd, out := start(c.path, c.dir, c.name)

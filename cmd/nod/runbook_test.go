@@ -21,11 +21,11 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// policyBook is the document with the policy that the others test.
+// policyBook is the document whose policy the commands of other documents use.
 const policyBook = "docs/access/policy.md"
 
-// runbooks returns all documents in the order in which their commands are run:
-// first those that set up what the others need.
+// runbooks returns all documents in the order in which the test runs their
+// commands, starting with those that prepare the setup for the others.
 func runbooks(t *testing.T) []string {
 	t.Helper()
 	out := []string{"docs/quickstart.md", "docs/quickstart-slack.md", policyBook}
@@ -39,18 +39,18 @@ func runbooks(t *testing.T) []string {
 
 var shellBlock = regexp.MustCompile("(?ms)(<!-- not run: [^\n]* -->\n[ ]*)?^[ ]*```sh\n(.*?)^[ ]*```$")
 
-// stubs stand for programs of a machine that a test must not change; what they
-// are given has to be there.
+// stubs replace programs that would change the machine. They only check that
+// the files in their arguments exist.
 var stubs = map[string]string{
 	"docker": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "helm": `test -e deploy/helm/nod/Chart.yaml`,
 	"kubectl": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "systemctl": "", "useradd": "", "pidof": `echo "$SLEEPER"`,
 	"install": `for a in "$@"; do case "$a" in deploy/*) test -e "$a";; esac; done`, "runuser": "", "my-agent": "cat", "some-server": "cat", "terraform": "", "make": "", "npx": "cat", "codex": "cat",
-	// The sandbox of the documents is this one, and a stream has an end.
+	// Calls go to the sandbox of the test, and streams end after a second.
 	"curl": `for a in "$@"; do shift; case "$a" in 127.0.0.1:8788/*) a="$SANDBOX/${a#127.0.0.1:8788/}";; -N) set -- "$@" --max-time 1;; esac; set -- "$@" "$a"; done; /usr/bin/env PATH="${PATH#*:}" curl "$@" || test $? = 28`,
 }
 
-// servers run until they are stopped: that they still run after a while is all
-// there is to see.
+// wrapper replaces nod. Servers run until they are stopped, so the wrapper only
+// checks that they keep running for a while.
 const wrapper = `#!/bin/bash
 case "$1" in
 serve|sandbox|proxy|mcp|demo)
@@ -62,15 +62,16 @@ esac
 exec "$REAL_NOD" "$@"
 `
 
-// book is the place where commands are run: a folder, a Redis, the sandbox, a
-// daemon once there is a config, and people who answer everything.
+// book is the environment in which commands run: a directory, a Redis server,
+// the sandbox, a daemon once there is a config, and people who answer every
+// request.
 type book struct {
 	t      *testing.T
 	r      *rig.Rig
 	dir    string
 	env    []string
 	url    string
-	answer string // what nod init is told
+	answer string // input for nod init
 }
 
 func newBook(t *testing.T) *book {
@@ -99,12 +100,12 @@ func newBook(t *testing.T) *book {
 	}
 	l := rig.Listen(t)
 	addr := l.Addr().String()
-	l.Close() // the daemon takes it
+	l.Close() // the daemon listens on this port
 	sleeper := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }) // a command may have ended it
+	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }) // a command may have killed it
 	b := &book{t: t, r: r, dir: dir, url: "http://" + addr, answer: "slack\nana\n" + sandbox.SlackChannel + "\nU0ANA00001\n" + "redis://" + r.Redis.Addr + "\n"}
 	b.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "REAL_NOD=" + rig.Binary(t), fmt.Sprint("SLEEPER=", sleeper.Process.Pid),
@@ -121,15 +122,15 @@ func second(t *testing.T) string {
 	return rig.Outside(t).Redis.Addr
 }
 
-// bare is nod init that asks.
+// bare matches nod init without --yes, which prompts.
 var bare = regexp.MustCompile(`^nod init\s*(#.*)?(\n|$)|^nod init --config \S+ --env-file`)
 
-// run runs a block as a shell does that stops at the first failure.
+// run runs a block in a shell that stops at the first failure.
 func (b *book) run(name, block string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
 	defer cancel()
-	if strings.Contains(block, "show ID") { // of something that was decided
+	if strings.Contains(block, "show ID") { // of a decided request
 		page, err := client.New(b.url, rig.AnaToken, nil).List(ctx, bridge.ListFilter{State: bridge.StateApproved, Limit: 1})
 		if err != nil || len(page.Items) == 0 {
 			b.t.Fatal("nothing was approved", err)
@@ -142,11 +143,11 @@ func (b *book) run(name, block string) {
 		cmd.Stdin = strings.NewReader(b.answer)
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		b.t.Errorf("%s: %v\n%s\nsays\n%s", name, err, block, out)
+		b.t.Errorf("%s: %v\n%s\noutput:\n%s", name, err, block, out)
 	}
 }
 
-// serve runs the daemon of the config that the first commands made.
+// serve runs the daemon with the config that the first commands created.
 func (b *book) serve() func() {
 	b.t.Helper()
 	cmd := exec.CommandContext(b.t.Context(), rig.Binary(b.t), "serve")
@@ -175,7 +176,7 @@ func (b *book) serve() func() {
 	}
 }
 
-// people answer everything that waits.
+// people answers every pending request until ctx ends.
 func (b *book) people(ctx context.Context) {
 	ana := client.New(b.url, rig.AnaToken, nil)
 	for bridge.Pause(ctx, 50*time.Millisecond) {
@@ -194,7 +195,7 @@ func (b *book) people(ctx context.Context) {
 					reply.Answers[q.ID] = someAnswer(q)
 				}
 			}
-			_, _ = ana.Respond(ctx, rec.Interaction.ID, reply) // a command may have been faster
+			_, _ = ana.Respond(ctx, rec.Interaction.ID, reply) // a command may already have answered
 		}
 	}
 }
@@ -227,12 +228,12 @@ func (b *book) adopt(doc string) {
 	}
 }
 
-// Every command that the documents for users have does what they say. What is
-// not run says why, in the document.
+// TestRunbooks checks that every command in the user documents works. A
+// document gives the reason for each block that is not run.
 func TestRunbooks(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("the commands are those of Linux")
+		t.Skip("the commands are for Linux")
 	}
 	b := newBook(t)
 	stop := func() {}
@@ -246,7 +247,7 @@ func TestRunbooks(t *testing.T) {
 			if m[1] != "" {
 				continue
 			}
-			down := strings.Contains(block, "nod backup") // which wants the daemon stopped
+			down := strings.Contains(block, "nod backup") // which requires that the daemon is stopped
 			if down {
 				stop()
 			}

@@ -19,11 +19,11 @@ func sandboxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Emulate Slack, Discord and Telegram locally",
-		Long: `Emulate the parts of Slack, Discord and Telegram that an interactive bot
-touches. Any bot can connect to it, with the SDK it has; the page shows the
-three chats, and you can be any of their members.
+		Long: `Emulate the parts of Slack, Discord and Telegram that an interactive bot uses. Any
+bot can connect to it with its usual SDK. The page shows the three chats, in
+which you can act as any member.
 
-It is for this machine only: whoever reaches it can act as anybody.`,
+The sandbox is for local use only: anyone who can reach it can act as anyone.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := net.Listen("tcp", listen)
@@ -35,8 +35,8 @@ It is for this machine only: whoever reaches it can act as anybody.`,
 			return sandboxed.Serve(cmd.Context(), s, l, nil)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8788", "address to serve on")
-	cmd.Flags().BoolVar(&noLimits, "no-limits", false, "switch the services' rate limits off")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8788", "address to listen on")
+	cmd.Flags().BoolVar(&noLimits, "no-limits", false, "disable the rate limits of the platforms")
 	return cmd
 }
 

@@ -18,20 +18,20 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// socket is one end of the daemon's WebSocket, as another system's program
-// would hold it.
+// socket is the client side of the daemon's WebSocket, in the role of a program
+// of another system.
 type socket struct {
 	t    testing.TB
 	conn *websocket.Conn
 	in   chan string
-	kept []string // frames that nobody asked for yet
+	kept []string // received frames that no test has read yet
 }
 
 func dialSocket(t testing.TB, url, token string) *socket {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
 	defer cancel()
-	//nolint:bodyclose // the library says that it never needs to be
+	//nolint:bodyclose // the library closes the body
 	conn, _, err := websocket.Dial(ctx, strings.Replace(url, "http", "ws", 1)+"/v1/ws", &websocket.DialOptions{Subprotocols: []string{"nod", "bearer." + token}})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// next returns the next frame that has all the words.
+// next returns the next frame that contains all of words.
 func (s *socket) next(words ...string) string {
 	s.t.Helper()
 	fits := func(f string) bool {
@@ -82,7 +82,7 @@ func (s *socket) next(words ...string) string {
 			}
 			s.kept = append(s.kept, f)
 		case <-deadline:
-			s.t.Fatalf("no frame with %q; there are %q", words, s.kept)
+			s.t.Fatalf("no frame with %q; received %q", words, s.kept)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (s *socket) want(frame string) {
 	}
 }
 
-// seedRig is the real binary between a Redis and the sandbox.
+// seedRig starts the real binary with a Redis server and the sandbox.
 func seedRig(t *testing.T, on ...string) *rig.Crash {
 	t.Helper()
 	c := rig.NewCrash(t, on...)
@@ -104,7 +104,8 @@ func seedRig(t *testing.T, on ...string) *rig.Crash {
 	return c
 }
 
-// pendingWith waits for a posted request whose prompt or questions hold a text.
+// pendingWith waits for a posted request whose prompt or questions contain
+// text.
 func pendingWith(c *rig.Crash, text string) rig.Asked {
 	c.T.Helper()
 	var found bridge.Record
@@ -125,8 +126,8 @@ func pendingWith(c *rig.Crash, text string) rig.Asked {
 	return rig.Asked{Record: found, R: c.Rig}
 }
 
-// The hub's agent asks and is answered from the chats; another front end on
-// the same socket type answers too.
+// TestAskWidgetFrames checks that people in chat, and another front end, can
+// answer requests of an agent that uses ask_widget frames.
 func TestAskWidgetFrames(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack")
@@ -137,7 +138,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	a := pendingWith(c, "Which option")
 	shown := front.next(`"ask_request"`)
 	if want := fmt.Sprintf(`{"type":"ask_request","id":"%s","payload":{"prompt":"Which option do you prefer?","widgets":[{"type":"buttons","label":"Choose one:","options":["Option A","Option B","Option C"]}]}}`, a.Interaction.ID); shown != want {
-		t.Errorf("the front end is shown %s\nwant %s", shown, want)
+		t.Errorf("the front end got %s\nwant %s", shown, want)
 	}
 	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
@@ -171,7 +172,8 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.send(`{"type":"approval_request","id":"p2","payload":{"tool":"bash","input":{"command":"rm -rf /"}}}`)
 	c.Press("bo", pendingWith(c, "bash").On("slack"), "Deny")
 	agent.want(`{"type":"approval_response","id":"p2","payload":{"request_id":"p2","approved":false}}`)
-	// The agent keeps what is always allowed itself; if it asks, people are asked.
+	// The agent itself remembers permanent approvals. If it asks, people are
+	// asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
 	c.Press("ana", pendingWith(c, "bash").On("slack"), "Allow once")
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
@@ -184,8 +186,8 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.next(`"error"`, `invalid`)
 }
 
-// An assistant's text with all six widgets; each is answered by a person and
-// comes back as a user's message.
+// TestWidgetBlocks checks that people can answer all six widgets in the text of
+// an assistant, and that each answer returns as a user message.
 func TestWidgetBlocks(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord", "telegram")
@@ -258,8 +260,9 @@ func TestWidgetBlocks(t *testing.T) {
 	agent.next(`"m2"`, `Unknown widget type`)
 }
 
-// Four questions through can_use_tool: one of them multi-select, one answered
-// by Other; every other tool passes at once.
+// TestAskUserQuestion checks four questions through can_use_tool, including a
+// multi-select question and an answer by Other. All other tools pass
+// immediately.
 func TestAskUserQuestion(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord")
@@ -282,7 +285,7 @@ func TestAskUserQuestion(t *testing.T) {
 		`,"answers":{"How should I format the output?":"Summary","Which sections should I include?":"Introduction, Body, long","Which tone?":"like a pirate","Ship it?":"Yes"}}}}`)
 	a.Closed("Summary", "like a pirate", "ana")
 
-	// The late form: a front end answers by conversation and tool call.
+	// A front end can also answer by conversation and tool call.
 	front := dialSocket(t, c.URL, rig.BoToken)
 	front.send(`{"type":"hello","sessionId":"conv-1","interaction":{"supported":true,"enabled":true}}`)
 	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
@@ -294,11 +297,11 @@ func TestAskUserQuestion(t *testing.T) {
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c2","result":{"behavior":"allow","updated_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`)
 
-	// Silence is told as such.
+	// A timeout is reported as expired.
 	agent.send(`{"type":"can_use_tool","id":"c4","timeout":1,"tool_name":"AskUserQuestion","tool_use_id":"toolu_4","input":{"questions":[{"question":"Anybody?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
 	agent.want(`{"type":"can_use_tool_result","id":"c4","result":{"behavior":"deny","message":"the interaction ended: expired"}}`)
 
-	// The client goes while a question is pending: it is withdrawn at once.
+	// If the client disconnects, its pending question is cancelled immediately.
 	leaving := dialSocket(t, c.URL, rig.TestAgentToken)
 	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
 	b := pendingWith(c, "Still there?")
@@ -306,8 +309,8 @@ func TestAskUserQuestion(t *testing.T) {
 	b.Closed("connection ended")
 }
 
-// The tool interaction protocol: happy path with two front ends and the chats,
-// reprompt, pending with a late answer.
+// TestToolInteraction checks the tool interaction protocol: two front ends and
+// the chats, a reprompt, and a deferred request with a late answer.
 func TestToolInteraction(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "telegram")
@@ -320,7 +323,7 @@ func TestToolInteraction(t *testing.T) {
 		return err == nil && a.Clients == 2 && a.Enabled == 1 && a.Available
 	})
 
-	// Happy path.
+	// One front end answers, and the other learns of it.
 	agent.send(`{"type":"interaction_request","id":"r1","sessionId":"s3","toolCallId":"call_1","toolName":"ask_user","turnId":"t1","responseId":"resp1","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"answer","type":"text","label":"What is your preferred language?","required":true}]},"timeoutMs":60000}`)
 	a := pendingWith(c, "preferred language")
 	id := string(a.Interaction.ID)
@@ -347,7 +350,8 @@ func TestToolInteraction(t *testing.T) {
 	one.next(`"error"`, "lready decided by bo")
 	a.Closed("TypeScript", "bo", "has received this")
 
-	// Reprompt: the agent rejects, the same card asks again, a chat answers.
+	// The agent rejects the answer, the same card asks again, and a person
+	// answers.
 	agent.send(`{"type":"interaction_request","id":"r2","sessionId":"s3","toolCallId":"call_2","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"email","type":"text","label":"Enter your email","required":true}]}}`)
 	b := pendingWith(c, "Enter your email")
 	c.Typed("ana", b.On("slack"), "Answer", "nowhere")
@@ -367,7 +371,7 @@ func TestToolInteraction(t *testing.T) {
 	agent.send(`{"type":"interaction_complete","interactionId":"` + string(next.Interaction.ID) + `","result":"mail stored"}`)
 	next.Closed("example.com", "mail stored")
 
-	// Pending and late: the answer comes as a message to the session.
+	// A late answer arrives as a message to the session.
 	agent.send(`{"type":"interaction_request","id":"r4","sessionId":"s3","toolCallId":"call_4","interactionType":"approval","toolName":"deploy","prompt":"Delete 3 files?","approvalScopes":["once","session","always"]}`)
 	d := pendingWith(c, "Delete 3 files")
 	agent.send(`{"type":"interaction_pending","interactionId":"` + string(d.Interaction.ID) + `","message":"notified"}`)
@@ -383,10 +387,11 @@ func TestToolInteraction(t *testing.T) {
 	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
 	d.Closed("has received this")
 	if items, err := c.Agent.Messages(c.Ctx, "s3"); err != nil || len(items) != 0 {
-		t.Errorf("left: %v, %v", items, err)
+		t.Errorf("remaining messages: %v, %v", items, err)
 	}
 
-	// A front end that comes later sees it all, in order, as it ended.
+	// A front end that connects later sees all requests, in order, with their
+	// outcome.
 	replay := dialSocket(t, c.URL, rig.AnaToken)
 	replay.send(`{"type":"hello","sessionId":"s3","after":"0"}`)
 	var kinds []string
@@ -397,15 +402,16 @@ func TestToolInteraction(t *testing.T) {
 	if d := cmp.Diff([]string{"request", "response", "request", "response", "request", "response", "request", "response"}, kinds); d != "" {
 		t.Error(d)
 	}
-	// A person's socket does not ask, an agent's does not answer.
+	// A person's socket cannot send requests, and an agent's cannot answer
+	// them.
 	one.send(`{"type":"interaction_request","interactionType":"approval"}`)
 	one.next(`"error"`, "a front end has no frame")
 	agent.send(`{"type":"tool_interaction_response","interactionId":"` + id + `"}`)
 	agent.next(`"error"`, "an agent has no frame")
 }
 
-// Two goroutines are blocked; one is answered in a chat, the other in this
-// process, twice.
+// TestQuestionBroker checks two blocked goroutines: one gets its answer from
+// chat, and the other from this process, which answers twice.
 func TestQuestionBroker(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack", "discord")
@@ -416,7 +422,7 @@ func TestQuestionBroker(t *testing.T) {
 		askbroker.Response
 		err error
 	}
-	results := map[string]chan result{"Which colour?": make(chan result, 1), "Which shape?": make(chan result, 1)}
+	results := map[string]chan result{"Which color?": make(chan result, 1), "Which shape?": make(chan result, 1)}
 	for text, ch := range results {
 		go func() {
 			r, err := b.Request(t.Context(), askbroker.Request{Questions: []askbroker.Question{{
@@ -431,8 +437,8 @@ func TestQuestionBroker(t *testing.T) {
 		ids[req.Questions[0].Question] = req.ID
 	}
 	c.Choose("ana", pendingWith(c, "colour").On("discord"), bridge.WidgetRadio, "First")
-	got := <-results["Which colour?"]
-	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which colour?": "First"}, Annotations: map[string]askbroker.Annotation{"Which colour?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
+	got := <-results["Which color?"]
+	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which color?": "First"}, Annotations: map[string]askbroker.Annotation{"Which color?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
 		t.Errorf("%v %s", got.err, d)
 	}
 	select {
@@ -456,7 +462,7 @@ func TestQuestionBroker(t *testing.T) {
 	if err := b.Respond("nonsense", askbroker.Response{}); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("an unknown id: %v", err)
 	}
-	shape.Closed("answered where the agent runs")
+	shape.Closed("answered in the agent's process")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r, err := b.Request(ctx, askbroker.Request{Questions: []askbroker.Question{{Question: "?", Options: []askbroker.Option{{Label: "a"}}}}}); err == nil || r.Annotations == nil {
@@ -464,8 +470,8 @@ func TestQuestionBroker(t *testing.T) {
 	}
 }
 
-// A tool in another process works through the client: rounds, failures of its
-// own, a run that ends, nobody to ask.
+// TestToolContext checks a tool in another process that uses the client:
+// several rounds, a failure of the tool, a cancelled run, and no one to ask.
 func TestToolContext(t *testing.T) {
 	t.Parallel()
 	c := seedRig(t, "slack")
@@ -544,9 +550,9 @@ func TestToolContext(t *testing.T) {
 	if _, err := tool.RequestInteraction(t.Context(), bridge.Request{Ask: bridge.Ask{
 		Prompt: "Anybody?",
 	}}, bridge.Handlers{OnResponse: never}); !errors.Is(err, bridge.ErrInteractionUnavailable) {
-		t.Errorf("with nobody there: %v", err)
+		t.Errorf("with no one to ask: %v", err)
 	}
-	// An enabled front end is somebody.
+	// An enabled front end can answer.
 	front := dialSocket(t, c.URL, rig.AnaToken)
 	front.send(`{"type":"hello","sessionId":"run-1","after":"now","interaction":{"supported":true,"enabled":true}}`)
 	c.Eventually("it is counted", func() bool { ok, err := tool.Available(t.Context()); return ok && err == nil })

@@ -16,9 +16,9 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon",
-		Long: `Run the daemon: it takes requests by HTTP, shows them in the chats of its
-config, and settles them in Redis. SIGINT and SIGTERM stop it; what is pending
-stays pending. SIGHUP has it read its config again; one that is wrong changes
+		Long: `Run the daemon. It accepts requests over HTTP, posts them to the configured chats
+and stores them in Redis. SIGINT and SIGTERM stop it; pending requests stay
+pending. SIGHUP reloads the config; an invalid config is rejected and changes
 nothing.`,
 		Example: "  nod serve --config nod.yaml\n  nod serve --dev --config nod.yaml",
 		Args:    cobra.NoArgs,
@@ -52,7 +52,7 @@ nothing.`,
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", configPath(), configUsage)
-	cmd.Flags().BoolVar(&dev, "dev", false, "embedded Redis: everything is forgotten when nod stops")
-	cmd.Flags().BoolVar(&logJSON, "log-json", false, "log as JSON lines")
+	cmd.Flags().BoolVar(&dev, "dev", false, "use an embedded Redis that loses all data when nod stops")
+	cmd.Flags().BoolVar(&logJSON, "log-json", false, "write the log as JSON lines")
 	return cmd
 }

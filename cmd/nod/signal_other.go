@@ -4,11 +4,11 @@ package main
 
 import "os"
 
-// signalled is the exit code of a process that did not exit on its own.
+// signalled returns the exit code of a process that did not exit on its own.
 func signalled(*os.ProcessState) int { return 1 }
 
-// passedSignals are those of the console, which sends them to the command too.
+// passedSignals are the signals of the console, which the command gets as well.
 var passedSignals = []os.Signal{os.Interrupt}
 
-// reachesGroup reports whether the console sends a signal to the command too.
+// reachesGroup reports whether the console also sends a signal to the command.
 func reachesGroup(os.Signal) bool { return true }

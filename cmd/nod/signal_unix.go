@@ -12,8 +12,8 @@ import (
 // passedSignals are the signals that nod run passes on to the command.
 var passedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// reachesGroup reports whether the terminal sends a signal to the command as
-// well, because it sends it to all processes in the foreground.
+// reachesGroup reports whether the terminal also sends a signal to the command,
+// as it sends some signals to all processes in the foreground.
 func reachesGroup(s os.Signal) bool {
 	if s != syscall.SIGINT && s != syscall.SIGQUIT {
 		return false
@@ -27,7 +27,8 @@ func reachesGroup(s os.Signal) bool {
 	return err == nil && foreground == unix.Getpgrp()
 }
 
-// signalled is the exit code that shells give a process ended by a signal.
+// signalled returns the exit code that shells use for a process that was ended
+// by a signal.
 func signalled(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())

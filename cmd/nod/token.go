@@ -13,10 +13,10 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Generate a token and its hash",
-		Long: `Make a random token, and the hash of it. Give the token to the agent, as
-NOD_TOKEN, and put the hash into token_hashes of the daemon's config: then
-nobody who reads the config can ask as that agent. To replace a token, add the
-new hash, hand the new token out, and remove the old hash.`,
+		Long: `Generate a random token and its hash. Give the token to the agent as NOD_TOKEN,
+and add the hash to token_hashes in the daemon's config, so that no one who reads
+the config can act as that agent. To replace a token, add the new hash,
+distribute the new token, and remove the old hash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			token := config.NewToken()

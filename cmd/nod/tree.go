@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// fullTree returns every command, with those that cobra adds.
+// fullTree returns all commands, including those that cobra adds.
 func fullTree() *cobra.Command {
 	root := rootCommand()
 	root.SetHelpCommand(helpCommand())
@@ -20,7 +20,7 @@ func fullTree() *cobra.Command {
 	return root
 }
 
-// helpCommand replaces cobra's own, which exits with 0 for an unknown topic.
+// helpCommand replaces cobra's help, which exits with 0 for an unknown topic.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND...]",
@@ -40,9 +40,9 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// findGroup returns the command that args name if it only groups others, or if
-// what follows is none of its commands. Cobra prints the help of a group and
-// succeeds, whatever follows its name.
+// findGroup returns the command that args name if it only groups other
+// commands, or if no known command follows it. In both cases cobra itself would
+// print the help of the group and succeed.
 func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest []string) {
 	c, rest, err := root.Find(args)
 	if err != nil || !c.HasSubCommands() {
@@ -54,8 +54,8 @@ func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest [
 	return c, rest
 }
 
-// runGroup handles a command line that ends at a group: its help if that is
-// what was asked for, and an error for anything else.
+// runGroup handles a command line that ends at a group. It prints the help if
+// that was requested, and returns an error otherwise.
 func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
 	switch {
 	case len(rest) == 0 && !group.HasParent(), len(rest) == 1 && slices.Contains([]string{"--help", "-h"}, rest[0]):
@@ -73,15 +73,15 @@ func runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
 	return unknownCommand(group, rest[0])
 }
 
-// unknownCommand returns the error for a name that c has no command of, with
-// the closest name that it has.
+// unknownCommand returns the error for a name that is not a command of c. The
+// error suggests the closest command.
 func unknownCommand(c *cobra.Command, name string) error {
 	path := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 	full := func(name string) string { return strings.TrimPrefix(path+" "+name, " ") }
 	c.SuggestionsMinimumDistance = 2
-	said := fmt.Sprintf("unknown command %q", full(name))
+	msg := fmt.Sprintf("unknown command %q", full(name))
 	if close := c.SuggestionsFor(name); name != "" && len(close) > 0 {
-		said += fmt.Sprintf("; did you mean %q?", full(close[0]))
+		msg += fmt.Sprintf("; did you mean %q?", full(close[0]))
 	}
-	return bridge.Errorf(bridge.CodeInvalid, "%s", said).WithHint("list the commands with: %s --help", c.CommandPath())
+	return bridge.Errorf(bridge.CodeInvalid, "%s", msg).WithHint("list the commands with: %s --help", c.CommandPath())
 }

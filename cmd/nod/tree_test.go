@@ -27,7 +27,7 @@ func commandTree(root *cobra.Command) map[string]*cobra.Command {
 	return out
 }
 
-// misspellings returns names close to name, and some far from it.
+// misspellings returns names that are close to name, and some that are not.
 func misspellings(name string) []string {
 	swapped := []byte(name)
 	if len(swapped) > 1 {
@@ -45,7 +45,7 @@ func misused(tree map[string]*cobra.Command) [][]string {
 		for _, sub := range c.Commands() {
 			for _, wrong := range misspellings(sub.Name()) {
 				if wrong == "--help" || c.Runnable() && strings.HasPrefix(wrong, "-") {
-					continue // help, or a flag, which is tried below
+					continue // help, or a flag; tested below
 				}
 				if _, known := tree[strings.TrimSpace(path+" "+wrong)]; known && strings.TrimSpace(wrong) != "" {
 					continue
@@ -105,8 +105,8 @@ func TestUnknownCommands(t *testing.T) {
 	t.Logf("%d command lines", len(lists))
 }
 
-// silent reports whether a refused command printed nothing on stdout. A hook
-// blocks in the form that its agent reads instead.
+// silent reports whether a rejected command printed nothing on stdout. A hook
+// may print a denial in the form that its agent reads.
 func silent(args []string, stdout string) bool {
 	var answer struct {
 		Decision string `json:"decision"`
@@ -117,8 +117,8 @@ func silent(args []string, stdout string) bool {
 	return stdout == ""
 }
 
-// TestArguments checks that each command refuses too few and too many
-// arguments, and empty ones.
+// TestArguments checks that each command rejects too few, too many and empty
+// arguments.
 func TestArguments(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s", r.Method, r.URL)
@@ -146,7 +146,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestSuggestions checks what an unknown command is answered with.
+// TestSuggestions checks the error for an unknown command and its suggestion.
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -11,41 +11,44 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// keysEnv names the file of public keys that receipts have to be signed with.
+// keysEnv is the variable with the path of the public keys for receipts.
 const keysEnv = "NOD_RECEIPT_KEYS"
 
 // readKeys reads a set of public keys.
 func readKeys(path string) (proof.JWKS, error) {
 	var keys proof.JWKS
+	if path == "" {
+		return keys, bridge.Errorf(bridge.CodeInvalid, "--keys: required").WithHint("create the file with: nod receipt keys > keys.json")
+	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return keys, bridge.Wrap(bridge.CodeInvalid, err, "public keys")
 	}
 	if err := json.Unmarshal(raw, &keys); err != nil || len(keys.Keys) == 0 {
-		return keys, bridge.Errorf(bridge.CodeInvalid, "%s: is not a set of public keys", path).WithHint("write it with: nod receipt keys > %s", path)
+		return keys, bridge.Errorf(bridge.CodeInvalid, "%s: not a JSON Web Key Set", path).WithHint("create it with: nod receipt keys > %s", path)
 	}
 	return keys, nil
 }
 
-// trustedKeys are the public keys of the file that NOD_RECEIPT_KEYS names; nil
-// if it is not set.
+// trustedKeys returns the public keys of the file that NOD_RECEIPT_KEYS names,
+// or nil if the variable is not set.
 func trustedKeys() (*proof.JWKS, error) {
 	path, set := os.LookupEnv(keysEnv)
 	if !set {
-		return nil, nil //nolint:nilnil // as the comment says
+		return nil, nil //nolint:nilnil // documented above
 	}
 	if path == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "%s is set, but empty", keysEnv).WithHint("name a file of public keys, or unset the variable")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "%s is set but empty", keysEnv).WithHint("set it to a file of public keys, or unset it")
 	}
 	keys, err := readKeys(path)
 	return &keys, err
 }
 
-// verified refuses a decision that is not about exactly what was asked, before
-// anything is done because of it.
+// verified returns an error if a decision does not cover exactly the request,
+// so that nothing acts on it.
 func verified(rec bridge.Record, r bridge.Request) error {
 	if !rec.State.Final() || !rec.State.Decided() {
-		return nil // no one can act on it as on a yes
+		return nil // it cannot be taken for an approval
 	}
 	keys, err := trustedKeys()
 	if err == nil {
@@ -58,15 +61,15 @@ func verified(rec bridge.Record, r bridge.Request) error {
 }
 
 func mistrust(err error) error {
-	return bridge.Wrap(bridge.CodeForbidden, err, "the answer cannot be trusted, so nothing is done")
+	return bridge.Wrap(bridge.CodeForbidden, err, "cannot verify the receipt of this answer; ignoring the answer")
 }
 
-// covered refuses an answer in another format that is not exactly about what
-// its message asked, or that is not as the daemon sent it. What was approved
-// instead, the agent reads from the answer.
+// covered returns an error unless an answer in another format is exactly what
+// the daemon sent, and covers exactly the request of the message. An edited
+// input that was approved is part of the answer.
 func covered(t dialect.Translation, a client.Answered) error {
 	if len(a.Receipts) != len(t.Exchanges) {
-		return mistrust(bridge.Errorf(bridge.CodeForbidden, "%d receipts for %d requests", len(a.Receipts), len(t.Exchanges)))
+		return mistrust(bridge.Errorf(bridge.CodeForbidden, "expected one receipt for each request, got %d for %d", len(a.Receipts), len(t.Exchanges)))
 	}
 	got, err := proof.Canonical(a.Body)
 	switch {
@@ -75,7 +78,7 @@ func covered(t dialect.Translation, a client.Answered) error {
 	case len(t.Exchanges) == 0:
 		return mistrustUnless(isAnswer(t.Answer, got))
 	case len(t.Exchanges) > 1:
-		return mistrust(bridge.Errorf(bridge.CodeInternal, "an answer to %d requests", len(t.Exchanges)))
+		return mistrust(bridge.Errorf(bridge.CodeInternal, "one answer to %d requests", len(t.Exchanges)))
 	}
 	x := t.Exchanges[0]
 	receipt, err := signedEnd(x.Request, a)
@@ -85,8 +88,8 @@ func covered(t dialect.Translation, a client.Answered) error {
 	return mistrustUnless(agrees(x, receipt, got))
 }
 
-// signedEnd returns how the request of an answer ended, as the daemon signed
-// it.
+// signedEnd returns the final state of the request of an answer, as the daemon
+// signed it.
 func signedEnd(req bridge.Request, a client.Answered) (proof.Receipt, error) {
 	keys, err := trustedKeys()
 	if err != nil {
@@ -97,14 +100,13 @@ func signedEnd(req bridge.Request, a client.Answered) (proof.Receipt, error) {
 	case err != nil:
 		return proof.Receipt{}, err
 	case len(ends) != 1:
-		return proof.Receipt{}, bridge.Errorf(bridge.CodeForbidden, "%d ends for one request", len(ends))
+		return proof.Receipt{}, bridge.Errorf(bridge.CodeForbidden, "%d final states for one request", len(ends))
 	}
 	return keys.CoversEnd(ends[0], req, a.Receipts[0])
 }
 
 // agrees reports whether an answer is the one that a dialect writes for a
-// receipt. Of an answered question, the receipt proves only that a person
-// answered.
+// receipt. For a question, the receipt proves only that a person answered.
 func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 	if receipt.State == bridge.StateAnswered {
 		return x.Request.Kind == bridge.KindAsk
@@ -129,7 +131,7 @@ func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 	return err == nil && isAnswer(want, answer)
 }
 
-// changedInput is the input that a hook's answer sets. No other format has one.
+// changedInput returns the input that a hook's answer sets, if any.
 func changedInput(answer []byte) json.RawMessage {
 	var out struct {
 		Specific struct {
@@ -163,5 +165,5 @@ func mistrustUnless(ok bool) error {
 	if ok {
 		return nil
 	}
-	return mistrust(bridge.Errorf(bridge.CodeForbidden, "the answer says something else than its receipt"))
+	return mistrust(bridge.Errorf(bridge.CodeForbidden, "the answer does not match its receipt"))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// TestAnswerAndReceipt checks that an answer passes only if it is the one that
-// its receipt stands for.
+// TestAnswerAndReceipt checks that an answer passes only if it matches its
+// receipt.
 func TestAnswerAndReceipt(t *testing.T) {
 	t.Parallel()
 	acpAsk, err := acp.Request([]byte(`{"id":5,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"ever","kind":"allow_always"},{"optionId":"no","kind":"reject_once"}]}}`))
@@ -62,7 +62,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{codexAsk, yes, `{"decision":"accept"}`, true},
 		{codexAsk, yes, `{"decision":"acceptForSession"}`, false},
 		{codexAsk, no, `{"decision":"decline"}`, true},
-		{codexAsk, no, `{"decision":"cancel"}`, false}, // the receipt says that the turn goes on
+		{codexAsk, no, `{"decision":"cancel"}`, false}, // the receipt does not stop the turn
 		{codexAsk, no, `{"decision":"accept"}`, false},
 		{codexAsk, late, `{"decision":"accept"}`, false},
 		{claudeAsk, yes, allow, true},
@@ -71,7 +71,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{claudeAsk, late, `{}`, false},
 		{claudeAsk, other, allowEdited, true},
 		{claudeAsk, other, allowOther, false},
-		{claudeAsk, other, allow, false}, // what was asked for is not what a person approved
+		{claudeAsk, other, allow, false}, // a person approved another input
 		{claudeAsk, yes, allowEdited, false},
 	} {
 		c.receipt.At = time.Now()

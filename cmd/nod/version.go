@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// version is set by release builds.
+// version is set in release builds.
 var version = "dev"
 
 func versionCommand() *cobra.Command {
@@ -20,14 +20,14 @@ func versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the version, or what the binary was made of.",
+		Long:    "Print the version. With --sbom, print the modules in the binary.",
 		Example: "  nod version\n  nod version --sbom > nod.cdx.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, ok := debug.ReadBuildInfo()
 			if sbom {
 				if !ok {
-					return bridge.Errorf(bridge.CodeUnavailable, "--sbom: the binary does not say what it was made of")
+					return bridge.Errorf(bridge.CodeUnavailable, "--sbom: the binary has no build information")
 				}
 				return writeSBOM(cmd.OutOrStdout(), info)
 			}
@@ -47,8 +47,7 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// writeSBOM writes the modules that the binary was made of, with their
-// checksums.
+// writeSBOM writes the modules in the binary with their checksums.
 func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{Component: &cyclonedx.Component{

@@ -158,7 +158,7 @@ func (d *Daemon) tidy(ctx context.Context) {
 // which the others do.
 func (d *Daemon) announce(ctx context.Context) {
 	for {
-		all, err := d.store.Announce(ctx, d.now.Load().keys.fingerprint())
+		all, err := d.store.Keyring.Announce(ctx, d.now.Load().keys.fingerprint())
 		if err == nil {
 			d.announced.Store(&all)
 		}
@@ -168,7 +168,7 @@ func (d *Daemon) announce(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := d.store.Retire(last); err != nil {
+	if err := d.store.Keyring.Retire(last); err != nil {
 		d.log.Debug("daemon not taken off, its entry will end", "error", err)
 	}
 }

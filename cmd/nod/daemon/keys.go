@@ -57,7 +57,7 @@ type keyFile struct {
 
 // loadKeys takes the keys from the config. Keys that are not there are in the
 // file of keys, which it creates; if it cannot, they are in Redis.
-func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys, error) {
+func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys, error) {
 	f, why, err := filedKeys(ctx, c, store)
 	if err != nil {
 		return keys{}, err
@@ -95,7 +95,7 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Broker) (keys,
 
 // filedKeys reads the file of keys if the config lacks one. Why is the reason
 // that there can be no such file.
-func filedKeys(ctx context.Context, c config.Config, store *broker.Broker) (f keyFile, why, err error) {
+func filedKeys(ctx context.Context, c config.Config, store *broker.Keyring) (f keyFile, why, err error) {
 	if c.TokenKey.Set() && c.Receipts.Key.Set() {
 		return f, nil, nil
 	}
@@ -107,7 +107,7 @@ func filedKeys(ctx context.Context, c config.Config, store *broker.Broker) (f ke
 }
 
 // fill takes the keys that are neither in the config nor in a file from Redis.
-func (k *keys) fill(ctx context.Context, store *broker.Broker, seeds [][]byte) ([][]byte, error) {
+func (k *keys) fill(ctx context.Context, store *broker.Keyring, seeds [][]byte) ([][]byte, error) {
 	if len(k.token) == 0 {
 		key, err := store.TokenKey(ctx)
 		if err != nil {
@@ -136,7 +136,7 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 
 // readKeyFile reads the file of keys, and makes it where there is none. Any
 // error but CodeConflict and CodeInvalid means that there can be no such file.
-func readKeyFile(ctx context.Context, path string, store *broker.Broker) (keyFile, error) {
+func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
 		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file to keep a file of keys next to")
@@ -166,7 +166,7 @@ func parseKeyFile(path string) (keyFile, error) {
 
 // makeKeyFile writes new keys to a file that only its owner can read. A
 // deployment whose daemons sign already is not given other keys.
-func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
+func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error {
 	other := func(fingerprint string) error {
 		return bridge.Errorf(bridge.CodeConflict, "%s: is missing, and the daemons of this Redis sign with other keys (%s)", path, fingerprint).
 			WithHint("copy the file from a daemon that runs, or set token_key and receipts.key of the config as they have them; "+
@@ -202,7 +202,7 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Broker) error {
 // file has are never claimed. A file is removed only by the daemon that made
 // it, and only if another deployment was first: until then, others may have
 // read it.
-func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Broker, other func(string) error) error {
+func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Keyring, other func(string) error) error {
 	kept, err := parseKeyFile(path)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func openKeyFile(path string) string {
 }
 
 // announce says in the log what the keys are worth, and records which they are.
-func (k keys) announce(ctx context.Context, c config.Config, store *broker.Broker, log *slog.Logger) error {
+func (k keys) announce(ctx context.Context, c config.Config, store *broker.Keyring, log *slog.Logger) error {
 	if k.open != "" {
 		log.Warn(k.open)
 	}

@@ -20,29 +20,30 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Settings is a JSON file of an agent's that nod adds its entries to.
+// Settings edits the JSON file in which an agent keeps its hooks or servers.
 type Settings struct {
 	Path      string
-	Undo      bool      // take nod's entries out again
-	Print     bool      // print what would be written to Out, and write nothing
-	Program   string    // how an agent starts nod; if it is empty, this program is looked up
-	Out, Talk io.Writer // for what is printed, and for people
+	Undo      bool      // remove nod's entries
+	Print     bool      // print the result to Out instead of writing it
+	Program   string    // program that agents run; if empty, the path of this program
+	Out, Talk io.Writer // output of Print, and messages to the user
 }
 
-// HookOptions are what nod's hooks are called with.
+// HookOptions are the flags of nod hook in the settings of an agent.
 type HookOptions struct {
 	Route, Unanswered, Fail string
 	Timeout, Grace, Batch   time.Duration
 }
 
-// hookTime is how long an agent lets nod's hooks run, in seconds: a day, as
-// people may answer late. nod itself ends them sooner.
+// hookTime is the timeout of nod's hooks in the agent, in seconds. It is a day,
+// because people may answer late. nod itself gives up earlier.
 const hookTime = 86400
 
-// closingTime is the same for the hooks that only report.
+// closingTime is the timeout of the hooks that only report, in seconds.
 const closingTime = 10
 
-// hookEntry is a matcher with its handlers, as Claude Code and Codex have it.
+// hookEntry is a matcher with its handlers, in the format of Claude Code and
+// Codex.
 type hookEntry struct {
 	Matcher string        `json:"matcher,omitempty"`
 	Hooks   []hookHandler `json:"hooks"`
@@ -54,7 +55,7 @@ type hookHandler struct {
 	Timeout int    `json:"timeout"`
 }
 
-// program is how an agent starts nod.
+// program returns the program that an agent runs to start nod.
 func (s *Settings) program() string {
 	if s.Program != "" {
 		return s.Program
@@ -69,7 +70,7 @@ func (s *Settings) program() string {
 	return path
 }
 
-// hookCommands are the command lines of the hook that asks, and of the one
+// hookCommands returns the command lines of the hook that asks and of the hook
 // that only reports.
 func (s *Settings) hookCommands(agent string, f HookOptions) (ask, report string) {
 	words := []string{render.ShellQuote(s.program()), "hook", agent}
@@ -92,7 +93,7 @@ func given(d time.Duration) string {
 	return d.String()
 }
 
-// Claude adds nod's hooks to settings of Claude Code.
+// Claude adds nod's hooks to the settings of Claude Code, or removes them.
 func (s *Settings) Claude(f HookOptions) error {
 	ask, report := s.hookCommands("claude", f)
 	return s.applyHooks("claude", map[string]hookEntry{
@@ -107,7 +108,7 @@ func (s *Settings) Claude(f HookOptions) error {
 	})
 }
 
-// Codex adds nod's hooks to those of Codex.
+// Codex adds nod's hooks to the hooks of Codex, or removes them.
 func (s *Settings) Codex(f HookOptions) error {
 	ask, report := s.hookCommands("codex", f)
 	return s.applyHooks("codex", map[string]hookEntry{
@@ -117,7 +118,7 @@ func (s *Settings) Codex(f HookOptions) error {
 	})
 }
 
-// MCP adds nod to the servers of an MCP client.
+// MCP adds nod to the servers of an MCP client, or removes it.
 func (s *Settings) MCP() error {
 	return s.change(func(doc *hujson.Value) error {
 		if s.Undo {
@@ -127,7 +128,7 @@ func (s *Settings) MCP() error {
 	})
 }
 
-// applyHooks puts entries among an agent's hooks, or takes them out.
+// applyHooks adds entries to an agent's hooks, or removes them.
 func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was struct {
@@ -136,7 +137,7 @@ func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error 
 		plain := doc.Clone()
 		plain.Standardize()
 		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
-			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("its hooks have a form that nod does not know; nothing was changed")
+			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
 		}
 		events := make([]string, 0, len(entries))
 		for event := range entries {
@@ -167,7 +168,7 @@ func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error 
 	})
 }
 
-// isOurs recognizes an entry of nod's by its command.
+// isOurs reports whether an entry belongs to nod, judging by its command.
 func isOurs(raw json.RawMessage, agent string) bool {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
@@ -178,7 +179,7 @@ func isOurs(raw json.RawMessage, agent string) bool {
 	return found && strings.HasPrefix(name, "nod")
 }
 
-// put sets a member at a path of two, and makes what is missing.
+// put sets the member at a path of two names and creates the parent if needed.
 func put(doc *hujson.Value, path []string, value any) error {
 	parent := "/" + path[0]
 	if doc.Find(parent) == nil {
@@ -193,7 +194,7 @@ func put(doc *hujson.Value, path []string, value any) error {
 	return doc.Patch(op)
 }
 
-// prune removes a member, and its parent if that is empty then.
+// prune removes a member, and its parent if the parent is then empty.
 func prune(doc *hujson.Value, member, parent string) error {
 	for _, path := range []string{member, parent} {
 		v := doc.Find(path)
@@ -215,17 +216,17 @@ func (s *Settings) parse(raw []byte) (hujson.Value, error) {
 	doc, err := hujson.Parse(raw)
 	if err == nil {
 		if _, ok := doc.Value.(*hujson.Object); !ok {
-			err = errors.New("is no JSON object")
+			err = errors.New("not a JSON object")
 		}
 	}
 	if err != nil {
-		return doc, bridge.Wrap(bridge.CodeInvalid, err, "%s", s.Path).WithHint("mend it first; nothing was changed")
+		return doc, bridge.Wrap(bridge.CodeInvalid, err, "%s", s.Path).WithHint("fix the file first; nothing was changed")
 	}
 	return doc, nil
 }
 
-// change applies an edit to the file, which may not be there yet. What the
-// edit does not touch keeps its bytes.
+// change applies an edit to the file, which may not exist yet. The rest of the
+// file keeps its bytes.
 func (s *Settings) change(edit func(*hujson.Value) error) error {
 	was, err := os.ReadFile(s.Path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -251,22 +252,22 @@ func (s *Settings) change(edit func(*hujson.Value) error) error {
 		_, err := s.Out.Write(now)
 		return err
 	case string(now) == string(was) || missing && s.Undo:
-		fmt.Fprintf(s.Talk, "nod: %s is as it should be\n", s.Path)
+		fmt.Fprintf(s.Talk, "nod: %s is up to date\n", s.Path)
 		return nil
 	}
 	if err := writeWhole(s.Path, now); err != nil {
 		return err
 	}
-	done := "has nod's entries now; take them out with --undo"
+	done := "added nod's entries to %s; to remove them, use --undo"
 	if s.Undo {
-		done = "has nod's entries no more"
+		done = "removed nod's entries from %s"
 	}
-	fmt.Fprintf(s.Talk, "nod: %s %s\n", s.Path, done)
+	fmt.Fprintf(s.Talk, "nod: "+done+"\n", s.Path)
 	return nil
 }
 
-// indented writes JSON as the agents do, with two spaces; false for what has
-// comments, which stays as it is.
+// indented formats JSON with two spaces, as the agents do. It returns false for
+// JSON with comments, which it cannot format.
 func indented(raw []byte) ([]byte, bool) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
@@ -281,7 +282,7 @@ func isIndented(raw []byte) bool {
 	return ok && bytes.Equal(bytes.TrimSpace(pretty), bytes.TrimSpace(raw))
 }
 
-// writeWhole replaces a file at once, so that nobody reads half of it.
+// writeWhole replaces a file atomically, so that no one reads half of it.
 func writeWhole(path string, content []byte) error {
 	dir, mode := filepath.Dir(path), fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -294,7 +295,7 @@ func writeWhole(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already once it was renamed
+	defer func() { _ = os.Remove(f.Name()) }() // fails after the rename
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Chmod(mode)

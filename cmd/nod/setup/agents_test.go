@@ -13,8 +13,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestInit writes into files that are not there, that are there, and that are
-// broken; it repeats itself, and undoes what it did.
+// TestInit checks that nod init writes its entries to missing, existing and
+// unusual files, that it can be repeated and undone, and that it leaves broken
+// files unchanged.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	const theirs = `{
@@ -62,11 +63,11 @@ func TestInit(t *testing.T) {
 				first := initFile(t, agent, Settings{Path: path})
 				for _, m := range marks {
 					if !strings.Contains(first, m) {
-						t.Errorf("no %s in %s", m, first)
+						t.Errorf("%s is missing: %s", m, first)
 					}
 				}
 				if name != "odd" && !json.Valid([]byte(first)) {
-					t.Errorf("no JSON: %s", first)
+					t.Errorf("not JSON: %s", first)
 				}
 				if name == "theirs" {
 					for _, kept := range []string{"./check.sh hook claude", `"zeta": 1.50`, `"command": "other"`} {
@@ -79,7 +80,7 @@ func TestInit(t *testing.T) {
 					t.Errorf("a comment is gone: %s", first)
 				}
 				if again := initFile(t, agent, Settings{Path: path}); again != first {
-					t.Errorf("the second time it is %s", again)
+					t.Errorf("after the second run: %s", again)
 				}
 				undone := initFile(t, agent, Settings{Path: path, Undo: true})
 				want := was
@@ -87,10 +88,10 @@ func TestInit(t *testing.T) {
 					want = "{}\n"
 				}
 				if name != "odd" && undone != want {
-					t.Errorf("undone it is %q, want %q", undone, want)
+					t.Errorf("after the undo: %q, want %q", undone, want)
 				}
 				if strings.Contains(undone, "nod") {
-					t.Errorf("something is left: %s", undone)
+					t.Errorf("entries remain after the undo: %s", undone)
 				}
 				if info, err := os.Stat(path); err != nil || name == "theirs" && info.Mode().Perm() != 0o640 {
 					t.Errorf("mode %v, %v", info.Mode(), err)
@@ -118,7 +119,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// initFile changes the settings of an agent, and returns them.
+// initFile changes the settings of an agent and returns them.
 func initFile(t *testing.T, agent string, s Settings) string {
 	t.Helper()
 	s.Program, s.Out, s.Talk = "nod", io.Discard, io.Discard

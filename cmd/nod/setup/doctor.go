@@ -1,6 +1,6 @@
-// Package setup writes and checks installations: the config, the settings of
-// coding agents, the manifest of the Slack app, and the doctor, which names what
-// is wrong and how to fix it. Running the daemon does not belong here.
+// Package setup creates and checks installations: the config, the settings of
+// coding agents, the manifest of the Slack app, and the doctor, which finds
+// problems and how to fix them. Running the daemon does not belong here.
 package setup
 
 import (
@@ -24,17 +24,17 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Doctor checks an installation, hop by hop.
+// Doctor checks an installation step by step.
 type Doctor struct {
-	Path    string        // of the config
-	Route   string        // of the test ask
-	URL     string        // of the running daemon; by the config if it is empty
-	Offline bool          // contact nothing
-	NoAsk   bool          // post no test ask
-	Timeout time.Duration // for a press on the test ask
-	Talk    io.Writer     // for instructions
+	Path    string        // config file
+	Route   string        // route of the test question
+	URL     string        // URL of the running daemon; if empty, from the config
+	Offline bool          // check only the config; contact nothing
+	NoAsk   bool          // do not post a test question
+	Timeout time.Duration // time to click on the test question
+	Talk    io.Writer     // instructions to the user
 
-	Findings []bridge.Finding // so far
+	Findings []bridge.Finding // results of the checks
 }
 
 func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
@@ -46,12 +46,19 @@ func (d *Doctor) fail(check string, err error) {
 	d.add(check, bridge.FindingFailed, e.Message, e.Hint)
 }
 
-// Failed reports whether a check failed.
+// Summary returns the numbers of platforms, routes, agents and people in a
+// config.
+func Summary(c config.Config) string {
+	return fmt.Sprintf("platforms: %d, routes: %d, agents: %d, people: %d", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People))
+}
+
+// Failed reports whether any check failed.
 func (d *Doctor) Failed() bool {
 	return slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return f.Status == bridge.FindingFailed })
 }
 
-// Examine goes from the inside out: what fails first explains what follows.
+// Examine runs all checks, from the config outward, so that the first failure
+// explains the ones that follow.
 func (d *Doctor) Examine(ctx context.Context) {
 	c, ok := d.examineConfig()
 	if !ok || d.Offline {
@@ -70,9 +77,9 @@ func (d *Doctor) Examine(ctx context.Context) {
 	switch {
 	case d.NoAsk:
 	case d.Failed():
-		d.add("test", bridge.FindingSkipped, "no test ask was posted, as something failed before", "mend that, and run nod doctor again")
+		d.add("test", bridge.FindingSkipped, "no test question was posted, because another check failed", "fix that, and run nod doctor again")
 	case len(c.Routes[d.Route].To) == 0:
-		d.add("test", bridge.FindingSkipped, "there is no route "+d.Route+" to post a test ask to", "add it under routes, or choose one with --route")
+		d.add("test", bridge.FindingSkipped, "unknown route "+d.Route+", so no test question was posted", "add it under routes, or choose another route with --route")
 	default:
 		d.test(ctx, c, client)
 	}
@@ -92,17 +99,17 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 		}
 		return c, false
 	}
-	d.add("config", bridge.FindingOK, fmt.Sprintf("%d platforms, %d routes, %d agents, %d people", len(c.Platforms()), len(c.Routes), len(c.Agents), len(c.People)), "")
+	d.add("config", bridge.FindingOK, Summary(c), "")
 	if len(c.Platforms()) == 0 {
-		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nobody can be asked", "run nod init")
+		d.add("config.platforms", bridge.FindingFailed, "no platform has a token, so nod cannot ask anyone", "run nod init")
 	}
 	if len(c.Agents) == 0 {
-		d.add("config.agents", bridge.FindingWarning, "there is no agent, so nobody may ask", "add one under agents; nod token makes its token")
+		d.add("config.agents", bridge.FindingWarning, "no agent is configured, so no requests can be sent", "add one under agents; generate its token with: nod token")
 	}
 	return c, true
 }
 
-// examinePlatforms has each platform look at itself.
+// examinePlatforms runs the checks of each platform.
 func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 	platforms, _, err := daemon.Platforms(c, nil, nil)
 	if err != nil {
@@ -133,7 +140,7 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 	}
 }
 
-// examineDaemon asks the daemon that runs how it is.
+// examineDaemon reads the health of the running daemon.
 func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 	url := d.URL
 	if url == "" {
@@ -143,18 +150,18 @@ func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/healthz", nil)
 	if err != nil {
-		d.add("daemon", bridge.FindingFailed, "its address can not be used", "set NOD_URL to something like http://127.0.0.1:8787")
+		d.add("daemon", bridge.FindingFailed, "invalid URL "+url, "set NOD_URL to a URL such as http://127.0.0.1:8787")
 		return
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		d.add("daemon", bridge.FindingSkipped, "none answers at "+url, "start it with: nod serve")
+		d.add("daemon", bridge.FindingSkipped, "no daemon answers at "+url, "start it with: nod serve")
 		return
 	}
 	defer resp.Body.Close()
 	var h api.Health
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h); err != nil {
-		d.add("daemon", bridge.FindingFailed, "what answers at "+url+" is not nod", "set NOD_URL")
+		d.add("daemon", bridge.FindingFailed, "the server at "+url+" is not nod", "set NOD_URL")
 		return
 	}
 	if h.Audit.State == bridge.HealthDown {
@@ -170,16 +177,16 @@ func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 		case bridge.HealthUp, bridge.HealthStandby:
 			d.add("daemon."+name, bridge.FindingOK, detail, "")
 		case bridge.HealthDown:
-			d.add("daemon."+name, bridge.FindingFailed, detail, "the checks of "+name+" say what to do; restart nod serve then")
+			d.add("daemon."+name, bridge.FindingFailed, detail, "follow the checks of "+name+", then restart nod serve")
 		default:
-			d.add("daemon."+name, bridge.FindingWarning, detail, "it connects again by itself; look at the log if it stays so")
+			d.add("daemon."+name, bridge.FindingWarning, detail, "nod reconnects automatically; check the log if the problem persists")
 		}
 	}
 }
 
 var findingMarks = map[bridge.FindingStatus]string{bridge.FindingOK: "ok", bridge.FindingWarning: "warning", bridge.FindingFailed: "FAILED", bridge.FindingSkipped: "skipped"}
 
-// Print writes a line for each finding, and what to do about it.
+// Print writes a line for each finding, and a line with its fix.
 func (d *Doctor) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, f := range d.Findings {

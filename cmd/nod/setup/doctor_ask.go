@@ -18,17 +18,17 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// doctorAgent asks the test question.
+// doctorAgent is the name of the agent that sends the test question.
 const doctorAgent = "nod-doctor"
 
-// How long the hops of the test may take.
+// Time limits for the steps of the test.
 const (
 	connectPatience = 12 * time.Second
 	postPatience    = 30 * time.Second
 )
 
-// test sends an ask the whole way, by a daemon of its own, and waits for a
-// press: from the agent to Redis, to the platforms, to a person, and back.
+// test sends a question from an agent through Redis and the platforms to a
+// person, and waits for a click. It runs its own daemon.
 func (d *Doctor) test(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(config.NewToken())}}
 	c.Webhooks, c.Policy = nil, nil
@@ -46,15 +46,16 @@ func (d *Doctor) test(ctx context.Context, c config.Config, client redis.Univers
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = own.Serve(run, l) // what fails shows in the findings
+		_ = own.Serve(run, l) // failures show in the findings
 	}()
 	defer func() { stop(); <-served }()
 	if d.connects(ctx, own, c) {
-		d.press(ctx, own)
+		d.ask(ctx, own)
 	}
 }
 
-// connects waits until the platforms of the route receive.
+// connects waits until the platforms receive events, and reports whether all
+// do.
 func (d *Doctor) connects(ctx context.Context, own *daemon.Daemon, c config.Config) bool {
 	ctx, cancel := context.WithTimeout(ctx, connectPatience)
 	defer cancel()
@@ -67,22 +68,22 @@ func (d *Doctor) connects(ctx context.Context, own *daemon.Daemon, c config.Conf
 		check := "test.connect." + name
 		switch h.State {
 		case bridge.HealthUp:
-			d.add(check, bridge.FindingOK, "presses can arrive", "")
+			d.add(check, bridge.FindingOK, "clicks can arrive", "")
 		case bridge.HealthStandby:
-			d.add(check, bridge.FindingOK, "the running daemon receives", "")
+			d.add(check, bridge.FindingOK, "the running daemon receives clicks", "")
 		default:
 			good = false
-			d.add(check, bridge.FindingFailed, strings.TrimSuffix(string(h.State)+": "+h.Reason, ": "), "the network of this machine may stop long connections (WebSocket); see docs/troubleshooting.md")
+			d.add(check, bridge.FindingFailed, strings.TrimSuffix(string(h.State)+": "+h.Reason, ": "), "the network may block long-lived connections (WebSocket); see docs/troubleshooting.md")
 		}
 	}
 	return good
 }
 
-func (d *Doctor) press(ctx context.Context, own *daemon.Daemon) {
+func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 	e := own.Engine()
 	began := time.Now()
 	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{Ask: bridge.Ask{
-		Kind: bridge.KindAsk, Prompt: "**nod doctor** asks whether this reaches you. Press the button, please.", Route: d.Route, Timeout: bridge.Duration(d.Timeout),
+		Kind: bridge.KindAsk, Prompt: "This is a test from **nod doctor**. Click the button to confirm that it reaches you.", Route: d.Route, Timeout: bridge.Duration(d.Timeout),
 		Questions: []bridge.Question{{ID: "reached", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "yes", Label: "It reaches me"}}}},
 	}}, "")
 	if err != nil {
@@ -101,16 +102,16 @@ func (d *Doctor) press(ctx context.Context, own *daemon.Daemon) {
 	if !d.posted(rec) {
 		return
 	}
-	fmt.Fprintf(d.Talk, "nod: a test ask is posted; press its button within %s\n", d.Timeout)
+	fmt.Fprintf(d.Talk, "nod: posted a test question; click its button within %s\n", d.Timeout)
 	rec, err = e.Await(ctx, id)
 	switch {
 	case err != nil:
 		d.fail("test.press", err)
 	case rec.Response != nil && rec.Response.Actor != nil:
 		a := rec.Response.Actor
-		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s pressed on %s, and the caller knew after %s", a.Display(), a.Platform, time.Since(rec.Response.At).Round(time.Millisecond)), "")
+		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(rec.Response.At).Round(time.Millisecond)), "")
 	default:
-		d.unpressed(ctx, own, rec, began)
+		d.noClick(ctx, own, rec, began)
 	}
 }
 
@@ -120,12 +121,12 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 		check := "test.post." + to.Platform
 		switch {
 		case rec.Failures[n] != "":
-			d.add(check, bridge.FindingFailed, rec.Failures[n], "invite the bot to "+to.Channel+", and let it post there")
+			d.add(check, bridge.FindingFailed, rec.Failures[n], "invite the bot to "+to.Channel+" and allow it to post there")
 		case rec.Messages[n].Message == "" && rec.State.Final():
-			d.add(check, bridge.FindingSkipped, "somebody had pressed elsewhere before its turn came", "")
+			d.add(check, bridge.FindingSkipped, "someone clicked on another card first", "")
 			some = true
 		case rec.Messages[n].Message == "":
-			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the service may be slow or limit the bot; look at the log of nod serve")
+			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the platform may be slow or limit the bot; check the log of nod serve")
 		default:
 			some = true
 			d.add(check, bridge.FindingOK, to.Channel, "")
@@ -134,8 +135,9 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 	return some
 }
 
-// unpressed says why no press counted: somebody was refused, or none came.
-func (d *Doctor) unpressed(ctx context.Context, own *daemon.Daemon, rec bridge.Record, began time.Time) {
+// noClick adds the reason that no click counted: it was rejected, or none
+// arrived.
+func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record, began time.Time) {
 	entries, err := own.Store().AuditEntries(ctx, rec.Interaction.ID.Partition(), fmt.Sprintf("%d-0", began.UnixMilli()), 1000)
 	if err == nil {
 		for _, a := range entries {
@@ -143,10 +145,10 @@ func (d *Doctor) unpressed(ctx context.Context, own *daemon.Daemon, rec bridge.R
 			if a.Type != bridge.AuditRefusal || a.ID != rec.Interaction.ID || json.Unmarshal(a.Data, &r) != nil {
 				continue
 			}
-			d.add("test.press", bridge.FindingFailed, fmt.Sprintf("the account %s:%s pressed and was refused: %s", r.Actor.Platform, r.Actor.User, r.Why), "name that account under people, and the person among the responders of the route "+d.Route)
+			d.add("test.press", bridge.FindingFailed, fmt.Sprintf("the click of account %s:%s was rejected: %s", r.Actor.Platform, r.Actor.User, r.Why), "add the account under people, and the person to the responders of the route "+d.Route)
 			return
 		}
 	}
-	d.add("test.press", bridge.FindingFailed, "no press arrived within "+d.Timeout.String(),
-		"if somebody pressed: Slack wants Interactivity on (and in HTTP mode its request URL), Discord no interactions endpoint (and in HTTP mode one), Telegram no other program with the same token; the log of nod serve shows what arrives")
+	d.add("test.press", bridge.FindingFailed, "no click arrived within "+d.Timeout.String(),
+		"if you clicked, check Slack: Interactivity is on (HTTP mode: with the request URL); Discord: no interactions endpoint (HTTP mode: one); Telegram: no other program uses the token; the log of nod serve shows what arrives")
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// patient is what is examined: the config of a rig, and what is wrong with it.
+// patient is an installation to examine: the config of a rig with a problem.
 type patient struct {
 	t      *testing.T
 	config config.Config
 	redis  string
 }
 
-// yaml writes the config as a user would have it.
+// yaml returns the config as YAML.
 func (p patient) yaml() string {
 	p.t.Helper()
 	c := p.config
@@ -52,7 +52,7 @@ func (p patient) yaml() string {
 	return path
 }
 
-// examine runs the doctor and returns its findings, and whether all is well.
+// examine runs the doctor and returns its findings and whether no check failed.
 func (p patient) examine(change func(*Doctor)) (map[string]bridge.Finding, bool) {
 	p.t.Helper()
 	d := Doctor{Path: p.yaml(), Route: bridge.DefaultRoute, Timeout: 2 * time.Minute, Talk: io.Discard}
@@ -79,15 +79,16 @@ func (p patient) examine(change func(*Doctor)) (map[string]bridge.Finding, bool)
 func noAsk(d *Doctor)   { d.NoAsk = true }
 func offline(d *Doctor) { d.Offline = true }
 
-// newPatient is healthy: the sandbox, a Redis with persistence, no daemon.
+// newPatient returns a healthy installation: the sandbox and a Redis server
+// with persistence, but no daemon.
 func newPatient(t *testing.T, args ...string) (patient, *rig.Rig) {
 	t.Helper()
 	r := rig.Outside(t, args...)
 	return patient{t, sandboxed.Config(r.Base), "redis://" + r.Redis.Addr}, r
 }
 
-// Each way in which a setup can be wrong is recognized, with what to do.
-func TestDoctorRecognises(t *testing.T) {
+// TestDoctorRecognizes checks that each known problem is found, with a fix.
+func TestDoctorRecognizes(t *testing.T) {
 	t.Parallel()
 	fault := func(service, kind, method string) func(*patient, *rig.Rig) {
 		return func(_ *patient, r *rig.Rig) {
@@ -162,7 +163,7 @@ func TestDoctorRecognises(t *testing.T) {
 			}
 			for check, other := range found {
 				if other.Status == bridge.FindingFailed && check != x.check && !strings.HasPrefix(check, strings.Split(x.check, ".")[0]+".") {
-					t.Errorf("besides, it finds %+v", other)
+					t.Errorf("unexpected findings: %+v", other)
 				}
 			}
 		})
@@ -176,7 +177,7 @@ func configSet(r *rig.Rig, key, value string) {
 	}
 }
 
-// All is well: the test ask goes the whole way.
+// TestDoctorAsks checks that the test question succeeds on a healthy setup.
 func TestDoctorAsks(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
@@ -184,7 +185,7 @@ func TestDoctorAsks(t *testing.T) {
 	p.redis = strings.Replace(p.redis, "//", "//:secret@", 1)
 	go func() {
 		at := sandbox.Place{Service: "slack", Channel: sandbox.SlackChannel}
-		r.Eventually("the test ask is posted", func() bool {
+		r.Eventually("the test question is posted", func() bool {
 			for _, c := range r.Sandbox.State().Slack.Channels {
 				if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
 					at.Message, _ = c.Messages[0]["ts"].(string)
@@ -192,22 +193,21 @@ func TestDoctorAsks(t *testing.T) {
 			}
 			return at.Message != ""
 		})
-		_, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, "It reaches me") // what becomes of it is in the findings
+		_, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, "It reaches me") // the findings show the result
 	}()
 	found, well := p.examine(func(d *Doctor) { d.Timeout = 30 * time.Second })
 	for check, f := range found {
-		early := f.Status == bridge.FindingSkipped && strings.HasPrefix(check, "test.post.") // ana was faster than a post
+		early := f.Status == bridge.FindingSkipped && strings.HasPrefix(check, "test.post.") // ana clicked before this card was posted
 		if f.Status != bridge.FindingOK && check != "daemon" && !early {
 			t.Errorf("%+v", f)
 		}
 	}
-	if f := found["test.press"]; !well || !strings.Contains(f.Detail, "ana pressed on slack") {
+	if f := found["test.press"]; !well || !strings.Contains(f.Detail, "ana clicked on slack") {
 		t.Errorf("well: %v, %+v", well, f)
 	}
 }
 
-// The hop that fails is named: nobody presses, or the wrong one does, or a card
-// cannot be posted.
+// TestDoctorNamesTheHop checks that the finding names the step that failed.
 func TestDoctorNamesTheHop(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -216,10 +216,10 @@ func TestDoctorNamesTheHop(t *testing.T) {
 		check  string
 		detail string
 	}{
-		"nobody presses":      {check: "test.press", detail: "no press arrived"},
-		"a press gets lost":   {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no press arrived"},
-		"an outsider presses": {who: "mal", check: "test.press", detail: "refused"},
-		"no socket":           {fault: sandbox.Fault{Service: "slack", Kind: "refuse_connect"}, check: "test.connect.slack"},
+		"no one clicks":      {check: "test.press", detail: "no click arrived"},
+		"a click gets lost":  {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no click arrived"},
+		"an outsider clicks": {who: "mal", check: "test.press", detail: "rejected"},
+		"no socket":          {fault: sandbox.Fault{Service: "slack", Kind: "refuse_connect"}, check: "test.connect.slack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -235,7 +235,7 @@ func TestDoctorNamesTheHop(t *testing.T) {
 						for _, c := range r.Sandbox.State().Slack.Channels {
 							if c.ID == sandbox.SlackChannel && len(c.Messages) > 0 {
 								ts, _ := c.Messages[0]["ts"].(string)
-								_, _ = r.Sandbox.Person(x.who).Press(r.Ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost, or refused
+								_, _ = r.Sandbox.Person(x.who).Press(r.Ctx, sandbox.Place{Service: "slack", Channel: c.ID, Message: ts}, "It reaches me") // lost or rejected
 								return
 							}
 						}
@@ -251,7 +251,8 @@ func TestDoctorNamesTheHop(t *testing.T) {
 	}
 }
 
-// Offline nothing is contacted, and every problem of the config is a finding.
+// TestDoctorOffline checks that nod doctor --offline contacts nothing and
+// reports every problem of the config.
 func TestDoctorOffline(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,18 +15,20 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// draft is a config file that grows. What is in it stays, with its comments.
+// draft is a config file under construction. It keeps existing text and
+// comments.
 type draft struct {
 	path  string
-	fresh bool // there is no file yet
+	fresh bool // the file does not exist yet
 	was   []byte
 	doc   yaml.Node
-	// envFile keeps secrets as variables; empty: each has a file of its own.
+	// envFile is the file that stores secrets as variables. If empty, each
+	// secret has its own file.
 	envFile string
-	env     []string // its lines
+	env     []string // lines of envFile
 }
 
-const draftHeader = "# nod's configuration. deploy/nod.example.yaml explains every key; nod config check reads it.\n\n"
+const draftHeader = "# Configuration of nod. deploy/nod.example.yaml explains every key; nod config check validates it.\n\n"
 
 func openDraft(path, envFile string) (*draft, error) {
 	d := &draft{path: path, envFile: envFile}
@@ -46,19 +48,19 @@ func openDraft(path, envFile string) (*draft, error) {
 	}
 	d.was = raw
 	if err := yaml.Unmarshal(raw, &d.doc); err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s", path).WithHint("mend it first; nothing was changed")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "%s", path).WithHint("fix the file first; nothing was changed")
 	}
-	if d.doc.Kind == 0 { // nothing but comments
+	if d.doc.Kind == 0 { // only comments
 		d.doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	if d.doc.Content[0].Kind != yaml.MappingNode {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is no YAML mapping", path).WithHint("mend it first; nothing was changed")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "%s: not a YAML mapping", path).WithHint("fix the file first; nothing was changed")
 	}
 	d.doc.Content[0].Style = 0
 	return d, nil
 }
 
-// node finds what is at a path, and makes it where it is missing.
+// node returns the node at a path and creates it if it does not exist.
 func (d *draft) node(path []string) *yaml.Node {
 	at := d.doc.Content[0]
 	for _, key := range path {
@@ -80,7 +82,7 @@ func (d *draft) node(path []string) *yaml.Node {
 	return at
 }
 
-// set gives a key a text.
+// set sets the value of a key.
 func (d *draft) set(path []string, value string) {
 	n := d.node(path)
 	if n.Kind == yaml.ScalarNode && n.Value == value {
@@ -88,11 +90,11 @@ func (d *draft) set(path []string, value string) {
 	}
 	n.Kind, n.Tag, n.Value, n.Style, n.Content = yaml.ScalarNode, "!!str", value, 0, nil
 	if strings.Trim(value, "0123456789-") == "" {
-		n.Style = yaml.DoubleQuotedStyle // ids are texts
+		n.Style = yaml.DoubleQuotedStyle // keep numeric IDs as text
 	}
 }
 
-// appendTo adds a text to a list that does not have it.
+// appendTo adds a value to a list unless the list already has it.
 func (d *draft) appendTo(path []string, value string) {
 	n := d.node(path)
 	if n.Kind != yaml.SequenceNode {
@@ -108,18 +110,18 @@ func (d *draft) destination(to string) {
 	d.appendTo([]string{"routes", bridge.DefaultRoute, "to"}, to)
 }
 
-// secrets is the folder of the secrets, beside the config.
+// secrets returns the directory of the secrets, next to the config.
 func (d *draft) secrets() string {
 	return strings.TrimSuffix(d.path, filepath.Ext(d.path)) + ".secrets"
 }
 
-// environ are the variables of this process and of the file.
+// environ returns the variables of this process and of envFile.
 func (d *draft) environ() []string { return append(os.Environ(), d.env...) }
 
-// keepVariable keeps a secret in the file of variables, instead of one of the
-// same name.
+// keepVariable stores a secret in envFile and replaces a variable of the same
+// name.
 func (d *draft) keepVariable(path []string, value string) error {
-	if path[0] == "agents" { // one that has nothing but its token has to be there
+	if path[0] == "agents" { // the agent must exist even if it has only a token
 		if n := d.node(path[:2]); n.Kind == 0 {
 			*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 		}
@@ -136,7 +138,7 @@ func (d *draft) keepVariable(path []string, value string) error {
 	return writeWhole(d.envFile, []byte(strings.Join(d.env, "\n")+"\n"))
 }
 
-// savedSecret is what an earlier run kept; empty: nothing.
+// savedSecret returns the secret that an earlier run stored, or "" if none.
 func (d *draft) savedSecret(name string) string {
 	raw, err := os.ReadFile(filepath.Join(d.secrets(), name))
 	if err != nil {
@@ -145,16 +147,16 @@ func (d *draft) savedSecret(name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// secret keeps a value in a file of its own that only its owner can read, and
-// has the key name that. A key that names its secret already keeps doing so,
-// with the file that it names.
+// secret stores a value in its own file, which only the owner can read, and
+// points the key to that file. A key that already refers to a file keeps
+// its reference, and that file gets the value.
 func (d *draft) secret(path []string, name, value string) error {
 	if d.envFile != "" {
 		return d.keepVariable(path, value)
 	}
 	n := d.node(path)
 	if n.Kind == yaml.ScalarNode || n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Value == "env" {
-		return nil // in the config, or in the environment
+		return nil // set in the config or in the environment
 	}
 	file := filepath.Join(d.secrets(), name)
 	if n.Kind == yaml.MappingNode && len(n.Content) > 1 {
@@ -175,7 +177,7 @@ func (d *draft) secret(path []string, name, value string) error {
 	return writeWhole(file, []byte(value+"\n"))
 }
 
-// write writes the config, and reports whether that changed it.
+// write writes the config and reports whether it changed.
 func (d *draft) write() (bool, error) {
 	var b bytes.Buffer
 	if d.fresh {
@@ -188,12 +190,12 @@ func (d *draft) write() (bool, error) {
 	}
 	var before, after any
 	if !d.fresh && yaml.Unmarshal(d.was, &before) == nil && yaml.Unmarshal(b.Bytes(), &after) == nil && equalYAML(before, after) {
-		return false, nil // its own layout stays
+		return false, nil // only the layout differs, which stays
 	}
 	if err := writeWhole(d.path, b.Bytes()); err != nil || !d.fresh {
 		return true, err
 	}
-	return true, os.Chmod(d.path, 0o644) // no secret is in it, and a container reads it as another user
+	return true, os.Chmod(d.path, 0o644) // it has no secrets, and a container reads it as another user
 }
 
 func equalYAML(a, b any) bool {

@@ -20,30 +20,31 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Init asks for what the config needs, checks it, and writes it.
+// Init prompts for the settings that the config needs, checks them, and writes
+// the config.
 type Init struct {
-	Path      string            // of the config
-	EnvFile   string            // keeps secrets as variables; if it is empty, each has a file of its own
-	Person    string            // asked for if it is empty
+	Path      string            // config file
+	EnvFile   string            // file for secrets as variables; if empty, each secret has its own file
+	Person    string            // name of the user; if empty, Run prompts for it
 	Agent     string            // name of the first agent
-	Redis     string            // address
-	Platforms []string          // asked for if there are none
-	Channels  map[string]string // by platform; asked for where there is none
-	Users     map[string]string // the person's accounts, by platform
-	Yes       bool              // ask nothing
+	Redis     string            // URL of Redis
+	Platforms []string          // platforms to connect; if empty, Run prompts for them
+	Channels  map[string]string // channels for cards, by platform; Run prompts for missing ones
+	Users     map[string]string // accounts of the user, by platform
+	Yes       bool              // do not prompt
 	Unchecked bool              // do not contact the platforms
 	Stdin     io.Reader
 	Talk      io.Writer
 
 	in    *bufio.Reader
-	now   config.Config // as it is, and grows
+	now   config.Config // the config so far
 	draft *draft
 }
 
 // EveryPlatform lists the platforms that can be connected.
 var EveryPlatform = []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram}
 
-// Run asks, checks and writes.
+// Run prompts for the settings, checks them, and writes the config.
 func (s *Init) Run(ctx context.Context) error {
 	s.in = bufio.NewReader(s.Stdin)
 	var err error
@@ -55,7 +56,7 @@ func (s *Init) Run(ctx context.Context) error {
 		path = ""
 	}
 	if s.now, err = config.Read(path, s.draft.environ()); err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "config").WithHint("mend it first; nothing was changed")
+		return bridge.Wrap(bridge.CodeInvalid, err, "config").WithHint("fix the config first; nothing was changed")
 	}
 	if err := s.choose(); err != nil {
 		return err
@@ -71,10 +72,10 @@ func (s *Init) Run(ctx context.Context) error {
 	return s.finish()
 }
 
-// say prints instructions.
+// say prints a line of instructions.
 func (s *Init) say(format string, args ...any) { fmt.Fprintf(s.Talk, format+"\n", args...) }
 
-// ask asks for a line; with --yes it is the default.
+// ask prompts for a line. With --yes, it returns the default.
 func (s *Init) ask(label, standard string) (string, error) {
 	if s.Yes {
 		return standard, nil
@@ -86,17 +87,17 @@ func (s *Init) ask(label, standard string) (string, error) {
 	fmt.Fprint(s.Talk, ": ")
 	line, err := s.in.ReadString('\n')
 	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
-		return "", bridge.Errorf(bridge.CodeInvalid, "the input ended").WithHint("for scripts use --yes with flags; see nod init --help")
+		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("in scripts, use --yes and flags; see nod init --help")
 	}
 	return cmp.Or(strings.TrimSpace(line), standard), nil
 }
 
-// askSecret reads a line without showing it.
+// askSecret prompts for a line and does not echo it on a terminal.
 func (s *Init) askSecret(label, variable string) (string, error) {
 	if s.Yes {
-		return "", bridge.Errorf(bridge.CodeInvalid, "%s is not set", variable).WithHint("with --yes tokens come from the environment")
+		return "", bridge.Errorf(bridge.CodeInvalid, "%s is not set", variable).WithHint("with --yes, nod reads tokens from the environment")
 	}
-	fmt.Fprintf(s.Talk, "%s (not shown): ", label)
+	fmt.Fprintf(s.Talk, "%s (hidden): ", label)
 	if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		raw, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(s.Talk)
@@ -105,7 +106,7 @@ func (s *Init) askSecret(label, variable string) (string, error) {
 	line, err := s.in.ReadString('\n')
 	fmt.Fprintln(s.Talk)
 	if err != nil && line == "" {
-		return "", bridge.Errorf(bridge.CodeInvalid, "the input ended").WithHint("set %s, or type it", variable)
+		return "", bridge.Errorf(bridge.CodeInvalid, "unexpected end of input").WithHint("set %s, or enter the token", variable)
 	}
 	return strings.TrimSpace(line), nil
 }
@@ -113,7 +114,7 @@ func (s *Init) askSecret(label, variable string) (string, error) {
 func (s *Init) choose() error {
 	standard := strings.Join(s.now.Platforms(), ",")
 	if len(s.Platforms) == 0 {
-		line, err := s.ask("Which chats, with commas: slack, discord, telegram", cmp.Or(standard, config.PlatformSlack))
+		line, err := s.ask("Platforms to connect (slack, discord, telegram), separated by commas", cmp.Or(standard, config.PlatformSlack))
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (s *Init) choose() error {
 	}
 	for _, p := range s.Platforms {
 		if !slices.Contains(EveryPlatform, p) {
-			return bridge.Errorf(bridge.CodeInvalid, "platforms: there is no %q", p).WithHint("choose from slack, discord, telegram")
+			return bridge.Errorf(bridge.CodeInvalid, "platforms: unknown platform %q", p).WithHint("use slack, discord or telegram")
 		}
 	}
 	var err error
@@ -131,17 +132,17 @@ func (s *Init) choose() error {
 		if len(people) > 0 {
 			first = people[0]
 		}
-		s.Person, err = s.ask("Your name, as cards show it", first)
+		s.Person, err = s.ask("Your name, as shown on cards", first)
 	}
 	return err
 }
 
-// chooseRedis asks for the address of Redis where the config has none.
+// chooseRedis prompts for the URL of Redis unless the config has one.
 func (s *Init) chooseRedis() error {
 	if s.now.Redis.URL.Set() || len(s.now.Redis.Addrs) > 0 {
 		return nil
 	}
-	url, err := s.ask("Address of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
+	url, err := s.ask("URL of Redis", cmp.Or(s.Redis, "redis://127.0.0.1:6379/0"))
 	if err != nil {
 		return err
 	}
@@ -150,12 +151,13 @@ func (s *Init) chooseRedis() error {
 		if err := s.draft.secret([]string{"redis", "password"}, "redis_password", config.NewKey(32)); err != nil {
 			return err
 		}
-		s.say("nod: %s has a new password for Redis, NOD_REDIS_PASSWORD; start Redis with it", s.EnvFile)
+		s.say("nod: added a new Redis password, NOD_REDIS_PASSWORD, to %s; start Redis with it", s.EnvFile)
 	}
 	return nil
 }
 
-// rest is what every installation needs: who may ask, keys, and Redis.
+// rest adds what every installation needs: a responder, an agent, keys and
+// Redis.
 func (s *Init) rest() error {
 	if !slices.Contains(s.now.Routes[bridge.DefaultRoute].Responders, s.Person) {
 		s.draft.appendTo([]string{"routes", bridge.DefaultRoute, "responders"}, s.Person)
@@ -189,23 +191,23 @@ func (s *Init) finish() error {
 		return err
 	}
 	if _, err := config.Load(s.Path, s.draft.environ()); err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "%s is written, but not complete", s.Path).WithHint("mend what is named; nod config check --config %s tells", s.Path)
+		return bridge.Wrap(bridge.CodeInvalid, err, "%s was written but is not valid", s.Path).WithHint("fix the problems; check with: nod config check --config %s", s.Path)
 	}
 	s.say("")
 	if changed {
-		s.say("nod: %s is written", s.Path)
+		s.say("nod: wrote %s", s.Path)
 	} else {
-		s.say("nod: %s is as it should be", s.Path)
+		s.say("nod: %s is up to date", s.Path)
 	}
-	s.say("nod: next:")
+	s.say("nod: next steps:")
 	if s.EnvFile != "" {
-		s.say("  set -a; . %s; set +a    # in a shell; containers are given the file", render.ShellQuote(s.EnvFile))
+		s.say("  set -a; . %s; set +a    # in a shell; containers read the file", render.ShellQuote(s.EnvFile))
 	}
 	with := ""
 	if s.Path != config.DefaultPath {
 		with = " --config " + render.ShellQuote(s.Path)
 	}
-	s.say("  nod doctor%s    # checks everything, and sends you a test", with)
+	s.say("  nod doctor%s    # checks everything and sends you a test question", with)
 	s.say("  nod serve%s", with)
 	switch {
 	case s.EnvFile != "":

@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// proxied is a config that sends nod to a sandbox, as a user with a proxy
-// would have it, with a comment.
+// proxied writes a config with comments that sends nod to a sandbox, like the
+// config of a user with a proxy.
 func proxied(t *testing.T, base string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
@@ -28,8 +28,8 @@ func proxied(t *testing.T, base string) string {
 	return path
 }
 
-// initialize runs an Init, returns what it says and its error, and fails if it
-// prints a secret.
+// initialize runs an Init and returns its output and error. It fails the test
+// if the output contains a secret.
 func initialize(t *testing.T, stdin string, s Init) (string, *bridge.Error) {
 	t.Helper()
 	var talk strings.Builder
@@ -61,10 +61,10 @@ func TestInitAsks(t *testing.T) {
 	}, "\n")
 	writing, enough := context.WithCancel(r.Ctx)
 	var ana sync.WaitGroup
-	ana.Go(func() { // she writes to the bot, so that it knows her and the group
+	ana.Go(func() { // her messages tell the bot the IDs of her account and the group
 		for bridge.Pause(writing, 50*time.Millisecond) {
 			if r.Sandbox.State().Telegram.Polling {
-				_, _ = r.Sandbox.Person("ana").Command(r.Ctx, "telegram", fmt.Sprint(sandbox.TelegramChat), "/nod who") // nobody answers
+				_, _ = r.Sandbox.Person("ana").Command(r.Ctx, "telegram", fmt.Sprint(sandbox.TelegramChat), "/nod who") // no one answers
 			}
 		}
 	})
@@ -73,9 +73,9 @@ func TestInitAsks(t *testing.T) {
 	if failed != nil {
 		t.Fatalf("%v: %s", failed, said)
 	}
-	for _, want := range []string{"manifest_json=%7B", "Install to Workspace", "connections:write", "FAILED   slack.token", "oauth2/authorize?client_id=", "/invite @nod", "That was Ana", "nod doctor"} {
+	for _, want := range []string{"manifest_json=%7B", "Install to Workspace", "connections:write", "FAILED   slack.token", "oauth2/authorize?client_id=", "/invite @nod", "Got a message from Ana", "nod doctor"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("it does not say %q: %s", want, said)
+			t.Errorf("the output lacks %q: %s", want, said)
 		}
 	}
 	c, err := config.Load(path, nil)
@@ -90,7 +90,7 @@ func TestInitAsks(t *testing.T) {
 	}
 	text := rig.ReadFile(t, path)
 	if strings.Contains(said, c.Agents["agent"].Token.Value()) || strings.Contains(said, c.TokenKey.Value()) {
-		t.Error("a secret that was made is printed")
+		t.Error("a generated secret is printed")
 	}
 	if !strings.Contains(text, "# ours") || !strings.Contains(text, "# by the proxy") || strings.Contains(text, sandbox.DiscordToken) {
 		t.Errorf("the config is %s", text)
@@ -98,17 +98,17 @@ func TestInitAsks(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(strings.TrimSuffix(path, ".yaml")+".secrets", "slack_bot_token")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
-	if said, failed := initialize(t, "", Init{Path: path, Yes: true}); failed != nil || !strings.Contains(said, "as it should be") || rig.ReadFile(t, path) != text {
-		t.Errorf("the second time: %v, %s", failed, said)
+	if said, failed := initialize(t, "", Init{Path: path, Yes: true}); failed != nil || !strings.Contains(said, "is up to date") || rig.ReadFile(t, path) != text {
+		t.Errorf("the second run: %v, %s", failed, said)
 	}
-	p.config.Routes = c.Routes // what was written is what the doctor calls good
+	p.config.Routes = c.Routes // the doctor accepts the written config
 	if found, well := (patient{t, p.config, p.redis}).examine(noAsk); !well {
 		t.Errorf("%+v", found)
 	}
 }
 
-// With a file of variables the config names no secret, and the file has them,
-// for compose and Kubernetes.
+// TestInitEnvFile checks that --env-file stores all secrets in that file, for
+// Compose and Kubernetes, and none in the config.
 func TestInitEnvFile(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
@@ -128,20 +128,20 @@ func TestInitEnvFile(t *testing.T) {
 	lines := rig.ReadFile(t, env)
 	for _, want := range []string{"OURS=1", "TELEGRAM_BOT_TOKEN=", "NOD_AGENTS_CI_BOT_TOKEN=nod_", "NOD_TOKEN_KEY=", "NOD_RECEIPTS_KEY="} {
 		if strings.Count(lines, want) != 1 {
-			t.Errorf("the file has not one %s: %s", want, lines)
+			t.Errorf("want exactly one %s in: %s", want, lines)
 		}
 	}
 	if strings.Contains(rig.ReadFile(t, path), "file:") {
-		t.Error("the config names files")
+		t.Error("the config refers to files")
 	}
 	if c, err := config.Load(path, strings.Split(lines, "\n")); err != nil || !c.Agents["ci-bot"].Token.Set() || !c.TokenKey.Set() {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if said, failed := initialize(t, "", o); failed != nil || rig.ReadFile(t, env) != lines || !strings.Contains(said, "as it should be") {
-		t.Errorf("the second time: %v, %s", failed, said)
+	if said, failed := initialize(t, "", o); failed != nil || rig.ReadFile(t, env) != lines || !strings.Contains(said, "is up to date") {
+		t.Errorf("the second run: %v, %s", failed, said)
 	}
-	// Without an address, Redis is started from this repository's examples: it
-	// gets a password.
+	// Without a URL, the user starts Redis from the examples of this
+	// repository, so nod generates a password.
 	o.Path, o.Redis = proxied(t, r.Base), ""
 	said, failed = initialize(t, "", o)
 	if failed != nil || strings.Count(rig.ReadFile(t, env), "NOD_REDIS_PASSWORD=") != 1 || !strings.Contains(said, "start Redis with it") {
@@ -157,7 +157,7 @@ func TestInitRefuses(t *testing.T) {
 		want string
 	}{
 		"no token":    {Init{Platforms: []string{"slack"}, Channels: map[string]string{"slack": "C1"}, Users: map[string]string{"slack": "U1"}}, "SLACK_BOT_TOKEN is not set"},
-		"no platform": {Init{Platforms: []string{"teams"}}, `there is no "teams"`},
+		"no platform": {Init{Platforms: []string{"teams"}}, `unknown platform "teams"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +176,7 @@ func TestInitRefuses(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("slack: [\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed := initialize(t, "", Init{Path: broken, Yes: true}); failed == nil || failed.Code != bridge.CodeInvalid || !strings.Contains(said, "mend it first") {
+	if said, failed := initialize(t, "", Init{Path: broken, Yes: true}); failed == nil || failed.Code != bridge.CodeInvalid || !strings.Contains(said, "fix the file first") {
 		t.Errorf("%v: %s", failed, said)
 	}
 }

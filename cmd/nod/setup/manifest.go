@@ -9,18 +9,19 @@ import (
 	"github.com/nodbridge/nod/deploy"
 )
 
-// SlackManifest is the manifest for Socket Mode, or with a host for HTTP.
+// SlackManifest returns the app manifest for HTTP mode at host, or for Socket
+// Mode if host is empty.
 func SlackManifest(host string) ([]byte, error) {
 	if host == "" {
 		return deploy.SlackManifest, nil
 	}
 	u, err := url.Parse(host)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--http: %q is not like https://nod.example.com", host).WithHint("Slack calls https only")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "--http: invalid URL %q", host).WithHint("use an https URL such as https://nod.example.com; Slack calls https only")
 	}
 	var m map[string]any
 	if err := json.Unmarshal(deploy.SlackManifest, &m); err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "the manifest")
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "manifest")
 	}
 	at := strings.TrimRight(host, "/") + "/slack/interactions"
 	part := func(v any, keys ...string) map[string]any {
@@ -41,7 +42,7 @@ func SlackManifest(host string) ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// ManifestLink is the page that makes an app of a manifest.
+// ManifestLink returns the URL of the page that creates an app from a manifest.
 func ManifestLink(manifest []byte) string {
 	var compact strings.Builder
 	enc := json.NewEncoder(&compact)

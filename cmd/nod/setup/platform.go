@@ -14,67 +14,69 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// wanted are the tokens of a platform.
+// wanted lists the tokens of each platform.
 var wanted = map[string][]struct {
 	key, variable, label string
 	field                func(*config.Config) *config.Secret
 }{
 	config.PlatformSlack: {
 		{"bot_token", "SLACK_BOT_TOKEN", "Bot User OAuth Token, xoxb-…", func(c *config.Config) *config.Secret { return &c.Slack.BotToken }},
-		{"app_token", "SLACK_APP_TOKEN", "App-level token, xapp-…", func(c *config.Config) *config.Secret { return &c.Slack.AppToken }},
+		{"app_token", "SLACK_APP_TOKEN", "App-Level Token, xapp-…", func(c *config.Config) *config.Secret { return &c.Slack.AppToken }},
 	},
 	config.PlatformDiscord:  {{"bot_token", "DISCORD_BOT_TOKEN", "Bot token", func(c *config.Config) *config.Secret { return &c.Discord.BotToken }}},
 	config.PlatformTelegram: {{"bot_token", "TELEGRAM_BOT_TOKEN", "Bot token", func(c *config.Config) *config.Secret { return &c.Telegram.BotToken }}},
 }
 
-// steps say how tokens are made, and idsOf how ids are found.
+// steps returns instructions for creating the tokens of a platform.
 func steps(platform string) string {
 	switch platform {
 	case config.PlatformSlack:
 		return `
 Slack
-  1. Open this page, choose your workspace, and press Create:
+  1. Open this page, choose your workspace, and click Create:
      ` + ManifestLink(must2(SlackManifest(""))) + `
-  2. Page "Install App": press "Install to Workspace", and copy the Bot User OAuth Token.
-  3. Page "Basic Information", "App-Level Tokens": press "Generate Token and Scopes", add the
-     scope connections:write, press Generate, and copy the token.`
+  2. On the page "Install App", click "Install to Workspace" and copy the Bot User OAuth Token.
+  3. On the page "Basic Information", under "App-Level Tokens", click "Generate Token and Scopes",
+     add the scope connections:write, click Generate, and copy the token.`
 	case config.PlatformDiscord:
 		return `
 Discord
-  1. Open https://discord.com/developers/applications, press "New Application", and call it nod.
-  2. Page "Bot": press "Reset Token", and copy it. No intent is needed.`
+  1. Open https://discord.com/developers/applications, click "New Application", and name it nod.
+  2. On the page "Bot", click "Reset Token" and copy the token. The bot needs no intents.`
 	}
 	return `
 Telegram
-  1. Write to @BotFather: /newbot, answer its questions, and copy the token.
+  1. Send /newbot to @BotFather, answer its questions, and copy the token.
   2. Add the bot to your group.`
 }
 
-func must2(b []byte, _ error) []byte { return b } // the manifest without a host has no error
+func must2(b []byte, _ error) []byte { return b } // SlackManifest without a host returns no error
 
+// idsOf returns instructions for finding the IDs of a channel and an account.
 func idsOf(platform string) string {
 	switch platform {
 	case config.PlatformSlack:
-		return `  4. In the channel for nod's cards type /invite @nod. Its id is at the end of its details
-     (press its name, page About). Yours: your profile, the three dots, "Copy member ID".`
+		return `  4. In the channel for the cards, type /invite @nod. To find its ID, click the channel name; the
+     ID is at the end of the tab About. For your ID, open your profile, click the three dots, and
+     choose "Copy member ID".`
 	case config.PlatformDiscord:
-		return `  4. Settings > Advanced: switch Developer Mode on. A right click on the channel copies its id
-     ("Copy Channel ID"), one on your name yours ("Copy User ID").`
+		return `  4. In Settings > Advanced, turn on Developer Mode. Right-click the channel and choose
+     "Copy Channel ID". Right-click your name and choose "Copy User ID".`
 	}
 	return ""
 }
 
-// connect takes the tokens, the place and the person's account of a platform.
+// connect gets the tokens, the channel and the user's account of a platform.
 func (s *Init) connect(ctx context.Context, platform string) error {
 	if err := s.tokens(platform); err != nil {
 		return err
 	}
 	for !s.checks(ctx, platform, "") {
 		if s.Yes {
-			return bridge.Errorf(bridge.CodeInvalid, "%s does not take the tokens", platform).WithHint("the findings above say what to do; the config was not changed")
+			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("follow the findings above; the config was not changed")
 		}
 		for _, w := range wanted[platform] {
-			value, err := s.askSecret("     "+w.label+", once more (empty keeps it)", w.variable)
+			value, err := s.askSecret("     "+w.label+" again (empty keeps the current one)", w.variable)
 			if err != nil {
 				return err
 			}
@@ -93,8 +95,8 @@ func (s *Init) connect(ctx context.Context, platform string) error {
 	return s.place(ctx, platform)
 }
 
-// tokens takes the tokens of a platform from the config, from an earlier run, or
-// from the person.
+// tokens gets the tokens of a platform from the config, from an earlier run, or
+// by prompting.
 func (s *Init) tokens(platform string) error {
 	told := false
 	for _, w := range wanted[platform] {
@@ -120,7 +122,8 @@ func (s *Init) tokens(platform string) error {
 	return nil
 }
 
-// checks has the platform look at itself, and prints what it finds.
+// checks runs the checks of a platform, prints the findings, and reports
+// whether none failed.
 func (s *Init) checks(ctx context.Context, platform, channel string) bool {
 	if s.Unchecked {
 		return true
@@ -135,7 +138,7 @@ func (s *Init) checks(ctx context.Context, platform, channel string) bool {
 		needs.Destinations = []bridge.Destination{{Platform: platform, Channel: channel}}
 	}
 	good := true
-	for _, f := range p.(bridge.Diagnoser).Diagnose(ctx, needs) { // all platforms are
+	for _, f := range p.(bridge.Diagnoser).Diagnose(ctx, needs) { // all platforms implement it
 		if channel != "" && !strings.Contains(f.Check, channel) {
 			continue
 		}
@@ -148,7 +151,7 @@ func (s *Init) checks(ctx context.Context, platform, channel string) bool {
 	return good
 }
 
-// platform is one platform with the tokens so far.
+// platform returns a platform with the tokens so far.
 func (s *Init) platform(name string) (bridge.Platform, error) {
 	c := config.Config{}
 	switch name {
@@ -166,10 +169,10 @@ func (s *Init) platform(name string) (bridge.Platform, error) {
 	return all[0], nil
 }
 
-// introduceFor is how long a person has to write to the bot.
+// introduceFor is the time that the user has to write to the bot.
 const introduceFor = 2 * time.Minute
 
-// place finds out where cards go on a platform, and who the person is there.
+// place gets the channel for cards on a platform and the user's account there.
 func (s *Init) place(ctx context.Context, platform string) error {
 	channel, user := s.Channels[platform], s.Users[platform]
 	had := ""
@@ -189,23 +192,23 @@ func (s *Init) place(ctx context.Context, platform string) error {
 	if channel, err = s.channel(ctx, platform, channel); err != nil {
 		return err
 	}
-	if user, err = s.ask("     Id of your account", user); err != nil {
+	if user, err = s.ask("     ID of your account", user); err != nil {
 		return err
 	}
 	if user == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: the id of your account is wanted, else nobody may answer", platform).WithHint("give --%s-user", platform)
+		return bridge.Errorf(bridge.CodeInvalid, "%s: the ID of your account is required, because no one could answer otherwise", platform).WithHint("set --%s-user", platform)
 	}
 	s.draft.destination(platform + ":" + channel)
 	s.draft.set([]string{"people", s.Person, platform}, user)
 	return nil
 }
 
-// explain says how the bot gets in and where ids are found, or learns them from
-// a message to the bot.
+// explain prints how to add the bot and find the IDs. On Telegram, it learns
+// the IDs from a message to the bot.
 func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user string) (string, string) {
 	if d, ok := p.(*discord.Platform); ok && !s.Unchecked {
 		if invite, err := d.Invite(ctx); err == nil {
-			s.say("  3. Let the bot into your server: %s", invite)
+			s.say("  3. Add the bot to your server: %s", invite)
 		}
 	}
 	if t, ok := p.(*telegram.Platform); ok && !s.Unchecked {
@@ -215,36 +218,36 @@ func (s *Init) explain(ctx context.Context, p bridge.Platform, channel, user str
 	return channel, user
 }
 
-// channel asks for a channel until nod can post there.
+// channel prompts for a channel until nod can post there.
 func (s *Init) channel(ctx context.Context, platform, channel string) (string, error) {
 	for {
 		var err error
-		if channel, err = s.ask("     Id of the channel", channel); err != nil {
+		if channel, err = s.ask("     ID of the channel", channel); err != nil {
 			return "", err
 		}
 		if channel == "" {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the id of a channel is wanted", platform).WithHint("give --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the ID of a channel is required", platform).WithHint("set --%s", map[bool]string{true: "telegram-chat", false: platform + "-channel"}[platform == config.PlatformTelegram])
 		}
 		if s.checks(ctx, platform, channel) {
 			return channel, nil
 		}
 		if s.Yes {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod can not post to %s", platform, channel).WithHint("the findings above say what to do; the config was not changed")
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod cannot post to %s", platform, channel).WithHint("follow the findings above; the config was not changed")
 		}
-		s.say("     Mend that and press Enter, or give another id.")
+		s.say("     Fix the problem and press Enter, or enter another ID.")
 	}
 }
 
-// introduce learns both ids from a message to the bot.
+// introduce learns both IDs from a message to the bot.
 func (s *Init) introduce(ctx context.Context, t *telegram.Platform, channel, user string) (string, string) {
-	s.say("  3. Write /nod in the group now, so that nod sees its id and yours (it waits %s).", introduceFor)
+	s.say("  3. Send /nod in the group now, so that nod learns its ID and yours (within %s).", introduceFor)
 	ctx, cancel := context.WithTimeout(ctx, introduceFor)
 	defer cancel()
 	who, err := t.Introduce(ctx)
 	if err != nil {
-		s.say("     Nothing came; type the ids. A group's begins with -100: open it at web.telegram.org, and look at the address.")
+		s.say("     No message arrived; enter the IDs. To find the ID of a group, open it at web.telegram.org: the URL has it, starting with -100.")
 		return channel, user
 	}
-	s.say("     That was %s in %s.", render.Line(who.Name), render.Line(cmp.Or(who.Title, "a private chat")))
+	s.say("     Got a message from %s in %s.", render.Line(who.Name), render.Line(cmp.Or(who.Title, "a private chat")))
 	return cmp.Or(channel, who.Chat), cmp.Or(user, who.User)
 }
