@@ -34,7 +34,7 @@ browser: # find Chromium, or install it in CI
 
 test: redis browser ## run every test
 	@[ -n "$(RACE)" ] || echo "test: no C compiler here, so the race detector is left out"
-	$(GO) test $(RACE) -parallel 8 -timeout 20m ./...
+	$(GO) test $(RACE) -parallel 6 -timeout 20m ./...
 
 chaos: redis ## break things for CHAOS (default 60s each) and check what callers were told
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Answer is the value given to one question: a string, a list of strings for a
-// question that takes several, or another JSON value: a number, true or false,
-// or the object of a question with several fields. The zero value is the empty
-// string. At most one field is set.
+// Answer is the value given to one question: a string, a list of strings if the
+// question takes several, or another JSON value. That is a number, true or
+// false, or the object of a question with several fields. The zero value is the
+// empty string. At most one field is set.
 type Answer struct {
 	Text string
 	List []string        // non-nil for a list, even an empty one
 	JSON json.RawMessage // a number, true, false or an object
 }
 
-// TextAnswer is a single value.
+// TextAnswer returns an answer with a single value.
 func TextAnswer(s string) Answer { return Answer{Text: s} }
 
-// ListAnswer is a list of values.
+// ListAnswer returns an answer with a list of values.
 func ListAnswer(values ...string) Answer {
 	if values == nil {
 		values = []string{}
@@ -27,10 +27,10 @@ func ListAnswer(values ...string) Answer {
 	return Answer{List: values}
 }
 
-// JSONAnswer is a value that is neither a string nor a list of strings.
+// JSONAnswer returns an answer that is neither a string nor a list of strings.
 func JSONAnswer(raw string) Answer { return Answer{JSON: json.RawMessage(raw)} }
 
-// Values returns the chosen values, none for an empty string.
+// Values returns the chosen values. It returns none for an empty string.
 func (a Answer) Values() []string {
 	switch {
 	case a.List != nil:
@@ -43,11 +43,11 @@ func (a Answer) Values() []string {
 	return []string{a.Text}
 }
 
-// Empty reports whether nothing was given.
+// Empty reports whether the answer has no value.
 func (a Answer) Empty() bool { return len(a.Values()) == 0 }
 
-// String is the value as one line for people and shells: lists are joined by
-// commas.
+// String returns the value as one line for people and shells. It joins lists
+// with commas.
 func (a Answer) String() string {
 	switch {
 	case a.List != nil:
@@ -58,7 +58,8 @@ func (a Answer) String() string {
 	return a.Text
 }
 
-// Object returns the members of an object; false for any other value.
+// Object returns the members of an object. It returns false for any other
+// value.
 func (a Answer) Object() (map[string]Answer, bool) {
 	if len(a.JSON) == 0 || a.JSON[0] != '{' {
 		return nil, false
@@ -70,7 +71,7 @@ func (a Answer) Object() (map[string]Answer, bool) {
 	return m, true
 }
 
-// MarshalJSON writes the value as it is.
+// MarshalJSON implements json.Marshaler. It writes the value unchanged.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	switch {
 	case a.List != nil:
@@ -81,8 +82,8 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Text)
 }
 
-// UnmarshalJSON reads a string, an array of strings, a number, true, false or
-// an object. Null is the zero value.
+// UnmarshalJSON implements json.Unmarshaler. It reads a string, an array of
+// strings, a number, true, false or an object. Null becomes the zero value.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	*a = Answer{}
 	b = bytes.TrimSpace(b)

@@ -1,7 +1,7 @@
 package bridge
 
 import (
-	"context" //nolint:gosec // the links are made where nothing better is to be had; the seals use SHA-256
+	"context" //nolint:gosec // Redis scripts make the links and have only SHA-1; the seals use SHA-256
 	"encoding/json"
 )
 
@@ -11,13 +11,13 @@ type AuditType string
 // The entries.
 const (
 	AuditDecision AuditType = "decision" // an interaction ended; Data is the Response
-	AuditVote     AuditType = "vote"     // one of several that are needed; Data is the Vote
-	AuditRefusal  AuditType = "refusal"  // somebody who may not answer tried to; Data is a Refusal
+	AuditVote     AuditType = "vote"     // one of several required decisions; Data is the Vote
+	AuditRefusal  AuditType = "refusal"  // someone tried to respond without permission; Data is a Refusal
 	AuditGrant    AuditType = "grant"    // a grant was given; Data is the Grant
 	AuditRevoke   AuditType = "revoke"   // a grant was revoked; Data is a Revocation
 	AuditLink     AuditType = "link"     // an account was linked to a person; Data is a Link
-	AuditHandOver AuditType = "handover" // another person was asked by one who was; Data is a HandOver
-	AuditMode     AuditType = "mode"     // a channel was made read-only or let answer; Data is a ChannelMode
+	AuditHandOver AuditType = "handover" // a responder delegated to another person; Data is a HandOver
+	AuditMode     AuditType = "mode"     // a channel was made read-only or writable; Data is a ChannelMode
 )
 
 // AuditEntry is one entry of the audit log. The entries of a partition are
@@ -34,14 +34,16 @@ type AuditEntry struct {
 	Data      json.RawMessage `json:"data,omitempty"`
 	Link      string          `json:"link"` // hex SHA-1 over the link before and this entry
 
-	// Cursor resumes after this entry; opaque, and no part of it.
+	// Cursor is an opaque position after this entry. It is not part of the
+	// entry.
 	Cursor string `json:"-"`
 }
 
-// SealedAudit is how far a partition's log is, and is sealed.
+// SealedAudit describes how long the log of a partition is, and how far it is
+// sealed.
 type SealedAudit struct {
-	N      int64  // entries
-	Sealed string // the last seal; empty: none
+	N      int64  // number of entries
+	Sealed string // the last seal; empty if there is none
 	Cursor string // of the last sealed entry
 }
 
@@ -50,19 +52,19 @@ type AuditLog interface {
 	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
 	// are set. An entry without an ID or a Session is in partition 0.
 	Audit(context.Context, AuditEntry) error
-	// Audits returns how far each partition's log is.
+	// Audits returns the state of each partition's log.
 	Audits(context.Context) ([]SealedAudit, error)
-	// AuditEntries returns up to limit entries after a cursor; an empty one
-	// begins at the first that is kept.
+	// AuditEntries returns up to limit entries after a cursor. An empty
+	// cursor starts at the oldest entry that is kept.
 	AuditEntries(ctx context.Context, partition int, after string, limit int) ([]AuditEntry, error)
-	// Seals returns the seals of a partition, oldest first; the first may be
-	// the one that was trimmed to.
+	// Seals returns the seals of a partition, oldest first. The first may
+	// be the seal that the log was trimmed to.
 	Seals(ctx context.Context, partition int) ([]string, error)
-	// PutSeal appends a seal of entry n, unless there is one. It takes the place
-	// of that of entry instead, unless that is 0.
+	// PutSeal appends a seal of entry n, unless it has one. The new seal
+	// replaces the seal of entry instead, unless instead is 0.
 	PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error
-	// TrimAudit removes the entries and seals up to entry n, which a seal
-	// vouches for, and keeps one that says so.
+	// TrimAudit removes the entries and seals up to entry n, and keeps the
+	// given seal of entry n as the start of the log.
 	TrimAudit(ctx context.Context, partition int, n int64, seal string) error
 }
 

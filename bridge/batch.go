@@ -1,10 +1,10 @@
 package bridge
 
-// BatchDecisions are what can be decided for all of a batch at once. Their
-// order is part of tokens: only append.
+// BatchDecisions are the decisions on offer for a batch as a unit. Tokens
+// contain indexes into this list: only append to it.
 var BatchDecisions = []Decision{DecideDeny, DecideOnce, DecideSession}
 
-// Terms is the sum of the terms of a batch.
+// Terms returns the sum of the terms of a batch.
 func Terms(batch []Record) byte {
 	n := 0
 	for _, r := range batch {

@@ -14,13 +14,13 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns the answer as it is stored, or a sentence for the human that
-// says what is wrong with it. Other is free text typed beside the options. A
-// question with several fields is checked field by field.
+// Check returns the answer in the form to store, or a sentence for people that
+// describes what is wrong with it. Other is text typed alongside the options.
+// The fields of a composite question are checked one by one.
 func (q Question) Check(a Answer, other string) (Answer, string) {
 	if q.FreeText() {
 		if a.List != nil || a.JSON != nil && q.Widget != WidgetNumber {
-			return Answer{}, "Text is wanted here."
+			return Answer{}, "Enter text."
 		}
 		return q.checkTyped(a.String())
 	}
@@ -42,8 +42,9 @@ func (q Question) Check(a Answer, other string) (Answer, string) {
 	return TextAnswer(values[0]), ""
 }
 
-// chosen are the values of the chosen options in their order, and other; or a
-// sentence that says what is wrong with them.
+// chosen returns the values of the chosen options in their order, followed by
+// other. If they are not valid, it returns a sentence that describes the
+// problem.
 func (q Question) chosen(a Answer, other string) ([]string, string) {
 	values := slices.Clone(a.Values())
 	for _, v := range values {
@@ -61,7 +62,7 @@ func (q Question) chosen(a Answer, other string) ([]string, string) {
 	case utf8.RuneCountInString(other) > DefaultMaxLength:
 		return nil, "That is longer than " + strconv.Itoa(DefaultMaxLength) + " characters."
 	case !q.Multiple():
-		values = nil // typed text stands instead of a choice
+		values = nil // typed text replaces the choice
 	}
 	return append(values, other), ""
 }
@@ -90,24 +91,24 @@ func (q Question) checkTyped(s string) (Answer, string) {
 	}
 	if strings.TrimSpace(s) == "" {
 		if q.IsRequired() {
-			return Answer{}, "An answer is needed."
+			return Answer{}, "Enter an answer."
 		}
 		return Answer{}, ""
 	}
 	n, limit := utf8.RuneCountInString(s), cmp.Or(q.MaxLength, DefaultMaxLength)
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
-		return Answer{}, "That text can not be read."
+		return Answer{}, "That text is not valid."
 	case q.Widget != WidgetTextarea && strings.Contains(s, "\n"):
-		return Answer{}, "Only one line, please."
+		return Answer{}, "Enter a single line."
 	case n < q.MinLength:
-		return Answer{}, "Please write at least " + strconv.Itoa(q.MinLength) + " characters."
+		return Answer{}, "Enter at least " + strconv.Itoa(q.MinLength) + " characters."
 	case n > limit:
-		return Answer{}, "Please write at most " + strconv.Itoa(limit) + " characters."
+		return Answer{}, "Enter at most " + strconv.Itoa(limit) + " characters."
 	}
 	a, problem := q.convert(s)
 	if problem == "" && !q.matches(s) {
-		return Answer{}, "That does not have the form asked for: " + cmp.Or(q.PatternHint, q.Pattern)
+		return Answer{}, "That does not match the required format: " + cmp.Or(q.PatternHint, q.Pattern)
 	}
 	return a, problem
 }
@@ -120,37 +121,37 @@ func (q Question) matches(s string) bool {
 	return err == nil && re.MatchString(s)
 }
 
-// timeOfDay takes an hour of one digit, which people type.
+// timeOfDay accepts an hour with one digit, because people type it.
 var timeOfDay = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)$`)
 
-// convert makes the typed value of what was typed.
+// convert returns the value of a typed text.
 func (q Question) convert(s string) (Answer, string) {
 	switch q.Widget {
 	case WidgetNumber:
 		return q.number(s)
 	case WidgetDate:
 		if _, err := time.Parse(time.DateOnly, s); err != nil {
-			return Answer{}, "Please write a date like 2026-11-21."
+			return Answer{}, "Enter a date such as 2026-11-21."
 		}
 	case WidgetTime:
 		m := timeOfDay.FindStringSubmatch(s)
 		if m == nil {
-			return Answer{}, "Please write a time like 14:30."
+			return Answer{}, "Enter a time such as 14:30."
 		}
 		if len(m[1]) == 1 {
 			s = "0" + s
 		}
 	case WidgetDateTime:
 		if _, err := time.Parse(time.RFC3339, s); err != nil {
-			return Answer{}, "Please write date, time and offset like 2026-11-21T14:30:00Z or 2026-11-21T14:30:00+01:00."
+			return Answer{}, "Enter a date, time and offset such as 2026-11-21T14:30:00Z or 2026-11-21T14:30:00+01:00."
 		}
 	case WidgetEmail:
 		if !isEmail(s) {
-			return Answer{}, "Please write an e-mail address like name@example.com."
+			return Answer{}, "Enter an email address such as name@example.com."
 		}
 	case WidgetURL:
 		if !isURL(s) {
-			return Answer{}, "Please write a whole address like https://example.com/."
+			return Answer{}, "Enter a full URL such as https://example.com/."
 		}
 	}
 	return TextAnswer(s), ""
@@ -169,11 +170,11 @@ func isURL(s string) bool {
 func (q Question) number(s string) (Answer, string) {
 	var f float64
 	if err := json.Unmarshal([]byte(s), &f); err != nil || math.IsInf(f, 0) {
-		return Answer{}, "Please write " + q.bounds() + "."
+		return Answer{}, "Enter " + q.bounds() + "."
 	}
 	switch {
 	case q.Integer && f != math.Trunc(f), q.Min != nil && f < *q.Min, q.Max != nil && f > *q.Max:
-		return Answer{}, "Please write " + q.bounds() + "."
+		return Answer{}, "Enter " + q.bounds() + "."
 	}
 	return JSONAnswer(s), ""
 }

@@ -6,23 +6,25 @@ import (
 	"strings"
 )
 
-// CompletedView says how a closed card shows the answer.
+// CompletedView configures how a closed card shows the answer.
 type CompletedView struct {
 	// ShowInputs shows the given values; nil means true.
 	ShowInputs *bool `json:"show_inputs,omitempty"`
-	// SummaryTemplate is the sentence on the closed card; empty: nod's own.
-	// {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}} and
-	// {{input.QUESTION}} stand for what they say.
+	// SummaryTemplate is the sentence on the closed card. If it is empty,
+	// nod writes its own. The placeholders {{action}}, {{scope}},
+	// {{reason}}, {{actor}}, {{platform}} and {{input.QUESTION}} are
+	// replaced by the values of the response.
 	SummaryTemplate string `json:"summary_template,omitempty"`
 }
 
-// Hidden reports whether the values given must not be shown.
+// Hidden reports whether the given values must not be shown.
 func (c *CompletedView) Hidden() bool { return c != nil && c.ShowInputs != nil && !*c.ShowInputs }
 
 var placeholder = regexp.MustCompile(`\{\{\s*([^{}\s]*)\s*\}\}`)
 
 var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
 
+// Check returns CodeInvalid if the template does not fit the questions.
 func (c *CompletedView) Check(questions []Question) error {
 	if err := CheckText("completed_view.summary_template", c.SummaryTemplate, MaxText); err != nil {
 		return err
@@ -31,18 +33,18 @@ func (c *CompletedView) Check(questions []Question) error {
 		id, isInput := strings.CutPrefix(m[1], "input.")
 		switch {
 		case isInput && c.Hidden():
-			return Errorf(CodeInvalid, "completed_view.summary_template: {{%s}} shows a value that show_inputs hides", m[1])
+			return Errorf(CodeInvalid, "completed_view.summary_template: {{%s}} is not allowed, because show_inputs is false", m[1])
 		case isInput && !slices.ContainsFunc(questions, func(q Question) bool { return q.ID == id }):
-			return Errorf(CodeInvalid, "completed_view.summary_template: there is no question %q", id)
+			return Errorf(CodeInvalid, "completed_view.summary_template: unknown question %q", id)
 		case !isInput && !slices.Contains(summaryWords, m[1]):
-			return Errorf(CodeInvalid, "completed_view.summary_template: unknown {{%s}}", m[1]).WithHint("use {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}} or {{input.QUESTION}}")
+			return Errorf(CodeInvalid, "completed_view.summary_template: unknown placeholder {{%s}}", m[1]).WithHint("use {{action}}, {{scope}}, {{reason}}, {{actor}}, {{platform}} or {{input.QUESTION}}")
 		}
 	}
 	return nil
 }
 
-// Action is what the human did, in one word: approve, deny, submit or cancel;
-// empty where no human decided.
+// Action returns what the person did: approve, deny, submit or cancel. It is
+// empty if no person decided.
 func (r Response) Action() string {
 	switch r.State {
 	case StateApproved:
@@ -59,8 +61,8 @@ func (r Response) Action() string {
 	return ""
 }
 
-// Summary is the agent's own sentence about the response; empty where it has
-// none or where the interaction did not end by a response.
+// Summary returns the agent's own sentence about the response. It is empty if
+// the agent gave none, or if the interaction ended without a response.
 func (r Record) Summary() string {
 	c := r.Interaction.CompletedView
 	if c == nil || c.SummaryTemplate == "" || r.Response == nil || r.Response.Action() == "" {

@@ -5,14 +5,13 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// maxCoverage bounds the statement of what a scope covers, in characters. A
-// scope whose statement is longer is not offered, as a statement is never
-// shortened.
+// maxCoverage is the maximum length of the statement of what a scope covers, in
+// characters. A scope with a longer statement is not offered, because a
+// statement is never truncated.
 const maxCoverage = 600
 
 // Coverage states what an approval with a scope covers beyond the request
@@ -21,43 +20,49 @@ const maxCoverage = 600
 // and the closed card, the list of grants, the audit log and the receipt repeat
 // it. It is empty if the approval covers nothing else.
 func (i Interaction) Coverage(s Scope) []string {
-	a := i.Approval
+	a, c := i.Approval, coverage{i, s}
 	switch {
 	case a == nil || ScopeOrder(s) < 0:
 		return nil
 	case a.AgentRemembers:
-		return i.agentRemembers(s)
+		return c.agentRemembers()
 	case s == ScopeOnce:
 		return nil
 	case !strings.HasPrefix(i.GrantKey, exactPrefix):
 		return []string{"No later request, because an earlier version of nod opened this request."}
 	case len(i.RuleGrants) == 0:
-		return []string{i.term(s) + " may repeat exactly this request: " + i.exactly() + "."}
+		return []string{c.term() + " may repeat exactly this request: " + c.exactly() + "."}
 	}
 	var out []string
 	for _, r := range i.RuleGrants {
-		out = append(out, i.ruleCoverage(s, r))
+		out = append(out, c.rule(r))
 	}
 	return out
 }
 
-func (i Interaction) ruleCoverage(s Scope, r RuleGrant) string {
-	where := "without a location"
-	if i.Approval.Where != "" {
-		where = "in the location " + quoted(i.Approval.Where)
-	}
-	return i.term(s) + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
+// coverage builds the statement of what an approval with a scope covers.
+type coverage struct {
+	of    Interaction
+	scope Scope
 }
 
-// agentRemembers says that nod gives no grant, and what the agent calls the
-// choice.
-func (i Interaction) agentRemembers(s Scope) []string {
-	agent := readable(OneLine(i.Agent))
+func (c coverage) rule(r RuleGrant) string {
+	where := "without a location"
+	if c.of.Approval.Where != "" {
+		where = "in the location " + quoted(c.of.Approval.Where)
+	}
+	return c.term() + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
+}
+
+// agentRemembers states that nod creates no grant, and quotes the agent's
+// description of the choice.
+func (c coverage) agentRemembers() []string {
+	agent := readable(OneLine(c.of.Agent))
 	text := agent + " remembers this choice itself; nod stores no grant."
-	if s == ScopeOnce {
+	if c.scope == ScopeOnce {
 		text = ""
 	}
-	if note := i.Approval.ScopeNotes[s]; note != "" {
+	if note := c.of.Approval.ScopeNotes[c.scope]; note != "" {
 		text = strings.TrimSpace(text + " " + agent + " describes this choice as " + quoted(note) + ".")
 	}
 	if text == "" {
@@ -66,21 +71,22 @@ func (i Interaction) agentRemembers(s Scope) []string {
 	return []string{text}
 }
 
-// term begins a statement: how long, in which sessions, and who.
-func (i Interaction) term(s Scope) string {
+// term returns the start of a statement: the duration, the sessions and the
+// agent.
+func (c coverage) term() string {
 	where := "in every session"
 	longest := AlwaysGrantTTL
-	if s == ScopeSession {
-		where, longest = "in session "+quoted(i.Session), SessionGrantTTL
+	if c.scope == ScopeSession {
+		where, longest = "in session "+quoted(c.of.Session), SessionGrantTTL
 	}
-	return "For " + spelled(Ruling{GrantFor: i.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(OneLine(i.Agent))
+	return "For " + spelled(Ruling{GrantFor: c.of.GrantFor}.grantTTL(longest)) + " " + where + ", " + readable(OneLine(c.of.Agent))
 }
 
-// exactly lists everything that makes two requests the same. The agent's longer
-// texts come last, so that their writing direction does not change how the rest
-// reads.
-func (i Interaction) exactly() string {
-	a := i.Approval
+// exactly lists everything that has to match for two requests to be identical.
+// The agent's longer texts come last, so that their writing direction cannot
+// affect the rest.
+func (c coverage) exactly() string {
+	i, a := c.of, c.of.Approval
 	var s []string
 	add := func(name, text string) {
 		if text != "" {
@@ -103,15 +109,6 @@ func (i Interaction) exactly() string {
 	return strings.Join(s, ", ")
 }
 
-// stated reports whether what a scope covers can be stated whole.
-func (i Interaction) stated(s Scope) bool {
-	n := 0
-	for _, text := range i.Coverage(s) {
-		n += utf8.RuneCountInString(text)
-	}
-	return n <= maxCoverage
-}
-
 // spelled writes a duration as text, such as "24 hours".
 func spelled(d time.Duration) string {
 	unit := func(n time.Duration, name string) string {
@@ -132,15 +129,16 @@ func spelled(d time.Duration) string {
 	return d.String()
 }
 
-// quoted writes a text between quotation marks on one line, so that it cannot
-// pass for words of nod and two texts that differ never read alike.
+// quoted returns a text in quotation marks on one line. The result cannot be
+// mistaken for text of nod, and different texts never look the same.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
 	return `"` + readable(s) + `"`
 }
 
-// readable replaces each character that is not seen, or that changes how others
-// are seen, by its code point. A space that follows a space is not seen.
+// readable replaces each invisible character, and each character that affects
+// how others appear, with its code point. A space after a space counts as
+// invisible.
 func readable(s string) string {
 	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {
@@ -150,7 +148,7 @@ func readable(s string) string {
 	})
 }
 
-// readableJSON is readable for compact JSON, whose value stays the same.
+// readableJSON is like readable for compact JSON. It preserves the JSON value.
 func readableJSON(s string) string {
 	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {

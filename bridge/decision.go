@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Decision is one way to answer an approval.
+// Decision is one way to respond to an approval.
 type Decision string
 
-// The decisions, in the order they are offered.
+// The decisions, in display order.
 const (
 	DecideDeny       Decision = "deny"
 	DecideDenyReason Decision = "deny_reason"
@@ -25,11 +25,11 @@ const (
 
 var allDecisions = []Decision{DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop, DecideOnce, DecideSession, DecideAlways, DecideEdit}
 
-// Decisions lists what the approval offers; none for an ask. The index of a
-// decision is the Option of its Control, or the Question of one that opens a
-// native input.
-func (i Interaction) Decisions() []Decision {
-	a := i.Approval
+// Decisions returns the decisions that the approval offers. It returns none for
+// a question. The index of a decision is the Option of its Control, or the
+// Question of a Control that opens a native input.
+func (r Ask) Decisions() []Decision {
+	a := r.Approval
 	switch {
 	case a == nil:
 		return nil
@@ -43,7 +43,7 @@ func (i Interaction) Decisions() []Decision {
 	return d
 }
 
-// Approves reports whether the decision is a yes.
+// Approves reports whether the decision is an approval.
 func (d Decision) Approves() bool {
 	switch d {
 	case DecideOnce, DecideSession, DecideAlways, DecideEdit:
@@ -52,11 +52,11 @@ func (d Decision) Approves() bool {
 	return false
 }
 
-// DecisionControl is the control of decision n of an approval: it decides at
-// once, or opens the native input that the decision needs.
-func (i Interaction) DecisionControl(n int) (action Action, question, option int) {
-	switch d := i.Decisions()[n]; {
-	case d.OnePress(i):
+// DecisionControl returns the control of decision n of an approval. It decides
+// immediately, or opens the native input that the decision requires.
+func (r Ask) DecisionControl(n int) (action Action, question, option int) {
+	switch d := r.Decisions()[n]; {
+	case d.OnePress(r.Approval):
 		return ActionChoose, 0, n
 	case d == DecideDenyReason:
 		return ActionInput, 0, OptionReason
@@ -66,26 +66,27 @@ func (i Interaction) DecisionControl(n int) (action Action, question, option int
 	return ActionInput, n, OptionConfirm
 }
 
-// OnePress reports whether pressing the decision's control decides.
-func (d Decision) OnePress(i Interaction) bool {
-	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || i.Approval.Confirm == "")
+// OnePress reports whether one click on the decision's control is enough.
+func (d Decision) OnePress(a *Approval) bool {
+	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }
 
-// Given is what a person typed with a decision.
+// Given holds what a person typed with a decision.
 type Given struct {
-	Reason  string          // of a denial
-	Input   json.RawMessage // instead of Approval.Input
-	Confirm string          // what Approval.Confirm wants
+	Reason  string          // reason of a denial
+	Input   json.RawMessage // replaces Approval.Input
+	Confirm string          // text for Approval.Confirm
 }
 
-// Decide turns a decision into a response; a sentence for the human where
-// something is missing. CodeInvalid for a decision that is not on offer. The
-// caller sets the ApprovedDigest of a response that has an Input.
-func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
-	if !slices.Contains(i.Decisions(), d) {
-		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not on offer", d).WithHint("use one of %v", i.Decisions())
+// Decide converts a decision into a response. If something is missing, it
+// returns a sentence for people instead. It returns CodeInvalid if the decision
+// is not offered. The caller sets the ApprovedDigest of a response that has an
+// Input.
+func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
+	if !slices.Contains(r.Decisions(), d) {
+		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %v", r.Decisions())
 	}
-	if c := i.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
+	if c := r.Approval.Confirm; c != "" && d.Approves() && strings.TrimSpace(g.Confirm) != c {
 		return Response{}, "Type exactly: " + c, nil
 	}
 	switch d {
@@ -96,34 +97,34 @@ func (i Interaction) Decide(d Decision, g Given) (Response, string, error) {
 	case DecideDenyStop:
 		return Response{State: StateDenied, Reason: g.Reason, Stop: true}, "", nil
 	case DecideEdit:
-		return i.edited(g.Input)
+		return r.Approval.edited(g.Input)
 	}
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
 }
 
-// edited approves another input than the one that was asked for.
-func (i Interaction) edited(input json.RawMessage) (Response, string, error) {
+// edited returns the approval of an edited input.
+func (a Approval) edited(input json.RawMessage) (Response, string, error) {
 	if len(input) > MaxInput {
-		return Response{}, "That is too long.", nil
+		return Response{}, "That is too long. Nothing was approved.", nil
 	}
 	var text bytes.Buffer
 	if err := json.Compact(&text, input); err != nil || !utf8.Valid(input) {
 		return Response{}, "That is not valid JSON. Nothing was approved.", nil
 	}
-	if was := bytes.TrimSpace(i.Approval.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
-		return Response{}, "The input has to stay a JSON object or list, as it was.", nil
+	if was := bytes.TrimSpace(a.Input); was[0] != text.Bytes()[0] && (was[0] == '{' || was[0] == '[') {
+		return Response{}, "The input must remain a JSON object or list. Nothing was approved.", nil
 	}
 	if err := CheckJSON(text.Bytes()); err != nil {
-		return Response{}, "That can not be approved: " + PublicError(err).Message + ".", nil
+		return Response{}, "That cannot be approved: " + PublicError(err).Message + ". Nothing was approved.", nil
 	}
 	r := Response{State: StateApproved, Scope: ScopeOnce}
-	if !bytes.Equal(text.Bytes(), i.Approval.Input) {
+	if !bytes.Equal(text.Bytes(), a.Input) {
 		r.Input = text.Bytes()
 	}
 	return r, "", nil
 }
 
-// EditText is the input of an approval as a person gets it to edit.
+// EditText returns the input of an approval, indented for editing.
 func (a Approval) EditText() string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, a.Input, "", "  "); err != nil {
@@ -132,8 +133,8 @@ func (a Approval) EditText() string {
 	return b.String()
 }
 
-// WithInput is the request for an approval with another input: what a person
-// approved who changed it.
+// WithInput returns the request with another input, such as the one that a
+// person edited and approved.
 func (r Ask) WithInput(input json.RawMessage) Ask {
 	a := *r.Approval
 	a.Input = input
@@ -141,7 +142,8 @@ func (r Ask) WithInput(input json.RawMessage) Ask {
 	return r
 }
 
-// normalizeDecisions checks what is on offer, and takes the scopes from it.
+// normalizeDecisions checks the decisions to offer, and derives the scopes from
+// them.
 func (a *Approval) normalizeDecisions(session string) error {
 	if len(a.Decisions) == 0 {
 		return nil
@@ -151,9 +153,9 @@ func (a *Approval) normalizeDecisions(session string) error {
 	for n, d := range a.Decisions {
 		switch {
 		case !slices.Contains(allDecisions, d):
-			return Errorf(CodeInvalid, "approval.decisions[%d]: unknown %q", n, d).WithHint("use some of %v", allDecisions)
+			return Errorf(CodeInvalid, "approval.decisions[%d]: unknown decision %q", n, d).WithHint("use decisions of %v", allDecisions)
 		case slices.Contains(a.Decisions[:n], d):
-			return Errorf(CodeInvalid, "approval.decisions[%d]: %q is there twice", n, d)
+			return Errorf(CodeInvalid, "approval.decisions[%d]: duplicate decision %q", n, d)
 		}
 	}
 	slices.SortFunc(a.Decisions, func(x, y Decision) int { return slices.Index(allDecisions, x) - slices.Index(allDecisions, y) })
@@ -169,28 +171,28 @@ func (a *Approval) normalizeDecisions(session string) error {
 		}
 	}
 	if len(given) > 0 && !slices.Equal(given, a.Scopes) {
-		return Errorf(CodeInvalid, "approval.scopes: are not those of decisions").WithHint("name once, session and always among the decisions")
+		return Errorf(CodeInvalid, "approval.scopes: do not match approval.decisions").WithHint("list once, session and always in approval.decisions only")
 	}
 	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
-		return Errorf(CodeInvalid, "approval.decisions: none of them approves")
+		return Errorf(CodeInvalid, "approval.decisions: at least one must approve").WithHint("add once, session, always or edit")
 	}
 	if a.Confirm != "" && slices.Contains(a.Decisions, DecideEdit) {
-		return Errorf(CodeInvalid, "approval.decisions: edit does not go with confirm").WithHint("one native input does one thing")
+		return Errorf(CodeInvalid, "approval.decisions: edit is not allowed with approval.confirm").WithHint("remove one of them")
 	}
 	return nil
 }
 
-// checkWords checks what people read and type.
+// checkWords checks the text that people read and type.
 func (a *Approval) checkWords() error {
 	if err := CheckText("approval.confirm", a.Confirm, 100); err != nil {
 		return err
 	}
 	if a.Confirm != strings.TrimSpace(a.Confirm) || strings.ContainsAny(a.Confirm, "\r\n\t") {
-		return Errorf(CodeInvalid, "approval.confirm: is one line without spaces around it")
+		return Errorf(CodeInvalid, "approval.confirm: must be a single line without leading or trailing spaces")
 	}
 	for s, note := range a.ScopeNotes {
 		if ScopeOrder(s) < 0 {
-			return Errorf(CodeInvalid, "approval.scope_notes: unknown scope %q", s).WithHint("use once, session, always")
+			return Errorf(CodeInvalid, "approval.scope_notes: unknown scope %q", s).WithHint("use once, session or always")
 		}
 		if err := CheckText("approval.scope_notes."+string(s), note, MaxText); err != nil {
 			return err

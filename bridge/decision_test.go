@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// asked is a normalized approval as it is stored.
+// asked returns a normalized approval in its stored form.
 func asked(t *testing.T, a bridge.Approval) bridge.Interaction {
 	t.Helper()
 	var r bridge.Request
@@ -31,7 +31,8 @@ func all() bridge.Approval {
 		bridge.DecideDenyAlways, bridge.DecideDenyStop}}
 }
 
-// TestDecide checks what each decision means, and that only one on offer counts.
+// TestDecide checks the response of each decision, and that a decision that is
+// not offered is rejected.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	i := asked(t, all())
@@ -55,11 +56,11 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	if _, _, err := i.Decide("maybe", given); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("a decision that is not on offer: %v", err)
+		t.Errorf("a decision that is not offered: %v", err)
 	}
 }
 
-// TestEdited checks which inputs a person may approve instead.
+// TestEdited checks which edited inputs a person may approve.
 func TestEdited(t *testing.T) {
 	t.Parallel()
 	i := asked(t, all())
@@ -83,8 +84,8 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// TestConfirm checks that an approval with a typed confirmation needs the exact
-// text, and a denial does not.
+// TestConfirm checks that an approval with typed confirmation requires the
+// exact text, and that a denial does not.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	a := all()
@@ -101,8 +102,8 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestOnOffer checks which decisions an agent can offer, in which order people
-// see them, and which controls open an input.
+// TestOnOffer checks which decisions an agent can offer, their display order,
+// and which controls open an input.
 func TestOnOffer(t *testing.T) {
 	t.Parallel()
 	i := asked(t, all())
@@ -111,12 +112,12 @@ func TestOnOffer(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("on offer: %q, want %q", got, want)
+		t.Errorf("offered: %q, want %q", got, want)
 	}
 	for n, d := range i.Decisions() {
 		action, question, option := i.DecisionControl(n)
 		opens := d == bridge.DecideDenyReason || d == bridge.DecideEdit
-		if (action == bridge.ActionInput) != opens || d.OnePress(i) == opens || !opens && option != n || d == bridge.DecideEdit && question != n {
+		if (action == bridge.ActionInput) != opens || d.OnePress(i.Approval) == opens || !opens && option != n || d == bridge.DecideEdit && question != n {
 			t.Errorf("%s: %v %d %d", d, action, question, option)
 		}
 	}
@@ -149,8 +150,8 @@ func TestOnOffer(t *testing.T) {
 	}
 }
 
-// TestCoverage checks that a statement names everything that a grant covers,
-// for how long and where, and shows hidden characters.
+// TestCoverage checks that a statement lists everything that a grant covers,
+// its duration and its location, and makes invisible characters visible.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	a := all()
@@ -188,7 +189,7 @@ func TestCoverage(t *testing.T) {
 	}())
 	long.Grantable(bridge.Ruling{}, long, "d1")
 	if slices.Contains(long.Approval.Scopes, bridge.ScopeAlways) {
-		t.Error("a scope whose coverage does not fit the card is on offer")
+		t.Error("a scope whose coverage does not fit on the card is offered")
 	}
 	own := asked(t, func() bridge.Approval { b := all(); b.AgentRemembers = true; return b }())
 	own.Grantable(bridge.Ruling{}, own, "d1")
@@ -197,7 +198,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestGiven checks which grants an approval gives, and that they end.
+// TestGiven checks which grants an approval creates, and when they expire.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	i := asked(t, all())
@@ -228,7 +229,7 @@ func TestGiven(t *testing.T) {
 		c.Response = &resp
 		change(&c)
 		if g := c.Given(); len(g) > 0 {
-			t.Errorf("an approval %s gives %+v", name, g)
+			t.Errorf("an approval %s creates %+v", name, g)
 		}
 	}
 }

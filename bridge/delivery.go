@@ -9,7 +9,7 @@ import (
 
 // Sending holds the parts that were sent of a text too long for its card.
 type Sending struct {
-	// Content names what the parts carry; see [View.Content].
+	// Content identifies the text in the parts; see [View.Content].
 	Content string
 	Parts   []MessageRef
 	// Proofs show, for each part, that a daemon recorded it.
@@ -20,21 +20,21 @@ type Sending struct {
 type Part struct {
 	Destination int
 	Content     string
-	N           int // how many were recorded before
+	N           int // number of parts that were recorded before
 	Ref         MessageRef
 	Proof       string // shows that a daemon recorded it
 }
 
-// Shown records that a destination shows all of a content.
+// Shown records that a destination shows a content in full.
 type Shown struct {
 	Destination int
 	Content     string
 }
 
-// ContentOf names everything that people see of an interaction before they
-// decide. The responders and the deadline do not count.
+// ContentOf returns a hash of everything that people see of an interaction
+// before they decide. The responders and the deadline are not part of it.
 func ContentOf(i Interaction) string {
-	b, _ := json.Marshal(struct { // plain structs of ours, which always marshal
+	b, _ := json.Marshal(struct { // these plain structs always marshal
 		Kind                            Kind
 		Agent, Session, Tool, Requester string
 		Prompt                          string
@@ -53,8 +53,8 @@ func ContentOf(i Interaction) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Content names what the view shows people before they decide. It changes when
-// any of that changes, and with nothing else, such as a vote.
+// Content returns a hash of what the view shows people before they decide. It
+// changes only if any of that changes. A vote, for example, does not change it.
 func (v View) Content() string {
 	if len(v.Batch) == 0 {
 		return ContentOf(v.Record.Interaction)
@@ -67,7 +67,7 @@ func (v View) Content() string {
 }
 
 // Delivered returns the parts for an update that answers a click. They are
-// closed unless the view shows a draft: a job may be sending them.
+// closed unless the view shows a draft, because a job may be sending them.
 func (v View) Delivered() *Parts {
 	if v.Parts != nil {
 		return v.Parts
@@ -79,7 +79,7 @@ func (v View) Delivered() *Parts {
 	return &Parts{sent: s.Parts, closed: true}
 }
 
-// Pending are the records of a view that wait for a decision.
+// Pending returns the records of a view that are pending.
 func (v View) Pending() []Record {
 	all := v.Batch
 	if len(all) == 0 {
@@ -89,7 +89,7 @@ func (v View) Pending() []Record {
 }
 
 // Declines reports whether a control can only deny, decline, or ask more
-// people. It is possible before everything is shown.
+// people. Such a control works even before everything is shown.
 func (c Control) Declines(i Interaction) bool {
 	switch c.Action {
 	case ActionDecline, ActionSnooze, ActionHandOver:

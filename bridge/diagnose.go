@@ -2,35 +2,35 @@ package bridge
 
 import "context"
 
-// Diagnoser is a Platform that can say what is wrong with its setup.
+// Diagnoser is a Platform that can check its own setup.
 type Diagnoser interface {
-	// Diagnose checks the account and the places that are needed. It shows
-	// nothing to people, and takes nothing from a daemon that runs.
+	// Diagnose checks the account and the required destinations. It shows
+	// nothing to people and does not interfere with a running daemon.
 	Diagnose(context.Context, Needs) []Finding
 }
 
-// Needs are what the config wants of a platform.
+// Needs describes what the configuration requires of a platform.
 type Needs struct {
 	Destinations []Destination
-	Emails       bool // accounts are recognized by their address
-	Groups       bool // groups of the platform's own are looked up
+	Emails       bool // accounts are recognized by their email address
+	Groups       bool // the platform's own groups are used
 }
 
-// FindingStatus says how a check went.
+// FindingStatus is the result of a check.
 type FindingStatus string
 
 // The statuses.
 const (
 	FindingOK      FindingStatus = "ok"
-	FindingWarning FindingStatus = "warning" // it works, but for something
+	FindingWarning FindingStatus = "warning" // it works with a limitation
 	FindingFailed  FindingStatus = "failed"
-	FindingSkipped FindingStatus = "skipped" // it can not be known from here
+	FindingSkipped FindingStatus = "skipped" // nod cannot check it
 )
 
 // Finding is the result of one check.
 type Finding struct {
-	Check  string        `json:"check"` // the platform and what was looked at, with a dot between
+	Check  string        `json:"check"` // platform and subject, separated by a dot
 	Status FindingStatus `json:"status"`
-	Detail string        `json:"detail,omitempty"` // what was found; no secret
-	Fix    string        `json:"fix,omitempty"`    // what to do about it
+	Detail string        `json:"detail,omitempty"` // the result, without secrets
+	Fix    string        `json:"fix,omitempty"`    // how to fix the problem
 }

@@ -4,21 +4,23 @@ import (
 	"slices"
 )
 
-// OptionShown is the Option of an ActionSubmit that takes the draft which the
-// card shows.
+// OptionShown is the Option of an ActionSubmit that submits the draft on the
+// card.
 const OptionShown = 3
 
-// Draft is an answer that one person has begun. The zero value is an empty
+// Draft is the unfinished answer of one person. The zero value is an empty
 // draft at the first question.
 type Draft struct {
 	Actor   Actor             `json:"actor"`
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
-	Step    int               `json:"step,omitempty"` // question shown; len(Questions) is the review
+	Step    int               `json:"step,omitempty"` // index of the shown question; len(Questions) means the review
 	Page    int               `json:"page,omitempty"` // page of its options
 	Proof   string            `json:"proof,omitempty"`
 }
 
+// Choose sets the answer of a field to an option. For a field that takes several
+// options, it toggles the option.
 func (d *Draft) Choose(f Field, value string) {
 	current, _ := d.Value(f)
 	delete(d.Others, f.ID)
@@ -35,7 +37,8 @@ func (d *Draft) Choose(f Field, value string) {
 	d.Answers[f.ID] = ListAnswer(values...)
 }
 
-// Turn goes to a field; forward only past fields whose answers are good.
+// Turn moves to a field. It moves forward only past fields with valid answers,
+// and returns the first problem by field otherwise.
 func (d *Draft) Turn(fields []Field, to int) map[int]string {
 	for n := d.Step; n < to && n < len(fields); n++ {
 		given, other := d.Value(fields[n])
@@ -47,9 +50,10 @@ func (d *Draft) Turn(fields []Field, to int) map[int]string {
 	return nil
 }
 
-// Value is what the draft holds for a field, or what it was filled in with, or
-// its default; the zero Answer and "" where there is none of them. A nil draft
-// holds nothing.
+// Value returns the answer of the draft to a field and the text typed alongside
+// the options. If the draft has none, it returns the initial value or the
+// default of the field, and otherwise the zero Answer and "". A nil draft is
+// empty.
 func (d *Draft) Value(f Field) (Answer, string) {
 	if d != nil {
 		if v, ok := d.Answers[f.ID]; ok || d.Others[f.ID] != "" {
@@ -67,8 +71,8 @@ func (d *Draft) Value(f Field) (Answer, string) {
 	return Answer{}, ""
 }
 
-// apart tells the options in an earlier answer from the text typed beside
-// them.
+// apart splits an earlier answer into the chosen options and the text typed
+// alongside them.
 func (f Field) apart(a Answer) (Answer, string) {
 	other, chosen := "", []string{}
 	for _, v := range a.Values() {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Duration is a time.Duration written like "5m" in JSON; a bare number counts
-// seconds.
+// Duration is a time.Duration that is written as a string such as "5m" in JSON.
+// A bare number is in seconds.
 type Duration time.Duration
 
 // MarshalJSON implements json.Marshaler.
@@ -21,11 +21,11 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	}
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return Errorf(CodeInvalid, "duration: want text like \"5m\" or seconds")
+		return Errorf(CodeInvalid, "duration: must be a string such as \"5m\" or a number of seconds")
 	}
 	v, err := time.ParseDuration(s)
 	if err != nil {
-		return Errorf(CodeInvalid, "duration: %q is not like \"90s\", \"5m\" or \"1h30m\"", s)
+		return Errorf(CodeInvalid, "duration: invalid %q (use \"90s\", \"5m\" or \"1h30m\")", s)
 	}
 	*d = Duration(v)
 	return nil

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Code classifies an error. The set is closed; each front door maps it to its
-// own protocol with [Code.HTTPStatus] and [Code.ExitCode].
+// Code classifies an error. The set is closed. Each entry point maps codes to
+// its own protocol with [Code.HTTPStatus] and [Code.ExitCode].
 type Code string
 
 // The codes.
 const (
-	CodeInvalid         Code = "invalid"         // the request is wrong; the message names the field
-	CodeUnsupported     Code = "unsupported"     // right, but no destination can show it
-	CodeUnauthenticated Code = "unauthenticated" // no or wrong credentials
-	CodeForbidden       Code = "forbidden"       // known, but not allowed
+	CodeInvalid         Code = "invalid"         // the request is invalid; the message names the field
+	CodeUnsupported     Code = "unsupported"     // valid, but no destination can show it
+	CodeUnauthenticated Code = "unauthenticated" // missing or invalid credentials
+	CodeForbidden       Code = "forbidden"       // authenticated, but not allowed
 	CodeNotFound        Code = "not_found"
-	CodeConflict        Code = "conflict"     // contradicts what is already stored
+	CodeConflict        Code = "conflict"     // contradicts the stored state
 	CodeRateLimited     Code = "rate_limited" // try again after RetryAfter
 	CodeUnavailable     Code = "unavailable"  // something nod needs is unreachable; try again
-	CodeInternal        Code = "internal"     // a defect of nod
+	CodeInternal        Code = "internal"     // a bug in nod
 )
 
 // codeTable maps each code to every protocol nod speaks.
@@ -36,7 +36,7 @@ var codeTable = map[Code]struct{ http, exit int }{
 	CodeInternal:        {500, 5},
 }
 
-// HTTPStatus is the status an HTTP front door answers with.
+// HTTPStatus returns the HTTP status of the code.
 func (c Code) HTTPStatus() int {
 	if e, ok := codeTable[c]; ok {
 		return e.http
@@ -44,7 +44,7 @@ func (c Code) HTTPStatus() int {
 	return 500
 }
 
-// ExitCode is the exit code of the command line.
+// ExitCode returns the exit code of the code for the command line.
 func (c Code) ExitCode() int {
 	if e, ok := codeTable[c]; ok {
 		return e.exit
@@ -52,13 +52,13 @@ func (c Code) ExitCode() int {
 	return 5
 }
 
-// Error is an error with a code. Message is safe to show to the caller; Hint
-// tells an operator what to do; Cause is for logs only.
+// Error is an error with a code. Message is safe to show to the caller, Hint
+// explains how to fix the problem, and Cause is only for logs.
 type Error struct {
 	Code       Code          `json:"code"`
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
-	RetryAfter time.Duration `json:"-"` // 0: unknown
+	RetryAfter time.Duration `json:"-"` // zero if unknown
 	Cause      error         `json:"-"`
 }
 
@@ -93,8 +93,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// ErrorCode returns the code of err: empty for nil, CodeInternal for an error
-// that carries none.
+// ErrorCode returns the code of err. It returns "" for nil, and CodeInternal
+// for an error without a code.
 func ErrorCode(err error) Code {
 	if err == nil {
 		return ""
@@ -105,7 +105,7 @@ func ErrorCode(err error) Code {
 	return CodeInternal
 }
 
-// PublicError returns what a caller may see of err.
+// PublicError returns the part of err that a caller may see.
 func PublicError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, RetryAfter: e.RetryAfter}

@@ -7,39 +7,41 @@ import (
 	"time"
 )
 
-// Step is one thing that is done while nobody answers.
+// Step is one step of an escalation policy. It is taken if no one has responded
+// by then.
 type Step struct {
-	// After is how long after the step before it, or after the request was
+	// After is the time since the previous step, or since the request was
 	// opened.
 	After Duration `json:"after"`
-	// Remind mentions those who are asked, again.
+	// Remind mentions the responders again.
 	Remind bool `json:"remind,omitempty"`
-	// Ask names people, and groups with GroupMark, who are asked as well, and
-	// mentioned where it is shown already.
+	// Ask lists people, and groups with GroupMark, who become responders
+	// and are mentioned next to the existing cards.
 	Ask []string `json:"ask,omitempty"`
-	// Route names the route that is asked as well, and the rest is what it
-	// was when the request was opened.
+	// Route names a route that is also asked. The fields after it hold its
+	// settings at the time when the request was opened.
 	Route        string        `json:"route,omitempty"`
 	Destinations []Destination `json:"destinations,omitempty"`
 	Responders   []Responder   `json:"responders,omitempty"`
 	Groups       []string      `json:"groups,omitempty"`
-	// GiveUp ends it: StateExpired or StateDenied; empty: it goes on.
+	// GiveUp ends the request in this state, StateExpired or StateDenied.
+	// If it is empty, the request goes on.
 	GiveUp State `json:"give_up,omitempty"`
-	// For is the route that the step belongs to if the request has several.
+	// For is the route of the step if the request has several.
 	For string `json:"for,omitempty"`
 }
 
-// Quiet are hours in which steps wait.
+// Quiet defines hours in which steps wait.
 type Quiet struct {
-	From string `json:"from"` // as in 22:00
+	From string `json:"from"` // such as 22:00
 	To   string `json:"to"`
-	Zone string `json:"zone,omitempty"` // IANA name; empty: UTC
-	// Risks are the levels that do not wait.
+	Zone string `json:"zone,omitempty"` // IANA name; empty means UTC
+	// Risks lists the risk levels that do not wait.
 	Risks []string `json:"risks,omitempty"`
 }
 
-// Until is when the quiet hours that t is in end; t itself outside of them.
-// A zone or an hour that cannot be read is no quiet hour.
+// Until returns the end of the quiet hours that contain t, or t itself if there
+// are none. It ignores quiet hours with an invalid zone or time.
 func (q *Quiet) Until(t time.Time, risk string) time.Time {
 	if q == nil || risk != "" && slices.Contains(q.Risks, risk) {
 		return t
@@ -65,44 +67,42 @@ func (q *Quiet) Until(t time.Time, risk string) time.Time {
 	return t
 }
 
-// Reminder is a message beside a card that mentions people.
+// Reminder is a message next to a card that mentions people.
 type Reminder struct {
 	Destination int      `json:"destination"`
-	Users       []string `json:"users,omitempty"` // ids on the destination's platform
+	Users       []string `json:"users,omitempty"` // user IDs on the platform of the destination
 	Text        string   `json:"text"`
 }
 
-// Amendment changes who is asked while nobody has answered.
+// Amendment changes a pending interaction, such as its responders.
 type Amendment struct {
-	// Expect is Record.Amended as it was read; another is CodeConflict.
+	// Expect is Record.Amended as it was read. If it has changed, the
+	// amendment fails with CodeConflict.
 	Expect int
-	// Interaction as it is from now on, and with Escalated as it is once its
-	// deadline has passed under OnTimeoutEscalate.
+	// Interaction is the amended interaction. Escalated is its form after
+	// the deadline under OnTimeoutEscalate.
 	Interaction Interaction
 	Escalated   *Interaction
-	Wider       bool // more people are asked
-	// Step is the next one to do, and Next how long until then; below 0: none.
+	Wider       bool // the amendment adds responders
+	// Step is the index of the next step, and Next the time until it is
+	// due. A negative Next means that there is none.
 	Step int
 	Next time.Duration
-	// Reminders are sent, after Delay.
+	// Reminders are sent after Delay.
 	Reminders []Reminder
 	Delay     time.Duration
-	// Void are the voters, as Vote.Voter names them, whose approvals no longer
-	// count.
+	// Void lists the voters, in the form of Actor.Voter, whose approvals no
+	// longer count.
 	Void []string
 }
 
-// Reminding is a Platform that can mention people beside a card.
+// Reminding is a Platform that can mention people next to a card.
 type Reminding interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error
 }
 
-// SnoozeLabel is the label of the control that reminds later.
-func (i Interaction) SnoozeLabel() string {
-	return "⏰ Remind me in " + Brief(time.Duration(i.Snooze))
-}
-
-// Brief is a duration without the parts that are zero.
+// Brief formats a duration without its trailing zero parts, such as 5m instead
+// of 5m0s.
 func Brief(d time.Duration) string {
 	s := d.String()
 	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
@@ -113,9 +113,6 @@ func Brief(d time.Duration) string {
 	}
 	return s
 }
-
-// HandOverLabel is the label of the control that hands over to person n.
-func (i Interaction) HandOverLabel(n int) string { return "➡️ Hand over to " + i.HandOver[n] }
 
 // HandOver is the Data of AuditHandOver.
 type HandOver struct {

@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// EventType names a step in the life of an interaction.
+// EventType names a change of an interaction.
 type EventType string
 
 // The events.
 const (
 	EventRequest   EventType = "interaction_request"  // opened; Data is the Interaction
-	EventResponse  EventType = "interaction_response" // final; Data is the Response
+	EventResponse  EventType = "interaction_response" // closed; Data is the Response
 	EventPosted    EventType = "posted"               // shown at a destination; Data is a Delivery
-	EventFailed    EventType = "failed"               // a destination was given up; Data is a Delivery
+	EventFailed    EventType = "failed"               // nod gave up on a destination; Data is a Delivery
 	EventDelivered EventType = "delivered"            // an agent received the response; no Data
 
-	EventEscalated  EventType = "escalated"  // more people are asked; Data is the Interaction
-	EventWidened    EventType = "widened"    // others are asked as well, before the deadline; Data is the Interaction
-	EventReminded   EventType = "reminded"   // people are mentioned; no Data
-	EventQueued     EventType = "queued"     // the agent was told that the answer comes later; no Data
-	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the interaction that does
-	EventJoined     EventType = "joined"     // an identical request waits for the same answer; no Data
-	EventBatched    EventType = "batched"    // shown in the message of another; Data is that one's ID
-	EventVoted      EventType = "voted"      // one of several decisions that are needed; Data is a Vote
-	EventCompleted  EventType = "completed"  // the agent's tool is done; Data is a Completion
+	EventEscalated  EventType = "escalated"  // the deadline passed and more people are asked; Data is the Interaction
+	EventWidened    EventType = "widened"    // more people are asked before the deadline; Data is the Interaction
+	EventReminded   EventType = "reminded"   // people were mentioned; no Data
+	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; no Data
+	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the follow-up
+	EventJoined     EventType = "joined"     // an identical request shares the answer; no Data
+	EventBatched    EventType = "batched"    // shown in the message of another interaction; Data is its ID
+	EventVoted      EventType = "voted"      // one of several required decisions; Data is a Vote
+	EventCompleted  EventType = "completed"  // the agent's tool reported its result; Data is a Completion
 )
 
-// Event is one step, written in the same atomic step as the change it reports.
-// Events of one session are totally ordered.
+// Event reports one change. It is stored atomically with that change. The
+// events of a session are totally ordered.
 type Event struct {
-	// Cursor resumes after this event; opaque.
+	// Cursor is an opaque position after this event.
 	Cursor        string          `json:"cursor"`
 	Type          EventType       `json:"type"`
 	Timestamp     time.Time       `json:"timestamp"`
@@ -53,28 +53,31 @@ type Delivery struct {
 	Reason      string      `json:"reason,omitempty"`
 }
 
-// EventFilter selects events; zero fields select all.
+// EventFilter selects events. A zero field matches every event.
 type EventFilter struct {
 	Session string
 	Agent   string
 }
 
-// ListFilter selects records; zero fields select all.
+// ListFilter selects records. A zero field matches every record.
 type ListFilter struct {
 	State   State
 	Session string
 	Agent   string
-	Text    string // somewhere in the prompt, the tool, the names or the id; capitals do not matter
-	Cursor  string // where an earlier page ended
-	Limit   int    // 0: 50; at most 200
-	// May reports whether the caller may read a record; nil means all.
+	// Text occurs in the prompt, the tool, a name or the ID. Case is ignored.
+	Text   string
+	Cursor string // end of the previous page
+	Limit  int    // at most 200; zero means 50
+	// May reports whether the caller may read a record. If it is nil, the
+	// caller may read all.
 	May func(Record) bool `json:"-"`
-	// AsStored keeps what does not verify as it is stored, for people to look
-	// at. Otherwise such a record has ended without a decision.
+	// AsStored returns records that do not verify unchanged, for
+	// inspection. Otherwise such a record is returned as closed without a
+	// decision.
 	AsStored bool
 }
 
-// Match reports whether a record is one of those that are wanted.
+// Match reports whether the filter selects a record.
 func (f ListFilter) Match(r Record) bool {
 	i := r.Interaction
 	if f.State != "" && r.State != f.State || f.Agent != "" && i.Agent != f.Agent || f.Session != "" && i.Session != f.Session {
@@ -100,5 +103,5 @@ func (f ListFilter) Match(r Record) bool {
 // List is a page of records, newest first.
 type List struct {
 	Items []Record `json:"items"`
-	Next  string   `json:"next,omitempty"` // cursor of the next page; empty: this was the last
+	Next  string   `json:"next,omitempty"` // cursor of the next page; empty on the last page
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// office is an installation in this process: an embedded Redis, and a person
-// who answers whatever is asked with the next of some replies.
+// office sets up nod in this process, with an embedded Redis and a person who
+// answers each request with the next reply.
 func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func()) {
 	m, err := miniredis.Run()
 	if err != nil {
@@ -52,7 +52,7 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 	}
 }
 
-// desk is the smallest platform there can be.
+// desk is a minimal platform.
 type desk struct {
 	engine  *engine.Engine
 	mu      sync.Mutex
@@ -73,7 +73,7 @@ func (d *desk) Update(ctx context.Context, _ bridge.MessageRef, v bridge.View, _
 	return nil
 }
 
-// show answers what is pending.
+// show answers a pending request.
 func (d *desk) show(ctx context.Context, v bridge.View) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,7 +88,7 @@ func (d *desk) show(ctx context.Context, v bridge.View) {
 	}
 }
 
-// A tool asks for an email address, and asks again until it is one.
+// A tool asks for an email address until it gets a valid one.
 func ExampleRequestInteraction() {
 	ctx := context.Background()
 	text := func(s string) bridge.Reply {
@@ -103,7 +103,7 @@ func ExampleRequestInteraction() {
 		OnResponse: func(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 			email := r.Input["email"].Text
 			if !strings.Contains(email, "@") {
-				return bridge.Reprompt{Request: bridge.Request{Ask: bridge.Ask{Error: email + " is no address"}}}, nil
+				return bridge.Reprompt{Request: bridge.Request{Ask: bridge.Ask{Error: email + " is not an email address"}}}, nil
 			}
 			return bridge.Complete{Result: email}, nil
 		},
@@ -112,7 +112,7 @@ func ExampleRequestInteraction() {
 	// Output: ana@example.com <nil>
 }
 
-// A tool that nobody answers in time lets its agent go on.
+// A tool defers its question if no one answers in time.
 func ExampleRequestInteraction_pending() {
 	ctx := context.Background()
 	asker, closeOffice := office(ctx)
@@ -125,15 +125,15 @@ func ExampleRequestInteraction_pending() {
 			return bridge.Complete{Result: r.Action}, nil
 		},
 		OnTimeout: func(context.Context) (bridge.Outcome, error) {
-			return bridge.Pending{Message: "the team was told"}, nil
+			return bridge.Pending{Message: "the team was notified"}, nil
 		},
 	})
 	p, ok := result.(bridge.PendingResult)
 	fmt.Println(ok, p.Queued, p.Message, err)
-	// Output: true true the team was told <nil>
+	// Output: true true the team was notified <nil>
 }
 
-// A tool remembers approvals under keys of its own.
+// A tool remembers approvals under its own keys.
 func ExampleToolApprovals() {
 	ctx := context.Background()
 	asker, closeOffice := office(ctx, bridge.Reply{Decision: bridge.DecideSession})

@@ -2,17 +2,18 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// MaxFields bounds the inputs of one interaction; an index fits one byte of a
-// token.
+// MaxFields is the maximum number of inputs of one interaction. An index has to
+// fit in one byte of a token.
 const MaxFields = 50
 
-// Parts of a plan_review.
+// Parts of a plan_review, and the values of its decision.
 const (
 	PartDecision       = "decision"
 	PartFeedback       = "feedback"
@@ -20,25 +21,25 @@ const (
 	PlanRequestChanges = "request_changes"
 )
 
-// Field is one input that a human fills: a question, or a part of one that has
-// several. Its ID is the question's, or the question's and the part's with a
-// slash between them, which no question id holds.
+// Field is one input: a question, or a part of a question that has several. Its
+// ID is that of the question, followed for a part by a slash and the key of the
+// part. A question ID cannot contain a slash.
 type Field struct {
 	Question
 	Of      int    // index of the question
-	Part    string // key in the question's object; empty: the field is the question
+	Part    string // key in the question's object; empty if the field is the question
 	Initial *Answer
-	boolean bool // options are true and false, and the value is JSON
+	boolean bool // the options are true and false, and the value is JSON
 }
 
-// Fields lists the inputs of an ask in the order they are shown; none for an
-// approval. Controls name fields by their index in it.
-func (i Interaction) Fields() []Field {
-	out := fieldsOf(i.Questions)
-	if len(i.Initial) == 0 {
+// Fields returns the inputs of a question in display order. It returns none for
+// an approval. Controls refer to fields by their index in this list.
+func (r Ask) Fields() []Field {
+	out := fieldsOf(r.Questions)
+	if len(r.Initial) == 0 {
 		return out
 	}
-	initial, _ := i.Split(i.Initial) // Normalize refused what does not fit
+	initial, _ := r.Split(r.Initial) // Normalize has checked it
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -55,7 +56,7 @@ func fieldsOf(questions []Question) []Field {
 	return out
 }
 
-// fields are the inputs of the question, with the defaults of its parts.
+// fields returns the inputs of the question, with the defaults of its parts.
 func (q Question) fields(of int) []Field {
 	if !q.Composite() {
 		return []Field{{Question: q, Of: of}}
@@ -64,7 +65,7 @@ func (q Question) fields(of int) []Field {
 	if q.Default == nil {
 		return out
 	}
-	defaults, _ := q.Default.Object() // Normalize refused what is none
+	defaults, _ := q.Default.Object() // Normalize has checked it
 	for n, f := range out {
 		if a, ok := defaults[f.Part]; ok {
 			a = f.unwrap(a)
@@ -79,24 +80,24 @@ func (q Question) parts(of int) []Field {
 	switch q.Widget {
 	case WidgetPlanReview:
 		return []Field{
-			q.part(of, PartDecision, Question{Widget: WidgetRadio, Header: q.Header, Text: q.planText(), Required: &optional, Options: []Option{
+			partField(q, of, PartDecision, Question{Widget: WidgetRadio, Header: q.Header, Text: cmp.Or(q.Text, "Approve this plan?"), Required: &optional, Options: []Option{
 				{Value: PlanApprove, Label: "Approve"}, {Value: PlanRequestChanges, Label: "Request changes"},
 			}}),
-			q.part(of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What has to change?", Required: &optional, MaxLength: DefaultMaxLength}),
+			partField(q, of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What has to change?", Required: &optional, MaxLength: DefaultMaxLength}),
 		}
 	case WidgetFeedback:
 		var out []Field
 		for _, item := range q.Items {
-			out = append(out, q.part(of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength}))
+			out = append(out, partField(q, of, item.ID, Question{Widget: WidgetTextarea, Text: item.Content, Required: &optional, Placeholder: q.Placeholder, MaxLength: q.MaxLength}))
 		}
 		return out
 	case WidgetForm:
 		fields, err := ParseSchema(q.Schema)
 		if err != nil {
-			return nil // Normalize refused it
+			return nil // unreachable, because Normalize has checked it
 		}
 		for n := range fields {
-			part := q.part(of, fields[n].Part, fields[n].Question)
+			part := partField(q, of, fields[n].Part, fields[n].Question)
 			part.boolean = fields[n].boolean
 			fields[n] = part
 		}
@@ -105,47 +106,41 @@ func (q Question) parts(of int) []Field {
 	return nil
 }
 
-func (q Question) planText() string {
-	if q.Text != "" {
-		return q.Text
-	}
-	return "Approve this plan?"
-}
-
-func (q Question) part(of int, part string, f Question) Field {
+// partField returns the field of a part of a question.
+func partField(q Question, of int, part string, f Question) Field {
 	f.ID = q.ID + "/" + part
 	return Field{Question: f, Of: of, Part: part}
 }
 
-// LonePlan reports whether the ask is one plan review: then Approve is one
-// tap, and Request changes opens a text input.
-func (i Interaction) LonePlan() bool {
-	return len(i.Questions) == 1 && i.Questions[0].Widget == WidgetPlanReview
+// LonePlan reports whether the ask is a single plan review. Its Approve button
+// answers with one click, and Request changes opens a text input.
+func (r Ask) LonePlan() bool {
+	return len(r.Questions) == 1 && r.Questions[0].Widget == WidgetPlanReview
 }
 
-// Lone returns the only field of an ask that has no other; false where there
-// are several or none.
-func (i Interaction) Lone() (Field, bool) {
-	if f := i.Fields(); len(f) == 1 {
+// Lone returns the only field of an ask. It returns false if there are several
+// or none.
+func (r Ask) Lone() (Field, bool) {
+	if f := r.Fields(); len(f) == 1 {
 		return f[0], true
 	}
 	return Field{}, false
 }
 
-// FormFields are the indexes of the fields that a form shows which asks for
-// everything at once.
-func (i Interaction) FormFields() []int {
-	if i.LonePlan() {
+// FormFields returns the indexes of the fields that a form with all inputs
+// shows.
+func (r Ask) FormFields() []int {
+	if r.LonePlan() {
 		return []int{1}
 	}
-	out := make([]int, len(i.Fields()))
+	out := make([]int, len(r.Fields()))
 	for n := range out {
 		out[n] = n
 	}
 	return out
 }
 
-// FieldAnswer finds the answer of a field among the answers by question.
+// FieldAnswer returns the answer of a field from the answers by question ID.
 func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 	a := answers[i.Questions[f.Of].ID]
 	if f.Part == "" {
@@ -155,7 +150,7 @@ func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 	return f.unwrap(m[f.Part])
 }
 
-// unwrap turns a JSON value of an object into the field's own.
+// unwrap converts a JSON value of an object into the value of the field.
 func (f Field) unwrap(a Answer) Answer {
 	if f.boolean && a.JSON != nil {
 		return TextAnswer(string(a.JSON))
@@ -163,11 +158,11 @@ func (f Field) unwrap(a Answer) Answer {
 	return a
 }
 
-// Split turns answers by question id into answers by field id. A problem
-// names what is not a part of a question.
-func (i Interaction) Split(answers map[string]Answer) (map[string]Answer, string) {
+// Split converts answers by question ID into answers by field ID. It returns a
+// problem if an answer does not have the form of its question.
+func (r Ask) Split(answers map[string]Answer) (map[string]Answer, string) {
 	out := map[string]Answer{}
-	for _, q := range i.Questions {
+	for _, q := range r.Questions {
 		a, given := answers[q.ID]
 		if !given {
 			continue
@@ -178,13 +173,13 @@ func (i Interaction) Split(answers map[string]Answer) (map[string]Answer, string
 		}
 		m, ok := a.Object()
 		if !ok {
-			return nil, q.ID + " wants an object"
+			return nil, q.ID + " requires an object"
 		}
 		fields := q.fields(0)
 		for part, v := range m {
 			n := slices.IndexFunc(fields, func(f Field) bool { return f.Part == part })
 			if n < 0 {
-				return nil, q.ID + " has no " + strconv.Quote(part)
+				return nil, q.ID + ": unknown part " + strconv.Quote(part)
 			}
 			out[fields[n].ID] = fields[n].unwrap(v)
 		}
@@ -192,8 +187,9 @@ func (i Interaction) Split(answers map[string]Answer) (map[string]Answer, string
 	return out, ""
 }
 
-// compose makes a question's answer of its fields' checked answers. It returns
-// the field, by part, that is wrong in view of the others, and why.
+// compose combines the checked answers of the fields into the answer of the
+// question. If they contradict each other, it returns the part to correct and
+// the problem.
 func (q Question) compose(fields []Field, given map[string]Answer) (Answer, string, string) {
 	if !q.Composite() {
 		return given[q.ID], "", ""
@@ -201,9 +197,9 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	of := func(part string) Answer { return given[q.ID+"/"+part] }
 	switch q.Widget {
 	case WidgetPlanReview:
-		return q.composeReview(of(PartDecision).Text, of(PartFeedback).Text)
+		return reviewAnswer(of(PartDecision).Text, of(PartFeedback).Text, q.IsRequired())
 	case WidgetFeedback:
-		return q.composeFeedback(fields, of)
+		return feedbackAnswer(fields, of, q.IsRequired())
 	}
 	keys, values := []string{}, map[string]Answer{}
 	for _, f := range fields {
@@ -219,19 +215,19 @@ func (q Question) compose(fields []Field, given map[string]Answer) (Answer, stri
 	return object(keys, values), "", ""
 }
 
-// composeReview is compose for a plan.
-func (q Question) composeReview(decision, feedback string) (Answer, string, string) {
+// reviewAnswer composes the answer to a plan review.
+func reviewAnswer(decision, feedback string, required bool) (Answer, string, string) {
 	switch {
 	case decision == "" && feedback != "":
 		decision = PlanRequestChanges
-	case decision == "" && q.IsRequired():
+	case decision == "" && required:
 		return Answer{}, PartDecision, "Choose one first."
 	case decision == "":
 		return Answer{}, "", ""
 	case decision == PlanRequestChanges && feedback == "":
-		return Answer{}, PartFeedback, "Say what has to change."
+		return Answer{}, PartFeedback, "Describe what has to change."
 	case decision == PlanApprove && feedback != "":
-		return Answer{}, PartDecision, "Approve takes no feedback. Choose Request changes, or empty the text."
+		return Answer{}, PartDecision, "Approve does not accept feedback. Choose Request changes, or clear the text."
 	}
 	keys, values := []string{PartDecision}, map[string]Answer{PartDecision: TextAnswer(decision)}
 	if feedback != "" {
@@ -240,20 +236,20 @@ func (q Question) composeReview(decision, feedback string) (Answer, string, stri
 	return object(keys, values), "", ""
 }
 
-// composeFeedback is compose for comments on items.
-func (q Question) composeFeedback(fields []Field, of func(part string) Answer) (Answer, string, string) {
+// feedbackAnswer composes the answer to a request for feedback.
+func feedbackAnswer(fields []Field, of func(part string) Answer, required bool) (Answer, string, string) {
 	keys, values, some := []string{}, map[string]Answer{}, false
 	for _, f := range fields {
 		keys, values[f.Part] = append(keys, f.Part), of(f.Part)
 		some = some || !of(f.Part).Empty()
 	}
-	if !some && q.IsRequired() {
-		return Answer{}, fields[0].Part, "Write at least one comment."
+	if !some && required {
+		return Answer{}, fields[0].Part, "Enter at least one comment."
 	}
 	return object(keys, values), "", ""
 }
 
-// object writes an object with its members in order.
+// object returns an object with its members in the given order.
 func object(keys []string, values map[string]Answer) Answer {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -271,7 +267,7 @@ func object(keys []string, values map[string]Answer) Answer {
 	return Answer{JSON: b.Bytes()}
 }
 
-// Label names a field for a sentence.
+// Label returns the name of the field for use in a sentence.
 func (f Field) Label() string {
 	for _, s := range []string{f.Header, f.Text, f.Part, f.ID} {
 		if s = strings.TrimSpace(s); s != "" {

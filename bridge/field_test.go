@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// What the parts of an answer have to do with each other.
+// TestPartsFitTogether checks how the parts of an answer depend on each other.
 func TestPartsFitTogether(t *testing.T) {
 	t.Parallel()
 	no := false
@@ -20,17 +20,17 @@ func TestPartsFitTogether(t *testing.T) {
 	list := bridge.Question{ID: "q", Widget: bridge.WidgetCheckbox, MinChoices: 2, MaxChoices: 2, Options: []bridge.Option{{Value: "a"}, {Value: "b"}, {Value: "c"}}}
 	for _, c := range []struct {
 		question bridge.Question
-		given    map[string]bridge.Answer // by field
-		want     string                   // the answer, or what is wrong
+		given    map[string]bridge.Answer // by field ID
+		want     string                   // the answer or the problem
 	}{
 		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("approve")}, `{"decision":"approve"}`},
-		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("request_changes")}, "Say what has to change."},
+		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("request_changes")}, "Describe what has to change."},
 		{plan, map[string]bridge.Answer{"q/feedback": bridge.TextAnswer("more")}, `{"decision":"request_changes","feedback":"more"}`},
-		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("approve"), "q/feedback": bridge.TextAnswer("more")}, "Approve takes no feedback"},
+		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("approve"), "q/feedback": bridge.TextAnswer("more")}, "Approve does not accept feedback"},
 		{plan, nil, "Choose one first."},
 		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("maybe")}, "not one of the options"},
 		{optional, nil, ``},
-		{feedback, nil, "Write at least one comment."},
+		{feedback, nil, "Enter at least one comment."},
 		{feedback, map[string]bridge.Answer{"q/b": bridge.TextAnswer("fine")}, `{"a":"","b":"fine"}`},
 		{silent, nil, `{"a":"","b":""}`},
 		{list, map[string]bridge.Answer{"q": bridge.ListAnswer("a")}, "Choose at least 2."},

@@ -5,30 +5,32 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// A grant's key begins with what it covers: one exact request, or one rule. A
-// key without one of these is of an earlier version.
+// The prefix of a grant's key is the kind of grant: for one exact request, or
+// for one rule. Keys of earlier versions have neither prefix.
 const (
 	exactPrefix = "exact:"
 	rulePrefix  = "rule:"
 )
 
-// RuleKey identifies a rule for the agent in the location of the interaction.
+// RuleKey returns the grant key of a rule for the agent and the location of the
+// interaction.
 func (i Interaction) RuleKey(r RuleGrant) string {
 	sum := sha256.New()
 	for _, part := range []string{i.Agent, r.Key, i.Approval.Where} {
-		own := sha256.Sum256([]byte(part)) // of a fixed length
+		own := sha256.Sum256([]byte(part)) // has a fixed length
 		sum.Write(own[:])
 	}
 	return rulePrefix + hex.EncodeToString(sum.Sum(nil))
 }
 
-// Grantable sets what a session or always approval of the interaction covers,
-// and takes back the scopes whose coverage cannot be stated whole. The agent's
-// own words are replaced unless the agent itself remembers. Sent is the
-// interaction before masking, and digest the one that identifies it: a grant is
-// bound to what the agent sent, and stated in what people see.
+// Grantable sets what a session or always approval of the interaction covers.
+// It removes the scopes whose coverage is too long to state in full, and
+// replaces the agent's scope notes unless the agent itself remembers approvals.
+// The arguments sent and digest are the interaction before redaction and its
+// digest, because a grant is bound to what the agent sent.
 func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	if i.Approval == nil {
 		return
@@ -36,14 +38,14 @@ func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	a := *i.Approval
 	i.Approval, i.GrantFor = &a, r.GrantFor
 	if !a.AgentRemembers {
-		i.GrantKey, i.GrantRoutes = exactPrefix+digest, i.routesOf(r)
-		if i.Approval.Where == sent.Approval.Where { // two locations can be masked alike
+		i.GrantKey, i.GrantRoutes = exactPrefix+digest, r.routes(i.Route)
+		if i.Approval.Where == sent.Approval.Where { // different locations can look the same after redaction
 			i.RuleGrants = r.grantable()
 		}
 	}
 	keep := []Scope{ScopeOnce}
 	for _, s := range []Scope{ScopeSession, ScopeAlways} {
-		if i.stated(s) {
+		if utf8.RuneCountInString(strings.Join(i.Coverage(s), "")) <= maxCoverage {
 			keep = append(keep, s)
 		}
 	}
@@ -51,8 +53,8 @@ func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	i.noteScopes()
 }
 
-// noteScopes states in the scope notes what each scope covers, unless the agent
-// itself remembers.
+// noteScopes writes the scope notes, which state what each scope covers, unless
+// the agent itself remembers approvals.
 func (i *Interaction) noteScopes() {
 	a := i.Approval
 	if a.AgentRemembers {
@@ -69,8 +71,8 @@ func (i *Interaction) noteScopes() {
 	}
 }
 
-// grantable returns the rules that a grant can cover. A rule without a key
-// covers nothing, and then neither does any other for the same request.
+// grantable returns the rules that a grant can cover. It returns none if any
+// rule of the request has no key.
 func (r Ruling) grantable() []RuleGrant {
 	if slices.ContainsFunc(r.Grants, func(g RuleGrant) bool { return g.Key == "" }) {
 		return nil
@@ -78,9 +80,10 @@ func (r Ruling) grantable() []RuleGrant {
 	return r.Grants
 }
 
-// routesOf are the routes that have to approve under a ruling.
-func (i Interaction) routesOf(r Ruling) []string {
-	out := []string{i.Route}
+// routes returns the routes that have to approve a request whose own route is
+// given.
+func (r Ruling) routes(own string) []string {
+	out := []string{own}
 	for _, name := range r.Routes {
 		if name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
@@ -89,12 +92,14 @@ func (i Interaction) routesOf(r Ruling) []string {
 	return out
 }
 
-// Current reports whether the grant is in the form of this version. One of an
-// earlier version covers nothing.
+// Current reports whether the grant has the format of this version. A grant of
+// an earlier version covers nothing.
 func (g Grant) Current() bool {
 	return (strings.HasPrefix(g.Key, exactPrefix) || strings.HasPrefix(g.Key, rulePrefix)) && len(g.Givers) > 0 && !g.At.IsZero()
 }
 
+// Scope returns ScopeSession if the grant is limited to a session, and
+// ScopeAlways otherwise.
 func (g Grant) Scope() Scope {
 	if g.Session != "" {
 		return ScopeSession
@@ -102,5 +107,12 @@ func (g Grant) Scope() Scope {
 	return ScopeAlways
 }
 
-// Needs returns the number of people who have to approve.
-func (i Interaction) Needs() int { return max(i.Quorum, 1) }
+// Needs returns the number of required approvals.
+func (p Placement) Needs() int { return max(p.Quorum, 1) }
+
+// KeepHidden copies from an earlier evaluation the fields that can only be
+// computed before redaction.
+func (i *Interaction) KeepHidden(was Interaction) {
+	i.GrantKey, i.Redacted, i.RedactedCommand = was.GrantKey, max(was.Redacted, i.Redacted), was.RedactedCommand || i.RedactedCommand
+	i.noteScopes()
+}

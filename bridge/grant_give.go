@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// grants reports whether an approval of a scope can give a grant.
-func (i Interaction) grants(s Scope) bool {
+// givesGrant reports whether an approval of an interaction with a scope can give
+// a grant.
+func givesGrant(i Interaction, s Scope) bool {
 	a := i.Approval
 	return a != nil && !a.AgentRemembers && strings.HasPrefix(i.GrantKey, exactPrefix) && slices.Contains(a.Scopes, s)
 }
 
-// Given are the grants that a record's approval gives.
+// Given returns the grants that the approval of a record creates.
 func (r Record) Given() []Grant {
 	i := r.Interaction
-	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || !i.grants(r.Response.Scope) {
+	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || !givesGrant(i, r.Response.Scope) {
 		return nil
 	}
 	at := r.Response.At.UTC()

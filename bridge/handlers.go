@@ -5,75 +5,76 @@ import (
 	"errors"
 )
 
-// UserResponse is what a human did with an interaction.
+// UserResponse is a person's response to an interaction.
 type UserResponse struct {
 	// Action is approve, deny, submit or cancel.
 	Action string
-	// Scope of an approval.
+	// Scope is the scope of an approval.
 	Scope Scope
-	// Input is the answers to an ask, by question id.
+	// Input holds the answers by question ID.
 	Input  map[string]Answer
 	Reason string
-	// Record is the interaction as it ended: who answered, where, when.
+	// Record is the closed interaction, with the responder, the platform
+	// and the time.
 	Record Record
 }
 
-// Outcome is what a tool does with a response: [Complete], [Reprompt] or
+// Outcome is the reaction of a tool to a response: [Complete], [Reprompt] or
 // [Pending].
 type Outcome interface{ outcome() }
 
-// Complete finishes: Result is what RequestInteraction returns.
+// Complete ends the exchange. RequestInteraction returns its Result.
 type Complete struct {
 	Result any
-	// Shown is put below the answer on the card; empty: nothing.
+	// Shown is text to show below the answer on the card.
 	Shown string
 }
 
-// Reprompt asks again, in the same messages. What Request leaves out stays as
-// it was; its Error says what was wrong.
+// Reprompt asks again in the same messages. Fields that Request leaves empty
+// keep their values. Its Error describes what was wrong.
 type Reprompt struct{ Request Request }
 
-// Pending lets the agent go on: RequestInteraction returns a [PendingResult],
-// the question stays open, and a late answer becomes a message to the session.
+// Pending defers the question: RequestInteraction returns a [PendingResult],
+// the question stays open, and a late answer goes to the session inbox.
 type Pending struct {
 	Message string
-	Hold    Duration // how long it stays open; 0: as the request said
+	Hold    Duration // how long it stays open; zero means as in the request
 }
 
 func (Complete) outcome() {}
 func (Reprompt) outcome() {}
 func (Pending) outcome()  {}
 
-// PendingResult tells the agent that the answer comes later.
+// PendingResult informs the agent that the question is deferred.
 type PendingResult struct {
 	Pending bool   `json:"pending"`
 	Queued  bool   `json:"queued"`
 	Message string `json:"message,omitempty"`
-	// Interaction is what stays open.
+	// Interaction is the ID of the open interaction.
 	Interaction ID `json:"interaction"`
 }
 
-// Handlers are a tool's own logic around an interaction. Validation belongs
-// into OnResponse, as a Reprompt; an error from a handler means that the tool
-// failed, and people are shown that.
+// Handlers holds the callbacks of a tool for an interaction. OnResponse
+// validates the answer and can return a Reprompt. An error from a handler means
+// that the tool failed, which nod shows to people.
 type Handlers struct {
 	// OnResponse is called with each answer.
 	OnResponse func(context.Context, UserResponse) (Outcome, error)
-	// OnTimeout is called when nobody answered in time; nil: that is an
-	// [EndedError].
+	// OnTimeout is called if no one answers in time. If it is nil,
+	// RequestInteraction returns an [EndedError] instead.
 	OnTimeout func(context.Context) (Outcome, error)
-	// OnCancel is called when the interaction was withdrawn; may be nil.
+	// OnCancel is called when the interaction is cancelled. It may be nil.
 	OnCancel func()
 }
 
-// ErrInteractionUnavailable matches the error of an interaction that nobody
-// could have answered: no platform connected, no front end enabled.
+// ErrInteractionUnavailable matches the error of an interaction that no one
+// could answer, because no platform was connected and no front end was enabled.
 var ErrInteractionUnavailable = errors.New("interaction_unavailable")
 
-// EndedError is the end of an interaction that brought no response.
+// EndedError is the error of an interaction that ended without a response.
 type EndedError struct{ Record Record }
 
-// Error says how it ended.
+// Error returns the final state and the reason.
 func (e *EndedError) Error() string {
 	s := "the interaction ended: " + string(e.Record.State)
 	if r := e.Record.Response; r != nil && r.Reason != "" {
@@ -82,19 +83,20 @@ func (e *EndedError) Error() string {
 	return s
 }
 
-// Is matches ErrInteractionUnavailable where nobody could be reached.
+// Is reports whether target is ErrInteractionUnavailable and no one could be
+// reached.
 func (e *EndedError) Is(target error) bool {
 	return target == ErrInteractionUnavailable && e.Record.State == StateUndeliverable
 }
 
-// ToolContext is what a tool's handler knows of the call it works on.
+// ToolContext describes the tool call that a handler works on.
 type ToolContext struct {
 	Asker
 	Session, ToolCall, ToolName, Turn, ResponseID string
 }
 
-// RequestInteraction is [RequestInteraction] for the call: what the request
-// leaves out of session and correlation is filled in.
+// RequestInteraction is [RequestInteraction] for this call. It fills in the
+// session and the correlation values that the request leaves empty.
 func (t ToolContext) RequestInteraction(ctx context.Context, r Request, h Handlers) (any, error) {
 	for _, f := range []struct {
 		field *string
@@ -107,22 +109,22 @@ func (t ToolContext) RequestInteraction(ctx context.Context, r Request, h Handle
 	return RequestInteraction(ctx, t.Asker, r, h)
 }
 
-// Available reports whether anybody could answer the tool now.
+// Available reports whether anyone could answer the tool now.
 func (t ToolContext) Available(ctx context.Context) (bool, error) {
 	a, err := t.Availability(ctx, "", t.Session)
 	return a.Available, err
 }
 
-// RequestInteraction asks a human and lets the handlers decide what the answer
-// means, for as many rounds as they need. It returns the result of Complete, or
-// a PendingResult. Errors are an *EndedError, what a handler returned, ctx's,
-// or of the asker. When ctx ends, the interaction stays open.
+// RequestInteraction asks people and passes each response to the handlers, for
+// as many rounds as they need. It returns the result of Complete, or a
+// PendingResult. An error is an *EndedError, or the error of a handler, of ctx
+// or of the asker. If ctx ends, the interaction stays open.
 //
-// The handlers keep session and always approvals themselves, see
-// [ToolApprovals]: nod gives and consults no grant.
+// The handlers keep session and always approvals themselves; see
+// [ToolApprovals]. nod neither creates nor uses grants for them.
 func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (any, error) {
 	if h.OnResponse == nil {
-		return nil, Errorf(CodeInvalid, "handlers: OnResponse is nil")
+		return nil, Errorf(CodeInvalid, "handlers.OnResponse: required")
 	}
 	rec, err := a.Open(ctx, toolsOwn(r), "")
 	for {
@@ -158,7 +160,7 @@ func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (an
 	}
 }
 
-// toolsOwn is a request whose approval the tool remembers.
+// toolsOwn returns the request with an approval that the tool remembers itself.
 func toolsOwn(r Request) Request {
 	if r.Approval != nil {
 		a := *r.Approval
@@ -168,12 +170,12 @@ func toolsOwn(r Request) Request {
 	return r
 }
 
-// apply calls the handler that fits.
+// apply calls the handler for the state of the record.
 func (h Handlers) apply(ctx context.Context, rec Record) (Outcome, error) {
 	var outcome Outcome
 	var err error
 	switch resp := rec.Response; {
-	case !rec.State.Final(): // queued by the server's own rule
+	case !rec.State.Final(): // deferred by the on_timeout rule
 		return Pending{Message: "queued"}, nil
 	case rec.State == StateExpired && h.OnTimeout != nil:
 		outcome, err = h.OnTimeout(ctx)
@@ -191,7 +193,7 @@ func (h Handlers) apply(ctx context.Context, rec Record) (Outcome, error) {
 	return outcome, err
 }
 
-// PublicText is an error in words that people may read.
+// PublicText returns the part of an error that people may read.
 func PublicText(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message

@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// A tool that is never content stops at the limit of rounds, and hears why.
+// TestRoundsEnd checks that a tool that rejects every answer gets an error at
+// the limit of rounds.
 func TestRoundsEnd(t *testing.T) {
 	t.Parallel()
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("no")}}
@@ -26,7 +27,8 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// Silence without a handler for it is an end, not a denial.
+// TestSilenceIsAnEnd checks that a timeout without a handler is an EndedError
+// and not a denial.
 func TestSilenceIsAnEnd(t *testing.T) {
 	t.Parallel()
 	asker, closeOffice := office(t.Context())
@@ -35,7 +37,7 @@ func TestSilenceIsAnEnd(t *testing.T) {
 		Prompt: "?", Timeout: bridge.Duration(bridge.MinTimeout), Approval: &bridge.Approval{},
 	}},
 		bridge.Handlers{OnResponse: func(context.Context, bridge.UserResponse) (bridge.Outcome, error) {
-			t.Error("silence was handed over as a response")
+			t.Error("a timeout was passed to the handler as a response")
 			return bridge.Complete{}, nil
 		}})
 	if ended, ok := errors.AsType[*bridge.EndedError](err); !ok || ended.Record.State != bridge.StateExpired || errors.Is(err, bridge.ErrInteractionUnavailable) {

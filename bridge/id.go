@@ -9,35 +9,36 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID names an interaction: a UUIDv7 in its usual text form. Its last byte
-// carries the partition of the store the interaction lives in, so whoever
-// holds an id finds the record without a look-up; 66 random bits remain, and
-// nothing is authorized by knowing an id.
+// ID identifies an interaction. It is a UUIDv7 in the usual text form. The last
+// byte is the partition of the store, so that a record can be found without a
+// lookup. That leaves 66 random bits; knowing an ID authorizes nothing.
 type ID string
 
-// MaxPartitions is how many partitions the last byte of an ID can name.
+// MaxPartitions is the number of partitions that the last byte of an ID can
+// address.
 const MaxPartitions = 256
 
-// NewID returns a fresh id in the given partition, 0 to MaxPartitions-1.
+// NewID returns a new ID in the given partition, from 0 to MaxPartitions-1.
 func NewID(partition int) (ID, error) {
 	u, err := uuid.NewV7()
 	if err != nil {
-		return "", Wrap(CodeInternal, err, "no random numbers for an id")
+		return "", Wrap(CodeInternal, err, "create ID")
 	}
 	u[15] = byte(partition)
 	return ID(u.String()), nil
 }
 
-// ParseID accepts the text form only. Errors are CodeInvalid.
+// ParseID parses the text form of an ID. It returns CodeInvalid for any other
+// text.
 func ParseID(s string) (ID, error) {
 	u, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 || u.Version() != 7 {
-		return "", Errorf(CodeInvalid, "id: not an interaction id").WithHint("ids look like 0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03")
+		return "", Errorf(CodeInvalid, "id: not an interaction ID").WithHint("use an ID such as 0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03")
 	}
 	return ID(u.String()), nil
 }
 
-// Partition is the partition named by the id; 0 for a malformed id.
+// Partition returns the partition in the ID. It returns 0 for a malformed ID.
 func (id ID) Partition() int {
 	if len(id) != 36 {
 		return 0
@@ -49,8 +50,8 @@ func (id ID) Partition() int {
 	return int(b[0])
 }
 
-// Time is when the id was made, in whole ms, by the clock of the process that
-// made it; the zero time for a malformed id.
+// Time returns the time when the ID was created, in milliseconds, by the clock
+// of the process that created it. It returns the zero time for a malformed ID.
 func (id ID) Time() time.Time {
 	raw, ok := id.bytes()
 	if !ok {
@@ -61,7 +62,8 @@ func (id ID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
 }
 
-// Short is a readable tail of the id for people; it is not unique.
+// Short returns the last digits of the ID for people to read. They are not
+// unique.
 func (id ID) Short() string {
 	s := strings.ReplaceAll(string(id), "-", "")
 	if len(s) < 8 {

@@ -2,21 +2,22 @@ package bridge
 
 import "time"
 
-// Kind says what is wanted from the human.
+// Kind is what a request asks of people.
 type Kind string
 
 // The kinds.
 const (
 	KindAsk      Kind = "ask"      // answers to questions
-	KindApproval Kind = "approval" // permission to do one thing
-	// KindNotice wants nothing: it is answered once it has been shown.
+	KindApproval Kind = "approval" // permission to do something specific
+	// KindNotice needs no response. It is answered as soon as it has been
+	// shown.
 	KindNotice Kind = "notice"
 )
 
-// State is where an interaction stands; see the package comment.
+// State is the state of an interaction; see the package comment.
 type State string
 
-// All states. Every one but [StatePending] is final.
+// The states. All except [StatePending] are final.
 const (
 	StatePending       State = "pending"
 	StateAnswered      State = "answered"
@@ -31,128 +32,142 @@ const (
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s != StatePending && s != "" }
 
-// Interaction is an ask that was opened: whom it goes to, and under which rules.
-// It is immutable once opened, except by amendments; what happens to it is in
+// Interaction is an opened ask, with its destinations, responders and rules.
+// Once opened, only amendments change it. Everything that happens to it is in
 // [Record].
 //
-// As JSON it is one flat object; see MarshalJSON.
+// Its JSON form is one flat object; see MarshalJSON.
 type Interaction struct {
 	ID ID `json:"id"`
-	// Ask is what the agent sent, with credentials hidden. Timeout and
-	// OneAtATime are zero: they take effect when the interaction is opened.
-	// Route is the first of the routes that it was sent to; see OwnRoute.
+	// Ask is what the agent sent, after redaction. Timeout and OneAtATime
+	// are zero, because they matter only while the interaction is opened.
+	// Route is the first route that the interaction was sent to; see
+	// OwnRoute.
 	Ask
 	Agent string `json:"agent"` // name of the authenticated agent
-	// Trace is what the agent's request carried on, as W3C Trace Context writes
-	// a traceparent; empty: none.
+	// Trace is the traceparent (W3C Trace Context) of the agent's request.
+	// It is empty if there was none.
 	Trace string `json:"trace,omitempty"`
 	Placement
 	Schedule
 	Lineage
 	Governance
 
-	// Webhooks are the names of those that are told the outcome.
+	// Webhooks lists the names of the webhooks that receive the outcome.
 	Webhooks []string `json:"webhooks,omitempty"`
-	// Redacted counts the places where credentials are hidden; the digest was
-	// made before.
+	// Redacted is the number of redacted places. The digest was computed
+	// before redaction.
 	Redacted int `json:"redacted,omitempty"`
-	// RedactedCommand means that a part of what would be executed is hidden, so
-	// that approving needs a typed confirmation and covers this request alone.
+	// RedactedCommand means that a part of what would be executed is
+	// redacted. An approval then requires typed confirmation and covers
+	// this request only.
 	RedactedCommand bool `json:"redacted_command,omitempty"`
 
-	// Digest is what a decision is bound to; see Digest in package proof.
+	// Digest is the request digest that a decision is bound to; see package
+	// proof.
 	Digest string `json:"digest"`
 	// RequestKey binds the interaction to the idempotency key that it was
 	// opened with. It is empty if there was none.
 	RequestKey string `json:"request_key,omitempty"`
-	// Proof shows that a daemon stored the interaction as it is, to daemons
-	// that have the same keys.
+	// Proof shows daemons with the same keys that one of them stored the
+	// interaction in this form.
 	Proof string `json:"proof,omitempty"`
-	// Stated are Created and Deadline as they are proven. The record's own are
-	// by the clock of Redis, and change when an interaction waits longer.
+	// Stated holds the proven Created and Deadline. The fields of the same
+	// names use the clock of Redis, and change when the interaction is
+	// extended.
 	Stated Times `json:"-"`
 }
 
-// Placement is where an interaction is shown, and who may respond to it.
+// Placement holds the destinations of an interaction and the people who may
+// respond to it.
 type Placement struct {
 	Destinations []Destination `json:"destinations"`
-	// Responders may answer, and whoever is in one of the Groups when they do.
-	// Both empty means nobody may.
+	// Responders and the members of Groups may respond. If both are empty,
+	// no one may.
 	Responders []Responder `json:"responders"`
 	Groups     []string    `json:"groups,omitempty"`
-	// Must are people, and groups with GroupMark, of whom one each has to be
-	// among those who approve.
+	// Must lists the required approvers: people, and groups with GroupMark.
+	// Each person, and one member of each group, has to approve.
 	Must []string `json:"must,omitempty"`
-	// Requesters are the people behind the agent, who may deny but not approve.
+	// Requesters lists the owners of the agent and the requester, who may
+	// deny but not approve.
 	Requesters []string `json:"requesters,omitempty"`
-	// DenyCounts means that one denial does not end it: as many are needed as
-	// to approve.
+	// DenyCounts means that one denial does not close the request: denials
+	// need the same quorum as approvals.
 	DenyCounts bool `json:"deny_counts,omitempty"`
-	// Quorum is how many people have to approve; 0 means one.
+	// Quorum is the number of required approvals. Zero means one.
 	Quorum int `json:"quorum,omitempty"`
 
-	// Requirements are what each route requires if there are several. If they
-	// are empty, Responders, Groups, Quorum and Must are all that is required.
+	// Requirements holds the requirements of each route if there are
+	// several. If it is empty, Responders, Groups, Quorum and Must are the
+	// only requirements.
 	Requirements []Requirement `json:"requirements,omitempty"`
 	// OwnRoute is the route of the request itself if the policy sent it to
 	// others.
 	OwnRoute string `json:"own_route,omitempty"`
-	// Added are the people who were added while the request was pending.
+	// Added lists the people who were added while the request was pending.
 	Added []Addition `json:"added,omitempty"`
-	// Terms counts how often the requirements became stricter while the request
-	// was pending. A control of an earlier card does not approve.
+	// Terms is the number of times that the requirements became stricter
+	// while the request was pending. A control of an earlier card cannot
+	// approve.
 	Terms int `json:"terms,omitempty"`
-	// Called are those who were asked as well in the meantime.
+	// Called lists the people and routes that were also asked while the
+	// request was pending.
 	Called []string `json:"called,omitempty"`
-	// HandOver are those to whom people can hand it over; empty: not.
+	// HandOver lists the people that a responder can delegate to.
 	HandOver []string `json:"hand_over,omitempty"`
 }
 
-// Schedule is how long an interaction waits, and what happens in that time.
+// Schedule holds the deadline of an interaction and its escalation policy.
 type Schedule struct {
 	Created  time.Time `json:"created"`
 	Deadline time.Time `json:"deadline"`
-	// Escalation is who is asked next under OnTimeoutEscalate.
+	// Escalation is asked after the deadline under OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
-	// Steps are done one after another while nobody answers, except for Quiet
+	// Steps are taken in order while no one answers, but not during Quiet
 	// hours.
 	Steps []Step `json:"steps,omitempty"`
 	Quiet *Quiet `json:"quiet,omitempty"`
-	// Snooze is how much later people can be reminded; 0: not.
+	// Snooze is the delay of a reminder that people can request. Zero means
+	// that they cannot.
 	Snooze Duration `json:"snooze,omitempty"`
 }
 
-// Lineage is the place of an interaction among the rounds of one question.
+// Lineage holds the place of an interaction among the rounds of one question.
 type Lineage struct {
-	// Round counts from 1 how often this was asked; MaxRounds bounds it.
+	// Round is the number of times that this was asked, starting at 1. Its
+	// maximum is MaxRounds.
 	Round int `json:"round,omitempty"`
-	// Previous is the interaction whose messages this one took over, and Root
-	// the first of them; empty for a first round.
+	// Previous is the interaction of the round before, and Root the first
+	// interaction that used the same messages. Both are empty for a first
+	// round.
 	Previous ID `json:"previous,omitempty"`
 	Root     ID `json:"root,omitempty"`
 }
 
-// Governance is what the policy made of an interaction, and what a grant that
-// is given in it would cover.
+// Governance holds the effect of the policy on an interaction, and what a grant
+// that is given in it would cover.
 type Governance struct {
-	// Rule is the policy's rule that governs it; empty: none. Risk is the level
-	// that it gives; empty: none was given.
+	// Rule is the policy rule that matched, and Risk the risk level that it
+	// sets. Each is empty if there is none.
 	Rule string `json:"rule,omitempty"`
 	Risk string `json:"risk,omitempty"`
-	// PolicyVersion is the version of the rules it was last evaluated by.
+	// PolicyVersion is the version of the rules in the last evaluation.
 	PolicyVersion string `json:"policy_version,omitempty"`
-	// GrantKey identifies the exact request, before masking, for a grant. It is
-	// empty if the agent remembers approvals itself.
+	// GrantKey identifies the exact request, before redaction, for a grant.
+	// It is empty if the agent remembers approvals itself.
 	GrantKey string `json:"grant_key,omitempty"`
-	// RuleGrants are the rules that a grant would cover, see Ruling.Grants.
+	// RuleGrants lists the rules that a grant would cover; see
+	// Ruling.Grants.
 	RuleGrants []RuleGrant `json:"rule_grants,omitempty"`
-	// GrantRoutes are the routes that have to approve a grant that covers this,
-	// and GrantFor is how long one given here lasts.
+	// GrantRoutes lists the routes that must have approved a grant that
+	// covers this request. GrantFor is how long a grant given here lasts.
 	GrantRoutes []string `json:"grant_routes,omitempty"`
 	GrantFor    Duration `json:"grant_for,omitempty"`
 }
 
-// Escalation is who else is asked when nobody answered in time.
+// Escalation holds the destinations and responders that are also asked after
+// the deadline.
 type Escalation struct {
 	Route        string        `json:"route"`
 	Destinations []Destination `json:"destinations"`
@@ -160,16 +175,16 @@ type Escalation struct {
 	Groups       []string      `json:"groups,omitempty"`
 }
 
-// Destination is a place where an interaction is shown.
+// Destination is a channel or conversation that shows an interaction.
 type Destination struct {
 	Platform string `json:"platform"`         // configured name of a Platform
-	Channel  string `json:"channel"`          // channel, chat or user id, in the platform's own form
-	Thread   string `json:"thread,omitempty"` // thread or topic id; empty: the channel itself
+	Channel  string `json:"channel"`          // channel, chat or user ID in the platform's format
+	Thread   string `json:"thread,omitempty"` // thread or topic ID; empty means the channel itself
 }
 
-// Responder is an account that may answer.
+// Responder is an account of a person who may respond.
 type Responder struct {
-	Person   string `json:"person"` // one name for a human with accounts on several platforms
+	Person   string `json:"person"` // name of a person, who can have accounts on several platforms
 	Platform string `json:"platform"`
-	User     string `json:"user"` // user id in the platform's own form
+	User     string `json:"user"` // user ID in the platform's format
 }

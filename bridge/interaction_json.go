@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// memberOrder is the order of an interaction's members. Proofs and receipts
-// cover these bytes, so the order never changes. A member that is not listed
-// follows the others, in the order of the declarations.
+// memberOrder is the order of an interaction's members. It never changes,
+// because proofs and receipts cover these bytes. Unlisted members follow the
+// others in the order of their declarations.
 const memberOrder = `
 	id kind prompt questions approval agent session tool_call turn response_id
 	tool_name trace route destinations responders groups must requesters
@@ -31,8 +31,8 @@ func (i Interaction) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Flat returns a value that has the same JSON as the interaction, and encodes
-// faster: what MarshalJSON returns is parsed again by its caller.
+// Flat returns a value with the same JSON as the interaction. It encodes
+// faster, because encoding/json parses the result of MarshalJSON again.
 func (i *Interaction) Flat() any {
 	from, to := reflect.ValueOf(i).Elem(), reflect.New(flat.of)
 	for n, index := range flat.fields {
@@ -41,8 +41,8 @@ func (i *Interaction) Flat() any {
 	return to.Interface()
 }
 
-// flat is a struct with the fields of an interaction in the order of its
-// members, and where the interaction has each of them.
+// flat describes a struct with the fields of an interaction in the order of its
+// members, and the index of each field in the interaction.
 var flat = flatten(reflect.TypeFor[Interaction]())
 
 type flattened struct {

@@ -6,12 +6,12 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// exactJSON bounds the JSON that people decide on.
+// exactJSON limits the JSON that people decide on.
 var exactJSON = strictjson.Limits{Depth: 512, Exact: true}
 
 // CheckJSON returns CodeInvalid unless raw is exactly one JSON value that every
-// reader understands in the same way. It refuses a duplicate name, half a
-// surrogate pair, and a number that a double does not hold exactly.
+// parser reads in the same way. It rejects duplicate names, unpaired
+// surrogates, and numbers that a float64 cannot represent exactly.
 func CheckJSON(raw []byte) error {
 	err := exactJSON.Check(raw)
 	if err == nil {

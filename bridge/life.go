@@ -9,15 +9,16 @@ import (
 
 // Message is a late answer for a session.
 type Message struct {
-	ID      string    `json:"id"` // acknowledges it and all before it
+	ID      string    `json:"id"` // acknowledges this message and all earlier ones
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
-	// Text is the answer in words, to be handed to the agent as a user's message.
+	// Text is the answer as plain text, to be passed to the agent as a
+	// message of the user.
 	Text   string `json:"text"`
 	Record Record `json:"record"`
 }
 
-// NewMessage makes the message of a record that was answered late.
+// NewMessage returns the message for a record that was answered late.
 func NewMessage(id string, r Record) Message {
 	m := Message{ID: id, Session: r.Interaction.Session, Record: r}
 	var b strings.Builder
@@ -49,20 +50,21 @@ func NewMessage(id string, r Record) Message {
 	return m
 }
 
+// OneLine returns a text on one line, as people see it; see [visible.Line].
 func OneLine(s string) string { return visible.Line(s) }
 
-// Reach is how a destination can be reached.
+// Reach describes whether a destination can be reached.
 type Reach struct {
 	Destination
 	Reachable bool   `json:"reachable"`
-	Reason    string `json:"reason,omitempty"` // why not
+	Reason    string `json:"reason,omitempty"` // why it cannot be reached
 }
 
-// Availability reports whether anybody could answer now.
+// Availability describes who could answer now.
 type Availability struct {
 	Available bool `json:"available"`
-	// Clients are the front ends connected to the session, Enabled those of
-	// them that can answer.
+	// Clients is the number of front ends connected to the session, and
+	// Enabled the number of those that can answer.
 	Clients      int     `json:"clients"`
 	Enabled      int     `json:"enabled"`
 	Destinations []Reach `json:"destinations"`

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Limits counts what agents do.
+// Limits counts the requests of agents.
 type Limits interface {
-	// Count counts one more request of an agent in the minute of at, and
-	// returns how many there are.
+	// Count adds one request of an agent in the minute of at, and returns
+	// the total for that minute.
 	Count(ctx context.Context, agent string, at time.Time) (int, error)
-	// PendingOf is how many requests of an agent are pending, of those that
-	// were opened while it was limited.
+	// PendingOf returns the number of pending requests of an agent. It
+	// counts only those that were opened with a limit in force.
 	PendingOf(ctx context.Context, agent string) (int, error)
 }

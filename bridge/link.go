@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Link says that an account is a person's.
+// Link states that an account belongs to a person.
 type Link struct {
 	Platform string    `json:"platform"`
 	User     string    `json:"user"`
-	Name     string    `json:"name,omitempty"` // as the service showed it
+	Name     string    `json:"name,omitempty"` // display name on the platform
 	Person   string    `json:"person"`
-	By       Actor     `json:"by"` // the account that vouched
+	By       Actor     `json:"by"` // the account that confirmed the link
 	At       time.Time `json:"at"`
 	Removed  bool      `json:"removed,omitempty"`
-	// Proof shows that a daemon stored the link as it is.
+	// Proof shows that a daemon stored the link in this form.
 	Proof string `json:"proof,omitempty"`
 }
 
@@ -23,11 +23,13 @@ type Links interface {
 	// Linked returns the link of an account. Its Person is empty if the account
 	// is not linked.
 	Linked(ctx context.Context, platform, user string) (Link, error)
+	// PutLink stores a link.
 	PutLink(context.Context, Link) error
-	// DropLink forgets a link, and reports whether there was one.
+	// DropLink removes a link and reports whether it existed.
 	DropLink(ctx context.Context, platform, user string) (bool, error)
+	// Links returns all links.
 	Links(context.Context) ([]Link, error)
 }
 
-// LinkTTL is how long a code can be entered.
+// LinkTTL is the lifetime of an account-linking code.
 const LinkTTL = 10 * time.Minute

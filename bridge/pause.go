@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pause waits for d and reports whether ctx is still alive.
+// Pause waits for d. It returns false if ctx ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

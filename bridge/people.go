@@ -4,52 +4,53 @@ import (
 	"context"
 )
 
-// Directory knows people, their accounts and their groups, as they are now. An
-// error means that this is not known right now, and nobody is let in. It is
-// safe for concurrent use.
+// Directory looks up people, their accounts and their groups. An error means
+// that the answer is unknown right now, and the caller must deny access. A
+// Directory is safe for concurrent use.
 type Directory interface {
-	// Identify returns the person that an account belongs to; empty: nobody
-	// that is known.
+	// Identify returns the person that an account belongs to. It returns ""
+	// for an unknown account.
 	Identify(context.Context, Actor) (string, error)
-	// Member reports whether somebody is in a group.
+	// Member reports whether an actor is in a group.
 	Member(ctx context.Context, group string, who Actor) (bool, error)
-	// Now are the people whom a group names at this moment, as far as they are
-	// known: its own, and who is on call.
+	// Now returns the current members of a group that are known: those in
+	// the config, and the people on call.
 	Now(ctx context.Context, group string) ([]string, error)
-	// Accounts are those of a person; none for one who is not known.
+	// Accounts returns the accounts of a person. It returns none for an
+	// unknown person.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
 }
 
-// Grouper is a Platform that knows who is in a group of its service.
+// Grouper is a Platform with groups of its own.
 type Grouper interface {
-	// Belongs reports whether a user is in a group, which is named in the
-	// service's own form.
+	// Belongs reports whether a user is in a group. The group has the
+	// platform's own format.
 	Belongs(ctx context.Context, group, user string) (bool, error)
 }
 
-// Mailer is a Platform that vouches for people's email addresses.
+// Mailer is a Platform that knows the verified email addresses of people.
 type Mailer interface {
-	// Email is a user's address; empty: none that may be seen.
+	// Email returns the address of a user. It returns "" if none is
+	// visible.
 	Email(ctx context.Context, user string) (string, error)
 }
 
-// GroupMark begins the name of a group where people and groups stand side by
-// side.
+// GroupMark is the prefix of a group name in lists of people and groups.
 const GroupMark = "@"
 
-// PlatformAPI is the platform of people who answer with a token of their own.
+// PlatformAPI is the platform of people who respond with their own token.
 const PlatformAPI = "api"
 
-// Actor is who did something.
+// Actor is the account, and if known the person, that did something.
 type Actor struct {
 	Platform string `json:"platform"`
 	User     string `json:"user"`
 	Name     string `json:"name,omitempty"`   // display name, untrusted text
-	Person   string `json:"person,omitempty"` // set once recognised as a Responder
+	Person   string `json:"person,omitempty"` // set once the account is identified
 }
 
-// Display is the name a human reads: the configured person, else the
-// platform's display name, else the id.
+// Display returns the name to show: the configured person, or else the display
+// name on the platform, or else the user ID.
 func (a Actor) Display() string {
 	switch {
 	case a.Person != "":
@@ -60,7 +61,7 @@ func (a Actor) Display() string {
 	return a.User
 }
 
-// Voter names a human: each has one vote, from whatever account.
+// Voter identifies a human, who has one vote across all accounts.
 func (a Actor) Voter() string {
 	if a.Person != "" {
 		return a.Person
@@ -68,7 +69,7 @@ func (a Actor) Voter() string {
 	return a.Platform + "/" + a.User
 }
 
-// Same reports whether both are one human.
+// Same reports whether both actors are the same human.
 func (a Actor) Same(b Actor) bool {
 	if a.Person != "" && a.Person == b.Person {
 		return true

@@ -5,49 +5,53 @@ import (
 	"time"
 )
 
-// Platform is one configured workspace or bot of a chat service. All methods
+// Platform is one configured workspace or bot of a chat platform. All methods
 // are safe for concurrent use.
 type Platform interface {
-	// Name is the configured name, as Destination.Platform has it.
+	// Name returns the configured name, which Destination.Platform refers
+	// to.
 	Name() string
-	// Check reports whether the interaction can be shown at d, whole. It is
-	// pure; its error is CodeUnsupported and names the limit.
+	// Check returns CodeUnsupported, with the limit in the message, unless
+	// the destination can show the interaction in full. It has no side
+	// effects.
 	Check(Interaction, Destination) error
-	// Post shows the view. What is too long for the card is delivered in full
-	// before the card with its controls. An error of CodeUnavailable or
-	// CodeRateLimited may be retried; any other is final for this destination.
+	// Post shows the view. Text that is too long for the card is delivered
+	// in full before the card with its controls. The caller may retry after
+	// CodeUnavailable or CodeRateLimited. Any other error is final for this
+	// destination.
 	//
-	// Each part is recorded in Parts as soon as it was sent, and a part that is
-	// recorded there is not sent again.
+	// Post records each part in Parts as soon as it is sent, and never
+	// sends a recorded part again.
 	Post(context.Context, Destination, View, *Parts) (MessageRef, error)
-	// Update brings a posted message in line with the view. The parts of a view
-	// that Parts does not hold yet are sent before the message gets its controls.
+	// Update changes a posted message to match the view. It sends the parts
+	// that Parts does not contain before the message gets its controls.
 	Update(context.Context, MessageRef, View, *Parts) error
-	// Run receives clicks until ctx ends. It reconnects on its own and returns
-	// an error only when an operator must act.
+	// Run receives clicks until ctx ends. It reconnects automatically, and
+	// returns an error only if an administrator must act.
 	Run(context.Context, Sink) error
 }
 
-// Healther is a Platform that knows how it is.
+// Healther is a Platform that reports its health.
 type Healther interface {
 	Health() Health
 }
 
-// Threader is a Platform that can keep the interactions of a session
-// together. Thread returns where the next message of the session goes, given
-// the session's first message; it may create the thread.
+// Threader is a Platform that can group the interactions of a session. Thread
+// returns the destination of the next message of the session, given its first
+// message. It may create the thread.
 type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
 
-// Exclusive is a Platform of which only one daemon at a time may Run.
+// Exclusive is a Platform that only one daemon at a time may Run.
 type Exclusive interface {
-	// ExclusiveKey names the account that must not be received from twice.
+	// ExclusiveKey identifies the account whose clicks only one daemon may
+	// receive.
 	ExclusiveKey() string
 }
 
-// Notifier is a Platform that can tell one person something privately after
-// the fact; used where the click itself can no longer be answered.
+// Notifier is a Platform that can send a person an ephemeral message later. nod
+// uses it when it can no longer reply to the click itself.
 type Notifier interface {
 	Notify(ctx context.Context, ref MessageRef, user, text string) error
 }
@@ -60,135 +64,141 @@ const (
 	HealthStarting HealthState = "starting" // not yet connected
 	HealthUp       HealthState = "up"
 	HealthDegraded HealthState = "degraded" // reconnecting; posts are still tried
-	HealthStandby  HealthState = "standby"  // another daemon receives for it
-	HealthDown     HealthState = "down"     // an operator must act
+	HealthStandby  HealthState = "standby"  // another daemon receives its clicks
+	HealthDown     HealthState = "down"     // an administrator must act
 )
 
-// Health is how a platform is and why.
+// Health is the health of a platform and the reason.
 type Health struct {
 	State  HealthState `json:"state"`
 	Reason string      `json:"reason,omitempty"`
 	Since  time.Time   `json:"since"`
 }
 
-// Sink takes what people do. A Platform calls it for every verified click,
-// and acknowledges the click to the service only after it returned.
+// Sink receives the actions of people. A Platform calls it for every verified
+// click, and acknowledges the click only after the Sink returns.
 type Sink interface {
-	// Form is asked before a native input is shown, and says what to show. A
-	// verdict with a Kind means that nothing is to be shown, and why.
+	// Form returns the native input to show after a click. If the verdict
+	// has a Kind, nothing is to be shown, for the reason in the verdict.
 	Form(context.Context, Click) (Form, Verdict, error)
-	// Click applies a click. An error means that nothing was recorded and the
-	// human must be told to press again.
+	// Click applies a click. After an error nothing was recorded, and the
+	// platform must ask the person to click again.
 	Click(context.Context, Click) (Verdict, error)
-	// Command carries out a word that a person gave nod in a channel, and
-	// returns what to tell that person.
+	// Command runs a chat command and returns the reply to the person.
 	Command(context.Context, Command) (string, error)
 }
 
-// Command is a word given to nod in a channel, such as mute.
+// Command is a chat command, such as mute.
 type Command struct {
 	Actor Actor
-	// Channels are the names that the configuration may have for the place: its
-	// id, and for a direct message what stands for the person.
+	// Channels lists the names that the channel may have in the config: its
+	// ID, and for a direct message the name of the person.
 	Channels []string
-	Text     string // what follows the name of the command
+	Text     string // text after the name of the command
 }
 
-// Click is one thing a human did with a control.
+// Click is one action of a user on a control.
 type Click struct {
 	Token string
 	Actor Actor // as the platform authenticated it
-	// Ref is the message that was pressed; zero where the service does not
-	// say. It must be the message the token was posted in.
+	// Ref is the message with the control. It is zero if the platform does
+	// not send it, and otherwise must be the message that the token was
+	// posted in.
 	Ref MessageRef
-	// Inputs by index of the question: what native inputs hold. A question
-	// whose input was shown is there, even if it was left empty.
+	// Inputs holds the values of the native inputs by index of the
+	// question. It has an entry for each input that was shown, even if it
+	// was left empty.
 	Inputs map[int]Input
-	// Typed is the text of a native input that belongs to a decision.
+	// Typed is the text of the native input of a decision.
 	Typed string
 }
 
-// Input is what a native input holds.
+// Input is the value of a native input.
 type Input struct {
-	Options []int  // chosen options, by index
+	Options []int  // indexes of the chosen options
 	Text    string // typed text, for a question without options
-	Other   string // typed text beside the options
-	// KeepOptions means that only Other was asked for: options chosen before
-	// stay chosen.
+	Other   string // text typed alongside the options
+	// KeepOptions means that the input asked only for Other. Options chosen
+	// earlier remain chosen.
 	KeepOptions bool
 }
 
-// Form is what a native input has to show.
+// Form describes the native input to show.
 type Form struct {
 	View    View
 	Control Control
 }
 
-// VerdictKind says what became of a click.
+// VerdictKind is the result of a click.
 type VerdictKind string
 
 // The verdicts.
 const (
 	VerdictSettled   VerdictKind = "settled"   // this click decided
-	VerdictDraft     VerdictKind = "draft"     // kept; the card may look different now
-	VerdictLate      VerdictKind = "late"      // somebody else or the clock decided before
-	VerdictForbidden VerdictKind = "forbidden" // this person may not answer
-	VerdictInvalid   VerdictKind = "invalid"   // Problems says what to correct
-	VerdictNoted     VerdictKind = "noted"     // something else than an answer was done; Note says what
-	VerdictUnknown   VerdictKind = "unknown"   // no such interaction, or a forged control
+	VerdictDraft     VerdictKind = "draft"     // saved in the draft; the card may look different now
+	VerdictLate      VerdictKind = "late"      // the request was already closed
+	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
+	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
+	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
+	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control
 )
 
-// Verdict is the answer to a click.
+// Verdict is the reply to a click.
 type Verdict struct {
 	Kind VerdictKind
-	// Note is for the person who clicked, and for nobody else.
+	// Note is shown only to the person who clicked.
 	Note string
-	// View is how the pressed message has to look now; nil: as it is.
+	// View is the new content of the clicked message. If it is nil, the
+	// message stays unchanged.
 	View *View
-	// Problems by index of the question, or TypedProblem, for VerdictInvalid.
+	// Problems holds the problems of VerdictInvalid, by index of the
+	// question or TypedProblem.
 	Problems map[int]string
 }
 
-// TypedProblem is the key in Verdict.Problems of Click.Typed.
+// TypedProblem is the key of Click.Typed in Verdict.Problems.
 const TypedProblem = -1
 
-// View is what a message shows: a record as seen from one destination.
+// View is the content of a message: a record as one destination shows it.
 type View struct {
 	Record      Record
 	Destination int // index into Record.Interaction.Destinations
-	// Draft is the unfinished answer to show on a shared card; nil: none.
+	// Draft is the unfinished answer to show on the card. It is nil if
+	// there is none.
 	Draft *Draft
-	// Batch is what the message shows besides, itself first; empty: it shows
-	// Record alone.
+	// Batch lists all records of a message that shows several, starting
+	// with Record. It is empty if the message shows only Record.
 	Batch []Record
-	// ReadOnly means that the channel was muted: the card has no controls.
+	// ReadOnly means that the channel is read-only, so that the card has no
+	// controls.
 	ReadOnly bool
-	// Waiting means that the card has no controls because the full text is not
-	// delivered yet; it comes with ReadOnly.
+	// Waiting means that the card has no controls because the full text is
+	// not delivered yet. It implies ReadOnly.
 	Waiting bool
 	sign    func(Control) string
-	Parts   *Parts // of a view that answers a click; see Delivered
+	Parts   *Parts // set if the view answers a click; see Delivered
 }
 
-// NewView returns a view whose tokens are made by sign.
+// NewView returns a view that creates its tokens with sign.
 func NewView(r Record, destination int, d *Draft, sign func(Control) string) View {
 	return View{Record: r, Destination: destination, Draft: d, sign: sign}
 }
 
-// Of is the view of one of a batch, as if it stood alone.
+// Of returns the view of one record of a batch, as if it had its own message.
 func (v View) Of(n int) View {
 	v.Record, v.Batch = v.Batch[n], nil
 	return v
 }
 
-// Unfinished is the view while its full text is on its way: without controls.
+// Unfinished returns the view without controls, for use until its full text is
+// delivered.
 func (v View) Unfinished() View {
 	v.ReadOnly, v.Waiting = true, true
 	return v
 }
 
-// Token returns the token of a control on this view. One that decides a whole
-// batch is bound to those that the view shows.
+// Token returns the token of a control on this view. A token that decides a
+// complete batch is bound to the records that the view shows.
 func (v View) Token(a Action, question, option int) string {
 	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
 	if a == ActionAll {
@@ -197,21 +207,21 @@ func (v View) Token(a Action, question, option int) string {
 	return v.sign(c)
 }
 
-// Parts are the messages and files that carry what is too long for a card: of
-// one round, at one destination. A nil *Parts holds none and records nothing.
+// Parts holds the messages and files that carry the text too long for a card,
+// for one round at one destination. A nil *Parts is empty and records nothing.
 type Parts struct {
 	sent   []MessageRef
 	save   func(context.Context, []MessageRef) error
 	closed bool
 }
 
-// NewParts returns the parts that were sent before, and records each further
-// one with save, which may be nil.
+// NewParts returns a Parts with the parts that were already sent. It records
+// each further part with save, which may be nil.
 func NewParts(sent []MessageRef, save func(context.Context, []MessageRef) error) *Parts {
 	return &Parts{sent: sent, save: save}
 }
 
-// Sent returns the parts that were sent, in order.
+// Sent returns the sent parts in order.
 func (p *Parts) Sent() []MessageRef {
 	if p == nil {
 		return nil
@@ -219,11 +229,11 @@ func (p *Parts) Sent() []MessageRef {
 	return p.sent
 }
 
-// Closed reports whether no part may be sent, because it would not be recorded:
-// an update then shows a card without controls, unless Sent has all parts.
+// Closed reports whether no part may be sent, because it would not be recorded.
+// An update then shows a card without controls, unless Sent has all parts.
 func (p *Parts) Closed() bool { return p == nil || p.closed }
 
-// Add records that one more part was sent.
+// Add records another part as sent.
 func (p *Parts) Add(ctx context.Context, ref MessageRef) error {
 	if p == nil {
 		return nil
@@ -233,4 +243,12 @@ func (p *Parts) Add(ctx context.Context, ref MessageRef) error {
 		return nil
 	}
 	return p.save(ctx, p.sent)
+}
+
+// Redactor redacts credentials. It is safe for concurrent use.
+type Redactor interface {
+	// Redact returns the text with its credentials replaced.
+	Redact(string) string
+	// Secret reports whether a field with this name contains a credential.
+	Secret(name string) bool
 }

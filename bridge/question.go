@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Question is one thing to be answered.
+// Question is one question, or one form, to answer.
 type Question struct {
 	ID          string   `json:"id"`
-	Header      string   `json:"header,omitempty"` // a chip, at most MaxHeader characters
-	Text        string   `json:"text,omitempty"`   // empty: the prompt is the question
+	Header      string   `json:"header,omitempty"` // short label, at most MaxHeader characters
+	Text        string   `json:"text,omitempty"`   // if empty, the prompt is the question
 	Description string   `json:"description,omitempty"`
 	Widget      Widget   `json:"widget"`
 	Options     []Option `json:"options,omitempty"`
@@ -23,41 +23,42 @@ type Question struct {
 	AllowOther  bool     `json:"allow_other,omitempty"`
 	Placeholder string   `json:"placeholder,omitempty"`
 
-	// What a typed answer must be.
-	MinLength   int      `json:"min_length,omitempty"`   // characters; 0: none
-	MaxLength   int      `json:"max_length,omitempty"`   // characters; 0: DefaultMaxLength
-	Pattern     string   `json:"pattern,omitempty"`      // RE2, matched against the whole text
-	PatternHint string   `json:"pattern_hint,omitempty"` // what people read when it does not match; empty: the pattern
-	Min         *float64 `json:"min,omitempty"`          // of a number; nil: none
+	// Constraints on a typed answer.
+	MinLength   int      `json:"min_length,omitempty"`   // characters; zero means no minimum
+	MaxLength   int      `json:"max_length,omitempty"`   // characters; zero means DefaultMaxLength
+	Pattern     string   `json:"pattern,omitempty"`      // RE2, must match the complete text
+	PatternHint string   `json:"pattern_hint,omitempty"` // shown if the text does not match; if empty, the pattern is shown
+	Min         *float64 `json:"min,omitempty"`          // of a number; nil means no bound
 	Max         *float64 `json:"max,omitempty"`
 	Integer     bool     `json:"integer,omitempty"` // of a number
 
-	// How many options of a list have to be chosen. 0: none, and any number.
+	// MinChoices and MaxChoices limit how many options of a list are
+	// chosen. Zero means no limit.
 	MinChoices int `json:"min_choices,omitempty"`
 	MaxChoices int `json:"max_choices,omitempty"`
 
-	Plan   string          `json:"plan,omitempty"`   // of a plan_review; Markdown
-	Items  []Item          `json:"items,omitempty"`  // of a feedback
-	Schema json.RawMessage `json:"schema,omitempty"` // of a form; see ParseSchema
+	Plan   string          `json:"plan,omitempty"`   // plan of a plan_review, in Markdown
+	Items  []Item          `json:"items,omitempty"`  // items of a feedback
+	Schema json.RawMessage `json:"schema,omitempty"` // schema of a form; see ParseSchema
 }
 
-// Item is one thing to comment on.
+// Item is one item to comment on.
 type Item struct {
 	ID      string `json:"id"`
 	Content string `json:"content"` // Markdown
 }
 
-// Option is one thing to choose.
+// Option is one option to choose.
 type Option struct {
 	Value       string `json:"value"`
-	Label       string `json:"label,omitempty"` // empty: the value is shown
+	Label       string `json:"label,omitempty"` // if empty, the value is shown
 	Description string `json:"description,omitempty"`
-	// Preview shows what the option would give, in a fixed width; only where
-	// one option is chosen.
+	// Preview shows the effect of the option, in a fixed-width font. It is
+	// not supported for lists with several choices.
 	Preview string `json:"preview,omitempty"`
 }
 
-// Text is what a human reads on the option.
+// Text returns the text that people see on the option.
 func (o Option) Text() string {
 	if o.Label != "" {
 		return o.Label
@@ -67,13 +68,13 @@ func (o Option) Text() string {
 
 func (r *Ask) normalizeAsk() error {
 	if r.Approval != nil {
-		return Errorf(CodeInvalid, "approval: not with kind ask")
+		return Errorf(CodeInvalid, "approval: not allowed with kind ask")
 	}
 	if len(r.Questions) == 0 {
 		r.Questions = []Question{{Widget: WidgetConfirm}}
 	}
 	if len(r.Questions) > MaxQuestions {
-		return Errorf(CodeInvalid, "questions: %d are more than %d", len(r.Questions), MaxQuestions)
+		return Errorf(CodeInvalid, "questions: %d questions are too many (at most %d)", len(r.Questions), MaxQuestions)
 	}
 	seen := map[string]bool{}
 	for i := range r.Questions {
@@ -86,15 +87,15 @@ func (r *Ask) normalizeAsk() error {
 			return err
 		}
 		if seen[q.ID] {
-			return Errorf(CodeInvalid, "%s.id: %q is there twice", at, q.ID)
+			return Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, q.ID)
 		}
 		seen[q.ID] = true
 		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" && !q.Composite() {
-			return Errorf(CodeInvalid, "%s.text: is empty", at).WithHint("with several questions each needs its text or header")
+			return Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each of several questions a text or a header")
 		}
 	}
 	if n := len(fieldsOf(r.Questions)); n > MaxFields {
-		return Errorf(CodeInvalid, "questions: have %d fields, more than %d", n, MaxFields)
+		return Errorf(CodeInvalid, "questions: %d fields are too many (at most %d)", n, MaxFields)
 	}
 	return nil
 }
@@ -103,10 +104,10 @@ var questionID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
 
 func (q *Question) normalize(at string) error {
 	if !questionID.MatchString(q.ID) {
-		return Errorf(CodeInvalid, "%s.id: want 1 to 64 of A-Z a-z 0-9 _ . : -", at)
+		return Errorf(CodeInvalid, "%s.id: invalid ID %q (1 to 64 characters of A-Z a-z 0-9 _ . : -)", at, q.ID)
 	}
 	if utf8.RuneCountInString(q.Header) > MaxHeader {
-		return Errorf(CodeInvalid, "%s.header: is longer than %d characters", at, MaxHeader)
+		return Errorf(CodeInvalid, "%s.header: too long (at most %d characters)", at, MaxHeader)
 	}
 	for _, f := range []struct{ name, text string }{{"header", q.Header}, {"text", q.Text}, {"description", q.Description}, {"placeholder", q.Placeholder}, {"pattern_hint", q.PatternHint}} {
 		if err := CheckText(at+"."+f.name, f.text, MaxText); err != nil {
@@ -136,23 +137,23 @@ func (q *Question) normalize(at string) error {
 	return nil
 }
 
-// checkWidget checks that the question has what its widget needs and nothing
-// that belongs to another.
+// checkWidget checks that the question has the fields that its widget requires,
+// and none of another widget.
 func (q *Question) checkWidget(at string) error {
 	kind, known := widgetKinds[q.Widget]
 	switch {
 	case q.Widget == "":
-		return Errorf(CodeInvalid, "%s.widget: is empty", at).WithHint("use one of %s", knownWidgets)
+		return Errorf(CodeInvalid, "%s.widget: required", at).WithHint("use one of %s", knownWidgets)
 	case !known:
-		return Errorf(CodeInvalid, "%s.widget: unknown %q", at, q.Widget).WithHint("use one of %s", knownWidgets)
+		return Errorf(CodeInvalid, "%s.widget: unknown widget %q", at, q.Widget).WithHint("use one of %s", knownWidgets)
 	case (kind.typed || kind.composite) && (len(q.Options) > 0 || q.AllowOther):
-		return Errorf(CodeInvalid, "%s: %s has no options and no allow_other", at, q.Widget)
+		return Errorf(CodeInvalid, "%s: options and allow_other are not allowed for %s", at, q.Widget)
 	case q.Widget == WidgetConfirm && len(q.Options) == 0:
 		q.Options = []Option{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}
 	case q.Widget == WidgetConfirm && len(q.Options) != 2:
-		return Errorf(CodeInvalid, "%s.options: confirm has two", at)
+		return Errorf(CodeInvalid, "%s.options: confirm requires exactly 2 options", at)
 	case !kind.typed && !kind.composite && len(q.Options) == 0:
-		return Errorf(CodeInvalid, "%s.options: %s needs some", at, q.Widget)
+		return Errorf(CodeInvalid, "%s.options: required for %s", at, q.Widget)
 	}
 	if err := q.checkOwned(at); err != nil {
 		return err
@@ -160,8 +161,8 @@ func (q *Question) checkWidget(at string) error {
 	return q.checkParts(at)
 }
 
-// checkOwned checks that the question has what one widget alone has if it is of
-// that widget.
+// checkOwned checks that a field of a single widget is set if and only if the
+// question has that widget.
 func (q *Question) checkOwned(at string) error {
 	for _, only := range []struct {
 		name   string
@@ -172,20 +173,20 @@ func (q *Question) checkOwned(at string) error {
 	} {
 		if only.set != (q.Widget == only.widget) {
 			if only.set {
-				return Errorf(CodeInvalid, "%s.%s: belongs to %s, not to %s", at, only.name, only.widget, q.Widget)
+				return Errorf(CodeInvalid, "%s.%s: not allowed for %s (only for %s)", at, only.name, q.Widget, only.widget)
 			}
-			return Errorf(CodeInvalid, "%s.%s: is missing, %s needs it", at, only.name, only.widget)
+			return Errorf(CodeInvalid, "%s.%s: required for %s", at, only.name, only.widget)
 		}
 	}
 	return nil
 }
 
-// checkParts checks what a question with several fields is made of.
+// checkParts checks the parts of a composite question.
 func (q *Question) checkParts(at string) error {
 	switch q.Widget {
 	case WidgetPlanReview:
 		if strings.TrimSpace(q.Plan) == "" {
-			return Errorf(CodeInvalid, "%s.plan: is blank", at)
+			return Errorf(CodeInvalid, "%s.plan: required", at)
 		}
 		return CheckText(at+".plan", q.Plan, MaxPrompt)
 	case WidgetFeedback:
@@ -194,11 +195,11 @@ func (q *Question) checkParts(at string) error {
 			at := at + ".items[" + strconv.Itoa(n) + "]"
 			switch {
 			case item.ID == "" || len(item.ID) > 200:
-				return Errorf(CodeInvalid, "%s.id: is not 1 to 200 bytes", at)
+				return Errorf(CodeInvalid, "%s.id: %d bytes are out of range (1 to 200)", at, len(item.ID))
 			case seen[item.ID]:
-				return Errorf(CodeInvalid, "%s.id: %q is there twice", at, item.ID)
+				return Errorf(CodeInvalid, "%s.id: duplicate ID %q", at, item.ID)
 			case strings.TrimSpace(item.Content) == "":
-				return Errorf(CodeInvalid, "%s.content: is blank", at)
+				return Errorf(CodeInvalid, "%s.content: required", at)
 			}
 			seen[item.ID] = true
 			if err := CheckText(at+".id", item.ID, 200); err != nil {
@@ -210,7 +211,7 @@ func (q *Question) checkParts(at string) error {
 		}
 	case WidgetForm:
 		if len(q.Schema) > MaxInput {
-			return Errorf(CodeInvalid, "%s.schema: %d bytes are more than %d", at, len(q.Schema), MaxInput)
+			return Errorf(CodeInvalid, "%s.schema: %d bytes are too many (at most %d)", at, len(q.Schema), MaxInput)
 		}
 		if _, err := ParseSchema(q.Schema); err != nil {
 			e := PublicError(err)
@@ -218,14 +219,15 @@ func (q *Question) checkParts(at string) error {
 		}
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, q.Schema); err != nil {
-			return Errorf(CodeInvalid, "%s.schema: is not JSON", at)
+			return Errorf(CodeInvalid, "%s.schema: invalid JSON", at)
 		}
 		q.Schema = compact.Bytes()
 	}
 	return nil
 }
 
-// checkDefault says what is wrong with the default.
+// checkDefault returns the problem with the default. It returns "" if there is
+// none.
 func (q Question) checkDefault() string {
 	i := Interaction{Ask: Ask{Questions: []Question{q}}}
 	given, problem := i.Split(map[string]Answer{q.ID: *q.Default})
@@ -244,7 +246,7 @@ func (q Question) checkDefault() string {
 
 func (q *Question) checkOptions(at string) error {
 	if len(q.Options) > MaxOptions {
-		return Errorf(CodeInvalid, "%s.options: %d are more than %d", at, len(q.Options), MaxOptions)
+		return Errorf(CodeInvalid, "%s.options: %d options are too many (at most %d)", at, len(q.Options), MaxOptions)
 	}
 	seen := map[string]bool{}
 	for i, o := range q.Options {
@@ -262,17 +264,17 @@ func (q *Question) checkOptions(at string) error {
 			return err
 		}
 		if o.Preview != "" && q.Multiple() {
-			return Errorf(CodeInvalid, "%s.preview: is shown where one option is chosen, not for %s", at, q.Widget)
+			return Errorf(CodeInvalid, "%s.preview: not supported for %s", at, q.Widget)
 		}
 		switch {
 		case o.Value == "":
-			return Errorf(CodeInvalid, "%s.value: is empty", at)
+			return Errorf(CodeInvalid, "%s.value: required", at)
 		case strings.TrimSpace(o.Text()) == "":
-			return Errorf(CodeInvalid, "%s.label: is blank", at)
+			return Errorf(CodeInvalid, "%s.label: required", at)
 		case utf8.RuneCountInString(o.Text()) > MaxLabel:
-			return Errorf(CodeInvalid, "%s.label: is longer than %d characters", at, MaxLabel).WithHint("put the rest into description")
+			return Errorf(CodeInvalid, "%s.label: too long (at most %d characters)", at, MaxLabel).WithHint("move the rest to description")
 		case seen[o.Value]:
-			return Errorf(CodeInvalid, "%s.value: %q is there twice", at, o.Value)
+			return Errorf(CodeInvalid, "%s.value: duplicate value %q", at, o.Value)
 		}
 		seen[o.Value] = true
 	}
@@ -281,7 +283,7 @@ func (q *Question) checkOptions(at string) error {
 
 func (q *Question) checkBounds(at string) error {
 	if q.MinLength < 0 || q.MaxLength < 0 || q.MinLength > DefaultMaxLength || q.MaxLength > DefaultMaxLength {
-		return Errorf(CodeInvalid, "%s: min_length and max_length are 0 to %d", at, DefaultMaxLength)
+		return Errorf(CodeInvalid, "%s: min_length or max_length is out of range (0 to %d)", at, DefaultMaxLength)
 	}
 	if q.MaxLength == 0 {
 		q.MaxLength = DefaultMaxLength
@@ -290,38 +292,31 @@ func (q *Question) checkBounds(at string) error {
 		return err
 	}
 	if q.MinLength > q.MaxLength {
-		return Errorf(CodeInvalid, "%s.min_length: is more than max_length", at)
+		return Errorf(CodeInvalid, "%s.min_length: %d is greater than max_length (%d)", at, q.MinLength, q.MaxLength)
 	}
 	if len(q.Pattern) > 1000 {
-		return Errorf(CodeInvalid, "%s.pattern: is longer than 1000 bytes", at)
+		return Errorf(CodeInvalid, "%s.pattern: too long (at most 1000 bytes)", at)
 	}
 	if _, err := q.pattern(); err != nil {
-		return Errorf(CodeInvalid, "%s.pattern: is not a regular expression of RE2", at)
+		return Errorf(CodeInvalid, "%s.pattern: invalid RE2 regular expression", at)
 	}
 	return nil
 }
 
-// checkRange checks the bounds of a number and of the number of choices.
+// checkRange checks the bounds of a number, and of the number of choices.
 func (q *Question) checkRange(at string) error {
 	switch {
 	case q.Widget != WidgetNumber && (q.Min != nil || q.Max != nil || q.Integer):
-		return Errorf(CodeInvalid, "%s: min, max and integer belong to number, not to %s", at, q.Widget)
+		return Errorf(CodeInvalid, "%s: min, max and integer are not allowed for %s (only for number)", at, q.Widget)
 	case q.Min != nil && q.Max != nil && *q.Min > *q.Max:
-		return Errorf(CodeInvalid, "%s.min: is more than max", at)
+		return Errorf(CodeInvalid, "%s.min: greater than max", at)
 	case !q.Multiple() && (q.MinChoices != 0 || q.MaxChoices != 0):
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices belong to checkbox, not to %s", at, q.Widget)
-	case !q.choosable():
-		return Errorf(CodeInvalid, "%s: min_choices and max_choices can not be met", at)
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices are not allowed for %s (only for checkbox)", at, q.Widget)
+	case q.MinChoices < 0, q.MaxChoices < 0, q.MaxChoices > 0 && q.MinChoices > q.MaxChoices,
+		!q.AllowOther && q.MinChoices > len(q.Options):
+		return Errorf(CodeInvalid, "%s: min_choices and max_choices do not fit the options", at)
 	}
 	return nil
-}
-
-// choosable reports whether as many options can be chosen as have to be.
-func (q *Question) choosable() bool {
-	if q.MinChoices < 0 || q.MaxChoices < 0 || q.MaxChoices > 0 && q.MinChoices > q.MaxChoices {
-		return false
-	}
-	return q.AllowOther || q.MinChoices <= len(q.Options)
 }
 
 func (q Question) pattern() (*regexp.Regexp, error) {

@@ -15,8 +15,8 @@ func vote(who string, s bridge.State, covers ...int) bridge.Vote {
 	return bridge.Vote{Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Person: who}, State: s, Covers: covers}
 }
 
-// TestQuorum checks when votes suffice: a number of people, required approvers,
-// and each of several routes; and who is still missing.
+// TestQuorum checks when votes suffice (with a quorum, required approvers and
+// several routes) and which approvals are reported as missing.
 func TestQuorum(t *testing.T) {
 	t.Parallel()
 	yes, no := bridge.StateApproved, bridge.StateDenied
@@ -47,15 +47,15 @@ func TestQuorum(t *testing.T) {
 	r := bridge.Record{Votes: []bridge.Vote{vote("ana", no)}}
 	r.Interaction.Quorum = 2
 	if !r.Enough(no) {
-		t.Error("one denial does not end the request")
+		t.Error("one denial does not close the request")
 	}
 	if r.Interaction.DenyCounts = true; r.Enough(no) {
-		t.Error("one denial ends a request that counts denials")
+		t.Error("one denial closes a request that counts denials")
 	}
 }
 
-// TestAdd checks that added people count for the route that they were added to,
-// and that the interaction they were added to stays unchanged elsewhere.
+// TestAdd checks that added people count toward the route that they were added
+// to, and that other copies of the interaction stay unchanged.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	var i bridge.Interaction
@@ -81,8 +81,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestQuiet checks when quiet hours end, across midnight, in their zone, and
-// that a risk level can be exempt.
+// TestQuiet checks the end of quiet hours across midnight and in their time
+// zone, and that a risk level can be exempt.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	at := func(s string) time.Time {
@@ -118,8 +118,8 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestMatch checks that a filter finds text in any case, and only in records
-// that the caller may read.
+// TestMatch checks that a filter ignores case and selects only records that the
+// caller may read.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	r := bridge.Record{State: bridge.StateDenied, Response: &bridge.Response{Actor: &bridge.Actor{Person: "ana"}}}
@@ -141,8 +141,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestDraft checks how an answer grows by clicks, and that people get to the
-// next field only past good answers.
+// TestDraft checks how clicks change a draft, and that people can move only
+// past fields with valid answers.
 func TestDraft(t *testing.T) {
 	t.Parallel()
 	var i bridge.Interaction
@@ -154,7 +154,7 @@ func TestDraft(t *testing.T) {
 	fields := i.Fields()
 	d := &bridge.Draft{Answers: map[string]bridge.Answer{}, Others: map[string]string{"one": "else"}}
 	if v, other := d.Value(fields[1]); !cmp.Equal(v, bridge.ListAnswer("b")) || other != "else" {
-		t.Errorf("filled in: %v and %q", v, other)
+		t.Errorf("initial value: %v and %q", v, other)
 	}
 	d.Choose(fields[0], "b")
 	if v, other := d.Value(fields[0]); v.Text != "b" || other != "" {
@@ -162,11 +162,11 @@ func TestDraft(t *testing.T) {
 	}
 	d.Answers["one"] = bridge.Answer{}
 	if wrong := d.Turn(fields, 1); wrong[0] == "" || d.Step != 0 {
-		t.Errorf("past an open field: %v, at %d", wrong, d.Step)
+		t.Errorf("past an unanswered field: %v, at %d", wrong, d.Step)
 	}
 	d.Choose(fields[0], "a")
 	if wrong := d.Turn(fields, 1); wrong != nil || d.Step != 1 {
-		t.Errorf("past a good answer: %v, at %d", wrong, d.Step)
+		t.Errorf("past a valid answer: %v, at %d", wrong, d.Step)
 	}
 	d.Choose(fields[1], "a")
 	d.Choose(fields[1], "b")
@@ -175,8 +175,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestSummary checks the sentence of an agent on a closed card, and that one
-// that could not be filled in is refused.
+// TestSummary checks the agent's sentence on a closed card, and that a template
+// with unknown placeholders is rejected.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	q := []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "eu", Label: "Europe"}}}}
@@ -201,8 +201,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestReplay checks that a record that is rebuilt from its events is the record
-// that was stored.
+// TestReplay checks that a record rebuilt from its events equals the stored
+// record.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
@@ -248,8 +248,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestTrust checks that a record that does not verify is not acted on, and that
-// a batch decides only what was shown in it.
+// TestTrust checks that nod does not act on a record that does not verify, and
+// that a batch decides only the requests that it shows.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	r := bridge.Record{State: bridge.StateApproved, Response: &bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{User: "1"}}}
@@ -272,6 +272,6 @@ func TestTrust(t *testing.T) {
 	}
 	member.Interaction.Session = "other"
 	if got := first.MemberOf(member); got.Unverified == "" || got.State == bridge.StatePending {
-		t.Errorf("one of another session: %+v", got)
+		t.Errorf("a record of another session: %+v", got)
 	}
 }

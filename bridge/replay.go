@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Replay rebuilds interactions from their events. The zero value is ready.
+// Replay rebuilds records from their events. The zero value is ready to use.
 type Replay struct {
 	order   []ID
 	records map[ID]*Record
 }
 
-// Add applies the next event. Events of one session have to come in their
-// order; those of an interaction whose beginning was not seen are left out.
+// Add applies the next event. The events of a session must be added in order.
+// Events of an interaction that was opened before the first event are ignored.
 func (p *Replay) Add(e Event) error {
 	if p.records == nil {
 		p.records = map[ID]*Record{}
@@ -22,8 +22,8 @@ func (p *Replay) Add(e Event) error {
 		if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 		}
-		r.Interaction.provenTimes()
-		// The clock of the store is the one that counts.
+		r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
+		// Times are by the clock of the store.
 		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
 		r.Interaction.Created = e.Timestamp
 		if p.records[e.InteractionID] == nil {
@@ -45,7 +45,7 @@ func (p *Replay) Add(e Event) error {
 	return nil
 }
 
-// batched puts a record into the message of another.
+// batched adds a record to the message of another.
 func (p *Replay) batched(r *Record, e Event) error {
 	if err := json.Unmarshal(e.Data, &r.Batch); err != nil {
 		return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
@@ -69,7 +69,7 @@ func (r *Record) apply(e Event) error {
 			return err
 		}
 		if r.State = e.State; r.Response.Proof == "" {
-			r.Response.At = e.Timestamp // a signed time stays as it was signed
+			r.Response.At = e.Timestamp // a signed time is never changed
 		}
 	case EventPosted, EventFailed:
 		return r.applyDelivery(e)
@@ -96,14 +96,14 @@ func (r *Record) apply(e Event) error {
 	return nil
 }
 
-// applyChange takes over the interaction as it was changed. Only an escalation
-// moves its deadline.
+// applyChange replaces the interaction with its changed form. Only an
+// escalation moves the deadline.
 func (r *Record) applyChange(e Event) error {
 	created, deadline := r.Interaction.Created, r.Interaction.Deadline
 	if err := json.Unmarshal(e.Data, &r.Interaction); err != nil {
 		return err
 	}
-	r.Interaction.provenTimes()
+	r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
 	r.Interaction.Created = created
 	if e.Type == EventEscalated {
 		r.Escalated = e.Timestamp
@@ -132,8 +132,8 @@ func (r *Record) applyDelivery(e Event) error {
 	return nil
 }
 
-// Records are the interactions in the order they were opened, unchanged
-// after the events so far.
+// Records returns the records after the events so far, in the order in which
+// they were opened.
 func (p *Replay) Records() []Record {
 	out := make([]Record, 0, len(p.order))
 	for _, id := range p.order {

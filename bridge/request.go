@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what can be asked at all. Platforms may show less and say so in
-// their Check.
+// General limits of requests. Platforms may have lower limits, which their
+// Check method enforces.
 const (
-	MaxDestinations  = 32        // an index fits one byte of a token with room
-	MaxQuestions     = 20        // more is a survey, not a question
+	MaxDestinations  = 32        // an index fits in one byte of a token
+	MaxQuestions     = 20        // for questions, not for surveys
 	MaxOptions       = 500       // per question
 	MaxPrompt        = 64 << 10  // bytes
 	MaxInput         = 256 << 10 // bytes of Approval.Input
-	MaxHeader        = 12        // characters, as agents' own formats have it
+	MaxHeader        = 12        // characters, as in the formats of agents
 	MaxLabel         = 300       // characters of an option's label
 	MaxValue         = 1000      // bytes of an option's value
 	MaxText          = 3000      // characters of a question, a description, a placeholder
-	DefaultMaxLength = 3000      // characters of a typed answer; what every platform's input takes
+	DefaultMaxLength = 3000      // characters of a typed answer; every platform's input supports it
 	DefaultTimeout   = 5 * time.Minute
 	MinTimeout       = time.Second
 	MaxTimeout       = 30 * 24 * time.Hour
@@ -32,23 +32,24 @@ const (
 	MaxGrace         = 10 * time.Minute
 	MaxBatchWindow   = 30 * time.Second
 	MaxBatch         = 8    // approvals in one message
-	MaxBatchItem     = 1500 // bytes of prompt and input of one of them
+	MaxBatchItem     = 1500 // bytes of prompt and input of one approval
 )
 
-// Request is an ask with how it is sent.
+// Request is an ask with its transport options.
 type Request struct {
 	Ask
-	// Awaited means that who opens it waits for it next; see Opening.Awaited.
+	// Awaited means that the caller goes on to wait for the response; see
+	// Opening.Awaited.
 	Awaited bool `json:"-"`
 }
 
-// Normalize fills what may be left out and refuses what is wrong, naming the
-// field. It changes r only if it returns nil.
+// Normalize checks the ask and fills in its defaults. It returns CodeInvalid
+// and leaves r unchanged if a field is not valid.
 func (r *Ask) Normalize() error {
 	c := *r
 	c.Questions = slices.Clone(r.Questions)
 	if strings.TrimSpace(c.Prompt) == "" {
-		return Errorf(CodeInvalid, "prompt: is empty").WithHint("say what the human is asked")
+		return Errorf(CodeInvalid, "prompt: required").WithHint("send the question or the purpose of the request")
 	}
 	for _, f := range []struct {
 		name, text string
@@ -73,7 +74,7 @@ func (r *Ask) Normalize() error {
 	case KindNotice:
 		err = c.normalizeNotice()
 	default:
-		err = Errorf(CodeInvalid, "kind: unknown %q", c.Kind).WithHint("use ask, approval or notice")
+		err = Errorf(CodeInvalid, "kind: unknown kind %q", c.Kind).WithHint("use ask, approval or notice")
 	}
 	for _, step := range []func() error{c.normalizeTimeout, c.normalizeLife, c.normalizeView} {
 		if err == nil {
@@ -91,7 +92,7 @@ func (r *Ask) normalizeTimeout() error {
 		r.Timeout = Duration(DefaultTimeout)
 	}
 	if d := time.Duration(r.Timeout); d < MinTimeout || d > MaxTimeout {
-		return Errorf(CodeInvalid, "timeout: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+		return Errorf(CodeInvalid, "timeout: %s is out of range (%s to %s)", d, MinTimeout, MaxTimeout)
 	}
 	if r.OnTimeout == "" {
 		r.OnTimeout = OnTimeoutExpire
@@ -100,53 +101,54 @@ func (r *Ask) normalizeTimeout() error {
 	case OnTimeoutExpire, OnTimeoutEscalate:
 	case OnTimeoutPending:
 		if r.Session == "" {
-			return Errorf(CodeInvalid, "on_timeout: pending needs the request's session").WithHint("a late answer is delivered to the session")
+			return Errorf(CodeInvalid, "on_timeout: pending requires a session").WithHint("set session, which receives the late answer")
 		}
 	case OnTimeoutDeny:
 		if r.Kind != KindApproval {
-			return Errorf(CodeInvalid, "on_timeout: deny is for approvals only")
+			return Errorf(CodeInvalid, "on_timeout: deny is only allowed for approvals")
 		}
 	case OnTimeoutDefault:
 		if r.Kind != KindAsk {
-			return Errorf(CodeInvalid, "on_timeout: default is for asks only")
+			return Errorf(CodeInvalid, "on_timeout: default is only allowed for questions")
 		}
 		return r.checkDefaults()
 	default:
-		return Errorf(CodeInvalid, "on_timeout: unknown %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")
+		return Errorf(CodeInvalid, "on_timeout: unknown value %q", r.OnTimeout).WithHint("use expire, deny, default, escalate or pending")
 	}
 	return nil
 }
 
-// checkDefaults checks that the defaults can stand for an answer.
+// checkDefaults checks that the defaults form a valid answer.
 func (r *Ask) checkDefaults() error {
 	fields := fieldsOf(r.Questions)
 	_, problems := (Interaction{Ask: Ask{Questions: r.Questions}}).Respond(nil)
 	for n, f := range fields {
 		if problems[n] != "" {
-			return Errorf(CodeInvalid, "questions[%d].default: is needed with on_timeout default", f.Of)
+			return Errorf(CodeInvalid, "questions[%d].default: required with on_timeout default", f.Of)
 		}
 		if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
-			return Errorf(CodeInvalid, "questions[%d].default: silence cannot approve a plan", f.Of).WithHint("use another default, or on_timeout: expire")
+			return Errorf(CodeInvalid, "questions[%d].default: %q is not allowed with on_timeout default, because silence cannot approve a plan", f.Of, PlanApprove).WithHint("use another default or on_timeout")
 		}
 	}
 	return nil
 }
 
+// CheckHold returns CodeInvalid if hold is out of range.
 func CheckHold(hold Duration) error {
 	if d := time.Duration(hold); d < MinTimeout || d > MaxTimeout {
-		return Errorf(CodeInvalid, "hold: %s is not between %s and %s", d, MinTimeout, MaxTimeout)
+		return Errorf(CodeInvalid, "hold: %s is out of range (%s to %s)", d, MinTimeout, MaxTimeout)
 	}
 	return nil
 }
 
-// Batches reports whether the request can be shown with others: its text is
-// short, and every decision is a press.
+// Batches reports whether the request can be shown in a batch, because its text
+// is short and every decision is one click.
 func (r Ask) Batches() bool {
 	return r.Batch > 0 && r.Approval != nil && r.Session != "" && r.Approval.Confirm == "" && r.OnTimeout != OnTimeoutEscalate &&
 		len(r.Prompt)+len(r.Approval.Input) <= MaxBatchItem
 }
 
-// normalizeLife checks what decides how the interaction lives.
+// normalizeLife checks the fields about the lifetime of the interaction.
 func (r *Ask) normalizeLife() error {
 	if r.Hold == 0 {
 		r.Hold = Duration(DefaultHold)
@@ -158,40 +160,40 @@ func (r *Ask) normalizeLife() error {
 		r.MaxRounds = DefaultRounds
 	}
 	if r.MaxRounds < 1 || r.MaxRounds > MaxRounds {
-		return Errorf(CodeInvalid, "max_rounds: %d is not 1 to %d", r.MaxRounds, MaxRounds)
+		return Errorf(CodeInvalid, "max_rounds: %d is out of range (1 to %d)", r.MaxRounds, MaxRounds)
 	}
 	if r.Declinable && r.Kind == KindApproval {
-		return Errorf(CodeInvalid, "declinable: is for asks only; an approval can be denied")
+		return Errorf(CodeInvalid, "declinable: only allowed for questions; an approval can be denied")
 	}
 	if err := r.checkDelays(); err != nil {
 		return err
 	}
 	if r.Join && r.Session == "" {
-		return Errorf(CodeInvalid, "join: needs the request's session")
+		return Errorf(CodeInvalid, "join: requires a session").WithHint("set session")
 	}
 	if r.OneAtATime && r.Session == "" {
-		return Errorf(CodeInvalid, "one_at_a_time: needs the request's session")
+		return Errorf(CodeInvalid, "one_at_a_time: requires a session").WithHint("set session")
 	}
 	return nil
 }
 
-// checkDelays checks what holds the cards back.
+// checkDelays checks the fields that delay the cards.
 func (r *Ask) checkDelays() error {
 	if g := time.Duration(r.Grace); g < 0 || g > MaxGrace || g >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "grace: %s is not between 0 and %s, and less than the timeout", g, MaxGrace)
+		return Errorf(CodeInvalid, "grace: %s is out of range (0s to %s, and less than timeout)", g, MaxGrace)
 	}
 	if b := time.Duration(r.Batch); b < 0 || b > MaxBatchWindow || b >= time.Duration(r.Timeout) {
-		return Errorf(CodeInvalid, "batch: %s is not between 0 and %s, and less than the timeout", b, MaxBatchWindow)
+		return Errorf(CodeInvalid, "batch: %s is out of range (0s to %s, and less than timeout)", b, MaxBatchWindow)
 	}
 	return nil
 }
 
-// normalizeView checks what decides how the interaction is shown.
+// normalizeView checks the fields about the appearance of the interaction.
 func (r *Ask) normalizeView() error {
 	switch r.Presentation {
 	case "", PresentTool, PresentQuestionnaire:
 	default:
-		return Errorf(CodeInvalid, "presentation: unknown %q", r.Presentation).WithHint("use tool or questionnaire")
+		return Errorf(CodeInvalid, "presentation: unknown value %q", r.Presentation).WithHint("use tool or questionnaire")
 	}
 	if r.CompletedView != nil {
 		if err := r.CompletedView.Check(r.Questions); err != nil {
@@ -203,7 +205,7 @@ func (r *Ask) normalizeView() error {
 	}
 	for id := range r.Initial {
 		if !slices.ContainsFunc(r.Questions, func(q Question) bool { return q.ID == id }) {
-			return Errorf(CodeInvalid, "initial: there is no question %q", id)
+			return Errorf(CodeInvalid, "initial: unknown question %q", id)
 		}
 	}
 	if _, problem := (Interaction{Ask: Ask{Questions: r.Questions}}).Split(r.Initial); problem != "" {
@@ -215,11 +217,11 @@ func (r *Ask) normalizeView() error {
 func (r *Ask) normalizeNotice() error {
 	switch {
 	case r.Approval != nil || len(r.Questions) > 0:
-		return Errorf(CodeInvalid, "kind: a notice asks nothing").WithHint("leave approval and questions out, or send another kind")
+		return Errorf(CodeInvalid, "kind: a notice cannot have questions or an approval").WithHint("remove them, or use kind ask or approval")
 	case r.OnTimeout != "" && r.OnTimeout != OnTimeoutExpire:
-		return Errorf(CodeInvalid, "on_timeout: a notice waits for nobody")
+		return Errorf(CodeInvalid, "on_timeout: %q is not allowed for a notice", r.OnTimeout)
 	case r.Declinable:
-		return Errorf(CodeInvalid, "declinable: is for asks only")
+		return Errorf(CodeInvalid, "declinable: only allowed for questions")
 	}
 	r.MaxRounds = 1
 	return nil
@@ -227,7 +229,7 @@ func (r *Ask) normalizeNotice() error {
 
 func (r *Ask) normalizeApproval() error {
 	if len(r.Questions) > 0 {
-		return Errorf(CodeInvalid, "questions: an approval has none").WithHint("send kind ask, or leave the questions out")
+		return Errorf(CodeInvalid, "questions: not allowed for an approval").WithHint("remove the questions, or use kind ask")
 	}
 	if r.Approval == nil {
 		r.Approval = &Approval{}
@@ -258,14 +260,14 @@ func (r *Ask) normalizeApproval() error {
 
 func (a *Approval) normalizeInput() error {
 	if len(a.Input) > MaxInput {
-		return Errorf(CodeInvalid, "approval.input: %d bytes are more than %d", len(a.Input), MaxInput)
+		return Errorf(CodeInvalid, "approval.input: %d bytes are too many (at most %d)", len(a.Input), MaxInput)
 	}
 	if len(a.Input) == 0 {
 		return nil
 	}
 	var buf bytes.Buffer
 	if err := json.Compact(&buf, a.Input); err != nil || !utf8.Valid(a.Input) {
-		return Errorf(CodeInvalid, "approval.input: is not valid JSON")
+		return Errorf(CodeInvalid, "approval.input: invalid JSON")
 	}
 	a.Input = buf.Bytes()
 	if err := CheckJSON(a.Input); err != nil {
@@ -285,31 +287,33 @@ func (a *Approval) normalizeScopes(session string) error {
 	for i, s := range a.Scopes {
 		switch {
 		case s != ScopeOnce && s != ScopeSession && s != ScopeAlways:
-			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown %q", i, s).WithHint("use once, session, always")
+			return Errorf(CodeInvalid, "approval.scopes[%d]: unknown scope %q", i, s).WithHint("use once, session or always")
 		case slices.Contains(a.Scopes[:i], s):
-			return Errorf(CodeInvalid, "approval.scopes[%d]: %q is there twice", i, s)
+			return Errorf(CodeInvalid, "approval.scopes[%d]: duplicate scope %q", i, s)
 		case s == ScopeSession && session == "":
-			return Errorf(CodeInvalid, "approval.scopes[%d]: session needs the request's session", i)
+			return Errorf(CodeInvalid, "approval.scopes[%d]: the scope session requires a session", i).WithHint("set session")
 		}
 	}
 	slices.SortFunc(a.Scopes, func(x, y Scope) int { return ScopeOrder(x) - ScopeOrder(y) })
 	return nil
 }
 
+// ScopeOrder returns the rank of a scope, from narrow to wide. It returns -1 for
+// an unknown scope.
 func ScopeOrder(s Scope) int { return slices.Index([]Scope{ScopeOnce, ScopeSession, ScopeAlways}, s) }
 
-// CheckText refuses text that is too long, not UTF-8, or carries control
-// characters that no chat shows.
+// CheckText returns CodeInvalid for text that is too long, is not valid UTF-8,
+// or contains control characters that no chat platform shows.
 func CheckText(field, s string, maxBytes int) error {
 	if len(s) > maxBytes {
-		return Errorf(CodeInvalid, "%s: %d bytes are more than %d", field, len(s), maxBytes)
+		return Errorf(CodeInvalid, "%s: %d bytes are too many (at most %d)", field, len(s), maxBytes)
 	}
 	if !utf8.ValidString(s) {
-		return Errorf(CodeInvalid, "%s: is not valid UTF-8", field)
+		return Errorf(CodeInvalid, "%s: invalid UTF-8", field)
 	}
 	for _, r := range s {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != 0x1b {
-			return Errorf(CodeInvalid, "%s: holds the control character %U", field, r)
+			return Errorf(CodeInvalid, "%s: control character %U is not allowed", field, r)
 		}
 	}
 	return nil

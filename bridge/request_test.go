@@ -13,27 +13,27 @@ func TestNormalizeRefuses(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 70<<10)
 	for want, body := range map[string]string{
-		"prompt: is empty":                      `{"prompt":"  "}`,
-		"prompt: 71680 bytes":                   `{"prompt":"` + long + `"}`,
-		"control character U+0000":              `{"prompt":"a\u0000b"}`,
-		"kind: unknown":                         `{"prompt":"x","kind":"poll"}`,
-		`widget: unknown "slider"`:              `{"prompt":"x","questions":[{"widget":"slider"}]}`,
-		"widget: is empty":                      `{"prompt":"x","questions":[{}]}`,
-		"options: radio needs some":             `{"prompt":"x","questions":[{"widget":"radio"}]}`,
-		"options: confirm has two":              `{"prompt":"x","questions":[{"widget":"confirm","options":[{"value":"a"}]}]}`,
-		"options[1].value: \"a\" is there":      `{"prompt":"x","questions":[{"widget":"radio","options":[{"value":"a"},{"value":"a"}]}]}`,
-		"header: is longer than 12":             `{"prompt":"x","questions":[{"widget":"text","header":"thirteen chars"}]}`,
-		"questions[1].id: \"a\" is there twice": `{"prompt":"x","questions":[{"id":"a","text":"?","widget":"text"},{"id":"a","text":"?","widget":"text"}]}`,
-		"questions[1].text: is empty":           `{"prompt":"x","questions":[{"text":"?","widget":"text"},{"widget":"text"}]}`,
-		"pattern: is not":                       `{"prompt":"x","questions":[{"widget":"text","pattern":"("}]}`,
-		"default: That is not one":              `{"prompt":"x","questions":[{"widget":"radio","options":[{"value":"a"}],"default":"b"}]}`,
-		"text has no options":                   `{"prompt":"x","questions":[{"widget":"text","options":[{"value":"a"}]}]}`,
-		"an approval has none":                  `{"prompt":"x","approval":{},"questions":[{"widget":"text"}]}`,
-		"scopes[0]: unknown":                    `{"prompt":"x","approval":{"scopes":["forever"]}}`,
-		"session needs the request's session":   `{"prompt":"x","approval":{"scopes":["session"]}}`,
-		"timeout: 500ms":                        `{"prompt":"x","timeout":0.5}`,
-		"on_timeout: deny is for approvals":     `{"prompt":"x","on_timeout":"deny"}`,
-		"default: is needed":                    `{"prompt":"x","on_timeout":"default"}`,
+		"prompt: required":                                 `{"prompt":"  "}`,
+		"prompt: 71680 bytes":                              `{"prompt":"` + long + `"}`,
+		"control character U+0000":                         `{"prompt":"a\u0000b"}`,
+		"kind: unknown":                                    `{"prompt":"x","kind":"poll"}`,
+		`unknown widget "slider"`:                          `{"prompt":"x","questions":[{"widget":"slider"}]}`,
+		"widget: required":                                 `{"prompt":"x","questions":[{}]}`,
+		"options: required for radio":                      `{"prompt":"x","questions":[{"widget":"radio"}]}`,
+		"options: confirm requires exactly 2":              `{"prompt":"x","questions":[{"widget":"confirm","options":[{"value":"a"}]}]}`,
+		"options[1].value: duplicate value \"a\"":          `{"prompt":"x","questions":[{"widget":"radio","options":[{"value":"a"},{"value":"a"}]}]}`,
+		"header: too long (at most 12 ":                    `{"prompt":"x","questions":[{"widget":"text","header":"thirteen chars"}]}`,
+		"questions[1].id: duplicate ID \"a\"":              `{"prompt":"x","questions":[{"id":"a","text":"?","widget":"text"},{"id":"a","text":"?","widget":"text"}]}`,
+		"questions[1].text: required":                      `{"prompt":"x","questions":[{"text":"?","widget":"text"},{"widget":"text"}]}`,
+		"pattern: invalid RE2":                             `{"prompt":"x","questions":[{"widget":"text","pattern":"("}]}`,
+		"default: That is not one":                         `{"prompt":"x","questions":[{"widget":"radio","options":[{"value":"a"}],"default":"b"}]}`,
+		"options and allow_other are not allowed for text": `{"prompt":"x","questions":[{"widget":"text","options":[{"value":"a"}]}]}`,
+		"questions: not allowed for an approval":           `{"prompt":"x","approval":{},"questions":[{"widget":"text"}]}`,
+		"scopes[0]: unknown scope":                         `{"prompt":"x","approval":{"scopes":["forever"]}}`,
+		"scope session requires a session":                 `{"prompt":"x","approval":{"scopes":["session"]}}`,
+		"timeout: 500ms":                                   `{"prompt":"x","timeout":0.5}`,
+		"deny is only allowed for approvals":               `{"prompt":"x","on_timeout":"deny"}`,
+		"default: required":                                `{"prompt":"x","on_timeout":"default"}`,
 	} {
 		var r bridge.Request
 		if err := json.Unmarshal([]byte(body), &r); err != nil {
@@ -98,9 +98,9 @@ func TestCheckAnswers(t *testing.T) {
 		{text, bridge.TextAnswer("abc"), "", "abc", ""},
 		{text, bridge.TextAnswer("a"), "", "", "at least 2"},
 		{text, bridge.TextAnswer("abcde"), "", "", "at most 4"},
-		{text, bridge.TextAnswer("AB"), "", "", "does not have the form"},
-		{text, bridge.TextAnswer("a\nb"), "", "", "Only one line"},
-		{text, bridge.TextAnswer(""), "", "", "An answer is needed"},
+		{text, bridge.TextAnswer("AB"), "", "", "required format"},
+		{text, bridge.TextAnswer("a\nb"), "", "", "single line"},
+		{text, bridge.TextAnswer(""), "", "", "Enter an answer"},
 	} {
 		got, problem := c.q.Check(c.a, c.other)
 		if got.String() != c.want || (problem == "") != (c.problem == "") || !strings.Contains(problem, c.problem) {
@@ -137,7 +137,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		again := r
 		if err := again.Normalize(); err != nil {
-			t.Errorf("what is normal is refused: %v", err)
+			t.Errorf("a normalized request is rejected: %v", err)
 		}
 	})
 }

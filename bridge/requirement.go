@@ -6,53 +6,53 @@ import (
 	"strings"
 )
 
-// Requirement holds the requirements of one route of a request that has
-// several.
+// Requirement holds the requirements of one route of a request with several
+// routes.
 type Requirement struct {
 	Route      string      `json:"route"`
 	Responders []Responder `json:"responders"`
 	Groups     []string    `json:"groups,omitempty"`
-	// Quorum is the number of its own responders who have to approve. Zero means
-	// one.
+	// Quorum is the number of required approvals by its own responders.
+	// Zero means one.
 	Quorum int `json:"quorum,omitempty"`
-	// Must are the required approvers, see Interaction.Must. They count only if
-	// they are responders of this route.
+	// Must lists the required approvers; see Placement.Must. They count
+	// only if they are responders of this route.
 	Must     []string `json:"must,omitempty"`
 	HandOver []string `json:"hand_over,omitempty"`
-	// Escalation names the people of this route who are asked next under
+	// Escalation is asked for this route after the deadline under
 	// OnTimeoutEscalate.
 	Escalation *Escalation `json:"escalation,omitempty"`
 }
 
-// Addition is a group of people who were added to a request while it was
-// pending.
+// Addition holds people who were added to a request while it was pending.
 type Addition struct {
-	// For is the route of the requirement that they count for. It is empty if
-	// the request has one route.
+	// For is the route of the requirement that they count toward. It is
+	// empty if the request has one route.
 	For string `json:"for,omitempty"`
-	// Route is the route they belong to. If it is empty, they were added by
-	// name.
+	// Route is the route that they belong to. It is empty if they were
+	// added by name.
 	Route      string      `json:"route,omitempty"`
 	Responders []Responder `json:"responders,omitempty"`
 	Groups     []string    `json:"groups,omitempty"`
 }
 
 // Add adds people to the responders, and to the requirement that they count
-// for.
-func (i *Interaction) Add(a Addition) {
-	i.Responders = append(slices.Clone(i.Responders), Missing(i.Responders, a.Responders)...)
-	i.Groups = append(slices.Clone(i.Groups), Missing(i.Groups, a.Groups)...)
-	i.Added = append(slices.Clone(i.Added), a)
-	i.Requirements = slices.Clone(i.Requirements)
-	for n := range i.Requirements {
-		if q := &i.Requirements[n]; q.Route == a.For {
+// toward.
+func (p *Placement) Add(a Addition) {
+	p.Responders = append(slices.Clone(p.Responders), Missing(p.Responders, a.Responders)...)
+	p.Groups = append(slices.Clone(p.Groups), Missing(p.Groups, a.Groups)...)
+	p.Added = append(slices.Clone(p.Added), a)
+	p.Requirements = slices.Clone(p.Requirements)
+	for n := range p.Requirements {
+		if q := &p.Requirements[n]; q.Route == a.For {
 			q.Responders = append(slices.Clone(q.Responders), Missing(q.Responders, a.Responders)...)
 			q.Groups = append(slices.Clone(q.Groups), Missing(q.Groups, a.Groups)...)
 		}
 	}
 }
 
-// RouteRequirements are those of each route, also where there is only one.
+// RouteRequirements returns the requirements of each route, even if there is
+// only one route.
 func (i Interaction) RouteRequirements() []Requirement {
 	if len(i.Requirements) > 0 {
 		return i.Requirements
@@ -63,22 +63,22 @@ func (i Interaction) RouteRequirements() []Requirement {
 	}}
 }
 
-// slot is one thing that approvals are counted for, in addition to the quorum
-// of the whole request.
+// slot is a requirement that approvals are counted toward, in addition to the
+// quorum of the request.
 type slot struct {
 	Requirement int // index into Requirements; -1 for Interaction.Must
 	Must        string
 	needed      int
 }
 
-// ApprovalSlots are in an order that votes refer to: those of Must, then for each
-// requirement its quorum and its required approvers.
-func (i Interaction) ApprovalSlots() []slot {
+// ApprovalSlots returns the slots in the order that votes refer to: those of
+// Must, and then for each requirement its quorum and its required approvers.
+func (p Placement) ApprovalSlots() []slot {
 	var out []slot
-	for _, who := range i.Must {
+	for _, who := range p.Must {
 		out = append(out, slot{-1, who, 1})
 	}
-	for n, q := range i.Requirements {
+	for n, q := range p.Requirements {
 		out = append(out, slot{n, "", max(q.Quorum, 1)})
 		for _, who := range q.Must {
 			out = append(out, slot{n, who, 1})
@@ -87,17 +87,17 @@ func (i Interaction) ApprovalSlots() []slot {
 	return out
 }
 
-// Slots are the numbers of approvals that are needed of different people, in
-// addition to the quorum of the whole request. Vote.Covers are indexes of them.
-func (i Interaction) Slots() []int {
+// Slots returns the number of approvals that each slot requires. Vote.Covers
+// holds indexes into this list.
+func (p Placement) Slots() []int {
 	var out []int
-	for _, s := range i.ApprovalSlots() {
+	for _, s := range p.ApprovalSlots() {
 		out = append(out, s.needed)
 	}
 	return out
 }
 
-// missingOf says who still has to approve on the route of a requirement.
+// missingOf describes the approvals that a requirement still lacks.
 func (r Record) missingOf(n int) string {
 	var s []string
 	for at, slot := range r.Interaction.ApprovalSlots() {
@@ -121,18 +121,18 @@ func (r Record) missingOf(n int) string {
 	return strings.Join(s, " and ")
 }
 
-// Require adds what one more route requires.
-func (i *Interaction) Require(q Requirement, route Route) {
-	i.Requirements = append(i.Requirements, q)
-	i.Destinations = append(i.Destinations, Missing(i.Destinations, route.Destinations)...)
-	i.Responders = append(i.Responders, Missing(i.Responders, q.Responders)...)
-	i.Groups = append(i.Groups, Missing(i.Groups, q.Groups)...)
-	i.HandOver = append(i.HandOver, Missing(i.HandOver, q.HandOver)...)
-	i.Quorum = max(i.Quorum, q.Quorum)
+// Require adds the requirement and the destinations of a route.
+func (p *Placement) Require(q Requirement, route Route) {
+	p.Requirements = append(p.Requirements, q)
+	p.Destinations = append(p.Destinations, Missing(p.Destinations, route.Destinations)...)
+	p.Responders = append(p.Responders, Missing(p.Responders, q.Responders)...)
+	p.Groups = append(p.Groups, Missing(p.Groups, q.Groups)...)
+	p.HandOver = append(p.HandOver, Missing(p.HandOver, q.HandOver)...)
+	p.Quorum = max(p.Quorum, q.Quorum)
 }
 
-// Escalated is the interaction once its deadline has passed under
-// OnTimeoutEscalate.
+// Escalated returns the interaction in the form that it has after its deadline
+// under OnTimeoutEscalate.
 func (i Interaction) Escalated() Interaction {
 	next := i
 	next.Deadline = i.Deadline.Add(i.Deadline.Sub(i.Created))
@@ -148,4 +148,9 @@ func (i Interaction) Escalated() Interaction {
 		next.Add(a)
 	}
 	return next
+}
+
+// Missing returns the elements of b that are not in a.
+func Missing[T comparable](a, b []T) []T {
+	return slices.DeleteFunc(slices.Clone(b), func(v T) bool { return slices.Contains(a, v) })
 }

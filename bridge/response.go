@@ -5,41 +5,48 @@ import (
 	"time"
 )
 
-// Response is how an interaction ended.
+// Response is the outcome of an interaction.
 type Response struct {
 	State   State             `json:"state"`
-	Answers map[string]Answer `json:"answers,omitempty"` // by question id
-	// Annotations by question id; never nil in a stored response.
+	Answers map[string]Answer `json:"answers,omitempty"` // by question ID
+	// Annotations holds notes by question ID. It is never nil in a stored
+	// response.
 	Annotations map[string]Annotation `json:"annotations"`
-	Scope       Scope                 `json:"scope,omitempty"`  // approved: how far; denied: always, if it is to be remembered
-	Reason      string                `json:"reason,omitempty"` // denied, cancelled, undeliverable, granted
-	Stop        bool                  `json:"stop,omitempty"`   // denied: the agent's turn is to end
-	// Input replaces Approval.Input: a person changed it before approving.
+	// Scope is the scope of an approval, or always for a denial that the agent
+	// has to remember.
+	Scope Scope `json:"scope,omitempty"`
+	// Reason explains an outcome other than a plain answer or approval.
+	Reason string `json:"reason,omitempty"`
+	// Stop means that a denial also ends the agent's turn.
+	Stop bool `json:"stop,omitempty"`
+	// Input replaces Approval.Input if a person edited it before approving.
 	Input json.RawMessage `json:"input,omitempty"`
-	// ApprovedDigest is the digest of the request with Input.
+	// ApprovedDigest is the request digest with Input.
 	ApprovedDigest string `json:"approved_digest,omitempty"`
-	Actor          *Actor `json:"actor,omitempty"` // nil where no human decided
-	// WithdrawnBy is the person who withdrew a cancelled request; nil if its
+	Actor          *Actor `json:"actor,omitempty"` // nil if no person decided
+	// WithdrawnBy is the person who cancelled the request. It is nil if the
 	// agent did.
 	WithdrawnBy *Actor `json:"withdrawn_by,omitempty"`
-	// Rule of the policy that decided; empty: none did.
+	// Rule is the policy rule that decided. It is empty if none did.
 	Rule string `json:"rule,omitempty"`
-	// Grant is the request in which the grant was given that covers this one.
-	// With several, it is that of the first.
+	// Grant is the request in which the grant that covers this one was
+	// given. If there are several grants, it belongs to the first.
 	Grant ID `json:"grant,omitempty"`
-	// Covers states what the approval covers beyond this request: the grants
-	// that it gave, or the grants that gave it. See [Interaction.Coverage].
+	// Covers states what the approval covers beyond this request: the
+	// coverage of the grants that it created or used. See
+	// [Interaction.Coverage].
 	Covers []string `json:"covers,omitempty"`
-	// Message is the one that was pressed; nil where none was.
+	// Message is the message that was clicked. It is nil if there was no
+	// click.
 	Message *MessageRef `json:"message,omitempty"`
 	At      time.Time   `json:"at"`
-	Digest  string      `json:"digest"` // of the interaction that was shown
-	// Proof is the signed [Receipt], made by the daemon that verified the
-	// click. It is empty for an end without a decision.
+	Digest  string      `json:"digest"` // request digest of the interaction that was shown
+	// Proof is the signed receipt of the daemon that verified the click. It
+	// is empty if there was no decision.
 	Proof string `json:"proof,omitempty"`
 }
 
-// Vote is one of the decisions that an approval needs several of.
+// Vote is one approver's decision on an approval that requires several.
 type Vote struct {
 	Actor   Actor       `json:"actor"`
 	State   State       `json:"state"` // approved or denied
@@ -47,23 +54,24 @@ type Vote struct {
 	Reason  string      `json:"reason,omitempty"`
 	At      time.Time   `json:"at"`
 	Message *MessageRef `json:"message,omitempty"`
-	// Covers are the indexes of Interaction.Slots that the voter counted for.
+	// Covers holds the indexes into Placement.Slots that the voter counted
+	// toward.
 	Covers []int `json:"covers,omitempty"`
-	// Shown identifies what the voter was shown, so that an approval counts
-	// only for that.
+	// Shown identifies the content that the voter saw, because an approval
+	// counts only for that content.
 	Shown string `json:"shown,omitempty"`
 	// Proof is the signature of the daemon that verified the click.
 	Proof string `json:"proof,omitempty"`
 }
 
-// Annotation is what came with an answer besides its value.
+// Annotation holds information about an answer other than its value.
 type Annotation struct {
 	Note  string `json:"note,omitempty"`
-	Other bool   `json:"other,omitempty"` // the answer is free text, not one of the options
-	// Preview of the chosen option, where it had one.
+	Other bool   `json:"other,omitempty"` // the answer is typed text, not one of the options
+	// Preview is the preview of the chosen option, if it had one.
 	Preview string `json:"preview,omitempty"`
 }
 
-// Decided reports whether someone, or a rule, decided: any other end of a
-// request is not an answer.
+// Decided reports whether a person or a rule decided. Any other final state
+// means that there is no answer.
 func (s State) Decided() bool { return s == StateAnswered || s == StateApproved || s == StateDenied }

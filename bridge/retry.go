@@ -4,6 +4,6 @@ import (
 	"errors"
 )
 
-// ErrPaced is in the error of a platform that keeps its pace: nothing was sent
-// yet, and the turn comes after RetryAfter.
-var ErrPaced = errors.New("its turn comes later")
+// ErrPaced is wrapped by the error of a platform that queued a call behind its
+// rate limit. Nothing was sent, and the call is possible after RetryAfter.
+var ErrPaced = errors.New("queued behind the rate limit")

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// How long a yes lasts that is not for once; both end earlier when revoked.
+// Lifetimes of grants, unless they are revoked earlier.
 const (
 	SessionGrantTTL = 24 * time.Hour
 	AlwaysGrantTTL  = 30 * 24 * time.Hour
@@ -13,45 +13,48 @@ const (
 // DefaultRoute is the route of a request that names none.
 const DefaultRoute = "default"
 
-// Route says where requests go and who may answer them.
+// Route holds the destinations and responders of requests.
 type Route struct {
 	Destinations []Destination
 	Responders   []Responder
-	// Groups may answer as well; who is in them is looked up when they do.
+	// Members of Groups may also respond. nod looks up the members at the
+	// time of a response.
 	Groups []string
-	// Quorum is how many people have to approve; 0 means one.
+	// Quorum is the number of required approvals. Zero means one.
 	Quorum int
-	// Must are people, and groups with GroupMark, of whom one each has to be
-	// among them.
+	// Must lists the required approvers: people, and groups with GroupMark.
 	Must []string
-	// DenyCounts means that one denial does not end it.
+	// DenyCounts means that one denial does not close a request.
 	DenyCounts bool
-	// Steps are done while nobody answers, except for Quiet hours; Route names the
-	// route of a step, which is resolved when a request is opened.
+	// Steps are taken while no one answers, but not during Quiet hours. The
+	// Route of a step is resolved when a request is opened.
 	Steps []Step
 	Quiet *Quiet
-	// Snooze offers to be reminded so much later, HandOver to ask one of these
-	// people; empty: not.
+	// Snooze is the delay of the reminders on offer, and HandOver lists the
+	// people that responders can delegate to. If one is empty, its control
+	// is not offered.
 	Snooze   time.Duration
 	HandOver []string
-	// AllowSelf lets the human behind the agent answer.
+	// AllowSelf lets the owners of the agent and the requester respond.
 	AllowSelf bool
-	// EscalateTo names the route that is asked next under OnTimeoutEscalate;
-	// empty: none.
+	// EscalateTo is the route that is also asked after the deadline under
+	// OnTimeoutEscalate. It is empty if there is none.
 	EscalateTo string
 }
 
-// Agent is who asks.
+// Agent is a configured agent with its limits.
 type Agent struct {
 	Name string
-	// Routes the agent may use; empty: all.
+	// Routes lists the routes that the agent may use. If it is empty, all
+	// are allowed.
 	Routes []string
-	// Kinds it may send, and scopes that it may offer; empty: all.
+	// Kinds lists the kinds of request that the agent may send, and Scopes
+	// the scopes that it may offer. If one is empty, all are allowed.
 	Kinds  []Kind
 	Scopes []Scope
-	// PerMinute bounds its requests, MaxPending those that wait at once, and
-	// MaxBytes the size of one; 0: no bound.
+	// PerMinute limits the requests per minute, MaxPending the pending
+	// requests, and MaxBytes the size of a request. Zero means no limit.
 	PerMinute, MaxPending, MaxBytes int
-	// Owners are the humans behind the agent.
+	// Owners lists the people who are responsible for the agent.
 	Owners []string
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Effect is what a policy does with an approval.
+// Effect is the effect of a policy on an approval.
 type Effect string
 
-// The effects, the mildest first.
+// The effects, from most to least permissive.
 const (
-	EffectAllow Effect = "allow" // nobody is asked
+	EffectAllow Effect = "allow" // approved without asking anyone
 	EffectAsk   Effect = "ask"
-	EffectDeny  Effect = "deny" // nobody is asked, and no grant helps
+	EffectDeny  Effect = "deny" // denied without asking anyone, regardless of grants
 )
 
-// Act is what a policy judges.
+// Act is the operation that a policy evaluates.
 type Act struct {
 	Agent string
 	Tool  string
@@ -24,49 +24,53 @@ type Act struct {
 	Where string
 }
 
-// Ruling is what a policy says about an act. Zero fields leave the request as
-// it is.
+// Ruling is the result of evaluating a policy. A zero field leaves the request
+// unchanged.
 type Ruling struct {
 	Effect Effect `json:"effect"`
-	Rule   string `json:"rule,omitempty"` // that decided; empty: none matched
+	Rule   string `json:"rule,omitempty"` // the rule that matched; empty if none did
 	Reason string `json:"reason,omitempty"`
 
-	// Routes are the routes whose responders must all approve, in order. Empty
-	// means the route of the request. A request made of parts has one for each
-	// part that a rule sends elsewhere.
+	// Routes lists the routes that must all approve, in order. If it is
+	// empty, the route of the request applies. If the operation has several
+	// parts, each can add a route.
 	Routes    []string  `json:"routes,omitempty"`
 	Risk      string    `json:"risk,omitempty"`
-	Scopes    []Scope   `json:"scopes,omitempty"` // that may be offered
+	Scopes    []Scope   `json:"scopes,omitempty"` // scopes that may be offered
 	Timeout   Duration  `json:"timeout,omitempty"`
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
 	Quorum    int       `json:"quorum,omitempty"`
 	Confirm   string    `json:"confirm,omitempty"`
-	// Redact names fields of the input that people do not see.
+	// Redact lists fields of the input that people must not see.
 	Redact []string `json:"redact,omitempty"`
-	// GrantFor bounds how long a grant lasts. Zero means no bound of its own.
+	// GrantFor limits how long a grant lasts. Zero means no additional
+	// limit.
 	GrantFor Duration `json:"grant_for,omitempty"`
-	// Grants are the rules that a grant would cover, one for each part of the
-	// act that is asked about. If empty, a grant covers the exact request only.
+	// Grants lists the rules that a grant would cover, one for each part of
+	// the operation that requires approval. If it is empty, a grant covers
+	// the exact request only.
 	Grants []RuleGrant `json:"grants,omitempty"`
 }
 
-// RuleGrant is a rule, written by the operator, that a grant can cover.
+// RuleGrant is a configured rule that a grant can cover.
 type RuleGrant struct {
-	// Key identifies the rule and its conditions: it changes when the rule is
-	// edited, so that a grant never covers more than was shown.
+	// Key identifies the rule and its conditions. It changes when the rule
+	// is edited, so that a grant never covers more than its card stated.
 	Key  string `json:"key"`
-	Rule string `json:"rule"` // name
-	// Covers states in words what the rule matches.
+	Rule string `json:"rule"` // name of the rule
+	// Covers describes what the rule matches.
 	Covers string `json:"covers"`
 }
 
-// Policy judges acts before any human is disturbed. It is safe for concurrent
-// use.
+// Policy evaluates operations before people are asked. It is safe for
+// concurrent use.
 type Policy interface {
+	// Judge evaluates an operation.
 	Judge(Act) Ruling
 }
 
-// Limit keeps of what is on offer what the scopes allow; once is always left.
+// Limit removes the scopes and decisions that the given scopes do not allow.
+// Once always remains.
 func (a *Approval) Limit(scopes []Scope) {
 	keep := func(s Scope) bool { return s == ScopeOnce || slices.Contains(scopes, s) }
 	if a.Scopes = slices.DeleteFunc(slices.Clone(a.Scopes), func(s Scope) bool { return !keep(s) }); len(a.Scopes) == 0 {
@@ -83,8 +87,8 @@ func (a *Approval) Limit(scopes []Scope) {
 	}
 }
 
-// WithoutEdit takes the edit back: what is confirmed or hidden cannot be
-// edited.
+// WithoutEdit removes the edit decision, because an input that requires
+// confirmation or is redacted cannot be edited.
 func (a *Approval) WithoutEdit() {
 	if !slices.Contains(a.Decisions, DecideEdit) {
 		return
@@ -96,24 +100,7 @@ func (a *Approval) WithoutEdit() {
 	}
 }
 
-// Ruled is the response of a policy that asks nobody; nil: people are asked.
-func (i Interaction) Ruled(r Ruling) *Response {
-	resp := &Response{Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
-	switch r.Effect {
-	case EffectAllow:
-		resp.State, resp.Scope = StateApproved, ScopeOnce
-	case EffectDeny:
-		resp.State = StateDenied
-	default:
-		return nil
-	}
-	if resp.Reason == "" {
-		resp.Reason = "by the rule " + r.Rule
-	}
-	return resp
-}
-
-// grantTTL is how long a grant lasts.
+// grantTTL returns the lifetime of a grant, which is at most longest.
 func (r Ruling) grantTTL(longest time.Duration) time.Duration {
 	if d := time.Duration(r.GrantFor); d > 0 {
 		return min(d, longest)

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// ParseSchema reads the JSON Schema of a form: a flat object of strings (with
-// format, length and pattern), numbers with bounds, booleans, and single and
-// multiple choices (enum, or oneOf and anyOf of const and title), which is what
-// elicitation forms are made of. The fields come in the order of the
-// properties, their Part is the property's name. What is outside of that is
-// CodeInvalid and named.
+// ParseSchema parses the JSON Schema of a form. It supports what MCP
+// elicitation supports: a flat object of strings (with format, length and
+// pattern), numbers with bounds, booleans, and single and multiple choices
+// (enum, or oneOf and anyOf with const and title). The fields are in the order
+// of the properties, and their Part is the name of the property. ParseSchema
+// returns CodeInvalid, with the keyword in the message, for anything else.
 func ParseSchema(raw json.RawMessage) ([]Field, error) {
 	top, err := members("schema", raw, "type", "properties", "required", "title", "description", "additionalProperties", "$schema")
 	if err != nil {
@@ -23,25 +23,25 @@ func ParseSchema(raw json.RawMessage) ([]Field, error) {
 	}
 	var kind string
 	if err := decode("schema.type", top.get("type"), &kind); err != nil || kind != "object" {
-		return nil, Errorf(CodeInvalid, "schema.type: is not \"object\"").WithHint("a form is one flat object")
+		return nil, Errorf(CodeInvalid, "schema.type: must be \"object\"").WithHint("use one flat object")
 	}
 	var required []string
 	if err := decode("schema.required", top.get("required"), &required); err != nil {
 		return nil, err
 	}
 	if !top.has("properties") {
-		return nil, Errorf(CodeInvalid, "schema.properties: is missing")
+		return nil, Errorf(CodeInvalid, "schema.properties: required")
 	}
 	properties, err := members("schema.properties", top.get("properties"))
 	if err != nil {
 		return nil, err
 	}
 	if len(properties) == 0 || len(properties) > MaxFields {
-		return nil, Errorf(CodeInvalid, "schema.properties: %d are not 1 to %d", len(properties), MaxFields)
+		return nil, Errorf(CodeInvalid, "schema.properties: %d properties are out of range (1 to %d)", len(properties), MaxFields)
 	}
 	for n, name := range required {
 		if !properties.has(name) {
-			return nil, Errorf(CodeInvalid, "schema.required[%d]: there is no property %q", n, name)
+			return nil, Errorf(CodeInvalid, "schema.required[%d]: unknown property %q", n, name)
 		}
 	}
 	var out []Field
@@ -75,10 +75,10 @@ func (l memberList) get(name string) json.RawMessage {
 
 func (l memberList) has(name string) bool { return l.get(name) != nil }
 
-// members reads an object in its own order. With names given, any other is
-// refused.
+// members parses an object and keeps its order. If names are given, it rejects
+// all others.
 func members(at string, raw json.RawMessage, known ...string) (memberList, error) {
-	bad := Errorf(CodeInvalid, "%s: is not an object", at)
+	bad := Errorf(CodeInvalid, "%s: must be an object", at)
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, bad
@@ -96,9 +96,9 @@ func members(at string, raw json.RawMessage, known ...string) (memberList, error
 		}
 		switch {
 		case len(known) > 0 && !slices.Contains(known, name):
-			return nil, Errorf(CodeInvalid, "%s.%s: is not supported", at, name).WithHint("supported here: %s", strings.Join(known, ", "))
+			return nil, Errorf(CodeInvalid, "%s.%s: not supported", at, name).WithHint("use only %s", strings.Join(known, ", "))
 		case out.has(name):
-			return nil, Errorf(CodeInvalid, "%s.%s: is there twice", at, name)
+			return nil, Errorf(CodeInvalid, "%s.%s: duplicate name", at, name)
 		}
 		out = append(out, member{name, v})
 	}
@@ -111,13 +111,13 @@ func members(at string, raw json.RawMessage, known ...string) (memberList, error
 	return out, nil
 }
 
-// decode reads a value that may be missing.
+// decode decodes a value that may be missing.
 func decode(at string, raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return Errorf(CodeInvalid, "%s: is not %s", at, wanted(v))
+		return Errorf(CodeInvalid, "%s: must be %s", at, wanted(v))
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func wanted(v any) string {
 	case **float64:
 		return "a number"
 	}
-	return "of the right type"
+	return "a value of the right type"
 }
 
 var (
@@ -160,13 +160,13 @@ func property(at string, p member) (Field, error) {
 	}
 	keywords, ok := typeKeywords[kind]
 	if !ok {
-		return Field{}, Errorf(CodeInvalid, "%s.type: %q is not supported", at, kind).WithHint("use string, number, integer, boolean, or array of choices")
+		return Field{}, Errorf(CodeInvalid, "%s.type: %q is not supported", at, kind).WithHint("use string, number, integer, boolean, or an array of choices")
 	}
 	if all, err = members(at, p.value, slices.Concat(commonKeywords, keywords)...); err != nil {
 		return Field{}, err
 	}
 	f := Field{Part: p.name}
-	f.ID = "p" // a name of its own comes with the question
+	f.ID = "p" // replaced once the question is known
 	f.Text = p.name
 	if err := errors.Join(decode(at+".title", all.get("title"), &f.Text), decode(at+".description", all.get("description"), &f.Description)); err != nil {
 		return f, FirstOf(err)
@@ -189,7 +189,7 @@ func property(at string, p member) (Field, error) {
 	if d := all.get("default"); d != nil && string(d) != "null" {
 		var a Answer
 		if err := json.Unmarshal(d, &a); err != nil {
-			return f, Errorf(CodeInvalid, "%s.default: is not a value of the property", at)
+			return f, Errorf(CodeInvalid, "%s.default: invalid value", at)
 		}
 		a = f.unwrap(a)
 		f.Default = &a
@@ -200,7 +200,7 @@ func property(at string, p member) (Field, error) {
 	return f, nil
 }
 
-// FirstOf is the first of joined errors, which already names its place.
+// FirstOf returns the first of joined errors, whose message contains the field.
 func FirstOf(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()[0]
@@ -221,7 +221,7 @@ func (f *Field) stringType(at string, all memberList) error {
 		f.Widget, f.Options = WidgetSelect, options
 		for _, name := range []string{"minLength", "maxLength", "pattern", "format"} {
 			if all.has(name) {
-				return Errorf(CodeInvalid, "%s.%s: is not supported beside choices", at, name)
+				return Errorf(CodeInvalid, "%s.%s: not supported together with choices", at, name)
 			}
 		}
 		return nil
@@ -238,7 +238,7 @@ func (f *Field) stringType(at string, all memberList) error {
 	}
 	f.Widget = widget
 	if f.MaxLength > DefaultMaxLength {
-		f.MaxLength = DefaultMaxLength // less than allowed is allowed too
+		f.MaxLength = DefaultMaxLength // a stricter limit is valid
 	}
 	if pattern != "" {
 		// A schema's pattern may match anywhere in the text.
@@ -249,7 +249,7 @@ func (f *Field) stringType(at string, all memberList) error {
 
 func (f *Field) arrayType(at string, all memberList) error {
 	if !all.has("items") {
-		return Errorf(CodeInvalid, "%s.items: is missing", at).WithHint("only arrays of choices are supported")
+		return Errorf(CodeInvalid, "%s.items: required", at).WithHint("use an array of choices")
 	}
 	items, err := members(at+".items", all.get("items"), "type", "enum", "enumNames", "anyOf", "oneOf")
 	if err != nil {
@@ -260,7 +260,7 @@ func (f *Field) arrayType(at string, all memberList) error {
 		return err
 	}
 	if options == nil {
-		return Errorf(CodeInvalid, "%s.items: has neither enum nor anyOf", at).WithHint("only arrays of choices are supported")
+		return Errorf(CodeInvalid, "%s.items: enum or anyOf is required", at).WithHint("use an array of choices")
 	}
 	f.Widget, f.Options = WidgetCheckbox, options
 	var unique *bool
@@ -268,7 +268,7 @@ func (f *Field) arrayType(at string, all memberList) error {
 		decode(at+".uniqueItems", all.get("uniqueItems"), &unique)))
 }
 
-// choices reads the options of a property; nil where it has none.
+// choices returns the options of a property. It returns nil if there are none.
 func choices(at string, all memberList) ([]Option, error) {
 	var given []string
 	for _, name := range []string{"enum", "oneOf", "anyOf"} {
@@ -280,7 +280,7 @@ func choices(at string, all memberList) ([]Option, error) {
 	case len(given) == 0:
 		return nil, nil
 	case len(given) > 1:
-		return nil, Errorf(CodeInvalid, "%s.%s: not together with %s", at, given[1], given[0])
+		return nil, Errorf(CodeInvalid, "%s.%s: not allowed together with %s", at, given[1], given[0])
 	}
 	out := []Option{}
 	if given[0] != "enum" {
@@ -307,7 +307,7 @@ func choices(at string, all memberList) ([]Option, error) {
 		return nil, err
 	}
 	if len(names) > 0 && len(names) != len(values) {
-		return nil, Errorf(CodeInvalid, "%s.enumNames: has %d entries for %d values", at, len(names), len(values))
+		return nil, Errorf(CodeInvalid, "%s.enumNames: %d names do not match %d values", at, len(names), len(values))
 	}
 	for n, v := range values {
 		o := Option{Value: v}

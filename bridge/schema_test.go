@@ -12,33 +12,35 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// TestSchemaRefuses checks that each unsupported schema is rejected with an error
+// that names the keyword.
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	object := func(properties string) string { return `{"type":"object","properties":{` + properties + `}}` }
 	for want, schema := range map[string]string{
-		"schema: is not an object":                                  `[]`,
-		"schema.type: is not \"object\"":                            `{"type":"string"}`,
-		"schema.allOf: is not supported":                            `{"type":"object","allOf":[]}`,
-		"schema.properties: is missing":                             `{"type":"object"}`,
-		"schema.properties: 0 are not":                              object(``),
-		"schema.required[0]: there is no property \"b\"":            `{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}`,
-		"schema.properties.a.type: \"object\" is not supported":     object(`"a":{"type":"object"}`),
-		"schema.properties.a.type: is not a string":                 object(`"a":{"type":["string","null"]}`),
-		"schema.properties.a.$ref: is not supported":                object(`"a":{"type":"string","$ref":"#/x"}`),
-		"schema.properties.a: is there twice":                       object(`"a":{"type":"string"},"a":{"type":"string"}`),
-		"schema.properties.a.format: \"ipv4\" is not supported":     object(`"a":{"type":"string","format":"ipv4"}`),
-		"schema.properties.a.minimum: is not a number":              object(`"a":{"type":"number","minimum":"1"}`),
-		"schema.properties.a.multipleOf: is not supported":          object(`"a":{"type":"number","multipleOf":2}`),
-		"schema.properties.a.min: is more than max":                 object(`"a":{"type":"number","minimum":3,"maximum":2}`),
-		"schema.properties.a.items: is missing":                     object(`"a":{"type":"array"}`),
-		"schema.properties.a.items: has neither enum nor anyOf":     object(`"a":{"type":"array","items":{"type":"string"}}`),
-		"schema.properties.a.items.items: is not supported":         object(`"a":{"type":"array","items":{"type":"array","items":{}}}`),
-		"schema.properties.a.oneOf[0].const: is not a string":       object(`"a":{"type":"string","oneOf":[{"const":1}]}`),
-		"schema.properties.a.enumNames: has 1 entries for 2 values": object(`"a":{"type":"string","enum":["x","y"],"enumNames":["X"]}`),
-		"schema.properties.a.oneOf: not together with enum":         object(`"a":{"type":"string","enum":["x"],"oneOf":[{"const":"x"}]}`),
-		"schema.properties.a.default: That is not one":              object(`"a":{"type":"string","enum":["x"],"default":"y"}`),
-		"schema.properties.a.default: Please write a whole number":  object(`"a":{"type":"integer","default":1.5}`),
-		"schema.properties.a.pattern: is not a regular":             object(`"a":{"type":"string","pattern":"(?=x)"}`),
+		"schema: must be an object":                                    `[]`,
+		"schema.type: must be \"object\"":                              `{"type":"string"}`,
+		"schema.allOf: not supported":                                  `{"type":"object","allOf":[]}`,
+		"schema.properties: required":                                  `{"type":"object"}`,
+		"schema.properties: 0 properties are out of range":             object(``),
+		"schema.required[0]: unknown property \"b\"":                   `{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}`,
+		"schema.properties.a.type: \"object\" is not supported":        object(`"a":{"type":"object"}`),
+		"schema.properties.a.type: must be a string":                   object(`"a":{"type":["string","null"]}`),
+		"schema.properties.a.$ref: not supported":                      object(`"a":{"type":"string","$ref":"#/x"}`),
+		"schema.properties.a: duplicate name":                          object(`"a":{"type":"string"},"a":{"type":"string"}`),
+		"schema.properties.a.format: \"ipv4\" is not supported":        object(`"a":{"type":"string","format":"ipv4"}`),
+		"schema.properties.a.minimum: must be a number":                object(`"a":{"type":"number","minimum":"1"}`),
+		"schema.properties.a.multipleOf: not supported":                object(`"a":{"type":"number","multipleOf":2}`),
+		"schema.properties.a.min: greater than max":                    object(`"a":{"type":"number","minimum":3,"maximum":2}`),
+		"schema.properties.a.items: required":                          object(`"a":{"type":"array"}`),
+		"schema.properties.a.items: enum or anyOf is required":         object(`"a":{"type":"array","items":{"type":"string"}}`),
+		"schema.properties.a.items.items: not supported":               object(`"a":{"type":"array","items":{"type":"array","items":{}}}`),
+		"schema.properties.a.oneOf[0].const: must be a string":         object(`"a":{"type":"string","oneOf":[{"const":1}]}`),
+		"schema.properties.a.enumNames: 1 names do not match 2 values": object(`"a":{"type":"string","enum":["x","y"],"enumNames":["X"]}`),
+		"schema.properties.a.oneOf: not allowed together with enum":    object(`"a":{"type":"string","enum":["x"],"oneOf":[{"const":"x"}]}`),
+		"schema.properties.a.default: That is not one":                 object(`"a":{"type":"string","enum":["x"],"default":"y"}`),
+		"schema.properties.a.default: Enter a whole number":            object(`"a":{"type":"integer","default":1.5}`),
+		"schema.properties.a.pattern: invalid RE2":                     object(`"a":{"type":"string","pattern":"(?=x)"}`),
 	} {
 		if _, err := bridge.ParseSchema(json.RawMessage(schema)); err == nil || !strings.Contains(err.Error(), want) || bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v, want %q", schema, err, want)
@@ -94,8 +96,8 @@ var typedSamples = []string{
 	"2026-11-21T14:30:00Z", "two\nlines", "ÄÖÜ 😀😀😀😀",
 }
 
-// Whatever nod takes for an answer to a form is valid under its schema, by the
-// judgement of a validator that is not ours.
+// TestFormAnswersAreValid checks with an independent validator that every
+// accepted answer to a form is valid under its schema.
 func TestFormAnswersAreValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +131,8 @@ func TestFormAnswersAreValid(t *testing.T) {
 	})
 }
 
-// anyDraft fills in the fields of an interaction, not always well.
+// anyDraft fills in the fields of an interaction, sometimes with invalid
+// values.
 func anyDraft(t *rapid.T, i bridge.Interaction) *bridge.Draft {
 	d := &bridge.Draft{Answers: map[string]bridge.Answer{}}
 	for _, f := range i.Fields() {
@@ -151,7 +154,7 @@ func anyDraft(t *rapid.T, i bridge.Interaction) *bridge.Draft {
 	return d
 }
 
-// validate reports why a JSON value is not valid under a schema.
+// validate returns an error unless a JSON value is valid under a schema.
 func validate(t *rapid.T, schema []byte, value string) error {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -185,7 +188,7 @@ func FuzzParseSchema(f *testing.F) {
 		}
 		i := bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindAsk, Questions: r.Questions}}
 		if len(i.Fields()) == 0 {
-			t.Error("a form without fields was taken")
+			t.Error("a form without fields was accepted")
 		}
 		_, _ = i.Respond(nil) // must not panic
 	})

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Respond makes a response of a draft, or says what is wrong by field.
-func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
+// Respond returns the response for a draft, and the problems by field.
+func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 	resp := Response{State: StateAnswered, Answers: map[string]Answer{}, Annotations: map[string]Annotation{}}
 	problems := map[int]string{}
 	checked := map[string]Answer{}
-	fields := i.Fields()
+	fields := r.Fields()
 	for n, f := range fields {
 		given, other := d.Value(f)
 		answer, problem := f.Check(given, other)
@@ -24,10 +24,10 @@ func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
 			note.Preview = f.Options[k].Preview
 		}
 		if note != (Annotation{}) {
-			resp.Annotations[i.Questions[f.Of].ID] = note
+			resp.Annotations[r.Questions[f.Of].ID] = note
 		}
 	}
-	for n, q := range i.Questions {
+	for n, q := range r.Questions {
 		parts, at := partsOf(fields, n)
 		answer, part, problem := q.compose(parts, checked)
 		if problem != "" && len(problems) == 0 {
@@ -41,7 +41,7 @@ func (i Interaction) Respond(d *Draft) (Response, map[int]string) {
 	return resp, problems
 }
 
-// partsOf are the fields of a question, and the index of the first.
+// partsOf returns the fields of a question, and the index of the first.
 func partsOf(fields []Field, question int) ([]Field, int) {
 	from := slices.IndexFunc(fields, func(f Field) bool { return f.Of == question })
 	to := from
@@ -51,27 +51,28 @@ func partsOf(fields []Field, question int) ([]Field, int) {
 	return fields[from:to], from
 }
 
-// Reply is a whole answer, as a responder sends it who does not click.
+// Reply is a complete response that was sent without a click.
 type Reply struct {
-	// Decision of an approval.
+	// Decision is the decision on an approval.
 	Decision Decision `json:"decision,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	// Input approved instead, for the decision edit.
+	// Input is the edited input, for the decision edit.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Confirm is what the approval wants to have typed.
+	// Confirm is the text that the approval requires to be typed.
 	Confirm string `json:"confirm,omitempty"`
-	// Answers to an ask, by question id, and free text beside the options.
+	// Answers holds answers by question ID, and Others text in addition to
+	// the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
-	// Terms is Interaction.Terms of the request that the person read. If the
-	// requirements changed since, nothing is approved. Nil means zero, the
-	// requirements that the request was opened with.
+	// Terms is Interaction.Terms of the request that the person read. If
+	// the requirements have changed since, nothing is approved. Nil means
+	// zero, the requirements at opening.
 	Terms *int `json:"terms,omitempty"`
-	// Decline ends a declinable ask without an answer.
+	// Decline declines a question without an answer.
 	Decline bool `json:"decline,omitempty"`
 }
 
-// Denies reports whether the reply approves and answers nothing.
+// Denies reports whether the reply denies or declines.
 func (r Reply) Denies() bool {
 	return r.Decline || slices.Contains(allDecisions, r.Decision) && !r.Decision.Approves()
 }

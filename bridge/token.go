@@ -10,53 +10,55 @@ import (
 	"github.com/google/uuid"
 )
 
-// Action is what pressing a control does.
+// Action is the effect of a click on a control.
 type Action byte
 
-// The actions. Their numbers are part of every token on every posted message:
-// never renumber.
+// The actions. Never renumber them, because the tokens on posted messages
+// contain these numbers.
 const (
-	ActionChoose Action = 1 // take an option: answers, or sets it in the draft
-	ActionToggle Action = 2 // flip an option of a list in the draft
+	ActionChoose Action = 1 // choose an option, as the answer or in the draft
+	ActionToggle Action = 2 // toggle an option of a list in the draft
 	ActionPick   Action = 3 // a native select changed: Click.Inputs holds the new value
-	ActionSubmit Action = 4 // settle with the draft and Click.Inputs
+	ActionSubmit Action = 4 // submit the draft and Click.Inputs
 	ActionInput  Action = 5 // open a native text input or form; Option is one of the Option constants
 	ActionStep   Action = 6 // show the question named by Question
-	ActionPage   Action = 7 // show the page of options numbered by Option
+	ActionPage   Action = 7 // show the page of options with the number in Option
 
-	ActionDecline  Action = 8  // end an ask without an answer
-	ActionSnooze   Action = 10 // remind whoever pressed, later
-	ActionHandOver Action = 11 // ask the person numbered by Option as well
-	ActionAll      Action = 9  // decide what is pending of a batch; Option is an index into BatchDecisions, Question how many the card shows
+	ActionDecline  Action = 8  // decline the question without an answer
+	ActionSnooze   Action = 10 // remind the person who clicked later
+	ActionHandOver Action = 11 // delegate to the person with the index in Option
+	// ActionAll decides the pending requests of a batch. Option is an index into
+	// BatchDecisions, and Question the number of requests on the card.
+	ActionAll Action = 9
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.
 const (
-	OptionForm   = 0 // the question itself, or the page of questions that starts at it
-	OptionOther  = 1 // free text beside the options
-	OptionReason = 2 // the reason of a denial
+	OptionForm   = 0 // the question, or the page of questions that starts with it
+	OptionOther  = 1 // text in addition to the options
+	OptionReason = 2 // the reason for a denial
 	// 3 is OptionShown.
-	OptionEdit    = 4 // another input of an approval; Question is the decision
-	OptionConfirm = 5 // what has to be typed to approve; Question is the decision
-	// OptionPage and above name a page of a form that needs several.
+	OptionEdit    = 4 // the edited input of an approval; Question is the decision
+	OptionConfirm = 5 // the text that confirms an approval; Question is the decision
+	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 )
 
-// Control is one thing a human can press. It is bound to one interaction and
-// one destination; Question and Option are indexes into the interaction.
+// Control is a control of a card. It is bound to one interaction and one
+// destination. Question and Option are indexes into the interaction.
 type Control struct {
 	Interaction ID
 	Destination int // 0 to MaxDestinations-1
 	Action      Action
 	Question    int // 0 to MaxQuestions-1
 	Option      int // 0 to MaxOptions-1, a page, or an Option constant
-	// Terms is Interaction.Terms of the card. Of ActionAll, it is the sum of
-	// those of the batch.
+	// Terms is Interaction.Terms of the card. For ActionAll, it is the sum
+	// over the batch.
 	Terms byte
 }
 
-// TokenLength is the length of every token in bytes: what fits the tightest
-// place, the 64 bytes that one service gives a button.
+// TokenLength is the length of every token in bytes. It has to fit in the
+// callback data of a Telegram button, which is limited to 64 bytes.
 const TokenLength = 51
 
 const (
@@ -64,22 +66,23 @@ const (
 	tokenMAC  = 16
 )
 
-// Keyring signs and checks tokens. The first key signs; all verify, so that a
-// key can be rotated while its buttons are still on the wall.
+// Keyring signs and verifies tokens. It signs with the first key and verifies
+// with all keys, so that tokens on posted messages stay valid after a key
+// rotation.
 type Keyring struct{ keys [][]byte }
 
-// MinKey is the least number of bytes a key may have.
+// MinKey is the minimum length of a key in bytes.
 const MinKey = 32
 
 // NewKeyring returns a keyring. It needs at least one key, each of at least
 // MinKey bytes.
 func NewKeyring(keys ...[]byte) (Keyring, error) {
 	if len(keys) == 0 {
-		return Keyring{}, Errorf(CodeInvalid, "key: none given")
+		return Keyring{}, Errorf(CodeInvalid, "key: required")
 	}
 	for _, k := range keys {
 		if len(k) < MinKey {
-			return Keyring{}, Errorf(CodeInvalid, "key: %d bytes are too short", len(k)).WithHint("use at least %d random bytes", MinKey)
+			return Keyring{}, Errorf(CodeInvalid, "key: %d bytes are too short (at least %d)", len(k), MinKey).WithHint("use random bytes")
 		}
 	}
 	return Keyring{keys: keys}, nil
@@ -88,7 +91,7 @@ func NewKeyring(keys ...[]byte) (Keyring, error) {
 // Sign returns the token of a control: TokenLength bytes of unpadded base64url.
 func (k Keyring) Sign(c Control) string {
 	raw := make([]byte, 0, tokenBody+tokenMAC)
-	id, _ := c.Interaction.bytes() // a malformed id yields a token nobody can use
+	id, _ := c.Interaction.bytes() // a malformed ID yields a useless token
 	raw = append(raw, byte(c.Action))
 	raw = append(raw, id[:]...)
 	raw = append(raw, byte(c.Destination), byte(c.Question))
@@ -98,8 +101,8 @@ func (k Keyring) Sign(c Control) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Verify returns the control of a token that Sign made with one of the keys;
-// anything else is CodeForbidden.
+// Verify returns the control of a token that Sign created with one of the keys.
+// It returns CodeForbidden for any other token.
 func (k Keyring) Verify(token string) (Control, error) {
 	bad := Errorf(CodeForbidden, "this control was not made by nod")
 	body, sum, ok := split(token)
@@ -123,18 +126,18 @@ func mac(key, body []byte) []byte {
 	return h.Sum(nil)[:tokenMAC]
 }
 
-// PeekAction is the action a token claims, unchecked: it only tells an adapter
-// which of the Sink's methods to ask. Zero for what is no token.
+// PeekAction returns the unverified action of a token, from which an adapter
+// selects the method of the Sink. It returns zero if the text is not a token.
 func PeekAction(token string) Action {
 	return peek(token).Action
 }
 
-// PeekOption is the option a token claims, unchecked.
+// PeekOption returns the unverified option of a token.
 func PeekOption(token string) int {
 	return peek(token).Option
 }
 
-// PeekQuestion is the question a token claims, unchecked.
+// PeekQuestion returns the unverified question of a token.
 func PeekQuestion(token string) int {
 	return peek(token).Question
 }
@@ -147,8 +150,8 @@ func peek(token string) Control {
 	return decodeControl(body)
 }
 
-// split takes a token apart into what is signed and the signature; false for
-// what has not the form of a token.
+// split splits a token into its body and its MAC. It returns false if the text
+// does not have the form of a token.
 func split(token string) (body, sum []byte, ok bool) {
 	raw, err := DecodeBase64(token)
 	if err != nil || len(raw) != tokenBody+tokenMAC {
@@ -157,9 +160,9 @@ func split(token string) (body, sum []byte, ok bool) {
 	return raw[:tokenBody], raw[tokenBody:], true
 }
 
-// DecodeBase64 decodes unpadded base64 for URLs. It refuses a text that spells
-// the same bytes in another way: the library skips line ends, and without Strict
-// it ignores the last bits.
+// DecodeBase64 decodes unpadded base64url. It accepts only one encoding of the
+// same bytes: package base64 skips line ends, and without Strict it ignores
+// trailing bits.
 func DecodeBase64(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") {
 		return nil, base64.CorruptInputError(strings.IndexAny(s, "\r\n"))
@@ -168,7 +171,7 @@ func DecodeBase64(s string) ([]byte, error) {
 }
 
 func decodeControl(body []byte) Control {
-	id, _ := uuid.FromBytes(body[1:17]) // 16 bytes always are a UUID
+	id, _ := uuid.FromBytes(body[1:17]) // any 16 bytes are a UUID
 	return Control{
 		Interaction: ID(id.String()),
 		Action:      Action(body[0]),

@@ -45,19 +45,19 @@ func TestTokens(t *testing.T) {
 			t.Fatalf("got %+v, %v; want %+v", got, err, c)
 		}
 		if bridge.PeekAction(token) != c.Action || bridge.PeekOption(token) != c.Option || bridge.PeekQuestion(token) != c.Question {
-			t.Fatal("a look into the token shows something else")
+			t.Fatal("peeking into the token returns another control")
 		}
 		if _, err := theirs.Verify(token); bridge.ErrorCode(err) != bridge.CodeForbidden {
-			t.Fatalf("another key takes it: %v", err)
+			t.Fatalf("another key accepts it: %v", err)
 		}
 		altered := []byte(token)
 		n := rapid.IntRange(0, len(altered)-1).Draw(t, "where")
 		altered[n] = rapid.SampledFrom([]byte("ABCXYZabcxyz0189-_=. ")).Filter(func(b byte) bool { return b != token[n] }).Draw(t, "what")
 		if _, err := mine.Verify(string(altered)); err == nil {
-			t.Fatalf("altered at %d: %s is taken", n, altered)
+			t.Fatalf("changed at %d: %s is accepted", n, altered)
 		}
 		if _, err := mine.Verify(token[:n]); err == nil {
-			t.Fatal("a truncated token is taken")
+			t.Fatal("a truncated token is accepted")
 		}
 	})
 }
@@ -72,13 +72,13 @@ func TestKeyRotation(t *testing.T) {
 	}
 	c := bridge.Control{Interaction: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Action: bridge.ActionChoose}
 	if _, err := both.Verify(before.Sign(c)); err != nil {
-		t.Error("a button made before the rotation is dead")
+		t.Error("a token made before the rotation is rejected")
 	}
 	if _, err := before.Verify(both.Sign(c)); err == nil {
 		t.Error("the old key still signs")
 	}
 	if _, err := bridge.NewKeyring([]byte("short")); err == nil {
-		t.Error("a short key is taken")
+		t.Error("a short key is accepted")
 	}
 }
 
@@ -87,7 +87,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(k.Sign(bridge.Control{Interaction: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Action: 1}))
 	f.Add("")
 	signed := k.Sign(bridge.Control{Interaction: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Action: 2})
-	f.Add(signed[:9] + "\n" + signed[9:]) // decoders of base64 skip line ends
+	f.Add(signed[:9] + "\n" + signed[9:]) // base64 decoders skip line ends
 	f.Add(signed + "\r")
 	f.Fuzz(func(t *testing.T, token string) {
 		c, err := k.Verify(token)

@@ -4,36 +4,43 @@ import (
 	"context"
 )
 
-// Asker opens interactions for one agent and carries them on. As of bridge/engine is
-// one in this process, the client of package bridge/client one elsewhere.
+// Asker opens interactions for one agent and follows them up. The method
+// Engine.As of bridge/engine returns one for the same process, and the client
+// in bridge/client is one for other processes.
 type Asker interface {
-	// Open asks; a repeat with the same key, which may be empty, finds the first.
+	// Open sends a request. The idempotency key may be empty. A repeat with
+	// the same key returns the first record.
 	Open(ctx context.Context, r Request, key string) (Record, error)
-	// Wait returns once the interaction is over, see [Record.Over], or ctx's error.
+	// Wait returns once the interaction is over; see [Record.Over]. If ctx
+	// ends first, it returns ctx's error.
 	Wait(context.Context, ID) (Record, error)
 	// Reprompt asks again in the same messages; see Reprompt in bridge/engine.
 	Reprompt(ctx context.Context, id ID, r Request, key string) (Record, error)
-	// Queue lets the agent go on; see Queue in bridge/engine.
+	// Queue defers the interaction; see Queue in bridge/engine.
 	Queue(ctx context.Context, id ID, hold Duration, message string) (Record, error)
-	// Complete says what became of a response; see Complete in bridge/engine.
+	// Complete reports the result of a response; see Complete in
+	// bridge/engine.
 	Complete(context.Context, ID, Completion) (Record, error)
+	// Cancel cancels a pending interaction.
 	Cancel(ctx context.Context, id ID, reason string) (Record, error)
-	// Availability reports whether anybody could answer now.
+	// Availability describes who could answer now.
 	Availability(ctx context.Context, route, session string) (Availability, error)
-	// Approvals is what the agent's tools remember.
+	// Approvals returns the approvals that the agent's tools remember.
 	Approvals() ToolApprovals
 }
 
-// ToolApprovals is a tool's own memory of approvals, under keys of its own. It
-// is advice to the tool: nod never approves anything because of it. The grants
-// that people gave are separate, and only nod consults them.
+// ToolApprovals stores the approvals that a tool remembers under its own keys.
+// It informs only the tool: nod never approves anything because of it. Grants
+// are separate, and only nod uses them.
 type ToolApprovals interface {
-	// Get returns the scope remembered for a key, in the session or for
-	// always; empty: none. A once is returned only once.
+	// Get returns the scope that is remembered for a key, in the session or
+	// for all sessions, or "" if there is none. It returns a scope of once
+	// only once.
 	Get(ctx context.Context, key, session string) (Scope, error)
-	// Set remembers. Always ignores the session; the others need one.
+	// Set remembers a scope. The scope always ignores the session. The
+	// other scopes require one.
 	Set(ctx context.Context, key string, s Scope, session string) error
-	// ClearSession forgets what was remembered for a session, and ends the
-	// grants that people gave for it.
+	// ClearSession deletes what is remembered for a session and ends the
+	// grants of the session.
 	ClearSession(ctx context.Context, session string) error
 }

@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// WhyAltered is the reason why a record that was changed is not acted on. People
-// read it on its card.
-const WhyAltered = "this request was changed outside nod, so nothing that is stored for it counts"
+// WhyAltered is the reason why nod does not act on a record that was changed.
+// The card shows it to people.
+const WhyAltered = "this request was changed outside nod, so nod ignores everything that is stored for it"
 
-// Decided reports whether a response says that someone, or a rule, decided:
-// such a response has a receipt. An end without a decision has none.
+// Decided reports whether the response is a decision of a person or a rule.
+// Only such a response has a receipt.
 func (r Response) Decided() bool {
 	return r.State.Decided() || r.Actor != nil || len(r.Answers) > 0
 }
 
-// ByVotes reports whether a response is the result of votes. A rule or a grant
-// can end a request on which people have voted, and their votes are then no
-// part of the decision.
+// ByVotes reports whether a response is the result of votes. If a rule or a
+// grant closes a request that people have voted on, their votes are not part of
+// the decision.
 func (i Interaction) ByVotes(resp Response) bool {
 	return i.Counted() && resp.Actor != nil && resp.Grant == ""
 }
 
-// Prepared reports whether the response was made when the interaction was
-// opened, for its deadline.
+// Prepared reports whether the response was created at opening, for the
+// deadline of the interaction.
 func (r Response) Prepared() bool { return r.Actor == nil && r.Rule == "" && r.Grant == "" }
 
-// Carried reports whether the votes of a record are enough for its response.
+// Carried reports whether the votes of a record suffice for its response.
 func (r Record) Carried() bool {
 	return r.Enough(r.Response.State) && (r.State != StateApproved || !slices.ContainsFunc(r.Votes, func(v Vote) bool {
 		return v.State == StateApproved && ScopeOrder(v.Scope) < ScopeOrder(r.Response.Scope)
 	}))
 }
 
-// Enough reports whether the votes of a record suffice to end it in a state.
+// Enough reports whether the votes of a record suffice to close it in a state.
 func (r Record) Enough(s State) bool {
 	if s == StateApproved {
 		return r.Missing() == ""
@@ -42,8 +42,8 @@ func (r Record) Enough(s State) bool {
 	return no > 0 && (!r.Interaction.DenyCounts || no >= r.Interaction.Needs())
 }
 
-// Distrusted is a record that is not acted on, as everything but a plain look
-// at it sees it: ended without a decision, for the reason.
+// Distrusted returns the form of an unverified record for every purpose except
+// inspection: closed without a decision, with the reason in Unverified.
 func (r Record) Distrusted() Record {
 	at := r.Interaction.Created
 	if r.Response != nil {
@@ -54,18 +54,19 @@ func (r Record) Distrusted() Record {
 	return r
 }
 
-// Trusted is the error of a record that is not to be acted on.
+// Trusted returns CodeForbidden if the record does not verify.
 func (r Record) Trusted() error {
 	if r.Unverified == "" {
 		return nil
 	}
 	return Errorf(CodeForbidden, "interaction %s is not verified: %s", r.Interaction.ID, r.Unverified).
-		WithHint("ask again; see what is stored with: nod show %s", r.Interaction.ID)
+		WithHint("ask again, or inspect the stored record with nod show %s", r.Interaction.ID)
 }
 
-// MemberOf is a record that the messages of r show, by what Redis says: one
-// that asked to share them, of the same agent, session and route. Any other is
-// not decided there.
+// MemberOf checks a record m that, according to Redis, is shown in the messages
+// of r. It returns m if m asked to share them and has the same agent, session
+// and route. Otherwise it returns an unverified record, which cannot be decided
+// there.
 func (r Record) MemberOf(m Record) Record {
 	a, b := r.Interaction, m.Interaction
 	if m.State.Final() || a.Agent == b.Agent && a.Session == b.Session && a.Route == b.Route && a.Batch > 0 && b.Batch > 0 {
@@ -75,15 +76,12 @@ func (r Record) MemberOf(m Record) Record {
 	return m.Distrusted()
 }
 
-// SameVoter reports whether two votes are of one human or of one account, which
-// count once.
+// SameVoter reports whether two votes are by the same human or the same
+// account, and so count only once.
 func (v Vote) SameVoter(w Vote) bool {
 	a, b := v.Actor, w.Actor
 	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User
 }
 
-// Times holds the creation and the deadline of an interaction.
+// Times holds the creation time and the deadline of an interaction.
 type Times struct{ Created, Deadline time.Time }
-
-// provenTimes keeps the times of an interaction as it was just read.
-func (i *Interaction) provenTimes() { i.Stated = Times{i.Created, i.Deadline} }

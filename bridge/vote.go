@@ -6,42 +6,45 @@ import (
 	"strings"
 )
 
-// Counted reports whether decisions are counted: several people have to
-// approve, or certain ones, or one denial does not end it.
-func (i Interaction) Counted() bool {
-	return i.Needs() > 1 || len(i.Must) > 0 || len(i.Requirements) > 1 || i.DenyCounts
+// Counted reports whether decisions are counted as votes, because the request
+// has a quorum, required approvers or several routes, or because one denial
+// does not close it.
+func (p Placement) Counted() bool {
+	return p.Needs() > 1 || len(p.Must) > 0 || len(p.Requirements) > 1 || p.DenyCounts
 }
 
-// Ballot is a vote on an interaction that needs several.
+// Ballot is a vote on an interaction that requires several.
 type Ballot struct {
 	ID   ID
 	Vote Vote
-	// Covers are the indexes of Interaction.Slots that the voter counts for.
+	// Covers holds the indexes into Placement.Slots that the voter counts
+	// toward.
 	Covers []int
-	// Expect is Record.Amended as it was when the vote was checked; if another
-	// amendment came first, the vote is CodeConflict. Nil accepts any.
+	// Expect is Record.Amended at the time when the vote was checked. If it
+	// has changed, the vote fails with CodeConflict. If Expect is nil,
+	// there is no check.
 	Expect *int
-	// Response stands if this vote decides.
+	// Response is the response if this vote decides.
 	Response Response
 	Nonce    string
-	// Revision is that of the record whose votes were counted; the store
-	// counts the vote only if it is still the same. Zero means any.
+	// Revision is the revision of the record whose votes were counted. The
+	// store records the vote only if it is unchanged. Zero means no check.
 	Revision int64
 }
 
-// BallotResult is what became of a ballot.
+// BallotResult is the result of a ballot.
 type BallotResult string
 
 // The results.
 const (
-	BallotDecided BallotResult = "decided" // this vote was the last that was needed
+	BallotDecided BallotResult = "decided" // this vote was the last required vote
 	BallotCounted BallotResult = "counted"
-	BallotRepeat  BallotResult = "repeat" // the person had voted so before
-	BallotLate    BallotResult = "late"   // it was decided before
-	BallotChanged BallotResult = "raced"  // another vote came first: nothing was counted
+	BallotRepeat  BallotResult = "repeat" // the person had already voted the same way
+	BallotLate    BallotResult = "late"   // the request was already closed
+	BallotChanged BallotResult = "raced"  // another vote came first, and nothing was counted
 )
 
-// Approvals counts the people who have approved so far.
+// Approvals returns the number of people who have approved so far.
 func (r Record) Approvals() int {
 	n := 0
 	for _, v := range r.Votes {
@@ -52,7 +55,8 @@ func (r Record) Approvals() int {
 	return n
 }
 
-// Missing says who has to approve yet; empty: nothing is missing.
+// Missing describes the approvals that are still required. It is empty if there
+// are none.
 func (r Record) Missing() string {
 	i := r.Interaction
 	var s []string
@@ -75,7 +79,7 @@ func (r Record) Missing() string {
 	return strings.Join(s, ", ")
 }
 
-// Voters names who has voted so.
+// Voters returns the names of the people whose vote has a state.
 func (r Record) Voters(s State) []string {
 	var names []string
 	for _, v := range r.Votes {
@@ -86,7 +90,7 @@ func (r Record) Voters(s State) []string {
 	return names
 }
 
-// Voted says that a vote was counted, and what is still needed.
+// Voted returns the note that a vote was counted, with what is still required.
 func (r Record) Voted() string {
 	s := "Recorded. " + strconv.Itoa(r.Approvals()) + " of " + strconv.Itoa(r.Interaction.Needs()) + " have approved"
 	if m := r.Missing(); m != "" {

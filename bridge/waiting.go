@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Lister is a Sink that knows what waits for somebody.
+// Lister is a Sink that can list the pending requests of a person.
 type Lister interface {
-	// Waiting returns the newest requests that wait for an answer and that the
-	// actor may give, at most n, and whether there are more.
+	// Waiting returns up to n of the newest pending requests that the actor
+	// may answer, and whether there are more.
 	Waiting(ctx context.Context, actor Actor, n int) ([]Record, bool, error)
 }
 
-// ShownIn reports whether a request is shown in a place.
-func (i Interaction) ShownIn(platform string, channels []string) bool {
-	return slices.ContainsFunc(i.Destinations, func(d Destination) bool {
+// ShownIn reports whether a destination is one of these channels of a platform.
+func (p Placement) ShownIn(platform string, channels []string) bool {
+	return slices.ContainsFunc(p.Destinations, func(d Destination) bool {
 		return d.Platform == platform && slices.Contains(channels, d.Channel)
 	})
 }
 
-// Left is how long there is to answer, in words.
-func (i Interaction) Left(now time.Time) string {
-	d := i.Remaining(now)
+// Left returns the time left to answer, as text.
+func (s Schedule) Left(now time.Time) string {
+	d := s.Remaining(now)
 	if d >= time.Minute {
 		return Brief(d.Round(time.Minute))
 	}

@@ -2,15 +2,15 @@ package bridge
 
 import "strings"
 
-// Widget names the form a question takes. What a widget looks like is each
-// platform's own matter.
+// Widget is the input type of a question. Its appearance depends on the
+// platform.
 type Widget string
 
-// The widgets. The last three have several fields, see [Interaction.Fields].
+// The widgets. The last three have several fields; see [Ask.Fields].
 const (
-	WidgetButtons         Widget = "buttons"          // one tap answers
+	WidgetButtons         Widget = "buttons"          // one click answers
 	WidgetConfirm         Widget = "confirm"          // two buttons, Yes and No by default
-	WidgetSelect          Widget = "select"           // a drop-down and OK
+	WidgetSelect          Widget = "select"           // a drop-down menu and OK
 	WidgetRadio           Widget = "radio"            // a vertical list and Submit, one choice
 	WidgetActionSelection Widget = "action_selection" // a list of actions and Continue
 	WidgetCheckbox        Widget = "checkbox"         // a vertical list and Submit, many choices
@@ -19,15 +19,15 @@ const (
 	WidgetNumber          Widget = "number"           // yields a JSON number
 	WidgetDate            Widget = "date"             // YYYY-MM-DD
 	WidgetTime            Widget = "time"             // HH:MM of a 24-hour clock
-	WidgetDateTime        Widget = "datetime"         // RFC 3339, with its offset
-	WidgetEmail           Widget = "email"            // one address
-	WidgetURL             Widget = "url"              // absolute
+	WidgetDateTime        Widget = "datetime"         // RFC 3339 with an offset
+	WidgetEmail           Widget = "email"            // one email address
+	WidgetURL             Widget = "url"              // an absolute URL
 	WidgetPlanReview      Widget = "plan_review"      // yields {decision, feedback?}
-	WidgetFeedback        Widget = "feedback"         // yields an object of item id to text
-	WidgetForm            Widget = "form"             // yields the object that its schema describes
+	WidgetFeedback        Widget = "feedback"         // yields an object from item ID to text
+	WidgetForm            Widget = "form"             // yields an object that conforms to its schema
 )
 
-// widgetKinds says what kind of input each widget is.
+// widgetKinds holds the properties of each widget.
 var widgetKinds = map[Widget]struct{ typed, oneTap, composite bool }{
 	WidgetButtons: {oneTap: true}, WidgetConfirm: {oneTap: true},
 	WidgetSelect: {}, WidgetRadio: {}, WidgetActionSelection: {}, WidgetCheckbox: {},
@@ -47,15 +47,15 @@ func (q Question) Multiple() bool { return q.Widget == WidgetCheckbox }
 // FreeText reports whether the answer is typed rather than chosen.
 func (q Question) FreeText() bool { return widgetKinds[q.Widget].typed }
 
-// OneTap reports whether one press of an option is the whole answer.
+// OneTap reports whether one click on an option is the complete answer.
 func (q Question) OneTap() bool { return widgetKinds[q.Widget].oneTap }
 
 // Composite reports whether the question has several fields and its answer is
 // an object.
 func (q Question) Composite() bool { return widgetKinds[q.Widget].composite }
 
-// Example is what a typed answer looks like, for an empty input; empty for
-// plain text.
+// Example returns the placeholder of an empty input, which shows the format of
+// the answer. It is empty for plain text.
 func (q Question) Example() string {
 	switch q.Widget {
 	case WidgetNumber:
@@ -74,7 +74,7 @@ func (q Question) Example() string {
 	return ""
 }
 
-// bounds says which numbers are wanted.
+// bounds describes the accepted numbers.
 func (q Question) bounds() string {
 	s := "a number"
 	if q.Integer {

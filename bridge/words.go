@@ -5,18 +5,16 @@ import (
 	"time"
 )
 
-// What people read when they press something. Plain text; names in it are
-// untrusted text.
+// Notes that people read after a click or a command. They are plain text.
 const (
-
-	// NoteNotRecorded is shown when the store did not take a click.
-	NoteNotRecorded = "Not recorded, please press again."
-	// NoteNotDone is shown when a command could not be carried out.
-	NoteNotDone = "That could not be done just now, please try again."
+	// NoteNotRecorded is shown if the store did not accept a click.
+	NoteNotRecorded = "Not recorded. Click again."
+	// NoteNotDone is shown if a command failed.
+	NoteNotDone = "The command failed. Try again."
 )
 
-// Outcome is the state in words, with the scope of an approval and the answer
-// to a single question.
+// Outcome describes the state, with the scope of an approval and the answer to
+// a single question.
 func (r Record) Outcome() string {
 	if why := r.Unverified; why != "" {
 		return "not verified: " + why
@@ -51,7 +49,7 @@ func (r Record) Outcome() string {
 	return string(r.State)
 }
 
-// approvedAs is an approval in words, with its scope.
+// approvedAs describes an approval with its scope.
 func (r Response) approvedAs() string {
 	switch {
 	case r.Scope == ScopeSession:
@@ -64,14 +62,14 @@ func (r Response) approvedAs() string {
 	return "approved once"
 }
 
-// Labels is an answer as people read it: the labels of chosen options, typed
-// text as it is, the parts of an object by their names.
+// Labels returns an answer in the form for people: the labels of chosen
+// options, typed text unchanged, and the parts of an object with their names.
 func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {
 		i := Interaction{Ask: Ask{Questions: []Question{q}}}
 		if q.Widget == WidgetPlanReview {
-			for _, f := range i.Fields() { // the decision, and the feedback if there is some
+			for _, f := range i.Fields() { // the decision, and any feedback
 				if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {
 					s = append(s, f.Labels(v))
 				}
@@ -97,7 +95,7 @@ func (q Question) Labels(a Answer) string {
 	return strings.Join(s, ", ")
 }
 
-// Remaining is the time left, never negative.
-func (i Interaction) Remaining(now time.Time) time.Duration {
-	return max(0, i.Deadline.Sub(now))
+// Remaining returns the time until the deadline. It is never negative.
+func (s Schedule) Remaining(now time.Time) time.Duration {
+	return max(0, s.Deadline.Sub(now))
 }

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -12,52 +11,55 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// auditLog implements bridge.AuditLog.
+type auditLog struct{ *core }
+
 // Audit implements bridge.AuditLog.
-func (b *Broker) Audit(ctx context.Context, a bridge.AuditEntry) error {
+func (al *auditLog) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	p := 0
 	switch {
 	case a.ID != "":
 		p = a.ID.Partition()
 	case a.Session != "":
-		p = b.partition(a.Session, "")
+		p = al.partition(a.Session, "")
 	}
-	nothing := b.keys.unused(p) // the script's keys have the places that transitions give them
-	keys := []string{nothing, nothing, nothing, nothing, nothing, nothing, nothing, b.keys.audit(p), b.keys.auditHead(p)}
-	return unavailable(b.run(ctx, p, b.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
+	nothing := al.keys.unused(p) // the script's keys have the same positions as in transitions
+	keys := []string{nothing, nothing, nothing, nothing, nothing, nothing, nothing, al.keys.audit(p), al.keys.auditHead(p)}
+	return unavailable(al.run(ctx, p, al.scripts.audit, keys, string(a.ID), string(a.Type), a.Agent, a.Session, string(a.State), []byte(a.Data)).Err())
 }
 
 // Audits implements bridge.AuditLog.
-func (b *Broker) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
-	replies := make([]*redis.SliceCmd, b.partitions)
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+func (al *auditLog) Audits(ctx context.Context) ([]bridge.SealedAudit, error) {
+	replies := make([]*redis.SliceCmd, al.partitions)
+	_, err := al.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range replies {
-			replies[n] = p.HMGet(ctx, b.keys.auditHead(n), "n", "seal", "cur")
+			replies[n] = p.HMGet(ctx, al.keys.auditHead(n), "n", "seal", "cur")
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := make([]bridge.SealedAudit, b.partitions)
+	out := make([]bridge.SealedAudit, al.partitions)
 	for n, r := range replies {
 		v := r.Val()
 		text := func(k int) string {
-			s, _ := v[k].(string) // nil where there is none
+			s, _ := v[k].(string) // nil if the field is absent
 			return s
 		}
-		out[n].N, _ = strconv.ParseInt(text(0), 10, 64) // written by the scripts only
+		out[n].N, _ = strconv.ParseInt(text(0), 10, 64) // only the scripts write it
 		out[n].Sealed, out[n].Cursor = text(1), text(2)
 	}
 	return out, nil
 }
 
 // AuditEntries implements bridge.AuditLog.
-func (b *Broker) AuditEntries(ctx context.Context, partition int, after string, limit int) ([]bridge.AuditEntry, error) {
+func (al *auditLog) AuditEntries(ctx context.Context, partition int, after string, limit int) ([]bridge.AuditEntry, error) {
 	from := "-"
 	if after != "" {
 		from = "(" + after
 	}
-	stream, err := b.client.XRangeN(ctx, b.keys.audit(partition), from, "+", int64(limit)).Result()
+	stream, err := al.client.XRangeN(ctx, al.keys.audit(partition), from, "+", int64(limit)).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -71,7 +73,7 @@ func (b *Broker) AuditEntries(ctx context.Context, partition int, after string, 
 			Partition: partition, Type: bridge.AuditType(text("t")), ID: bridge.ID(text("i")), Agent: text("a"), Session: text("s"),
 			State: bridge.State(text("st")), Data: json.RawMessage(text("d")), Link: text("l"), Cursor: m.ID,
 		}
-		a.N, _ = strconv.ParseInt(text("n"), 10, 64) // 0 is found by the check
+		a.N, _ = strconv.ParseInt(text("n"), 10, 64) // verification reports a 0
 		a.Timestamp, _ = strconv.ParseInt(text("ts"), 10, 64)
 		out = append(out, a)
 	}
@@ -79,12 +81,12 @@ func (b *Broker) AuditEntries(ctx context.Context, partition int, after string, 
 }
 
 // Seals implements bridge.AuditLog.
-func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
-	stream, err := b.client.XRange(ctx, b.keys.seals(partition), "-", "+").Result()
+func (al *auditLog) Seals(ctx context.Context, partition int) ([]string, error) {
+	stream, err := al.client.XRange(ctx, al.keys.seals(partition), "-", "+").Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	trim, err := b.client.HGet(ctx, b.keys.auditHead(partition), "trim").Result()
+	trim, err := al.client.HGet(ctx, al.keys.auditHead(partition), "trim").Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
@@ -99,14 +101,14 @@ func (b *Broker) Seals(ctx context.Context, partition int) ([]string, error) {
 	return out, nil
 }
 
-// PutSeal implements bridge.AuditLog. The id of a seal is its entry's number,
-// so that a second one for the same entry is refused.
-func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
-	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.XAdd(ctx, &redis.XAddArgs{Stream: b.keys.seals(partition), ID: strconv.FormatInt(n, 10) + "-1", Values: []string{"s", seal, "c", cursor}})
-		p.HSet(ctx, b.keys.auditHead(partition), "seal", seal, "cur", cursor)
+// PutSeal implements bridge.AuditLog. The ID of a seal is the number of its
+// entry, so that a second seal for the same entry is refused.
+func (al *auditLog) PutSeal(ctx context.Context, partition int, n int64, cursor, seal string, instead int64) error {
+	_, err := al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.XAdd(ctx, &redis.XAddArgs{Stream: al.keys.seals(partition), ID: strconv.FormatInt(n, 10) + "-1", Values: []string{"s", seal, "c", cursor}})
+		p.HSet(ctx, al.keys.auditHead(partition), "seal", seal, "cur", cursor)
 		if instead > 0 {
-			p.XDel(ctx, b.keys.seals(partition), strconv.FormatInt(instead, 10)+"-1")
+			p.XDel(ctx, al.keys.seals(partition), strconv.FormatInt(instead, 10)+"-1")
 		}
 		return nil
 	})
@@ -114,26 +116,20 @@ func (b *Broker) PutSeal(ctx context.Context, partition int, n int64, cursor, se
 }
 
 // TrimAudit implements bridge.AuditLog.
-func (b *Broker) TrimAudit(ctx context.Context, partition int, n int64, seal string) error {
+func (al *auditLog) TrimAudit(ctx context.Context, partition int, n int64, seal string) error {
 	id := strconv.FormatInt(n, 10) + "-1"
-	found, err := b.client.XRange(ctx, b.keys.seals(partition), id, id).Result()
+	found, err := al.client.XRange(ctx, al.keys.seals(partition), id, id).Result()
 	if err != nil || len(found) == 0 {
-		return unavailable(err) // another daemon did it
+		return unavailable(err) // another daemon has trimmed it
 	}
 	cursor, _ := found[0].Values["c"].(string) // every field is a string
-	_, err = b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.HSet(ctx, b.keys.auditHead(partition), "trim", seal)
-		p.XTrimMinID(ctx, b.keys.audit(partition), cursor)
-		p.XDel(ctx, b.keys.audit(partition), cursor)
-		p.XTrimMinID(ctx, b.keys.seals(partition), id)
-		p.XDel(ctx, b.keys.seals(partition), id)
+	_, err = al.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, al.keys.auditHead(partition), "trim", seal)
+		p.XTrimMinID(ctx, al.keys.audit(partition), cursor)
+		p.XDel(ctx, al.keys.audit(partition), cursor)
+		p.XTrimMinID(ctx, al.keys.seals(partition), id)
+		p.XDel(ctx, al.keys.seals(partition), id)
 		return nil
 	})
 	return unavailable(err)
-}
-
-// SigningKey returns the seed of the key that signs receipts, made on the
-// first start of a deployment and shared by its daemons.
-func (b *Broker) SigningKey(ctx context.Context) ([]byte, error) {
-	return b.sharedKey(ctx, b.keys.signingKey(), ed25519.SeedSize)
 }

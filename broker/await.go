@@ -7,27 +7,28 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Await implements bridge.Records: register, then read, then sleep until
-// woken.
+// Await implements bridge.Records: it registers, then reads, then sleeps until
+// woken. It is not promoted from records, because the wrapper would add the
+// size of a record to the stack of every caller that sleeps.
 func (b *Broker) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	rec, err := b.await(ctx, id)
+	rec, err := b.records.await(ctx, id)
 	if err != nil {
 		return bridge.Record{}, err
 	}
 	return *rec, nil
 }
 
-// await has no record on its stack, as there are many that sleep here.
-func (b *Broker) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	ch, leave, registered := b.hub.enter(id)
+// await has no record on its stack, because many callers sleep here.
+func (rs *records) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+	ch, leave, registered := rs.hub.enter(id)
 	defer func() {
 		if last := leave(); last && ctx.Err() != nil {
-			b.unregister(ctx, id)
+			rs.hub.unregister(ctx, id)
 		}
 	}()
 	for {
 		if !registered {
-			if rec, err := b.look(ctx, id); rec != nil || err != nil {
+			if rec, err := rs.look(ctx, id); rec != nil || err != nil {
 				return rec, err
 			}
 		}
@@ -36,76 +37,77 @@ func (b *Broker) await(ctx context.Context, id bridge.ID) (*bridge.Record, error
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case rec := <-ch:
-			if rec, err := b.woken(ctx, id, rec); rec != nil || err != nil {
+			if rec, err := rs.woken(ctx, id, rec); rec != nil || err != nil {
 				return rec, err
 			}
 		}
 	}
 }
 
-// woken is what a caller does that was woken: with the record, or with nil to
-// read it. It is nil again where there is reason to wait on.
-func (b *Broker) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) (*bridge.Record, error) {
-	if b.hub.isClosed() {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+// woken handles a wake-up with the record, or with nil if the record has to be
+// read. It returns nil without an error if the caller has to keep waiting.
+func (rs *records) woken(ctx context.Context, id bridge.ID, rec *bridge.Record) (*bridge.Record, error) {
+	if rs.hub.isClosed() {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 	}
 	if rec == nil {
-		got, err := b.Load(ctx, id)
+		got, err := rs.load(ctx, id)
 		if err != nil {
-			return nil, nil //nolint:nilerr,nilnil // who waits on looks again
+			return nil, nil //nolint:nilerr,nilnil // the next look reads it again
 		}
 		rec = &got
 	}
 	if !rec.Over() {
-		return nil, nil //nolint:nilnil // as the comment says
+		return nil, nil //nolint:nilnil // the comment above defines this result
 	}
 	return rec, nil
 }
 
-// look registers a waiter, and reads the record if it is over; nil if it is
-// not. While Redis is unreachable it tries again: the request stands there, and so
-// does the caller.
-func (b *Broker) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+// look registers a waiter. It returns the record if it is resolved, and nil
+// otherwise. While Redis is unreachable it retries, because the request stays
+// open there.
+func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		alive := ""
-		if b.hub.beats(id.Partition()) {
+		if rs.hub.beats(id.Partition()) {
 			alive = strconv.FormatInt(aliveFor.Milliseconds(), 10)
 		}
-		reply, err := b.register(ctx, id, alive)
+		reply, err := rs.hub.register(ctx, id, alive)
 		if err == nil && reply[0] == "" {
 			return nil, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		}
 		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
-			b.hub.follow(id.Partition(), reply[1])
-			return nil, nil //nolint:nilnil // as the comment says
+			rs.hub.follow(id.Partition(), reply[1])
+			return nil, nil //nolint:nilnil // the comment above defines this result
 		}
 		if err == nil {
-			if rec, err := b.Load(ctx, id); err == nil && rec.Over() {
+			if rec, err := rs.load(ctx, id); err == nil && rec.Over() {
 				return &rec, nil
 			}
 		}
 		if !bridge.Pause(ctx, catchUpEvery) {
 			return nil, ctx.Err()
 		}
-		if b.hub.isClosed() {
-			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("ask again for %s", id)
+		if rs.hub.isClosed() {
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 		}
 	}
 }
 
-// register says that this daemon waits, and for how many ms it is alive; 0:
-// that it does not wait.
-func (b *Broker) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
+// register records in Redis that this daemon waits, and for how many ms it
+// counts as alive. "0" removes the registration.
+func (h *hub) register(ctx context.Context, id bridge.ID, alive string) ([]string, error) {
 	p := id.Partition()
-	keys := []string{b.keys.record(id), b.keys.nodes(p)}
-	return b.run(ctx, p, b.scripts.await, keys, b.keys.wake(b.node), alive).StringSlice()
+	keys := []string{h.keys.record(id), h.keys.nodes(p)}
+	return h.run(ctx, p, h.scripts.await, keys, h.keys.wake(h.node), alive).StringSlice()
 }
 
-// unregister is best effort: what it leaves behind only makes a card say less.
-func (b *Broker) unregister(ctx context.Context, id bridge.ID) {
+// unregister makes one attempt. If it fails, Redis counts a caller that has
+// left, which affects only what a card says.
+func (h *hub) unregister(ctx context.Context, id bridge.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	if _, err := b.register(ctx, id, "0"); err != nil {
-		b.log.Debug("waiter not taken off", "id", id, "error", err)
+	if _, err := h.register(ctx, id, "0"); err != nil {
+		h.log.Debug("waiter not removed", "id", id, "error", err)
 	}
 }

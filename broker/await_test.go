@@ -75,7 +75,7 @@ func asleep(t *testing.T, c redis.UniversalClient, id bridge.ID, nodes ...string
 	}
 }
 
-// A wake-up that gets lost on its way is made good by the event stream.
+// TestLostWakeUp checks that the event stream makes up for a lost wake-up.
 func TestLostWakeUp(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -90,7 +90,7 @@ func TestLostWakeUp(t *testing.T) {
 			woken <- err
 		}()
 		asleep(t, c, id, "n1")
-		// Nobody is told about the end any more.
+		// No daemon is told of the end any longer.
 		if err := c.HDel(t.Context(), fmt.Sprintf("nod:{%d}:i:%s", id.Partition(), id), "w").Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -17,13 +17,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// backupVersion is that of the format: a header, a line for each key, and a
-// trailer, all of JSON.
+// backupVersion is the version of the format: a header, a line for each key,
+// and a trailer, all in JSON.
 const backupVersion = 1
 
 const (
-	backupBatch = 200      // keys that are read or written together
-	backupLine  = 64 << 20 // the longest line that Restore takes
+	backupBatch = 200      // keys read or written at a time
+	backupLine  = 64 << 20 // the longest line that Restore accepts
 )
 
 type backupHeader struct {
@@ -35,16 +35,17 @@ type backupHeader struct {
 
 type backupKey struct {
 	Key     string `json:"k"` // without the prefix
-	Expires int64  `json:"x"` // ms since 1970; 0: never
-	Dump    []byte `json:"d"` // as DUMP gives it
+	Expires int64  `json:"x"` // ms since 1970, or 0 for never
+	Dump    []byte `json:"d"` // the result of DUMP
 }
 
 type backupTrailer struct {
 	Keys int    `json:"keys"`
-	Sum  string `json:"sha256"` // hex, of all lines before
+	Sum  string `json:"sha256"` // of all lines before, in hex
 }
 
-// Daemons counts those that are connected to the deployment of a prefix.
+// Daemons returns the number of daemons that are connected to the deployment
+// with a prefix.
 func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (int, error) {
 	n := 0
 	var mu sync.Mutex
@@ -64,9 +65,9 @@ func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (
 	return n, unavailable(err)
 }
 
-// Backup writes everything that is stored under a prefix, and returns how many
-// keys that were. It is one moment's state only if no daemon runs. Leases are
-// left out: their holders are not.
+// Backup writes everything that is stored under a prefix, and returns the
+// number of keys. It is the state at one moment only if no daemon is running.
+// Leases are left out, because their holders are not restored.
 func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to io.Writer) (int, error) {
 	sum := sha256.New()
 	buffered := bufio.NewWriter(to)
@@ -75,7 +76,7 @@ func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to
 		return 0, err
 	}
 	total := 0
-	var mu sync.Mutex // the masters of a Cluster are read beside each other
+	var mu sync.Mutex // the masters of a Cluster are read concurrently
 	scan := func(ctx context.Context, c *redis.Client) error {
 		for cursor := uint64(0); ; {
 			names, next, err := c.Scan(ctx, cursor, keys{prefix: prefix}.every(), backupBatch).Result()
@@ -124,7 +125,7 @@ func dump(ctx context.Context, c *redis.Client, prefix string, names []string, o
 	for _, r := range all {
 		k := backupKey{Key: r.key, Dump: []byte(r.dump.Val())}
 		if len(k.Dump) == 0 {
-			continue // it has gone meanwhile
+			continue // it has expired in the meantime
 		}
 		if ttl := r.ttl.Val(); ttl > 0 {
 			k.Expires = now.Add(ttl).UnixMilli()
@@ -137,9 +138,9 @@ func dump(ctx context.Context, c *redis.Client, prefix string, names []string, o
 	return n, nil
 }
 
-// Restore stores what Backup wrote under a prefix that holds nothing yet, and
-// returns how many keys that were. A backup that is not whole is refused before
-// anything is written.
+// Restore stores what Backup wrote, under a prefix that is not in use yet, and
+// returns the number of keys. It refuses an incomplete backup before it writes
+// anything.
 func Restore(ctx context.Context, client redis.UniversalClient, prefix string, from io.ReadSeeker) (int, error) {
 	want, err := checkBackup(from)
 	if err != nil {
@@ -149,7 +150,8 @@ func Restore(ctx context.Context, client redis.UniversalClient, prefix string, f
 		if err != nil {
 			return 0, unavailable(err)
 		}
-		return 0, bridge.Errorf(bridge.CodeConflict, "something is stored under the prefix %s already", prefix).WithHint("restore into an empty Redis, or under another redis.prefix")
+		return 0, bridge.Errorf(bridge.CodeConflict, "prefix %q is already in use", prefix).
+			WithHint("restore into an empty Redis, or under another redis.prefix")
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return 0, err
@@ -174,7 +176,8 @@ func Restore(ctx context.Context, client redis.UniversalClient, prefix string, f
 			return nil
 		})
 		if err != nil {
-			return done, bridge.Wrap(bridge.CodeUnavailable, err, "not restored as a whole").WithHint("empty the prefix and begin again; an older Redis does not take what a newer one wrote")
+			return done, bridge.Wrap(bridge.CodeUnavailable, err, "backup restored only in part").
+				WithHint("delete the keys under the prefix and retry; Redis cannot restore a backup of a newer Redis")
 		}
 		done += n
 	}
@@ -187,18 +190,20 @@ func backupLines(r io.Reader) *bufio.Scanner {
 	return s
 }
 
-// checkBackup reads all of a backup, and returns how many keys it has.
+// checkBackup reads all of a backup and returns the number of its keys.
 func checkBackup(from io.Reader) (int, error) {
 	broken := func(what string) error {
-		return bridge.Errorf(bridge.CodeInvalid, "this is no whole backup: %s", what).WithHint("nothing was written; take another copy of the file")
+		return bridge.Errorf(bridge.CodeInvalid, "invalid backup: %s", what).
+			WithHint("use another copy of the file; nothing was restored")
 	}
 	lines, sum := backupLines(from), sha256.New()
 	var header backupHeader
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &header) != nil || header.Format != "nod backup" {
-		return 0, broken("it does not begin like one")
+		return 0, broken("the header is missing")
 	}
 	if header.Version != backupVersion {
-		return 0, bridge.Errorf(bridge.CodeInvalid, "the backup has version %d, which this nod does not know", header.Version).WithHint("use the nod that wrote it, or a newer one")
+		return 0, bridge.Errorf(bridge.CodeInvalid, "the backup has the unknown version %d", header.Version).
+			WithHint("run the version of nod that wrote it, or a newer one")
 	}
 	last := append([]byte(nil), lines.Bytes()...)
 	n := -1
@@ -213,10 +218,10 @@ func checkBackup(from io.Reader) (int, error) {
 	}
 	var end backupTrailer
 	if n < 0 || json.Unmarshal(last, &end) != nil || end.Sum == "" {
-		return 0, broken("its end is missing")
+		return 0, broken("the end is missing")
 	}
 	if end.Keys != n || end.Sum != hex.EncodeToString(sum.Sum(nil)) {
-		return 0, broken("it was changed or cut")
+		return 0, broken("it was changed or truncated")
 	}
 	return n, nil
 }

@@ -20,8 +20,7 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// quiet drops what the client prints on its own: that a server is unreachable is what
-// many tests are about.
+// quiet discards what the client prints: many tests make a server unreachable.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
@@ -141,7 +140,7 @@ func TestIdempotentOpen(t *testing.T) {
 		}
 		second, created, err := b.Open(t.Context(), opening(t, b, "k1", nil))
 		if err != nil || created || second.Interaction.ID != first.Interaction.ID {
-			t.Errorf("the repeat made %s, not %s (%v, %v)", second.Interaction.ID, first.Interaction.ID, created, err)
+			t.Errorf("the repeat returns %s, want %s (%v, %v)", second.Interaction.ID, first.Interaction.ID, created, err)
 		}
 		_, _, err = b.Open(t.Context(), opening(t, b, "k1", func(i *bridge.Interaction) { i.Digest = "other" }))
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
@@ -170,14 +169,14 @@ func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 			if err != nil || len(events) == 0 {
 				t.Fatalf("%d events after %d, %v", len(events), len(got), err)
 			}
-			got = append(got, events[0].InteractionID) // resume after each single one
+			got = append(got, events[0].InteractionID) // resume after each event
 			cursor = events[0].Cursor
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
 		if _, _, err := b.Events(t.Context(), "nonsense", bridge.EventFilter{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
-			t.Errorf("a strange cursor: %v", err)
+			t.Errorf("an invalid cursor: %v", err)
 		}
 	})
 }
@@ -262,8 +261,8 @@ func TestGrants(t *testing.T) {
 	})
 }
 
-// A failover can drop what was acknowledged a moment before. Whoever settled
-// it notices and settles it again.
+// TestForgottenSettlementIsRepeated checks that a settlement that a failover
+// dropped after it was acknowledged is settled again by the same process.
 func TestForgottenSettlementIsRepeated(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
@@ -286,13 +285,14 @@ func TestForgottenSettlementIsRepeated(t *testing.T) {
 	}
 }
 
-// A Redis that is full refuses what is new and still takes decisions.
+// TestOutOfMemory checks that a full Redis refuses new requests and still
+// stores decisions.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction").Client(t)
 	b := newBroker(t, c, "n")
 	r := open(t, b, nil)
-	for _, size := range []int{64 << 10, 1 << 10, 16} { // a large command counts itself
+	for _, size := range []int{64 << 10, 1 << 10, 16} { // the size of a command itself counts
 		for n := 0; c.Set(t.Context(), fmt.Sprint("fill", size, ".", n), strings.Repeat("x", size), 0).Err() == nil; n++ {
 			if n > 100_000 {
 				t.Fatal("redis does not fill up")

@@ -18,15 +18,16 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// chaosShort is how long faults go on in `make test`.
+// chaosShort is how long the faults last in `make test`.
 const chaosShort = 3 * time.Second
 
-// storm is a run of callers on several daemons while things break.
+// storm runs callers on several daemons while faults are injected.
 type storm struct {
 	t      *testing.T
 	client func() redis.UniversalClient
-	// reads are part of the history. Where a failover may drop what nobody was
-	// told yet, only decisions and what stands in the end are.
+	// reads adds the reads to the history. If a failover may drop a response
+	// that no caller has seen yet, the history has only decisions and the final
+	// states.
 	reads   bool
 	options broker.Options
 
@@ -41,13 +42,13 @@ type storm struct {
 const (
 	stormNodes   = 3
 	stormCallers = 8
-	stormPatient = 20 * time.Second // until a call is given up as unknown
-	stormLeast   = 10               // interactions without which nothing was tried
-	stormSettle  = 40 * time.Second // until everything stands after the faults
+	stormPatient = 20 * time.Second // before the result of a call counts as unknown
+	stormLeast   = 10               // interactions that a run must at least open
+	stormSettle  = 40 * time.Second // to resolve everything after the faults
 )
 
-// run runs callers while fault breaks things, then lets everything come to its
-// end and checks it.
+// run runs the callers during the fault, then lets everything be resolved and
+// checks the history.
 func (s *storm) run(fault func(ctx context.Context)) {
 	t := s.t
 	t.Helper()
@@ -61,7 +62,7 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	all, end := context.WithTimeout(t.Context(), span+3*stormSettle)
 	defer end()
 	var wg sync.WaitGroup
-	wg.Go(func() { // on a busy machine it takes longer until something was done
+	wg.Go(func() { // a busy machine needs longer to get anything done
 		for bridge.Pause(ctx, span); s.opened() < stormLeast && bridge.Pause(ctx, 50*time.Millisecond); {
 		}
 		heal()
@@ -70,7 +71,7 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	for n := range stormNodes {
 		s.waits.Go(func() { // as a daemon does
 			for bridge.Pause(sweeping, 20*time.Millisecond) {
-				_, _, _ = s.at(n).Expire(sweeping, 50) // tried again in a moment
+				_, _, _ = s.at(n).Expire(sweeping, 50) // the next sweep retries
 			}
 		})
 	}
@@ -89,7 +90,7 @@ func (s *storm) run(fault func(ctx context.Context)) {
 	s.check()
 }
 
-// opened counts the interactions so far.
+// opened returns the number of interactions so far.
 func (s *storm) opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +106,7 @@ func (s *storm) node(n int) *broker.Broker {
 			s.t.Cleanup(func() { b.Close() })
 			return b
 		}
-		if !bridge.Pause(s.t.Context(), 50*time.Millisecond) { // Redis is unreachable as well
+		if !bridge.Pause(s.t.Context(), 50*time.Millisecond) { // Redis may be unreachable, too
 			s.t.Fatal(err)
 		}
 	}
@@ -117,7 +118,7 @@ func (s *storm) at(n int) *broker.Broker {
 	return s.nodes[n%len(s.nodes)]
 }
 
-// crash ends a daemon, and starts another in its place.
+// crash stops a daemon and starts another in its place.
 func (s *storm) crash(n int) {
 	was := s.at(n)
 	next := s.node(n)
@@ -127,7 +128,8 @@ func (s *storm) crash(n int) {
 	was.Close()
 }
 
-// some returns an interaction of late; empty if there is none.
+// some returns one of the latest interactions, or an empty ID if there are
+// none.
 func (s *storm) some() bridge.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +139,7 @@ func (s *storm) some() bridge.ID {
 	return s.ids[max(0, len(s.ids)-1-rand.IntN(30))]
 }
 
-// act does one thing as a caller.
+// act makes one random call as a caller.
 func (s *storm) act(ctx context.Context, caller int) {
 	id, b := s.some(), s.at(rand.IntN(stormNodes))
 	switch k := rand.IntN(10); {
@@ -174,8 +176,8 @@ func (s *storm) open(ctx context.Context, caller int, b *broker.Broker) {
 	s.waits.Go(func() { s.await(ctx, stormCallers+n, id) })
 }
 
-// insist repeats a call on one daemon or another until it works, as whoever
-// wants it done does.
+// insist repeats a call on one daemon after another until it succeeds, as a
+// persistent caller does.
 func (s *storm) insist(ctx context.Context, f func(context.Context, *broker.Broker) error) error {
 	ctx, cancel := context.WithTimeout(ctx, stormPatient)
 	defer cancel()
@@ -213,8 +215,8 @@ func (s *storm) settle(ctx context.Context, caller int, id bridge.ID) {
 	})
 }
 
-// await waits for an interaction as its agent does: again elsewhere when its
-// daemon goes.
+// await waits for an interaction as its agent does: if its daemon stops, it
+// waits on another one.
 func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 	in := callInput{kind: callAwait, id: id}
 	told := callOutput{}
@@ -235,11 +237,11 @@ func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 		call()
 	}
 	if !told.known {
-		s.t.Errorf("the caller of %s was never told", id)
+		s.t.Errorf("the caller of %s got no response", id)
 	}
 }
 
-// outcome is who or what ended a record.
+// outcome returns the cause of a resolution: an actor, a reason or a state.
 func outcome(r bridge.Record) string {
 	switch {
 	case !r.State.Final() || r.Response == nil:
@@ -252,7 +254,8 @@ func outcome(r bridge.Record) string {
 	return string(r.State)
 }
 
-// finish ends what is still pending, and waits until every caller was told.
+// finish resolves everything that is still pending, and waits until every
+// caller has its response.
 func (s *storm) finish(ctx context.Context) {
 	began := time.Now()
 	s.mu.Lock()
@@ -264,7 +267,7 @@ func (s *storm) finish(ctx context.Context) {
 		wg.Go(func() {
 			for k := range next {
 				s.settle(ctx, stormCallers+k, ids[k])
-				s.stands(ctx, stormCallers+k, ids[k])
+				s.final(ctx, stormCallers+k, ids[k])
 			}
 		})
 	}
@@ -274,12 +277,12 @@ func (s *storm) finish(ctx context.Context) {
 	close(next)
 	wg.Wait()
 	if took := time.Since(began); took > stormSettle {
-		s.t.Errorf("it took %s until everything had ended", took)
+		s.t.Errorf("resolving everything took %s", took)
 	}
 }
 
-// stands reads what an interaction came to.
-func (s *storm) stands(ctx context.Context, caller int, id bridge.ID) {
+// final reads the final state of an interaction.
+func (s *storm) final(ctx context.Context, caller int, id bridge.ID) {
 	s.done.record(caller, callInput{kind: callRead, id: id}, func() callOutput {
 		var rec bridge.Record
 		err := s.insist(ctx, func(ctx context.Context, b *broker.Broker) (err error) { rec, err = b.Load(ctx, id); return err })
@@ -288,7 +291,7 @@ func (s *storm) stands(ctx context.Context, caller int, id bridge.ID) {
 }
 
 // check compares the history with the model, and the events and the audit log
-// with what ended.
+// with the resolutions.
 func (s *storm) check() {
 	t := s.t
 	t.Helper()
@@ -328,7 +331,7 @@ func (s *storm) check() {
 	}
 	for _, id := range s.ids {
 		if opened[id] != 1 || ended[id] != 1 || decided[id] != 1 {
-			t.Errorf("%s has %d openings, %d ends and %d entries in the audit log", id, opened[id], ended[id], decided[id])
+			t.Errorf("%s has %d openings, %d responses and %d entries in the audit log", id, opened[id], ended[id], decided[id])
 		}
 	}
 	kinds := map[string]int{}
@@ -343,8 +346,8 @@ func (s *storm) check() {
 		}
 		kinds[name]++
 	}
-	t.Logf("%d interactions: %s; at worst %s without a success", len(s.ids), strings.Trim(fmt.Sprint(kinds), "map[]"), s.done.outage())
+	t.Logf("%d interactions: %s; longest time without a success: %s", len(s.ids), strings.Trim(fmt.Sprint(kinds), "map[]"), s.done.outage())
 	if len(s.ids) < stormLeast {
-		t.Error("hardly anything was done")
+		t.Error("too few interactions were opened")
 	}
 }

@@ -13,17 +13,17 @@ import (
 )
 
 // reloadEvery is how often the map of a Cluster's slots is read again while
-// commands fail. Left to itself, the client keeps its old map for most of a
-// minute after a master has died.
+// commands fail. On its own, the client keeps its old map for most of a minute
+// after a master has died.
 const reloadEvery = time.Second
 
-// clusterWatch notices that commands to a Cluster fail.
+// clusterWatch notices when commands to a Cluster fail.
 type clusterWatch struct {
 	client  *redis.ClusterClient
 	failing atomic.Bool
 }
 
-// watchCluster returns nil for a client that is no Cluster's.
+// watchCluster returns nil if the client does not talk to a Cluster.
 func watchCluster(c redis.UniversalClient) *clusterWatch {
 	cc, ok := c.(*redis.ClusterClient)
 	if !ok {
@@ -80,8 +80,8 @@ func (w *clusterWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 	}
 }
 
-// eachMaster calls f with each master of a Cluster, beside each other, or with
-// the one server.
+// eachMaster calls f for each master of a Cluster, concurrently, or for the
+// single server.
 func eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
 	switch c := client.(type) {
 	case *redis.ClusterClient:

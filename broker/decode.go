@@ -14,10 +14,11 @@ type decoder struct {
 	bridge.Record
 	id     bridge.ID
 	fields map[string]string
-	index  int // of a numbered field
+	index  int // of the numbered field that is decoded
 }
 
-// json decodes a value of our own; what names it in an error.
+// json decodes a value that nod has encoded. The name of the value, what,
+// appears in errors.
 func (d *decoder) json(what, v string, into any) error {
 	if err := json.Unmarshal([]byte(v), into); err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "stored %s %s", what, d.id)
@@ -40,16 +41,16 @@ func decodePacked(d *decoder, v string) error {
 	packed := strings.SplitN(v, "|", 4)
 	if len(packed) < 4 || packed[0] != recordVersion {
 		return bridge.Errorf(bridge.CodeInternal,
-			"the record of interaction %s has version %q, which this nod does not know", d.id, packed[0]).
+			"the record of interaction %s has the unknown version %q", d.id, packed[0]).
 			WithHint("run the version of nod that wrote it, or a newer one")
 	}
 	i := &d.Interaction
 	if i.ID != d.id {
 		return bridge.Errorf(bridge.CodeNotFound,
-			"there is no interaction %s: what is stored under its name is another", d.id)
+			"there is no interaction %s: its key holds the record of another one", d.id)
 	}
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
-	i.Created, i.Deadline = millis(packed[1]), millis(packed[2]) // the clock of Redis is the one that counts
+	i.Created, i.Deadline = millis(packed[1]), millis(packed[2]) // the clock of Redis decides
 	return nil
 }
 
@@ -64,7 +65,7 @@ func decodeResponse(d *decoder, v string) error {
 		return err
 	}
 	if d.Response.Proof == "" {
-		d.Response.At = millis(d.fields["at"]) // a signed time stays as it was signed
+		d.Response.At = millis(d.fields["at"]) // a signed time must not change
 	}
 	return nil
 }
@@ -100,8 +101,8 @@ func decodeCompletion(d *decoder, v string) error {
 }
 
 func decodeRevision(d *decoder, v string) error {
-	n, _ := strconv.ParseInt(v, 10, 64) // written by the scripts only, as all numbers here
-	d.Revision = n + 1                  // what was opened is the first
+	n, _ := strconv.ParseInt(v, 10, 64) // only the scripts write numbers
+	d.Revision = n + 1                  // revision 1 is the opening
 	return nil
 }
 
@@ -211,13 +212,14 @@ func put[V any](m *map[int]V, n int, v V) {
 	(*m)[n] = v
 }
 
-// sentPart is a line of what was sent.
+// sentPart is a line of the parts that were sent.
 type sentPart struct {
 	bridge.MessageRef
 	Proof string `json:"proof,omitempty"`
 }
 
-// decodeSending reads a content, and the parts that were sent of it, by line.
+// decodeSending decodes a digest of content, and the parts of it that were
+// sent, one per line.
 func decodeSending(s string) (bridge.Sending, error) {
 	content, refs, _ := strings.Cut(s, "\n")
 	out := bridge.Sending{Content: content}
@@ -235,6 +237,6 @@ func decodeSending(s string) (bridge.Sending, error) {
 }
 
 func millis(s string) time.Time {
-	n, _ := strconv.ParseInt(s, 10, 64) // written by the scripts only
+	n, _ := strconv.ParseInt(s, 10, 64) // only the scripts write it
 	return time.UnixMilli(n).UTC()
 }

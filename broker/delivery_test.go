@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestParts records what was sent of a long text: each part once and in order,
-// whatever is repeated; another content starts again.
+// TestParts checks that each part of a long text is recorded once and in order,
+// even if a call is repeated, and that other content starts again.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -26,7 +26,7 @@ func TestParts(t *testing.T) {
 			message string
 			want    bridge.Code
 		}{
-			{"aa", 0, "1", ""}, {"aa", 1, "2", ""}, {"aa", 1, "2", ""}, // a repeat, whose first answer was lost
+			{"aa", 0, "1", ""}, {"aa", 1, "2", ""}, {"aa", 1, "2", ""}, // a repeat after a lost reply
 			{"aa", 1, "3", bridge.CodeConflict}, {"aa", 0, "3", bridge.CodeConflict}, {"aa", 3, "3", bridge.CodeConflict},
 			{"bb", 1, "4", bridge.CodeConflict}, {"bb", 0, "4", ""},
 		} {

@@ -13,18 +13,18 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// told changes what INFO says, as another server would say it.
-type told func(section, key string) (string, bool)
+// infoHook replaces values of INFO, as if the server had reported others.
+type infoHook func(section, key string) (string, bool)
 
-func (told) DialHook(next redis.DialHook) redis.DialHook {
+func (infoHook) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
 }
 
-func (told) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (infoHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-func (f told) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (f infoHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if info, ok := cmd.(*redis.InfoCmd); ok {
@@ -43,11 +43,11 @@ func (f told) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--appendonly", "yes")
-	says := func(key, value string) told {
+	says := func(key, value string) infoHook {
 		return func(_, k string) (string, bool) { return value, k == key }
 	}
 	for name, x := range map[string]struct {
-		told  told
+		hook  infoHook
 		check string
 		want  bridge.FindingStatus
 	}{
@@ -60,7 +60,7 @@ func TestDiagnose(t *testing.T) {
 	} {
 		c := redis.NewClient(&redis.Options{Addr: server.Addr})
 		t.Cleanup(func() { c.Close() })
-		c.AddHook(x.told)
+		c.AddHook(x.hook)
 		found := false
 		for _, f := range broker.Diagnose(t.Context(), c, 0) {
 			found = found || f.Check == x.check && f.Status == x.want && (x.want == bridge.FindingOK) == (f.Fix == "")
@@ -71,7 +71,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// A Redis that is far away is told.
+// TestDiagnoseElsewhere checks that a distant Redis is reported.
 func TestDiagnoseElsewhere(t *testing.T) {
 	t.Parallel()
 	proxy := redistest.StartProxy(t, redistest.Start(t, "--appendonly", "yes").Addr)

@@ -1,44 +1,48 @@
 // Package broker keeps interactions in Redis. It implements bridge.Store.
 //
-// The package has the format of what is stored, and the transitions that must
-// happen in one step. Their meaning belongs in bridge/engine, which makes the
-// values; the scripts read as little of them as possible. No other package names
-// a key or a field.
+// The package defines the format of what is stored, and the transitions that
+// must happen in one step. Their meaning belongs in bridge/engine, which makes
+// the values; the scripts read as little of them as possible. No other package
+// names a key or a field.
 //
+//	broker.go    a Broker, composed of one part for each port
+//	core.go      what the parts share
 //	keys.go      every key: what it holds, its type, and how long it lives
 //	record.go    every field of a record
 //	lua          a script for each transition, with its keys and arguments
-//	open.go, settle.go, mark.go, vote.go    who calls the scripts
+//	open.go, settle.go, mark.go, vote.go    the callers of the scripts
 //	hub.go, await.go                        callers that wait
-//	outbox.go                               jobs and deadlines
+//	outbox.go, deadlines.go                 jobs and deadlines
 //
 // # Keys
 //
-// Everything of one partition p carries the hash tag {p}, so that one script
-// on one slot makes each transition; on a Cluster the partitions spread.
+// Every key of one partition p carries the hash tag {p}, so that each
+// transition is one script on one slot. On a Cluster, the partitions spread
+// over the nodes.
 //
 // # Waking
 //
-// Pub/sub wakes, keys decide. A waiter registers its daemon's channel in the
-// record and reads the state in one script, then sleeps; one that opens and
-// then waits registers with the opening. The settling script publishes the id
-// to the registered channels, except for that of the daemon that settles, which
-// wakes its own callers. Because a subscription can be silently dead, the event
-// streams of the partitions that have waiters are
-// read a few times per second as well, and after every resubscription each
-// waiter's state is read again.
+// Pub/sub only wakes; the keys decide. A waiter registers its daemon's channel
+// in the record and reads the state in one script, then sleeps. A caller that
+// opens and then waits registers with the opening. The settling script
+// publishes the ID to the registered channels, except for the channel of the
+// daemon that settles, which wakes its own callers. Because a subscription can
+// stall without an error, the event streams of the partitions that have waiters
+// are also read a few times per second, and after every resubscription the
+// state of each waiter's interaction is read again.
 //
 // # Speed
 //
-// Scripts and reads of many callers are sent together, through two connections
-// at most, or one for each partition of a Cluster. A script call costs about
-// 5 µs of Redis, most of it before the command runs, so they are few: data that
-// is in the record is not stored in the event, a job that nobody has tried is
-// a member of the outbox only, and what is pending is what has a deadline.
+// Scripts and reads of many callers are sent together, through at most two
+// connections, or one for each partition of a Cluster. A script call costs
+// Redis about 5 µs, most of it before the command runs, so there are few of
+// them: data that is in the record is not stored in the event, a job that no
+// one has tried is only a member of the outbox, and an interaction is pending
+// if it has a deadline.
 //
 // # Failure
 //
 // Scripts check everything before they write, so a refused one leaves nothing
-// half done. Every transition is named (id, nonce, fence): repeating it is
+// half done. Every transition has a name (ID, nonce, fence): repeating it is
 // harmless and returns the first result, so callers may retry after an error.
 package broker

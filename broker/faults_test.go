@@ -15,28 +15,28 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// each calls f every so often until ctx ends. That a fault itself fails, as
-// another is under way, is part of it: its error is dropped.
+// each calls f at an interval until ctx ends. Its errors are dropped, because
+// one fault may make another fail.
 func each(ctx context.Context, every time.Duration, f func()) {
 	for bridge.Pause(ctx, every) {
 		f()
 	}
 }
 
-// impatient is a client that gives up early, so that faults show.
+// impatient returns a client with short timeouts, so that faults show.
 func impatient(t *testing.T, addr string) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true, DialTimeout: time.Second, ReadTimeout: time.Second})
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-// fault is what breaks while callers are served.
+// fault is a failure that is injected while callers are served.
 type fault struct {
 	redis []string // arguments of the server
 	do    func(ctx context.Context, s *storm, r *redistest.Server, p *redistest.Proxy)
 }
 
-// crashes kills Redis again and again.
+// crashes kills Redis repeatedly.
 func crashes(ctx context.Context, s *storm, r *redistest.Server, _ *redistest.Proxy) {
 	each(ctx, 400*time.Millisecond, func() {
 		r.Kill()
@@ -65,11 +65,11 @@ var faults = map[string]fault{
 	}},
 	"half-open connections": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
 		each(ctx, 600*time.Millisecond, func() {
-			p.Deafen(true)
+			p.Stall(true)
 			bridge.Pause(ctx, 400*time.Millisecond)
-			p.Deafen(false)
+			p.Stall(false)
 		})
-		p.Deafen(false)
+		p.Stall(false)
 	}},
 	"slow network": {do: func(ctx context.Context, s *storm, _ *redistest.Server, p *redistest.Proxy) {
 		p.Slow(20 * time.Millisecond)
@@ -99,8 +99,8 @@ var faults = map[string]fault{
 	}},
 }
 
-// TestFaults runs callers on several daemons while one thing after another
-// breaks, and checks what they were told against the model.
+// TestFaults runs callers on several daemons during each of the faults, and
+// checks their results against the model.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, f := range faults {
@@ -118,8 +118,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFailovers does the same while masters change. Every decision that a
-// replica confirmed stands.
+// TestFailovers does the same during failovers. Every decision that a replica
+// confirmed must survive.
 func TestFailovers(t *testing.T) {
 	t.Parallel()
 	sentinel := func(replicas int, do func(ctx context.Context, s *redistest.Sentinel)) func(*testing.T) {
@@ -130,10 +130,10 @@ func TestFailovers(t *testing.T) {
 			s.run(func(ctx context.Context) { do(ctx, place) })
 		}
 	}
-	// Sentinel lets the old master go on for a moment, with whatever replica is
-	// still its own: only where every replica must confirm is nothing lost. Until
-	// the old master has become a replica there are too few; that takes half a
-	// minute, so it is not part of every run.
+	// Sentinel lets the old master continue for a moment with the replicas that
+	// it still has, so nothing is lost only if every replica must confirm.
+	// Until the old master has become a replica, there are too few of them.
+	// That takes half a minute, so this case does not run every time.
 	if os.Getenv("NOD_CHAOS") != "" {
 		t.Run("sentinel, planned", sentinel(1, func(ctx context.Context, s *redistest.Sentinel) {
 			bridge.Pause(ctx, time.Second)

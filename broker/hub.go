@@ -13,40 +13,43 @@ import (
 )
 
 const (
-	catchUpEvery = 250 * time.Millisecond // reads the event streams while anybody waits
+	catchUpEvery = 250 * time.Millisecond // interval of reading the event streams while callers wait
 	catchUpBatch = 500
-	recheckEvery = 30 * time.Second // reads each waiter's state, as a last resort; times more with more of them
+	// recheckEvery is the interval of reading the state of every waiter's
+	// interaction, as a last resort. It grows with each recheckMany of them.
+	recheckEvery = 30 * time.Second
 	recheckMany  = 100_000
 	recheckBatch = 500
 	beatEvery    = 3 * time.Second
-	aliveFor     = 10 * time.Second // after the last beat, waiters of a daemon count as gone
+	aliveFor     = 10 * time.Second // how long the waiters of a daemon count after its last beat
 	leaveTimeout = time.Second
 	overWaiting  = 16               // batches
-	reservedFor  = 10 * time.Second // how long a caller that has opened may take to wait
+	reservedFor  = 10 * time.Second // how long a caller may take from opening to waiting
 )
 
 // hub wakes the callers that wait in this process.
 type hub struct {
-	b      *Broker
+	*core
 	cancel context.CancelFunc
-	ended  <-chan struct{}  // closed when the hub is
-	over   chan []bridge.ID // whose deadlines this process has applied
+	ended  <-chan struct{}  // closed when the hub is closed
+	over   chan []bridge.ID // interactions that this process has expired
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	waiters map[bridge.ID][]waiter
-	// reserved are the waiters of callers that have opened, and wait next.
+	// reserved has the waiters of callers that have opened an interaction and
+	// wait next.
 	reserved map[bridge.ID]reservation
-	// since is where reading the event stream of a partition goes on; only
-	// partitions that have waiters.
+	// since is the position in the event stream of each partition that has
+	// waiters.
 	since map[int]string
 	count map[int]int       // waiters by partition
-	beat  map[int]time.Time // when the daemon last said in a partition that it is alive
+	beat  map[int]time.Time // when the daemon last sent a beat in a partition
 }
 
-// waiter is told what an interaction's record is, once it is over; nil: it has
-// to look for itself.
+// waiter receives the record of an interaction once it is resolved, or nil if
+// the caller has to read it.
 type waiter chan *bridge.Record
 
 type reservation struct {
@@ -55,21 +58,26 @@ type reservation struct {
 	at    time.Time
 }
 
-func newHub(b *Broker) *hub {
-	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{
-		b: b, cancel: cancel, ended: ctx.Done(), over: make(chan []bridge.ID, overWaiting),
+func newHub(c *core) *hub {
+	return &hub{
+		core: c, over: make(chan []bridge.ID, overWaiting),
 		waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{},
 		since: map[int]string{}, count: map[int]int{}, beat: map[int]time.Time{},
 	}
+}
+
+// start starts the background work of the process, including that of the
+// verifier.
+func (h *hub) start(v *verifier) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h.cancel, h.ended = cancel, ctx.Done()
 	h.done.Go(func() { h.listen(ctx) })
 	h.done.Go(func() { h.catchUp(ctx) })
 	h.done.Go(func() { h.tellOver(ctx) })
-	h.done.Go(func() { b.verifier.run(ctx) })
-	if w := watchCluster(b.client); w != nil {
+	h.done.Go(func() { v.run(ctx) })
+	if w := watchCluster(h.client); w != nil {
 		h.done.Go(func() { w.run(ctx) })
 	}
-	return h
 }
 
 func (h *hub) close() error {
@@ -88,9 +96,9 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter, or takes the one that its opening reserved: that is
-// registered. The function takes it off and reports whether it was the last one
-// for the interaction.
+// enter adds a waiter, or takes the one that the opening reserved, which is
+// already registered. The returned function removes it and reports whether it
+// was the last one for the interaction.
 func (h *hub) enter(id bridge.ID) (ch waiter, leave func() bool, registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +118,8 @@ func (h *hub) reserve(id bridge.ID) {
 	h.reserved[id] = reservation{ch, leave, time.Now()}
 }
 
-// drop takes a reserved waiter off, unless its caller waits.
+// drop removes a reserved waiter unless its caller waits. It reports whether
+// that was the last one for the interaction.
 func (h *hub) drop(id bridge.ID) bool {
 	h.mu.Lock()
 	r, ok := h.reserved[id]
@@ -119,7 +128,7 @@ func (h *hub) drop(id bridge.ID) bool {
 	return ok && r.leave()
 }
 
-// abandoned takes the waiters off whose callers have not come to wait.
+// abandoned removes the reserved waiters whose callers did not start to wait.
 func (h *hub) abandoned(ctx context.Context) {
 	var ids []bridge.ID
 	h.mu.Lock()
@@ -131,12 +140,12 @@ func (h *hub) abandoned(ctx context.Context) {
 	h.mu.Unlock()
 	for _, id := range ids {
 		if h.drop(id) {
-			h.b.unregister(ctx, id)
+			h.unregister(ctx, id)
 		}
 	}
 }
 
-// add adds a waiter; h.mu is held.
+// add adds a waiter. The caller must hold h.mu.
 func (h *hub) add(id bridge.ID) (waiter, func() bool) {
 	ch := make(waiter, 1)
 	h.waiters[id] = append(h.waiters[id], ch)
@@ -162,8 +171,8 @@ func (h *hub) remove(id bridge.ID, ch waiter) bool {
 	return len(rest) == 0
 }
 
-// beats reports whether it is time to say in a partition that this daemon is
-// alive, which whoever asks then does.
+// beats reports whether a beat is due in a partition. If so, the caller must
+// send it.
 func (h *hub) beats(partition int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,19 +183,19 @@ func (h *hub) beats(partition int) bool {
 	return true
 }
 
-// follow makes sure that the partition's events are read from now on; now is
-// the server's clock, in ms, at a moment when the state was read.
+// follow starts reading the events of a partition. Now is the server's clock,
+// in ms, when the state was read.
 func (h *hub) follow(partition int, now string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.since[partition]; ok {
 		return
 	}
-	n, _ := strconv.ParseInt(now, 10, 64) // from our own script
+	n, _ := strconv.ParseInt(now, 10, 64) // await.lua returns a number
 	h.since[partition] = strconv.FormatInt(n-1, 10) + "-0"
 }
 
-// tellOver wakes the callers of this process whose deadlines it has applied.
+// tellOver wakes the callers of this process whose interactions it has expired.
 func (h *hub) tellOver(ctx context.Context) {
 	for {
 		select {
@@ -194,10 +203,10 @@ func (h *hub) tellOver(ctx context.Context) {
 			return
 		case ids := <-h.over:
 			ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !h.awaited(id) })
-			records, err := h.b.loadAll(ctx, ids)
+			records, err := h.loadAll(ctx, ids)
 			for k, id := range ids {
 				if err != nil {
-					h.wake(id, nil) // its callers look for themselves
+					h.wake(id, nil) // its callers read it themselves
 				} else {
 					h.wake(id, records[k])
 				}
@@ -213,8 +222,8 @@ func (h *hub) awaited(id bridge.ID) bool {
 	return len(h.waiters[id]) > 0
 }
 
-// wake wakes the callers that wait for an interaction; rec is its record, or
-// nil.
+// wake wakes the callers that wait for an interaction, with its record, which
+// may be nil.
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,10 +247,10 @@ func (h *hub) wakeAll() {
 	}
 }
 
-// listen holds the subscription. go-redis reconnects it; each confirmation of
-// a subscription means that wake-ups may have been missed before.
+// listen holds the subscription, which go-redis reconnects. Each confirmation
+// means that wake-ups may have been missed before it.
 func (h *hub) listen(ctx context.Context) {
-	sub := h.b.client.Subscribe(ctx, h.b.keys.wake(h.b.node))
+	sub := h.client.Subscribe(ctx, h.keys.wake(h.node))
 	defer sub.Close()
 	messages := sub.ChannelWithSubscriptions(redis.WithChannelHealthCheckInterval(time.Second))
 	for {
@@ -277,7 +286,7 @@ func (h *hub) catchUp(ctx context.Context) {
 		}
 		if time.Since(beat) > beatEvery {
 			beat = time.Now()
-			h.sayAlive(ctx, since)
+			h.beatAll(ctx, since)
 			h.abandoned(ctx)
 		}
 		if time.Since(last) > recheckEvery*time.Duration(1+waiting/recheckMany) {
@@ -287,21 +296,21 @@ func (h *hub) catchUp(ctx context.Context) {
 	}
 }
 
-// sayAlive says in each partition that this daemon is alive and waits.
-func (h *hub) sayAlive(ctx context.Context, partitions map[int]string) {
+// beatAll sends a beat in each of the partitions.
+func (h *hub) beatAll(ctx context.Context, partitions map[int]string) {
 	for p := range partitions {
-		keys := []string{h.b.keys.nodes(p)}
-		err := h.b.run(ctx, p, h.b.scripts.beat, keys, h.b.keys.wake(h.b.node), aliveFor.Milliseconds()).Err()
+		keys := []string{h.keys.nodes(p)}
+		err := h.run(ctx, p, h.scripts.beat, keys, h.keys.wake(h.node), aliveFor.Milliseconds()).Err()
 		if err != nil {
-			h.b.log.Debug("beat not stored", "error", err)
+			h.log.Debug("beat not stored", "error", err)
 		}
 	}
 }
 
 func (h *hub) readEvents(ctx context.Context, partition int, at string) {
-	msgs, err := h.b.client.XRangeN(ctx, h.b.keys.events(partition), "("+at, "+", catchUpBatch).Result()
+	msgs, err := h.client.XRangeN(ctx, h.keys.events(partition), "("+at, "+", catchUpBatch).Result()
 	if err != nil || len(msgs) == 0 {
-		return // tried again in a moment
+		return // the next tick retries
 	}
 	for _, m := range msgs {
 		if t := m.Values["t"]; t == string(bridge.EventResponse) || t == string(bridge.EventQueued) {
@@ -315,8 +324,8 @@ func (h *hub) readEvents(ctx context.Context, partition int, at string) {
 	}
 }
 
-// recheck reads the state of everything that is waited for and wakes what is
-// no longer pending.
+// recheck reads the state of everything that callers wait for, and wakes the
+// callers whose interaction is no longer pending.
 func (h *hub) recheck(ctx context.Context) {
 	h.mu.Lock()
 	ids := make([]bridge.ID, 0, len(h.waiters))
@@ -328,11 +337,11 @@ func (h *hub) recheck(ctx context.Context) {
 		batch := ids[:min(recheckBatch, len(ids))]
 		ids = ids[len(batch):]
 		states := make([]*redis.SliceCmd, len(batch))
-		// Errors of single commands count as "not pending": their waiters look
-		// for themselves.
-		_, _ = h.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		// A command that failed counts as "not pending": its waiters read the
+		// record themselves.
+		_, _ = h.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n, id := range batch {
-				states[n] = p.HMGet(ctx, h.b.keys.record(id), fieldState, fieldQueued, fieldPacked)
+				states[n] = p.HMGet(ctx, h.keys.record(id), fieldState, fieldQueued, fieldPacked)
 			}
 			return nil
 		})

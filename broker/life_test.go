@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// TestLife runs tests on one server, on the embedded one, and, under key
-// prefixes of their own, on one Cluster.
+// TestLife runs tests on one server, on the embedded one, and on one Cluster,
+// each under its own key prefix.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*testing.T, *broker.Broker){"rounds": roundsTakeOverTheMessages, "late": lateAnswersAreKeptInOrder}
@@ -49,7 +49,7 @@ func posted(t *testing.T, b *broker.Broker, r bridge.Record, destination int) br
 	return r
 }
 
-// again is the opening that asks again after r.
+// again returns the opening of a follow-up to r.
 func again(t *testing.T, r bridge.Record) bridge.Opening {
 	t.Helper()
 	i := r.Interaction
@@ -75,7 +75,7 @@ func roundsTakeOverTheMessages(t *testing.T, b *broker.Broker) {
 			t.Fatal(err)
 		}
 	}
-	// Several ask again at once: one succeeds.
+	// Several callers open a follow-up concurrently: one succeeds.
 	const n = 8
 	var wg sync.WaitGroup
 	results := make([]bridge.Record, n)
@@ -101,13 +101,13 @@ func roundsTakeOverTheMessages(t *testing.T, b *broker.Broker) {
 	if d := cmp.Diff(first.Messages, second.Messages); d != "" {
 		t.Errorf("messages: %s", d)
 	}
-	// One edit job for the message, named by the first; one post for the
-	// destination that had none.
+	// There is one edit job for the message, named after the first round, and
+	// one post for the destination that had no message.
 	kinds := map[string]bridge.ID{}
 	for _, j := range claimAll(t, b, 2) {
 		kinds[fmt.Sprint(j.Kind, j.Destination)] = j.Interaction
 	}
-	bridge.Pause(t.Context(), 150*time.Millisecond) // edits wait a moment
+	bridge.Pause(t.Context(), 150*time.Millisecond) // edits are delayed
 	if more, err := b.Claim(t.Context(), 5, time.Minute); err != nil || len(more) > 0 {
 		t.Errorf("more jobs: %+v, %v", more, err)
 	}
@@ -145,7 +145,7 @@ func lateAnswersAreKeptInOrder(t *testing.T, b *broker.Broker) {
 		}
 		want = append(want, r.Interaction.ID)
 	}
-	direct := open(t, b, session) // one that was waited for is no message
+	direct := open(t, b, session) // a response with a waiter is not a late answer
 	if _, _, err := b.Settle(t.Context(), yes(direct.Interaction.ID, "U1")); err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +183,8 @@ func lateAnswersAreKeptInOrder(t *testing.T, b *broker.Broker) {
 	}
 }
 
-// What was agreed for the deadline happens, whoever comes by first: the sweep,
-// or a late answer.
+// TestAtTheDeadline checks that a deadline takes effect whether the sweep or a
+// late answer notices it first.
 func TestAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -206,7 +206,7 @@ func TestAtTheDeadline(t *testing.T) {
 		if !bridge.Pause(t.Context(), 100*time.Millisecond) {
 			t.Fatal("interrupted")
 		}
-		// An answer meets the queued one, which nobody swept.
+		// An answer arrives for the deferred one, which no sweep has reached.
 		got, won, err := b.Settle(t.Context(), yes(queued.Interaction.ID, "U1"))
 		if err != nil || !won || got.Queued.IsZero() || got.State != bridge.StateApproved {
 			t.Errorf("queued: %s, won %v, queued %s, %v", got.State, won, got.Queued, err)
@@ -228,7 +228,7 @@ func TestAtTheDeadline(t *testing.T) {
 			t.Errorf("escalated: %+v", got)
 		}
 		posts := 0
-		for _, j := range claimAll(t, b, 5) { // two of the queued one, three of this
+		for _, j := range claimAll(t, b, 5) { // two of the deferred one, three of this one
 			if j.Kind == bridge.JobPost && j.Interaction == escalated.Interaction.ID {
 				posts++
 			}
@@ -240,7 +240,7 @@ func TestAtTheDeadline(t *testing.T) {
 			t.Fatal("interrupted")
 		}
 		if got = sweep(true); got.State != bridge.StateExpired {
-			t.Errorf("in the end it is %s", got.State)
+			t.Errorf("the final state is %s", got.State)
 		}
 	})
 }
@@ -302,7 +302,7 @@ func TestToolApprovals(t *testing.T) {
 		}
 		recall("s1", "s", "")
 		recall("s1", "a", bridge.ScopeAlways)
-		// Nothing of it is a grant.
+		// None of this is a grant.
 		if all, err := b.Covering(t.Context(), "ci", "s2", []string{"a"}); len(all) > 0 || err != nil {
 			t.Errorf("a tool granted itself: %v, %v", all, err)
 		}

@@ -9,11 +9,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// limits implements bridge.Limits.
+type limits struct{ *core }
+
 // Count implements bridge.Limits.
-func (b *Broker) Count(ctx context.Context, agent string, at time.Time) (int, error) {
-	key := b.keys.rate(agent, at.Unix()/60)
+func (lm *limits) Count(ctx context.Context, agent string, at time.Time) (int, error) {
+	key := lm.keys.rate(agent, at.Unix()/60)
 	var n *redis.IntCmd
-	_, err := b.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := lm.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		n = p.Incr(ctx, key)
 		p.Expire(ctx, key, 2*time.Minute)
 		return nil
@@ -25,11 +28,11 @@ func (b *Broker) Count(ctx context.Context, agent string, at time.Time) (int, er
 }
 
 // PendingOf implements bridge.Limits.
-func (b *Broker) PendingOf(ctx context.Context, agent string) (int, error) {
-	counts := make([]*redis.StringCmd, b.partitions)
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+func (lm *limits) PendingOf(ctx context.Context, agent string) (int, error) {
+	counts := make([]*redis.StringCmd, lm.partitions)
+	_, err := lm.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range counts {
-			counts[n] = p.HGet(ctx, b.keys.open(n), agent)
+			counts[n] = p.HGet(ctx, lm.keys.open(n), agent)
 		}
 		return nil
 	})
@@ -38,7 +41,7 @@ func (b *Broker) PendingOf(ctx context.Context, agent string) (int, error) {
 	}
 	sum := 0
 	for _, c := range counts {
-		n, _ := strconv.Atoi(c.Val()) // absent where there is none
+		n, _ := strconv.Atoi(c.Val()) // the field is absent if there are none
 		sum += n
 	}
 	return sum, nil

@@ -12,9 +12,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// links implements bridge.Links.
+type links struct{ *core }
+
 // Linked implements bridge.Links.
-func (b *Broker) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
-	raw, err := b.client.HGet(ctx, b.keys.links(), platform+"/"+user).Result()
+func (ls *links) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
+	raw, err := ls.client.HGet(ctx, ls.keys.links(), platform+"/"+user).Result()
 	if errors.Is(err, redis.Nil) {
 		return bridge.Link{}, nil
 	}
@@ -33,19 +36,19 @@ func decodeLink(raw string) (bridge.Link, error) {
 }
 
 // PutLink implements bridge.Links.
-func (b *Broker) PutLink(ctx context.Context, l bridge.Link) error {
-	return unavailable(b.client.HSet(ctx, b.keys.links(), l.Platform+"/"+l.User, data(l)).Err())
+func (ls *links) PutLink(ctx context.Context, l bridge.Link) error {
+	return unavailable(ls.client.HSet(ctx, ls.keys.links(), l.Platform+"/"+l.User, data(l)).Err())
 }
 
 // DropLink implements bridge.Links.
-func (b *Broker) DropLink(ctx context.Context, platform, user string) (bool, error) {
-	n, err := b.client.HDel(ctx, b.keys.links(), platform+"/"+user).Result()
+func (ls *links) DropLink(ctx context.Context, platform, user string) (bool, error) {
+	n, err := ls.client.HDel(ctx, ls.keys.links(), platform+"/"+user).Result()
 	return n > 0, unavailable(err)
 }
 
 // Links implements bridge.Links.
-func (b *Broker) Links(ctx context.Context) ([]bridge.Link, error) {
-	all, err := b.client.HGetAll(ctx, b.keys.links()).Result()
+func (ls *links) Links(ctx context.Context) ([]bridge.Link, error) {
+	all, err := ls.client.HGetAll(ctx, ls.keys.links()).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}

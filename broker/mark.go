@@ -8,12 +8,12 @@ import (
 )
 
 // Mark implements bridge.Records.
-func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	args := markArgs(m)
 	if args == nil {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "empty mark")
 	}
-	cmd, fields := b.runAndRead(ctx, id, b.scripts.mark, append([]any{string(id)}, args...)...)
+	cmd, fields := rs.runAndRead(ctx, id, rs.scripts.mark, append([]any{string(id)}, args...)...)
 	reply, err := cmd.Text()
 	if err != nil {
 		return bridge.Record{}, unavailable(err)
@@ -21,18 +21,19 @@ func (b *Broker) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.
 	if reply == "missing" {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 	}
-	b.poke()
+	rs.poke()
 	r, err := readRecord(id, fields)
 	if err == nil && reply == "changed" {
-		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed meanwhile", id)
+		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
 	}
 	if err == nil && reply == "final" {
-		err = bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, r.State)
+		err = bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
 	}
 	return r, err
 }
 
-// markArgs are the arguments of mark.lua after the ID; nil for an empty mark.
+// markArgs returns the arguments of mark.lua after the ID, or nil for an empty
+// mark.
 func markArgs(m bridge.Mark) []any {
 	switch {
 	case m.Posted != nil:
@@ -85,7 +86,7 @@ func amendArgs(a *bridge.Amendment) []any {
 	return args
 }
 
-// voided are the voters whose approvals no longer count, each between two
+// voided returns the voters whose approvals no longer count, each between two
 // separators.
 func voided(voters []string) string {
 	out := ""

@@ -13,12 +13,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// What callers do to one interaction.
+// Calls on one interaction.
 const (
 	callOpen   = "open"
-	callSettle = "settle" // with who answers, or that it is withdrawn
-	callRead   = "read"   // returns the state: pending, or who or what ended it
-	callAwait  = "await"  // returns what ended it
+	callSettle = "settle" // by a responder, or a cancellation
+	callRead   = "read"   // returns the outcome, or pending
+	callAwait  = "await"  // returns the outcome
 )
 
 type callInput struct {
@@ -28,9 +28,9 @@ type callInput struct {
 }
 
 type callOutput struct {
-	known   bool   // false: it failed, and may have been done or not
+	known   bool   // false if the call failed; it may have taken effect
 	won     bool   // of settle
-	outcome string // who or what ended it; pending
+	outcome string // the cause of the resolution, or pending
 }
 
 const (
@@ -38,10 +38,10 @@ const (
 	outExpired = "expired"
 )
 
-// model is one interaction as it has to be: opened once, ended once, by one
-// who was told so, and never anything else after that. The clock may end it at
-// any time, as only the store knows when that is; what it said later holds it
-// to that.
+// model describes one interaction: it is opened once and resolved once, by a
+// caller that got that result, and never changes afterward. The clock may
+// resolve it at any time, because only the store knows when that happens; later
+// results must be consistent with it.
 var model = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[bridge.ID][]porcupine.Operation{}
@@ -64,7 +64,7 @@ var model = porcupine.Model{
 			}
 			return true, s
 		}
-		if !out.known { // it ended the interaction, or did nothing
+		if !out.known { // it either resolved the interaction or had no effect
 			if in.kind == callSettle && s == outPending {
 				s = in.who
 			}
@@ -85,15 +85,15 @@ var model = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
 }
 
-// history is what callers did, and what they were told.
+// history holds the calls and their results.
 type history struct {
 	mu    sync.Mutex
 	ops   []porcupine.Operation
 	start time.Time
 }
 
-// record runs a call and notes it. One that failed has no end: it may take
-// effect at any later time.
+// record runs a call and records it. A failed call has no end, because it may
+// take effect at any later time.
 func (h *history) record(client int, in callInput, f func() callOutput) callOutput {
 	began := time.Since(h.start).Nanoseconds()
 	out := f()
@@ -101,7 +101,7 @@ func (h *history) record(client int, in callInput, f func() callOutput) callOutp
 	if !out.known {
 		ended = math.MaxInt64
 		if in.kind == callRead || in.kind == callAwait {
-			return out // it told nothing
+			return out // its result is unknown
 		}
 	}
 	h.mu.Lock()
@@ -110,7 +110,7 @@ func (h *history) record(client int, in callInput, f func() callOutput) callOutp
 	return out
 }
 
-// outage is the longest time in which no call succeeded.
+// outage returns the longest time in which no call succeeded.
 func (h *history) outage() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +128,7 @@ func (h *history) outage() time.Duration {
 	return time.Duration(worst).Round(time.Millisecond)
 }
 
-// check fails the test unless some order of the calls explains every answer.
+// check fails the test unless some order of the calls explains every result.
 func (h *history) check(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
@@ -146,7 +146,7 @@ func (h *history) check(t *testing.T) {
 	}
 }
 
-// The model is worth something only if it refuses what must not be.
+// TestModelRefuses checks that the model rejects impossible histories.
 func TestModelRefuses(t *testing.T) {
 	t.Parallel()
 	op := func(at int64, in callInput, out callOutput) porcupine.Operation {

@@ -2,30 +2,59 @@ package broker
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// openTries bounds how often an opening is repeated because what it would join
-// has changed in the meantime.
+// openTries limits how often an opening is retried because a request that it
+// would join has changed in the meantime.
 const openTries = 10
 
+// openings implements bridge.Openings.
+type openings struct {
+	*core
+	hub     *hub
+	records *records
+}
+
+// NewID implements bridge.Openings.
+func (op *openings) NewID(session, key string) (bridge.ID, error) {
+	p := op.partition(session, key)
+	if p < 0 {
+		var r [1]byte
+		rand.Read(r[:])
+		p = int(r[0]) % op.partitions
+	}
+	return bridge.NewID(p)
+}
+
+// Known implements bridge.Openings.
+func (op *openings) Known(ctx context.Context, agent, session, key string) (bool, error) {
+	if key == "" {
+		return false, nil
+	}
+	p := op.partition(session, key)
+	n, err := op.client.Exists(ctx, op.keys.idem(p, agent, key), op.keys.plainIdem(p, agent, key)).Result()
+	return n > 0, unavailable(err)
+}
+
 // Open implements bridge.Openings.
-func (b *Broker) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	if o.Awaited {
-		b.hub.reserve(i.ID)
+		op.hub.reserve(i.ID)
 	}
-	rec, created, err := b.open(ctx, o)
+	rec, created, err := op.open(ctx, o)
 	if o.Awaited && (err != nil || !created || rec.Over()) {
-		b.hub.drop(i.ID)
+		op.hub.drop(i.ID)
 	}
 	return rec, created, err
 }
 
-func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	i := o.Interaction
 	p := i.ID.Partition()
 	join, first := "", bridge.ID("")
@@ -33,18 +62,18 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		join = "1"
 	}
 	for range openTries {
-		args := b.openArgs(o, join, first)
-		keys := append(b.transitionKeys(i.ID),
-			b.keys.idem(p, i.Agent, o.IdempotencyKey), b.keys.all(p), b.keys.session(p, i.Agent, i.Session))
+		args := op.openArgs(o, join, first)
+		keys := append(op.transitionKeys(i.ID),
+			op.keys.idem(p, i.Agent, o.IdempotencyKey), op.keys.all(p), op.keys.session(p, i.Agent, i.Session))
 		if rare(o) {
-			keys = append(keys, b.keys.recordIn(p, i.Previous), b.keys.recordIn(p, i.Root),
-				b.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), b.keys.batch(p, i.Agent, i.Session, i.Route),
-				b.keys.recordIn(p, first))
+			keys = append(keys, op.keys.recordIn(p, i.Previous), op.keys.recordIn(p, i.Root),
+				op.keys.duplicate(p, i.Agent, i.Session, i.Route, asked(i)), op.keys.batch(p, i.Agent, i.Session, i.Route),
+				op.keys.recordIn(p, first))
 		}
 		if o.IdempotencyKey != "" {
-			keys = append(keys, b.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
+			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		}
-		reply, err := b.run(ctx, p, b.scripts.open, keys, args...).StringSlice()
+		reply, err := op.run(ctx, p, op.scripts.open, keys, args...).StringSlice()
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
 		}
@@ -53,37 +82,37 @@ func (b *Broker) open(ctx context.Context, o bridge.Opening) (bridge.Record, boo
 		case "conflict":
 			return bridge.Record{}, false, reused(id)
 		case "unversioned":
-			return b.unversioned(ctx, id, i)
+			return op.unversioned(ctx, id, i)
 		case "taken":
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s was asked again already", i.Previous).
-				WithHint("the newer one is %s", id)
+			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
+				WithHint("use the follow-up, %s", id)
 		case "missing":
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
 		case "batch":
 			first = id
 		case "twin":
-			if join, err = b.twin(ctx, id); err != nil {
+			if join, err = op.duplicate(ctx, id); err != nil {
 				return bridge.Record{}, false, err
 			}
 		case "joined":
-			rec, err := b.Mark(ctx, id, bridge.Mark{Joined: true})
+			rec, err := op.records.Mark(ctx, id, bridge.Mark{Joined: true})
 			return rec, false, err
 		case "old":
-			rec, err := b.Load(ctx, id)
+			rec, err := op.load(ctx, id)
 			return rec, false, err
 		default:
-			return b.opened(ctx, o, reply[2])
+			return op.opened(ctx, o, reply[2])
 		}
 	}
-	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "what the request would join keeps changing").
+	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "duplicate requests keep changing").
 		WithHint("try again")
 }
 
-// unversioned is the answer to a repeat whose first request was stored by a
-// version that digested the record instead of the request. It is a repeat if
-// both ask for the same.
-func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
-	rec, err := b.Load(ctx, id)
+// unversioned answers a repeat whose first request was stored by a version that
+// digested the record instead of the request. It is a repeat if both ask for
+// the same thing.
+func (op *openings) unversioned(ctx context.Context, id bridge.ID, i bridge.Interaction) (bridge.Record, bool, error) {
+	rec, err := op.load(ctx, id)
 	if err == nil && rec.Interaction.Digest != i.Digest {
 		return bridge.Record{}, false, reused(id)
 	}
@@ -91,20 +120,20 @@ func (b *Broker) unversioned(ctx context.Context, id bridge.ID, i bridge.Interac
 }
 
 func reused(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: was used for a different request").
-		WithHint("the first one is %s", id)
+	return bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: already used for a different request").
+		WithHint("use another key, or repeat the request of interaction %s unchanged", id)
 }
 
-// opened is the record of what was opened now, in ms. It is read only where
-// the opening did more than store what it was given.
-func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
-	b.poke()
+// opened returns the record of an interaction that was opened at now, in ms. It
+// reads the record only if the opening did more than store its arguments.
+func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (bridge.Record, bool, error) {
+	op.poke()
 	i := o.Interaction
 	if o.Awaited {
-		b.hub.follow(i.ID.Partition(), now)
+		op.hub.follow(i.ID.Partition(), now)
 	}
 	if o.Response != nil || o.Queued || i.Previous != "" || i.Batch > 0 {
-		rec, err := b.Load(ctx, i.ID)
+		rec, err := op.load(ctx, i.ID)
 		return rec, true, err
 	}
 	at := millis(now)
@@ -117,9 +146,10 @@ func (b *Broker) opened(ctx context.Context, o bridge.Opening, now string) (brid
 	return rec, true, nil
 }
 
-// twin says how an opening goes on that found an identical request.
-func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
-	rec, err := b.Load(ctx, id)
+// duplicate decides how an opening goes on that found a duplicate: it returns
+// the join member of openMore.
+func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error) {
+	rec, err := op.load(ctx, id)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (rec.Over() || rec.Next != ""):
 		return string(id), nil
@@ -129,20 +159,20 @@ func (b *Broker) twin(ctx context.Context, id bridge.ID) (string, error) {
 	return "join:" + string(id), nil
 }
 
-// openArgs are the arguments of open.lua; its header says what they are.
-func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
+// openArgs returns the arguments of open.lua; its header describes them.
+func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []any {
 	i := o.Interaction
 	afterHold, channel := []byte{}, ""
 	if i.Session != "" || o.Timeout.State == bridge.StatePending {
-		afterHold = data(o.AfterHold) // others cannot be held
+		afterHold = data(o.AfterHold) // only such interactions can be held
 	}
 	if o.Awaited {
-		channel = b.keys.wake(b.node)
+		channel = op.keys.wake(op.node)
 	}
 	args := []any{
 		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
-		len(i.Destinations), i.Agent, b.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
+		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
 	}
@@ -152,8 +182,8 @@ func (b *Broker) openArgs(o bridge.Opening, join string, first bridge.ID) []any 
 	return args
 }
 
-// openMore is what few openings need. Arguments of scripts are dear, so it is
-// one of them, and most openings do without.
+// openMore holds the arguments of an opening that few openings need. Arguments
+// are expensive, so these are a single one, and most openings do without it.
 type openMore struct {
 	State        bridge.State   `json:"state,omitempty"`
 	Response     string         `json:"response,omitempty"` // JSON, like those below
@@ -195,15 +225,15 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 	return m
 }
 
-// rare reports whether an opening needs what few do.
+// rare reports whether an opening needs openMore.
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
 	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
 		len(i.Steps) > 0 || len(o.Failures) > 0
 }
 
-// correlation are the ids that an agent's events carry; empty where there are
-// none.
+// correlation returns the IDs that an agent attaches to its events, as JSON. It
+// is empty if there are none.
 func correlation(i bridge.Interaction) string {
 	c := correlationIDs{i.ToolCall, i.Turn, i.ResponseID}
 	if c == (correlationIDs{}) {
@@ -225,11 +255,11 @@ func flag(b bool) string {
 	return "0"
 }
 
-// asked is a hash of what identical requests have in common: what is asked, and
-// what can be answered.
+// asked returns a hash of what duplicate requests have in common: what is
+// asked, and the possible answers.
 func asked(i bridge.Interaction) string {
 	if !i.Join {
-		return "" // the key is not used
+		return "" // the key that it names is not used
 	}
 	return hashed(string(data(i.Approval)) + i.Digest)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// BenchmarkOpen measures an opening as most are, and one that needs what few
-// do: how long each takes, and how long Redis works on it.
+// BenchmarkOpen measures the time of a typical opening and of one with
+// openMore, and how much of it Redis uses.
 func BenchmarkOpen(b *testing.B) {
 	client := redistest.Start(b).Client(b)
 	s, err := broker.New(b.Context(), broker.Options{Client: client, Node: "n"})

@@ -28,7 +28,7 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 		if again, _ := b.Claim(ctx, 10, time.Minute); len(again) != 0 {
 			t.Errorf("leased jobs were handed out again: %v", again)
 		}
-		// Both are posted; the second one only after the answer.
+		// Both are posted, the second one only after the answer.
 		mark := func(d int) bridge.Record {
 			got, err := b.Mark(ctx, id, bridge.Mark{Posted: &bridge.Posted{Destination: d, Ref: bridge.MessageRef{Channel: "C", Message: fmt.Sprint(d)}, Revision: r.Revision}})
 			if err != nil {
@@ -41,7 +41,7 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := mark(1); got.State != bridge.StateApproved {
-			t.Errorf("the poster was told %s", got.State)
+			t.Errorf("the poster got %s", got.State)
 		}
 		if _, err := b.Mark(ctx, id, bridge.Mark{Delivered: true}); err != nil {
 			t.Fatal(err)
@@ -52,7 +52,8 @@ func TestOutboxLeaseAndCoalescing(t *testing.T) {
 			}
 		}
 		edits := claimAll(t, b, 2)
-		// Asked for again while it is worked on: is repeated, but only after that.
+		// A job that is requested while a worker has it is repeated only after
+		// that.
 		if err := b.Retry(ctx, edits[0], 0, "test"); err != nil {
 			t.Fatal(err)
 		}

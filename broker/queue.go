@@ -10,33 +10,34 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Calls of one queue are sent together: whatever came while the last ones were
-// under way. The client's own auto-pipelining is not used as it is declared
-// experimental, and as its callers cannot leave before the reply is there.
+// Calls of one queue are sent together: each batch holds the calls that arrived
+// while the previous one was in flight. The client's own auto-pipelining is not
+// used, because it is declared experimental and its callers cannot leave before
+// the reply arrives.
 const (
 	queueFlushers = 2       // one sends while the other waits for replies
 	queueBatch    = 256     // calls
-	queueBytes    = 1 << 20 // of arguments, beyond which nothing is added to a batch
-	queueLength   = 1024    // beyond it, callers wait
+	queueBytes    = 1 << 20 // of arguments; a batch of this size is sent
+	queueLength   = 1024    // calls; further callers wait
 	replicaWait   = time.Second
 )
 
-// call is a script to run, a hash to read, or both in this order. What it
-// holds may be read once done is closed.
+// call is a script to run, a hash to read, or both in this order. Its results
+// may be read once done is closed.
 type call struct {
 	ctx    context.Context
-	script *redis.Script // nil: none
+	script *redis.Script // may be nil
 	keys   []string
 	args   []any
-	read   string // key of a hash; empty: none
-	keep   bool   // it counts only once the replicas have it
+	read   string // key of a hash; may be empty
+	keep   bool   // it succeeds only once the replicas have confirmed it
 
 	reply  *redis.Cmd
 	fields *redis.MapStringStringCmd
 	done   chan struct{}
 }
 
-// size is about how many bytes the call sends.
+// size returns approximately how many bytes the call sends.
 func (c *call) size() int {
 	n := 0
 	for _, a := range c.args {
@@ -53,10 +54,10 @@ func (c *call) size() int {
 // queue sends the calls of many callers through few connections.
 type queue struct {
 	client redis.UniversalClient
-	// replicas that must have what is to be kept; 0: none.
+	// replicas is how many replicas must confirm a call with keep; it may be 0.
 	replicas int
 	calls    chan *call
-	slots    chan struct{} // taken while something is sent
+	slots    chan struct{} // one element for each batch that is in flight
 	stop     context.CancelFunc
 	ctx      context.Context
 	done     sync.WaitGroup
@@ -71,7 +72,7 @@ func newQueue(client redis.UniversalClient, replicas, flushers int) *queue {
 	return q
 }
 
-// close ends the sending of calls together. What is called later is sent alone.
+// close stops batching. Later calls are sent alone.
 func (q *queue) close() {
 	q.stop()
 	q.done.Wait()
@@ -85,15 +86,15 @@ func (q *queue) close() {
 	}
 }
 
-// do runs a call. The error is ctx's if that ends first; what becomes of the
-// call then is not known.
+// do runs a call. It returns ctx's error if ctx ends first; then it is unknown
+// whether the call took effect.
 func (q *queue) do(ctx context.Context, c *call) error {
 	c.ctx, c.done = ctx, make(chan struct{})
 	if q.ctx.Err() != nil {
 		q.send(ctx, []*call{c})
 		return nil
 	}
-	if len(q.calls) == 0 { // nothing to join: the caller sends on its own
+	if len(q.calls) == 0 { // nothing to join: the caller sends it directly
 		select {
 		case q.slots <- struct{}{}:
 			q.send(ctx, []*call{c})
@@ -124,13 +125,13 @@ func (q *queue) flush() {
 			return
 		case c := <-q.calls:
 			q.slots <- struct{}{}
-			q.send(context.Background(), q.gather(c)) // each caller has its own way out
+			q.send(context.Background(), q.gather(c)) // each caller leaves when its own context ends
 			<-q.slots
 		}
 	}
 }
 
-// gather takes what waits beside a call.
+// gather collects the waiting calls into a batch with c.
 func (q *queue) gather(c *call) []*call {
 	batch, bytes := []*call{c}, c.size()
 	for len(batch) < queueBatch && bytes < queueBytes {
@@ -147,7 +148,7 @@ func (q *queue) gather(c *call) []*call {
 	return batch
 }
 
-// send runs calls. Errors show in their commands.
+// send runs calls. Their errors are in their commands.
 func (q *queue) send(ctx context.Context, batch []*call) {
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
@@ -158,11 +159,11 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 	}
 }
 
-// exec runs calls in one pipeline, and returns those whose script the server
+// exec runs calls in one pipeline and returns those whose script the server
 // does not have.
 func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeliner, *call) *redis.Cmd) []*call {
 	var copies *redis.IntCmd
-	// What fails shows in the command of each call.
+	// The error of each command is in its call.
 	_, _ = q.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		keep := false
 		for _, c := range batch {
@@ -176,7 +177,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 		}
 		if keep && q.replicas > 0 {
 			copies = redis.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
-			_ = p.Process(ctx, copies)                                                    // that only queues it
+			_ = p.Process(ctx, copies)                                                    // this only queues it
 		}
 		return nil
 	})
@@ -187,32 +188,10 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(redis.Pipeline
 			continue
 		}
 		if copies != nil && c.keep && c.reply.Err() == nil && copies.Val() < int64(q.replicas) {
-			c.reply.SetErr(bridge.Errorf(bridge.CodeUnavailable, "%d of %d replicas have it", copies.Val(), q.replicas).WithHint("repeat it; redis.wait_replicas says how many must"))
+			c.reply.SetErr(bridge.Errorf(bridge.CodeUnavailable, "%d of %d replicas confirmed the write", copies.Val(), q.replicas).
+				WithHint("retry; redis.wait_replicas sets how many must confirm"))
 		}
 		close(c.done)
 	}
 	return again
-}
-
-// queueOf is the queue for a partition: on a Cluster each has its own, as a
-// node that is unreachable must not hold up the calls to others.
-func (b *Broker) queueOf(partition int) *queue { return b.queues[partition%len(b.queues)] }
-
-// run runs a script on a partition's keys.
-func (b *Broker) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	c := &call{script: script, keys: keys, args: args, keep: b.scripts.keeps(script)}
-	if err := b.queueOf(partition).do(ctx, c); err != nil {
-		return redis.NewCmdResult(nil, err)
-	}
-	return c.reply
-}
-
-// runAndRead runs a script on an interaction, and reads its record right after
-// it.
-func (b *Broker) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
-	c := &call{script: script, keys: b.transitionKeys(id), args: args, read: b.keys.record(id), keep: b.scripts.keeps(script)}
-	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
-		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
-	}
-	return c.reply, c.fields
 }

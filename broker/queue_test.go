@@ -11,8 +11,9 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// A thousand callers need few connections, and one that leaves is let go
-// while Redis does not answer.
+// TestCallersShareConnections checks that a thousand callers need few
+// connections, and that one whose context ends returns although Redis does not
+// respond.
 func TestCallersShareConnections(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -58,24 +59,24 @@ func TestCallersShareConnections(t *testing.T) {
 		t.Errorf("%d connections", n)
 	}
 	id := open(t, b, nil).Interaction.ID
-	p.Deafen(true)
-	for range 20 { // more than can be sent at once
+	p.Stall(true)
+	for range 20 { // more than the queues can send at a time
 		wg.Go(func() {
 			short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 			defer stop()
 			began := time.Now()
 			if _, err := b.Load(short, id); err == nil || time.Since(began) > time.Second {
-				t.Errorf("let go after %s: %v", time.Since(began), err)
+				t.Errorf("returned after %s: %v", time.Since(began), err)
 			}
 		})
 	}
 	wg.Wait()
-	p.Deafen(false)
+	p.Stall(false)
 	settle(t, ctx, b, id)
 }
 
-// With wait_replicas, a decision that no replica confirms is not taken for
-// one, and can be repeated.
+// TestWaitReplicas checks that a decision that no replica confirms is an error
+// and can be repeated.
 func TestWaitReplicas(t *testing.T) {
 	t.Parallel()
 	master := redistest.Start(t)

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -11,34 +10,17 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Load implements bridge.Records.
-func (b *Broker) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	c := &call{read: b.keys.record(id)}
-	if err := b.queueOf(id.Partition()).do(ctx, c); err != nil {
-		return bridge.Record{}, err
-	}
-	return readRecord(id, c.fields)
-}
-
-func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
-	f, err := fields.Result()
-	if err != nil {
-		return bridge.Record{}, unavailable(err)
-	}
-	return decodeRecord(id, f)
-}
-
-// recordField is a field of the hash that a record is.
+// recordField is a field of the hash that stores a record.
 type recordField struct {
-	name    string // '#' stands for the index of a destination or a reminder
+	name    string // '#' is the index of a destination or a reminder
 	format  string
 	meaning string
-	// decode puts a value that is not empty into the record. It is nil for a
-	// field that only the scripts read.
+	// decode sets the field of the record. It is not called for an empty value,
+	// and it is nil for a field that only the scripts read.
 	decode func(*decoder, string) error
 }
 
-// Names of the fields that are read on their own.
+// Names of the fields that are also read separately.
 const (
 	fieldOpened   = "req"
 	fieldPacked   = "c"
@@ -47,53 +29,53 @@ const (
 	fieldQueued   = "q"
 )
 
-// recordFields are all fields of a record, in the order in which they are
-// decoded. lua/lib.lua has the same list for the readers of the scripts.
+// recordFields lists all fields of a record, in the order in which they are
+// decoded. lua/lib.lua has the same list for readers of the scripts.
 var recordFields = []recordField{
 	{fieldOpened, "JSON", "the interaction as it was opened", decodeOpened},
 	{"cur", "JSON", "the interaction as it was changed since", decodeCurrent},
-	{fieldPacked, "packed", "what scripts read of every record; see pack", decodePacked},
-	{fieldState, "text", "the final state; none while it is pending", decodeState},
+	{fieldPacked, "packed", "the values that scripts read of every record; see pack", decodePacked},
+	{fieldState, "text", "the final state; absent while it is pending", decodeState},
 	{"at", "ms", "when it was resolved", nil},
 	{fieldResponse, "JSON", "the response", decodeResponse},
 	{"n", "text", "the nonce of the settlement that won", nil},
 	{"nw", "flag", "no one waited for the response when it came", decodeUnawaited},
 	{"to", "JSON", "the response at the deadline", nil},
 	{"tq", "JSON", "the response at the end of the hold", nil},
-	{"esc", "JSON", "the interaction once escalated; none if it does not, or was", nil},
-	{"en", "number", "the number of its destinations then", nil},
-	{"et", "number", "its timeout then, in ms", nil},
+	{"esc", "JSON", "the interaction once escalated; absent unless it will escalate", nil},
+	{"en", "number", "the number of destinations once escalated", nil},
+	{"et", "number", "its timeout once escalated, in ms", nil},
 	{"es", "ms", "when it was escalated", decodeEscalated},
 	{"se", "text", "the session", nil},
 	{"x", "JSON", "the correlation ids of its events", nil},
 	{"w", "list", "the channels of the daemons whose callers wait", nil},
-	{fieldQueued, "ms", "when its agent was told that it is queued", decodeQueued},
-	{"hq", "text", "the proof of how long it is held", decodeHeld},
+	{fieldQueued, "ms", "when it was deferred", decodeQueued},
+	{"hq", "text", "the proof of the length of its hold", decodeHeld},
 	{"dv", "ms", "when the response was delivered to the agent", decodeDelivered},
-	{"co", "JSON", "what the agent made of the response", decodeCompletion},
-	{"rev", "number", "changes that its messages show", decodeRevision},
-	{"jn", "number", "identical requests that joined it", decodeJoined},
-	{"av", "number", "amendments", decodeAmended},
+	{"co", "JSON", "the result that the agent reported", decodeCompletion},
+	{"rev", "number", "the number of changes that its messages show", decodeRevision},
+	{"jn", "number", "the number of duplicates that joined it", decodeJoined},
+	{"av", "number", "the number of amendments", decodeAmended},
 	{"sp", "number", "the next step of its escalation", decodeStep},
-	{"rn", "number", "reminders", decodeReminders},
+	{"rn", "number", "the number of reminders", decodeReminders},
 	{"vs", "votes", "the votes so far; see vote.lua", decodeVoted},
 	{"an", "number", "the number of its entry in the audit log", decodeAudit},
 	{"al", "text", "the link of that entry", nil},
-	{"b", "id", "the first of its batch, whose messages show it", decodeBatch},
-	{"bm", "list", "all of its batch, on the first", decodeMembers},
-	{"rt", "id", "the first round, whose messages show it", nil},
+	{"b", "id", "the first of its batch, whose messages show this one", decodeBatch},
+	{"bm", "list", "all members of the batch, on the first", decodeMembers},
+	{"rt", "id", "the first round, whose messages show this one", nil},
 	{"nx", "id", "the next round", decodeNext},
 	{"hd", "id", "the last round, on the first", decodeHead},
 	{"m#", "JSON", "the message at a destination", decodeMessage},
-	{"f#", "text", "why a destination could not be reached", decodeFailure},
-	{"l#", "ms", "when the turn of a destination is expected to come", decodeLate},
-	{"s#", "text", "the content that a destination shows whole", decodeShown},
-	{"p#", "lines", "the content that is being sent, and each part that was", decodeParts},
+	{"f#", "text", "the reason that a destination could not be reached", decodeFailure},
+	{"l#", "ms", "when a rate-limited destination is expected to be posted to", decodeLate},
+	{"s#", "text", "the digest of the content that a destination shows in full", decodeShown},
+	{"p#", "lines", "the digest of the content being sent, and each part sent so far", decodeParts},
 	{"r#", "JSON", "a reminder", decodeReminder},
 }
 
-// decoded are the fields with one value that are decoded, and numbered those
-// with an index, by the letter before it.
+// decoded lists the fields with one value that are decoded. numbered has the
+// fields with an index, by the letter before the index.
 var decoded, numbered = func() ([]recordField, map[byte]recordField) {
 	var one []recordField
 	many := map[byte]recordField{}
@@ -108,8 +90,8 @@ var decoded, numbered = func() ([]recordField, map[byte]recordField) {
 	return one, many
 }()
 
-// recordVersion is that of the records that scripts write; see pack in
-// lua/lib.lua. One that is not known is refused, not guessed at.
+// recordVersion is the version of the records that the scripts write; see pack
+// in lua/lib.lua. A record of an unknown version is refused.
 const recordVersion = "1"
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
@@ -141,17 +123,16 @@ func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	return d.Record, nil
 }
 
-// transitionKeys are the keys that the scripts which change an interaction
-// have in common; see lua/lib.lua.
-func (b *Broker) transitionKeys(id bridge.ID) []string {
-	p := id.Partition()
-	return []string{
-		b.keys.record(id), b.keys.deadlines(p), b.keys.outbox(p), b.keys.jobs(p), b.keys.events(p), b.keys.nodes(p),
-		b.keys.late(p), b.keys.audit(p), b.keys.auditHead(p), b.keys.open(p),
+func readRecord(id bridge.ID, fields *redis.MapStringStringCmd) (bridge.Record, error) {
+	f, err := fields.Result()
+	if err != nil {
+		return bridge.Record{}, unavailable(err)
 	}
+	return decodeRecord(id, f)
 }
 
-// data is v as JSON; v is one of our own plain structs, which always marshal.
+// data returns v as JSON. It must be one of the plain structs of nod, which
+// always marshal.
 func data(v any) []byte {
 	out, _ := json.Marshal(v)
 	return out

@@ -10,14 +10,15 @@ import (
 //go:embed lua/*.lua
 var luaFiles embed.FS
 
-// scripts are the compiled Lua files; each file's header says what it takes.
+// scripts holds the compiled Lua files. The header of each file lists its keys
+// and arguments.
 type scripts struct {
 	open, settle, expire, mark, await, beat, claim, release, lease, audit, grant, vote *redis.Script
 }
 
-// loadScripts compiles the files. Those that must work when Redis is out of
-// memory, because they end what is already there, say so to a Redis that
-// understands it (7 and newer).
+// loadScripts compiles the files. Scripts that only resolve or deliver what is
+// already stored must work even when Redis is out of memory. They declare that
+// to a Redis that supports flags (7 and newer).
 func loadScripts(flags bool) (scripts, error) {
 	lib, err := luaFiles.ReadFile("lua/lib.lua")
 	if err != nil {
@@ -44,7 +45,8 @@ func loadScripts(flags bool) (scripts, error) {
 	}, failed
 }
 
-// keeps reports whether what a script does is to outlive the loss of a master.
+// keeps reports whether the result of a script must survive the loss of a
+// master.
 func (s scripts) keeps(script *redis.Script) bool {
 	return script == s.open || script == s.settle || script == s.vote || script == s.grant
 }

@@ -7,17 +7,24 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// outcomes implements bridge.Outcomes: settlements here, votes in vote.go.
+type outcomes struct {
+	*core
+	hub      *hub
+	verifier *verifier
+}
+
 // Settle implements bridge.Outcomes.
-func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
 	response, err := json.Marshal(s.Response)
 	if err != nil {
 		return bridge.Record{}, false, bridge.Wrap(bridge.CodeInternal, err, "response")
 	}
-	reply, fields := b.runAndRead(ctx, s.ID, b.scripts.settle,
-		string(s.ID), string(s.Response.State), response, s.Nonce, b.keys.wake(b.node), expected(s.Expect))
+	reply, fields := oc.runAndRead(ctx, s.ID, oc.scripts.settle,
+		string(s.ID), string(s.Response.State), response, s.Nonce, oc.keys.wake(oc.node), expected(s.Expect))
 	verdict, err := reply.Text()
 	if err != nil {
-		b.hub.wake(s.ID, nil) // it may have settled anyway
+		oc.hub.wake(s.ID, nil) // it may have been settled anyway
 		return bridge.Record{}, false, unavailable(err)
 	}
 	if verdict == "missing" {
@@ -28,13 +35,13 @@ func (b *Broker) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record
 	}
 	r, err := readRecord(s.ID, fields)
 	if err != nil {
-		b.hub.wake(s.ID, nil)
+		oc.hub.wake(s.ID, nil)
 	} else {
-		b.hub.wake(s.ID, &r)
+		oc.hub.wake(s.ID, &r)
 	}
-	b.poke()
+	oc.poke()
 	if verdict == "won" {
-		b.verifier.add(s)
+		oc.verifier.add(s)
 	}
 	return r, verdict == "won", err
 }

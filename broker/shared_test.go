@@ -98,33 +98,33 @@ func TestDeploymentKeys(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
 		ctx, b1, b2 := t.Context(), newBroker(t, c, "n1"), newBroker(t, c, "n2")
-		if a, b := must[[]byte](t)(b1.TokenKey(ctx)), must[[]byte](t)(b2.TokenKey(ctx)); !bytes.Equal(a, b) || len(a) < bridge.MinKey {
+		if a, b := must[[]byte](t)(b1.Keyring.TokenKey(ctx)), must[[]byte](t)(b2.Keyring.TokenKey(ctx)); !bytes.Equal(a, b) || len(a) < bridge.MinKey {
 			t.Error("the daemons have different keys for tokens")
 		}
-		if former := must[[]byte](t)(b1.FormerSigningKey(ctx)); former != nil {
+		if former := must[[]byte](t)(b1.Keyring.FormerSigningKey(ctx)); former != nil {
 			t.Error("there is a signing key before one was made")
 		}
-		if seed := must[[]byte](t)(b1.SigningKey(ctx)); len(seed) != ed25519.SeedSize || !bytes.Equal(seed, must[[]byte](t)(b2.FormerSigningKey(ctx))) {
+		if seed := must[[]byte](t)(b1.Keyring.SigningKey(ctx)); len(seed) != ed25519.SeedSize || !bytes.Equal(seed, must[[]byte](t)(b2.Keyring.FormerSigningKey(ctx))) {
 			t.Error("the signing key is not kept")
 		}
-		if s := must[string](t)(b1.Keys(ctx)); s != "" {
+		if s := must[string](t)(b1.Keyring.Keys(ctx)); s != "" {
 			t.Errorf("a fingerprint before one was recorded: %q", s)
 		}
-		if s := must[string](t)(b1.ClaimKeys(ctx, "f1")); s != "f1" {
+		if s := must[string](t)(b1.Keyring.ClaimKeys(ctx, "f1")); s != "f1" {
 			t.Errorf("the first claim gives %q", s)
 		}
-		if s := must[string](t)(b2.ClaimKeys(ctx, "f2")); s != "f1" {
+		if s := must[string](t)(b2.Keyring.ClaimKeys(ctx, "f2")); s != "f1" {
 			t.Errorf("the second claim gives %q", s)
 		}
-		if err := b2.SetKeys(ctx, "f2"); err != nil || must[string](t)(b1.Keys(ctx)) != "f2" {
+		if err := b2.Keyring.SetKeys(ctx, "f2"); err != nil || must[string](t)(b1.Keyring.Keys(ctx)) != "f2" {
 			t.Errorf("the fingerprint was not replaced: %v", err)
 		}
-		must[[]string](t)(b1.Announce(ctx, "f2"))
-		all := must[[]string](t)(b2.Announce(ctx, "f3"))
+		must[[]string](t)(b1.Keyring.Announce(ctx, "f2"))
+		all := must[[]string](t)(b2.Keyring.Announce(ctx, "f3"))
 		if slices.Sort(all); !slices.Equal(all, []string{"f2", "f3"}) {
 			t.Errorf("the daemons have %v", all)
 		}
-		if err := b2.Retire(ctx); err != nil || !slices.Equal(must[[]string](t)(broker.Announced(ctx, c, "")), []string{"f2"}) {
+		if err := b2.Keyring.Retire(ctx); err != nil || !slices.Equal(must[[]string](t)(broker.Announced(ctx, c, "")), []string{"f2"}) {
 			t.Errorf("a daemon that ended is still announced: %v", err)
 		}
 		if err := b1.Ping(ctx); err != nil {

@@ -9,24 +9,25 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// agesRead bounds how many ids of a partition Stats reads.
+// agesRead limits how many IDs of a partition Stats reads.
 const agesRead = 500
 
-// Stats counts what is there.
+// Stats returns counts of what is stored, and the ages of a sample of the
+// pending interactions.
 func (b *Broker) Stats(ctx context.Context) (bridge.Stats, error) {
 	type counts struct {
 		pending, jobs, dead *redis.IntCmd
 		ids                 *redis.StringSliceCmd
 		deadline, due       *redis.ZSliceCmd
 	}
-	cmds := make([]counts, b.partitions)
+	cmds := make([]counts, b.core.partitions)
 	var clock *redis.TimeCmd
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := b.core.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range cmds {
 			cmds[n] = counts{
-				pending: p.ZCard(ctx, b.keys.deadlines(n)), jobs: p.ZCard(ctx, b.keys.outbox(n)), dead: p.LLen(ctx, b.keys.dead(n)),
-				ids:      p.ZRandMember(ctx, b.keys.deadlines(n), agesRead),
-				deadline: p.ZRangeWithScores(ctx, b.keys.deadlines(n), 0, 0), due: p.ZRangeWithScores(ctx, b.keys.outbox(n), 0, 0),
+				pending: p.ZCard(ctx, b.core.keys.deadlines(n)), jobs: p.ZCard(ctx, b.core.keys.outbox(n)), dead: p.LLen(ctx, b.core.keys.dead(n)),
+				ids:      p.ZRandMember(ctx, b.core.keys.deadlines(n), agesRead),
+				deadline: p.ZRangeWithScores(ctx, b.core.keys.deadlines(n), 0, 0), due: p.ZRangeWithScores(ctx, b.core.keys.outbox(n), 0, 0),
 			}
 		}
 		clock = p.Time(ctx)
@@ -53,7 +54,7 @@ func (b *Broker) Stats(ctx context.Context) (bridge.Stats, error) {
 	return s, nil
 }
 
-// past is how long ago the first of a sorted set was due.
+// past returns how long ago the first member of a sorted set was due.
 func past(first []redis.Z, now time.Time) time.Duration {
 	if len(first) == 0 {
 		return 0
@@ -61,7 +62,7 @@ func past(first []redis.Z, now time.Time) time.Duration {
 	return max(0, now.Sub(time.UnixMilli(int64(first[0].Score))))
 }
 
-// waiting counts the callers that sleep.
+// waiting returns the number of callers that sleep.
 func (h *hub) waiting() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

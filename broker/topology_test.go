@@ -12,10 +12,10 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// survives runs many requests to their end while a master is killed, and
-// fails unless each one ends once, with its waiter woken. What is opened has
-// reached the replicas before: replication is asynchronous, and what it drops
-// was never there.
+// survives resolves many requests while a master is killed. It fails unless
+// each one is resolved once and wakes its waiter. The openings have reached the
+// replicas before, because replication is asynchronous and a failover may drop
+// them.
 func survives(t *testing.T, client func() redis.UniversalClient, synced func(testing.TB), kill func()) {
 	t.Helper()
 	b1, b2 := newBroker(t, client(), "n1"), newBroker(t, client(), "n2")
@@ -63,7 +63,7 @@ func survives(t *testing.T, client func() redis.UniversalClient, synced func(tes
 	}
 }
 
-// settle repeats the same settlement until it is taken; its nonce makes that
+// settle repeats the same settlement until it succeeds, which its nonce makes
 // safe.
 func settle(t *testing.T, ctx context.Context, b *broker.Broker, id bridge.ID) {
 	t.Helper()
@@ -99,7 +99,8 @@ func TestSentinel(t *testing.T) {
 	survives(t, func() redis.UniversalClient { return s.Client(t) }, s.Synced, s.Master.Kill)
 }
 
-// On a Cluster, every operation keeps to the slots of the keys it declares.
+// TestClusterKeys checks that every operation on a Cluster stays in the slots
+// of the keys that it declares.
 func TestClusterKeys(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, redistest.StartCluster(t).Client(t), "n")

@@ -11,26 +11,27 @@ import (
 )
 
 const (
-	// verifyAfter is when a settlement is looked at again. A failover to a
-	// replica that had not heard of it shows by then, in most cases.
+	// verifyAfter is the delay after which a settlement is checked. By then, a
+	// failover to a replica that did not have it is visible in most cases.
 	verifyAfter = time.Second
 	verifyTimes = 3
 	verifyEvery = 250 * time.Millisecond
 )
 
-// verifier looks again at what this process has settled, and settles it once
-// more, under the same nonce, where Redis has forgotten it: replication is
-// asynchronous, and a failover drops its tail.
+// verifier checks the recent settlements of this process. If Redis has lost
+// one, it settles again with the same nonce: replication is asynchronous, and a
+// failover drops its tail.
 type verifier struct {
-	b  *Broker
-	mu sync.Mutex
-	// recent settlements, oldest first.
-	recent []settled
+	*core
+	settle func(context.Context, bridge.Settlement) (bridge.Record, bool, error)
+
+	mu     sync.Mutex
+	recent []settled // oldest first
 }
 
 type settled struct {
 	bridge.Settlement
-	at    time.Time // when to look next
+	at    time.Time // of the next check
 	looks int
 }
 
@@ -40,7 +41,7 @@ func (v *verifier) add(s bridge.Settlement) {
 	v.recent = append(v.recent, settled{Settlement: s, at: time.Now().Add(verifyAfter)})
 }
 
-// run looks until ctx ends.
+// run checks settlements until ctx ends.
 func (v *verifier) run(ctx context.Context) {
 	for bridge.Pause(ctx, verifyEvery) {
 		if due := v.due(); len(due) > 0 {
@@ -63,22 +64,22 @@ func (v *verifier) due() []settled {
 
 func (v *verifier) look(ctx context.Context, due []settled) {
 	states := make([]*redis.SliceCmd, len(due))
-	// Errors of single commands show in their results.
-	_, _ = v.b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	// The error of each command is in its result.
+	_, _ = v.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n, s := range due {
-			states[n] = p.HMGet(ctx, v.b.keys.record(s.ID), fieldState, fieldPacked)
+			states[n] = p.HMGet(ctx, v.keys.record(s.ID), fieldState, fieldPacked)
 		}
 		return nil
 	})
 	for n, s := range due {
 		f, err := states[n].Result()
 		switch {
-		case err == nil && f[0] == nil && f[1] != nil: // it is pending
-			v.b.log.Warn("redis forgot a settlement, settling again", "id", s.ID)
-			if _, _, err := v.b.Settle(ctx, s.Settlement); err == nil {
-				continue // and is looked at again
+		case err == nil && f[0] == nil && f[1] != nil: // still pending
+			v.log.Warn("redis lost a settlement, settling it again", "id", s.ID)
+			if _, _, err := v.settle(ctx, s.Settlement); err == nil {
+				continue // Settle has added it again
 			}
-		case err == nil: // redis answered; a record that is gone stays gone
+		case err == nil: // a record that is gone does not come back
 			s.looks++
 		}
 		if s.looks < verifyTimes && ctx.Err() == nil {

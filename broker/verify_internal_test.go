@@ -9,8 +9,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// A settlement whose record is gone for good is not looked for without end.
-func TestVerifierGivesUpOnWhatIsGone(t *testing.T) {
+// TestVerifierDropsLostRecords checks that the verifier stops checking a
+// settlement whose record no longer exists.
+func TestVerifierDropsLostRecords(t *testing.T) {
 	t.Parallel()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { c.Close() })
@@ -23,7 +24,7 @@ func TestVerifierGivesUpOnWhatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &verifier{b: b} // not the broker's own, which looks by its clock
+	v := &verifier{core: b.core, settle: b.Settle} // the one of the broker runs on its own
 	v.add(bridge.Settlement{ID: id, Nonce: "n"})
 	for look := 1; look <= verifyTimes; look++ {
 		due := v.recent
@@ -34,6 +35,6 @@ func TestVerifierGivesUpOnWhatIsGone(t *testing.T) {
 		v.look(t.Context(), due)
 	}
 	if len(v.recent) != 0 {
-		t.Error("it is still looked for")
+		t.Error("the settlement is still checked")
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-var record = flag.Bool("record", false, "write testdata/records-1.json anew; only before a release has written such records")
+var record = flag.Bool("record", false, "rewrite testdata/records-1.json; only before a release has written such records")
 
-// stored is a record as Redis has it, and as nod reads it.
+// stored is a record as it is in Redis and as nod reads it.
 type stored struct {
 	What   string            `json:"what"`
 	ID     bridge.ID         `json:"id"`
@@ -28,8 +28,8 @@ type stored struct {
 
 const fixture = "records-1.json"
 
-// Records that were written by the first version are read as they were meant:
-// the file stays as it is forever.
+// TestOldRecords checks that records of the first version are read correctly.
+// The file with them must not change.
 func TestOldRecords(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
@@ -47,7 +47,7 @@ func TestOldRecords(t *testing.T) {
 		t.Fatal(err, len(all))
 	}
 	for _, s := range all {
-		fields := map[string]any{"zz": "of a later nod"} // what is not known stays and does no harm
+		fields := map[string]any{"zz": "of a newer nod"} // an unknown field stays
 		for k, v := range s.Fields {
 			fields[k] = v
 		}
@@ -75,12 +75,12 @@ func TestOldRecords(t *testing.T) {
 			continue
 		}
 		if _, won, err := b.Settle(t.Context(), yes(s.ID, "U1")); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict || err == nil && won && c.HGet(t.Context(), key, "zz").Val() == "" {
-			t.Errorf("%s can not be settled: %v", s.What, err)
+			t.Errorf("%s cannot be settled: %v", s.What, err)
 		}
 	}
 }
 
-// recordAll writes records in the states that a record can have.
+// recordAll writes records in all states.
 func recordAll(t *testing.T, path string) {
 	t.Helper()
 	c := redistest.Start(t).Client(t)
@@ -132,8 +132,8 @@ func recordAll(t *testing.T, path string) {
 	}
 }
 
-// A record that a later nod wrote is not touched: it is refused by its name, and
-// what is beside it goes on.
+// TestNewerRecords checks that a record of a newer nod is refused and left
+// unchanged, and that other records in its partition still work.
 func TestNewerRecords(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
@@ -169,7 +169,7 @@ func TestNewerRecords(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("one record of a later nod keeps another from its time-out")
+			t.Fatal("a record of a newer nod blocks the timeout of another one")
 		}
 		bridge.Pause(t.Context(), 20*time.Millisecond)
 	}
@@ -177,6 +177,6 @@ func TestNewerRecords(t *testing.T) {
 		t.Errorf("it was changed from %v to %v", before, after)
 	}
 	if c.ZScore(t.Context(), fmt.Sprintf("nod:{%d}:dl", id.Partition()), string(id)).Val() == 0 {
-		t.Error("its deadline is gone: the nod that knows it would never end it")
+		t.Error("its deadline was removed: the newer nod would never resolve it")
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Vote implements bridge.Outcomes.
-func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
-	rec, err := b.Load(ctx, v.ID)
+func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+	rec, err := oc.load(ctx, v.ID)
 	if err != nil {
 		return rec, "", err
 	}
@@ -25,15 +25,15 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 	far, _ := reach(i, bridge.Response{State: v.Vote.State, Scope: v.Vote.Scope})
 	_, responses := reach(i, v.Response)
 	args := append([]any{string(v.ID), clean(v.Vote.Actor.Voter()), string(v.Vote.State), data(v.Vote), strconv.Itoa(far) + ";" + covers,
-		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, b.keys.wake(b.node), expected(v.Expect)}, responses...)
+		max(i.Quorum, 1), slots(i), flag(!i.DenyCounts), v.Nonce, oc.keys.wake(oc.node), expected(v.Expect)}, responses...)
 	args = append(args, revision(v.Revision))
-	cmd, fields := b.runAndRead(ctx, v.ID, b.scripts.vote, args...)
+	cmd, fields := oc.runAndRead(ctx, v.ID, oc.scripts.vote, args...)
 	reply, err := cmd.Text()
-	b.hub.wake(v.ID, nil) // it may have ended
+	oc.hub.wake(v.ID, nil) // it may have ended
 	if err != nil {
 		return rec, "", unavailable(err)
 	}
-	b.poke()
+	oc.poke()
 	result := bridge.BallotResult(reply)
 	switch reply {
 	case "missing":
@@ -44,12 +44,13 @@ func (b *Broker) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, brid
 		result = bridge.BallotDecided
 	}
 	if rec, err = readRecord(v.ID, fields); err == nil && result == bridge.BallotDecided && rec.Response != nil {
-		b.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
+		oc.verifier.add(bridge.Settlement{ID: v.ID, Response: *rec.Response, Nonce: v.Nonce})
 	}
 	return rec, result, err
 }
 
-// slots are the numbers of approvals that are needed in addition to the quorum.
+// slots returns the numbers of approvals that are required in addition to the
+// quorum.
 func slots(i bridge.Interaction) string {
 	out := ""
 	for _, n := range i.Slots() {
@@ -58,7 +59,8 @@ func slots(i bridge.Interaction) string {
 	return out
 }
 
-// expected is the number of amendments that a decision was checked under.
+// expected returns the number of amendments that a decision was checked
+// against. It is empty if any number is accepted.
 func expected(n *int) string {
 	if n == nil {
 		return ""
@@ -70,19 +72,20 @@ func changed(id bridge.ID) error {
 	return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
 }
 
-// revision is the revision that a script has to find; empty for any.
+// revision returns the revision that a script must find. It is empty if any
+// revision is accepted.
 func revision(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.FormatInt(n-1, 10) // what was opened is the first
+	return strconv.FormatInt(n-1, 10) // revision 1 is the opening, which scripts count as 0
 }
 
-// scopes by how far they reach.
+// scopes are ordered from the narrowest to the widest.
 var scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}
 
-// reach is how far a response reaches, and what it is with each reach up to
-// that.
+// reach returns the index of the scope of a response, counted from 1, and the
+// response with each scope up to that one.
 func reach(i bridge.Interaction, r bridge.Response) (int, []any) {
 	far := slices.Index(scopes, r.Scope) + 1
 	if r.State != bridge.StateApproved || far == 0 {
@@ -102,7 +105,7 @@ const (
 	voteField = "\x1f"
 )
 
-// clean takes out of a name what separates votes.
+// clean removes the separators of votes from a name.
 func clean(s string) string { return strings.NewReplacer(voteEnd, "", voteField, "").Replace(s) }
 
 func decodeVotes(id bridge.ID, s string) ([]bridge.Vote, error) {

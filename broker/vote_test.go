@@ -45,7 +45,7 @@ func TestQuorum(t *testing.T) {
 		stale := ballot(id, "cem", bridge.StateApproved)
 		stale.Revision = r.Revision
 		vote(t, b, stale, "raced")
-		last := ballot(id, "ben", bridge.StateApproved) // in place of the denial
+		last := ballot(id, "ben", bridge.StateApproved) // replaces the denial
 		if r = vote(t, b, last, bridge.BallotDecided); r.State != bridge.StateApproved || len(r.Votes) != 2 {
 			t.Errorf("it is %s with %d votes", r.State, len(r.Votes))
 		}
@@ -65,7 +65,7 @@ func TestOneDenialEnds(t *testing.T) {
 			t.Errorf("it is %s", r.State)
 		}
 		if _, _, err := b.Vote(t.Context(), ballot("01a2004b-9f48-71c4-81b1-1b37eb744b0e", "ana", bridge.StateDenied)); bridge.ErrorCode(err) != bridge.CodeNotFound {
-			t.Errorf("a vote on nothing: %v", err)
+			t.Errorf("a vote on an unknown interaction: %v", err)
 		}
 	})
 }

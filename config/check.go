@@ -16,29 +16,29 @@ func (c Config) Check() error {
 	var errs []error
 	bad := func(path, format string, args ...any) { errs = append(errs, fmt.Errorf(path+": "+format, args...)) }
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
-		bad("log_level", "%q is not debug, info, warn or error", c.LogLevel)
+		bad("log_level", "unknown level %q (debug, info, warn or error)", c.LogLevel)
 	}
 	if c.Slack.BotToken.Set() && c.Slack.AppToken.Set() == c.Slack.SigningSecret.Set() {
-		bad("slack", "set app_token for Socket Mode, or signing_secret for HTTP, and not both")
+		bad("slack", "set either app_token for Socket Mode or signing_secret for HTTP mode")
 	}
 	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
-		bad("telegram", "webhook_url and webhook_secret belong together")
+		bad("telegram", "webhook_url and webhook_secret require each other; set both or neither")
 	}
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
-		bad("traces.endpoint", "is not an http or https address; it looks like http://127.0.0.1:4318/v1/traces")
+		bad("traces.endpoint", "not an http or https URL; use one such as http://127.0.0.1:4318/v1/traces")
 	}
 	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
-		bad("traces.sample", "%g is not 0 to 1", c.Traces.Sample)
+		bad("traces.sample", "%g is out of range (0 to 1)", c.Traces.Sample)
 	}
 	c.checkConsole(bad)
 	if c.MaxConnections < 0 {
-		bad("max_connections", "is below 0")
+		bad("max_connections", "must not be negative")
 	}
 	switch n := c.Redis.WaitReplicas; {
 	case n < 0:
-		bad("redis.wait_replicas", "is below 0")
+		bad("redis.wait_replicas", "must not be negative")
 	case n > 0 && len(c.Redis.Addrs) > 1 && c.Redis.MasterName == "":
-		bad("redis.wait_replicas", "does not work with a Cluster; set min-replicas-to-write on its nodes instead")
+		bad("redis.wait_replicas", "not supported with a Cluster; set min-replicas-to-write on its nodes instead")
 	}
 	c.checkRoutes(bad)
 	c.checkCallers(bad)
@@ -66,7 +66,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		c.checkPeople(bad, path+".owners", a.Owners)
 		for n, r := range a.Routes {
 			if _, ok := c.Routes[r]; !ok {
-				bad(fmt.Sprintf("%s.routes[%d]", path, n), "there is no route %q", r)
+				bad(fmt.Sprintf("%s.routes[%d]", path, n), "unknown route %q", r)
 			}
 		}
 	}
@@ -77,10 +77,10 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		}
 		checkTokenHashes(bad, path, p.TokenHashes)
 		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
-			bad(path+".auditor", "needs a token: the audit log is read with it")
+			bad(path+".auditor", "requires a token; set token or token_hashes of the person")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
-			bad(path+".telegram", "is not a numeric user id")
+			bad(path+".telegram", "must be a numeric user ID")
 		}
 	}
 }
@@ -91,13 +91,13 @@ type tokens map[string]string
 func (t tokens) check(bad func(path, format string, args ...any), path string, s Secret) {
 	switch n := len(s.Value()); {
 	case n == 0:
-		bad(path, "is not set; nod token makes one, and %s may hold it", Variable(strings.Split(path, ".")...))
+		bad(path, "required; run nod token to generate one, and set it here or in %s", Variable(strings.Split(path, ".")...))
 		return
 	case n < minToken:
-		bad(path, "is shorter than %d characters", minToken)
+		bad(path, "must have at least %d characters", minToken)
 	}
 	if other := t[s.Value()]; other != "" {
-		bad(path, "is the same as %s", other)
+		bad(path, "same token as %s; every caller needs a token of its own", other)
 	}
 	t[s.Value()] = path
 }
@@ -115,7 +115,7 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 				continue
 			}
 			if other, ok := seen[f.key+" "+f.value]; ok {
-				bad("people."+name+"."+f.key, "is also that of people.%s; two people need two accounts", other)
+				bad("people."+name+"."+f.key, "also used by people.%s; every person needs their own", other)
 			}
 			seen[f.key+" "+f.value] = name
 		}
@@ -130,7 +130,7 @@ func (c Config) checkHashes(bad func(path, format string, args ...any)) {
 		for n, h := range hashes {
 			h, at := strings.ToLower(h), fmt.Sprintf("%s.token_hashes[%d]", path, n)
 			if other, ok := seen[h]; ok {
-				bad(at, "is the same as %s", other)
+				bad(at, "same token as %s; every caller needs a token of its own", other)
 			}
 			seen[h] = at
 		}
@@ -139,7 +139,7 @@ func (c Config) checkHashes(bad func(path, format string, args ...any)) {
 		}
 		h := HashToken(token.Value())
 		if other, ok := seen[h]; ok && strings.Contains(other, ".token_hashes") {
-			bad(path+".token", "is the same as %s", other)
+			bad(path+".token", "same token as %s; every caller needs a token of its own", other)
 		}
 		seen[h] = path + ".token"
 	}
@@ -158,20 +158,20 @@ func isWeb(s string) bool {
 
 func (c Config) checkConsole(bad func(path, format string, args ...any)) {
 	if c.Console.URL != "" && !isWeb(c.Console.URL) {
-		bad("console.url", "is not an http or https address")
+		bad("console.url", "not an http or https URL")
 	}
 	o := c.Console.OIDC
 	if o == (OIDC{}) {
 		return
 	}
 	if !isWeb(o.Issuer) {
-		bad("console.oidc.issuer", "is not an http or https address")
+		bad("console.oidc.issuer", "not an http or https URL")
 	}
 	if o.ClientID == "" || !o.ClientSecret.Set() {
-		bad("console.oidc", "client_id and client_secret are needed")
+		bad("console.oidc", "client_id and client_secret are required")
 	}
 	if c.Console.URL == "" {
-		bad("console.url", "is needed for OIDC: the provider sends people back to it")
+		bad("console.url", "required with OIDC, because the provider redirects people to it")
 	}
 }
 
@@ -179,14 +179,14 @@ func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
 		w, path := c.Webhooks[name], "webhooks."+name
 		if !isWeb(w.URL.Value()) {
-			bad(path+".url", "is not an http or https address")
+			bad(path+".url", "not an http or https URL")
 		}
 		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
-			bad(path+".secret", "is not whsec_ and base64; make one with: echo whsec_$(openssl rand -base64 32)")
+			bad(path+".secret", "must be whsec_ and 24 to 64 bytes in base64; create one with: echo whsec_$(openssl rand -base64 32)")
 		}
 		for n, a := range w.Agents {
 			if _, ok := c.Agents[a]; !ok {
-				bad(fmt.Sprintf("%s.agents[%d]", path, n), "there is no agent %q", a)
+				bad(fmt.Sprintf("%s.agents[%d]", path, n), "unknown agent %q", a)
 			}
 		}
 	}
@@ -197,13 +197,13 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		r := c.Routes[name]
 		path := "routes." + name
 		if len(r.To) == 0 {
-			bad(path+".to", "is empty")
+			bad(path+".to", "required; name at least one destination")
 		}
 		if len(r.Responders) == 0 {
-			bad(path+".responders", "is empty: nobody could answer")
+			bad(path+".responders", "required; name at least one person or group")
 		}
 		if _, ok := c.Routes[r.EscalateTo]; r.EscalateTo != "" && (!ok || r.EscalateTo == name) {
-			bad(path+".escalate_to", "there is no other route %q", r.EscalateTo)
+			bad(path+".escalate_to", "%q must be the name of another route", r.EscalateTo)
 		}
 		for n, s := range r.To {
 			t, err := ParseTarget(s)
@@ -211,17 +211,17 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 			case err != nil:
 				bad(fmt.Sprintf("%s.to[%d]", path, n), "%v", err)
 			case !slices.Contains(c.Platforms(), t.Platform):
-				bad(fmt.Sprintf("%s.to[%d]", path, n), "%s has no bot_token", t.Platform)
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "platform %s has no bot_token", t.Platform)
 			}
 		}
 		c.checkNames(bad, path+".responders", r.Responders)
 		c.checkEscalation(bad, name, path)
 		c.checkNames(bad, path+".must", r.Must)
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)
+			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
 		}
 		if !slices.Contains([]string{"", "ends", "counts"}, r.Deny) {
-			bad(path+".deny", "%q is not ends or counts", r.Deny)
+			bad(path+".deny", "unknown value %q (ends or counts)", r.Deny)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 const hash = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// whole is a config that sets every section, and is right.
+// whole is a valid config that sets every section.
 const whole = `
 slack: {bot_token: xoxb-secret-1, app_token: xapp-secret-2}
 telegram: {bot_token: "1:x", webhook_url: "https://x", webhook_secret: y}
@@ -40,7 +40,7 @@ policy: [{tools: bash, then: ask, route: default, on_timeout: escalate, grant: r
 webhooks: {audit: {url: "https://x", secret: whsec_x, agents: [ci]}}
 `
 
-// problems returns the paths that Load complains about.
+// problems returns the paths of the errors that Load returns.
 func problems(t *testing.T, text string) []string {
 	t.Helper()
 	_, err := config.Load(write(t, text), nil)
@@ -63,8 +63,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestProblems checks that one mistake in a config that is right is reported at
-// its path, and nothing else is.
+// TestProblems checks that one mistake in a valid config is reported at its
+// path, and that nothing else is reported.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ was, is, path string }{
@@ -145,8 +145,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestSecrets checks that every secret is known, so that it can be redacted,
-// and that none is printed.
+// TestSecrets checks that Secrets returns every secret, so that all of them can
+// be redacted, and that none is printed.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(whole, "whsec_x", "'whsec_x, whsec_y'", 1)
@@ -169,12 +169,12 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	if !strings.Contains(string(printed), "every: 168h0m0s") {
-		t.Error("a duration is not printed as one")
+		t.Error("a duration is not printed in its own format")
 	}
 }
 
 // TestEnvironment checks how variables replace values of the file, by type, and
-// that a wrong one is named.
+// that an error names the variable.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(write(t, whole), []string{"NOD_TRACES_SAMPLE=0.25", "NOD_MAX_CONNECTIONS=7", "NOD_CONSOLE_ENABLED=false",
@@ -199,7 +199,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestWords checks that a list may be written as one text, and is nothing else.
+// TestWords checks that a list may be written as a single string, and that
+// other values are rejected.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	c, err := config.Parse([]byte("policy: [{tools: bash, path: [a, b]}]"), "")

@@ -1,10 +1,9 @@
 // Package config reads nod's configuration from a YAML file and the
-// environment, and checks it as a whole, so that every mistake is reported at
-// once.
+// environment, and checks all of it, so that every mistake is reported in one
+// run.
 //
-// What belongs here is plain data and its checks. The package knows no other
-// package of nod: the daemon turns the data into routes, policies and
-// platforms.
+// This package holds plain data and its checks, and imports no other package of
+// nod. The daemon builds routes, policies and platforms from the data.
 package config
 
 import (
@@ -114,8 +113,8 @@ type Config struct {
 	Traces Traces `yaml:"traces"`
 }
 
-// Load reads a file, then the environment, and checks the result. If path is
-// empty, it reads the environment only. The error joins every problem.
+// Load reads a file and then the environment, and checks the result. If path is
+// empty, it reads the environment only. The error joins all problems.
 func Load(path string, environ []string) (Config, error) {
 	c, err := Read(path, environ)
 	if err != nil {
@@ -124,7 +123,7 @@ func Load(path string, environ []string) (Config, error) {
 	return c, c.Check()
 }
 
-// Read is Load without the check.
+// Read is like Load, but does not check the result.
 func Read(path string, environ []string) (Config, error) {
 	c := Config{}
 	if path != "" {
@@ -149,8 +148,8 @@ func Read(path string, environ []string) (Config, error) {
 	return c, nil
 }
 
-// Parse reads YAML strictly: an unknown key is an error with its line. Relative
-// paths of secrets start at dir.
+// Parse decodes YAML strictly: an unknown key is an error with its line.
+// Relative paths of secrets start at dir.
 func Parse(raw []byte, dir string) (Config, error) {
 	var c Config
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))

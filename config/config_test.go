@@ -57,10 +57,10 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 		t.Fatal("taken")
 	}
 	for _, want := range []string{
-		`log_level: "loud"`, "slack: set app_token", "telegram: webhook_url and", "people.ana.telegram: is not", "people.ana.token: is shorter",
-		`routes.default.to[0]: "slak:C1": there is no platform`, "routes.default.to[1]: discord has no bot_token", `routes.default.to[2]: "x" is not like`,
-		`routes.default.responders[0]: there is no person "bo"`, `routes.default.escalate_to: there is no other route "nowhere"`, `routes.empty.escalate_to: there is no other route "empty"`, "routes.empty.to: is empty", "routes.empty.responders: is empty",
-		`agents.ci.routes[0]: there is no route "nowhere"`, "is the same as agents.",
+		`log_level: unknown level "loud"`, "slack: set either app_token", "telegram: webhook_url and", "people.ana.telegram: must be a numeric", "people.ana.token: must have at least",
+		`routes.default.to[0]: "slak:C1": unknown platform "slak"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
+		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalate_to: "nowhere" must be the name of another route`, `routes.empty.escalate_to: "empty" must be the name of another route`, "routes.empty.to: required", "routes.empty.responders: required",
+		`agents.ci.routes[0]: unknown route "nowhere"`, "same token as agents.",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from:\n%v", want, err)
@@ -75,7 +75,7 @@ func TestStrict(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"listn: x":                          "line 1",
-		"retention: soon":                   "is not a duration",
+		"retention: soon":                   `invalid duration "soon"`,
 		"token_key: {env: NO_SUCH_VAR_X}":   "NO_SUCH_VAR_X is not set",
 		"token_key: {file: /no/such/file}":  "no such file",
 		"token_key: {vault: x}":             "unknown key vault",
@@ -113,28 +113,28 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("slack: {bot_token: {env: X}}"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if strings.Contains(string(raw), "file") {
-			return // may name any file
+			return // a secret may name any file
 		}
 		c, err := config.Parse(raw, "")
 		if err == nil {
-			_ = c.Check() // must only not crash
+			_ = c.Check() // checks that it does not panic
 		}
 	})
 }
 
-// TestSharedAccounts checks that an account, an address or a token of two
-// people is refused by both names.
+// TestSharedAccounts checks that an account, an email address or a token of two
+// people is rejected with both names.
 func TestSharedAccounts(t *testing.T) {
 	t.Parallel()
 	hash := config.HashToken("person-token-0123456789")
 	for text, want := range map[string]string{
-		`ana: {slack: U1}, bo: {slack: U1}`:                                           "people.bo.slack: is also that of people.ana",
-		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                  "people.bo.telegram: is also that of people.ana",
-		`ana: {discord: "7"}, bo: {discord: "7"}`:                                     "people.bo.discord: is also that of people.ana",
-		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                 "people.bo.email: is also that of people.ana",
-		`ana: {token_hashes: ["` + hash + `"]}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: is the same as people.ana.token_hashes[0]",
-		`ana: {token_hashes: ["` + hash + `"]}, bo: {token: person-token-0123456789}`: "people.bo.token: is the same as people.ana.token_hashes[0]",
-		`ana: {token: person-token-0123456789}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: is the same as people.ana.token",
+		`ana: {slack: U1}, bo: {slack: U1}`:                                           "people.bo.slack: also used by people.ana",
+		`ana: {telegram: "7"}, bo: {telegram: "07"}`:                                  "people.bo.telegram: also used by people.ana",
+		`ana: {discord: "7"}, bo: {discord: "7"}`:                                     "people.bo.discord: also used by people.ana",
+		`ana: {email: A@x.com}, bo: {email: a@X.com}`:                                 "people.bo.email: also used by people.ana",
+		`ana: {token_hashes: ["` + hash + `"]}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: same token as people.ana.token_hashes[0]",
+		`ana: {token_hashes: ["` + hash + `"]}, bo: {token: person-token-0123456789}`: "people.bo.token: same token as people.ana.token_hashes[0]",
+		`ana: {token: person-token-0123456789}, bo: {token_hashes: ["` + hash + `"]}`: "people.bo.token_hashes[0]: same token as people.ana.token",
 	} {
 		_, err := config.Load(write(t, "people: {"+text+"}\n"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -104,31 +104,31 @@ func assign(f reflect.Value, s string) error {
 	case *int:
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", s)
+			return fmt.Errorf("invalid number %q", s)
 		}
 		*x = n
 	case *float64:
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", s)
+			return fmt.Errorf("invalid number %q", s)
 		}
 		*x = n
 	case *bool:
 		b, err := strconv.ParseBool(s)
 		if err != nil {
-			return fmt.Errorf("%q is not true or false", s)
+			return fmt.Errorf("invalid value %q (true or false)", s)
 		}
 		*x = b
 	case *Duration:
 		d, err := time.ParseDuration(s)
 		if err != nil {
-			return fmt.Errorf("%q is not a duration", s)
+			return fmt.Errorf("invalid duration %q (such as 90s, 5m or 720h)", s)
 		}
 		*x = Duration(d)
 	case **bool:
 		b, err := strconv.ParseBool(s)
 		if err != nil {
-			return fmt.Errorf("%q is not true or false", s)
+			return fmt.Errorf("invalid value %q (true or false)", s)
 		}
 		*x = &b
 	case *[]string:
@@ -136,7 +136,7 @@ func assign(f reflect.Value, s string) error {
 	case *Words:
 		*x = strings.Split(s, ",")
 	default:
-		return fmt.Errorf("cannot be set by the environment")
+		return fmt.Errorf("cannot be set with a variable")
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// DefaultPath is the config file where none is named.
+// DefaultPath is the default path of the config file.
 const DefaultPath = "nod.yaml"
 
 // NewToken returns a random token.

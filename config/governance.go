@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words is a list of texts. In YAML it can also be a single text.
+// Words is a list of strings. In YAML it can also be a single string.
 type Words []string
 
-// UnmarshalYAML reads a text or a list of them.
+// UnmarshalYAML decodes a string or a list of strings.
 func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		*w = Words{n.Value}
@@ -23,7 +23,7 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 	}
 	var list []string
 	if err := n.Decode(&list); err != nil {
-		return fmt.Errorf("line %d: is neither a text nor a list of texts", n.Line)
+		return fmt.Errorf("line %d: must be a string or a list of strings", n.Line)
 	}
 	*w = list
 	return nil
@@ -49,7 +49,7 @@ func validHash(s string) bool {
 func checkTokenHashes(bad func(path, format string, args ...any), path string, hashes []string) {
 	for n, h := range hashes {
 		if !validHash(h) {
-			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "is not sha256: and 64 hex digits; make one with: nod token")
+			bad(fmt.Sprintf("%s.token_hashes[%d]", path, n), "must be sha256: and 64 hex digits; run nod token to generate one")
 		}
 	}
 }
@@ -59,17 +59,17 @@ func (c Config) checkAgent(bad func(path, format string, args ...any), name stri
 	checkTokenHashes(bad, path, a.TokenHashes)
 	for n, k := range a.Kinds {
 		if !slices.Contains([]string{"ask", "approval", "notice"}, k) {
-			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "%q is not ask, approval or notice", k)
+			bad(fmt.Sprintf("%s.kinds[%d]", path, n), "unknown kind %q (ask, approval or notice)", k)
 		}
 	}
 	for n, s := range a.Scopes {
 		if !slices.Contains([]string{"once", "session", "always"}, s) {
-			bad(fmt.Sprintf("%s.scopes[%d]", path, n), "%q is not once, session or always", s)
+			bad(fmt.Sprintf("%s.scopes[%d]", path, n), "unknown scope %q (once, session or always)", s)
 		}
 	}
 	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending, "max_bytes": a.MaxBytes} {
 		if n < 0 {
-			bad(path+"."+field, "%d is less than 0", n)
+			bad(path+"."+field, "%d must not be negative", n)
 		}
 	}
 }
@@ -78,14 +78,14 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
 		g, path := c.Groups[name], "groups."+name
 		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
-			bad(path, "nobody can be in it")
+			bad(path, "the group has no members; set people, slack, discord, telegram or oncall")
 		}
 		c.checkPeople(bad, path+".people", g.People)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
-			bad(path+".oncall", "there is no schedule %q", g.OnCall)
+			bad(path+".oncall", "unknown schedule %q", g.OnCall)
 		}
 		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
-			bad(path+".discord", "%q is not GUILD/ROLE", g.Discord)
+			bad(path+".discord", "%q must be GUILD/ROLE", g.Discord)
 		}
 	}
 }
@@ -127,15 +127,15 @@ func collect(v reflect.Value, out *[]string) {
 	}
 }
 
-// checkNames checks that a list names existing people and @groups.
+// checkNames checks that the people and @groups in a list exist.
 func (c Config) checkNames(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
 		group, isGroup := strings.CutPrefix(who, "@")
 		if _, ok := c.Groups[group]; isGroup && !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "there is no group %q", group)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown group %q", group)
 		}
 		if _, ok := c.People[who]; !isGroup && !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q", who)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 func (c Config) checkPeople(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
 		if _, ok := c.People[who]; !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "there is no person %q", who)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q", who)
 		}
 	}
 }
@@ -157,26 +157,26 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	for n, r := range c.Risks {
 		path := fmt.Sprintf("risks[%d]", n)
 		if r.Name == "" || seen[r.Name] {
-			bad(path+".name", "is empty or there twice")
+			bad(path+".name", "must be unique and not empty")
 		}
 		seen[r.Name] = true
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)
+			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
 		}
 	}
 	for n, r := range c.Policy {
 		path := fmt.Sprintf("policy[%d]", n)
 		if _, ok := c.Routes[r.Route]; r.Route != "" && !ok {
-			bad(path+".route", "there is no route %q", r.Route)
+			bad(path+".route", "unknown route %q", r.Route)
 		}
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
-			bad(path+".quorum", "%d is not 0 to %d", r.Quorum, maxQuorum)
+			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
 		}
 		if !slices.Contains([]string{"", "input", "rule"}, r.Grant) {
-			bad(path+".grant", "%q is not input or rule", r.Grant)
+			bad(path+".grant", "unknown value %q (input or rule)", r.Grant)
 		}
 		if r.OnTimeout == "escalate" && r.Route != "" && c.Routes[r.Route].EscalateTo == "" {
-			bad(path+".on_timeout", "route %q does not escalate", r.Route)
+			bad(path+".on_timeout", "route %q has no escalate_to", r.Route)
 		}
 	}
 }

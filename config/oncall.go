@@ -9,7 +9,7 @@ import (
 
 // OnCall is a schedule. Exactly one of its kinds is set.
 type OnCall struct {
-	// Rotation takes people in turns.
+	// Rotation is a schedule in which people take turns.
 	Rotation *Rotation `yaml:"rotation"`
 	// ICal is a calendar feed.
 	ICal *Feed `yaml:"ical"`
@@ -23,7 +23,8 @@ type OnCall struct {
 	Grafana *Schedule `yaml:"grafana"`
 }
 
-// Rotation takes people in turns. All of its keys are required.
+// Rotation is a schedule in which people take turns. All of its keys are
+// required.
 type Rotation struct {
 	// People are the people of the rotation, in order.
 	//
@@ -78,7 +79,7 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 		at := fmt.Sprintf("%s.escalation[%d]", path, n)
 		s.check(func(key, format string, args ...any) { bad(at+key, format, args...) }, n == len(r.Escalation)-1)
 		if _, ok := c.Routes[s.Route]; s.Route != "" && (!ok || s.Route == name) {
-			bad(at+".route", "there is no other route %q", s.Route)
+			bad(at+".route", "%q must be the name of another route", s.Route)
 		}
 		c.checkNames(bad, at+".ask", s.Ask)
 	}
@@ -86,38 +87,38 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 		r.Quiet.check(func(key, format string, args ...any) { bad(path+".quiet"+key, format, args...) })
 	}
 	if len(r.HandOver) > maxHandOver {
-		bad(path+".hand_over", "names %d people, more than %d", len(r.HandOver), maxHandOver)
+		bad(path+".hand_over", "%d people (at most %d)", len(r.HandOver), maxHandOver)
 	}
 	c.checkPeople(bad, path+".hand_over", r.HandOver)
 }
 
-// check reports what is wrong with a step, by itself.
+// check reports the problems of a single step.
 func (s Step) check(bad func(key, format string, args ...any), last bool) {
 	if s.After <= 0 {
-		bad(".after", "is not set; say how long to wait, such as 2m")
+		bad(".after", "required; set the delay, such as 2m")
 	}
 	if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
-		bad(".times", "goes with remind, and is at most %d", maxTimes)
+		bad(".times", "requires remind, and is at most %d", maxTimes)
 	}
 	if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
-		bad("", "does nothing; set remind, ask, route or give_up")
+		bad("", "the step has no effect; set remind, ask, route or give_up")
 	}
 	if s.GiveUp != "" && !last {
-		bad(".give_up", "is not the last step")
+		bad(".give_up", "allowed in the last step only")
 	}
 	if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
-		bad(".give_up", "%q is not expire or deny", s.GiveUp)
+		bad(".give_up", "unknown value %q (expire or deny)", s.GiveUp)
 	}
 }
 
 func (q Quiet) check(bad func(key, format string, args ...any)) {
 	for field, s := range map[string]string{"from": q.From, "to": q.To} {
 		if _, err := time.Parse("15:04", s); err != nil {
-			bad("."+field, "%q is not like 22:00", s)
+			bad("."+field, "invalid time %q (such as 22:00)", s)
 		}
 	}
 	if _, err := time.LoadLocation(q.Zone); err != nil {
-		bad(".zone", "there is no time zone %q", q.Zone)
+		bad(".zone", "unknown time zone %q", q.Zone)
 	}
 }
 
@@ -129,13 +130,13 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 			kinds++
 			c.checkPeople(bad, path+".rotation.people", r.People)
 			if len(r.People) == 0 || r.Every <= 0 || r.Start.IsZero() {
-				bad(path+".rotation", "needs people, start and every")
+				bad(path+".rotation", "people, start and every are required")
 			}
 		}
 		if f := o.ICal; f != nil {
 			kinds++
 			if !isWeb(f.URL.Value()) {
-				bad(path+".ical.url", "is not an http or https address")
+				bad(path+".ical.url", "not an http or https URL")
 			}
 		}
 		for kind, s := range map[string]*Schedule{
@@ -148,16 +149,16 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 			s.check(bad, path, kind)
 		}
 		if kinds != 1 {
-			bad(path, "has %d kinds; set one of rotation, ical, pagerduty, opsgenie, goalert, grafana", kinds)
+			bad(path, "%d kinds of schedule; set exactly one of rotation, ical, pagerduty, opsgenie, goalert and grafana", kinds)
 		}
 	}
 }
 
 func (s Schedule) check(bad func(path, format string, args ...any), path, kind string) {
 	if s.Schedule == "" || !s.Token.Set() {
-		bad(path+"."+kind, "needs schedule and token")
+		bad(path+"."+kind, "schedule and token are required")
 	}
 	if s.URL == "" && (kind == "goalert" || kind == "grafana") {
-		bad(path+"."+kind+".url", "is empty; it is the address of your own server")
+		bad(path+"."+kind+".url", "required; set the URL of your own server")
 	}
 }

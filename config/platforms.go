@@ -125,14 +125,14 @@ func (p Person) Account(platform string) string {
 // Target is a parsed entry of Route.To.
 type Target struct{ Platform, Channel, Thread string }
 
-// ParseTarget reads platform:channel/thread.
+// ParseTarget parses PLATFORM:CHANNEL or PLATFORM:CHANNEL/THREAD.
 func ParseTarget(s string) (Target, error) {
 	platform, rest, ok := strings.Cut(s, ":")
 	if !ok || rest == "" {
-		return Target{}, fmt.Errorf("%q is not like slack:C0123, discord:123 or telegram:-100123", s)
+		return Target{}, fmt.Errorf("invalid destination %q (such as slack:C0123, discord:123 or telegram:-100123)", s)
 	}
 	if !slices.Contains([]string{PlatformSlack, PlatformDiscord, PlatformTelegram}, platform) {
-		return Target{}, fmt.Errorf("%q: there is no platform %q", s, platform)
+		return Target{}, fmt.Errorf("%q: unknown platform %q", s, platform)
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
 	return Target{platform, channel, thread}, nil

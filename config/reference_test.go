@@ -20,12 +20,12 @@ var update = flag.Bool("update", false, "write docs/configuration.md from the co
 
 const (
 	referencePath = "../docs/configuration.md"
-	sinceFirst    = "0.1.0" // the version of a key whose comment has no "Since:"
+	sinceFirst    = "0.1.0" // used for keys whose comment has no "Since:"
 )
 
-// TestReference checks that docs/configuration.md is what the comments on the
-// configuration say, that every key has a description and an example, and that
-// every example can be read.
+// TestReference checks that docs/configuration.md matches the comments on the
+// configuration, that every key has a description and an example, and that
+// every example is valid.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	r := &reference{t: t, docs: structDocs(t)}
@@ -58,14 +58,15 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// reference writes the page.
+// reference writes docs/configuration.md.
 type reference struct {
 	t    *testing.T
 	docs map[string]structDoc
 	b    strings.Builder
 }
 
-// structDoc is the text of a struct type and of its fields, by Go name.
+// structDoc is the documentation of a struct type and of its fields, by Go
+// name.
 type structDoc struct {
 	text   string
 	fields map[string]string
@@ -135,8 +136,8 @@ func (r *reference) page() string {
 	return r.b.String()
 }
 
-// section writes a key that has other keys, and then those. Variable is the
-// path of the environment variables, nil if there are none.
+// section writes a key that contains other keys, and then those keys. Variable
+// is the path of the environment variables, or nil if there are none.
 func (r *reference) section(owner string, f reflect.StructField, path string, variable []string) {
 	s := element(f.Type)
 	text := r.describe(f, path, r.docs[owner].fields[f.Name])
@@ -221,7 +222,7 @@ func (r *reference) example(f reflect.StructField, path, example string) {
 		return
 	}
 	if strings.HasPrefix(example, "{env: ") {
-		return // the variable is not set here
+		return // the variable in the example is not set
 	}
 	v := reflect.New(f.Type)
 	if err := yaml.Unmarshal([]byte(example), v.Interface()); err != nil || v.Elem().IsZero() && example != "false" {
@@ -255,8 +256,8 @@ func (r *reference) constant(f reflect.StructField, path, want string) {
 
 func keyOf(f reflect.StructField) string { return f.Tag.Get("yaml") }
 
-// element returns the struct that a key holds, one or several of; nil for a key
-// with a value.
+// element returns the struct type that a key contains, either directly or in a
+// list or map. It returns nil for a key with a value.
 func element(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()

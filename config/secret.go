@@ -17,7 +17,7 @@ import (
 // the configuration file.
 type Secret struct {
 	value string
-	file  string // to be read, named in this line
+	file  string // path of the file to read
 	line  int
 }
 
@@ -44,7 +44,7 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalYAML hides the value.
 func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
-// UnmarshalYAML reads a text, or the place that contains it.
+// UnmarshalYAML decodes a string, or the source that contains it.
 func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		s.value = n.Value
@@ -60,7 +60,7 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 		}
 	}
 	if err := n.Decode(&from); err != nil {
-		return fmt.Errorf("line %d: a secret is a text, {env: NAME} or {file: PATH}", n.Line)
+		return fmt.Errorf("line %d: a secret must be a string, {env: NAME} or {file: PATH}", n.Line)
 	}
 	if from.Env != "" {
 		s.value = os.Getenv(from.Env)
@@ -73,7 +73,7 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// readFiles reads the files that secrets name. Relative paths start at dir.
+// readFiles reads the files of secrets. Relative paths start at dir.
 func readFiles(v reflect.Value, dir string) error {
 	switch {
 	case v.Type() == reflect.TypeFor[Secret]():
@@ -124,7 +124,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is not a duration like 90s, 5m or 720h", n.Line, n.Value)
+		return fmt.Errorf("line %d: invalid duration %q (such as 90s, 5m or 720h)", n.Line, n.Value)
 	}
 	*d = Duration(v)
 	return nil

@@ -1,16 +1,15 @@
-// Package deploy holds what nod is installed with: the parts that the program
-// itself hands out.
+// Package deploy embeds the files that the program itself prints.
 package deploy
 
-import _ "embed" // for the manifest
+// The package embed is imported for its directive go:embed.
+import _ "embed"
 
-// SlackManifest is the app that nod is in Slack, in Socket Mode.
+// SlackManifest is the manifest of nod's Slack app in Socket Mode.
 //
 //go:embed slack-manifest.json
 var SlackManifest []byte
 
-// PolicyStarter is a set of policy rules to start with, as a part of the
-// config.
+// PolicyStarter is a starter set of policy rules, as a section of the config.
 //
 //go:embed policy/starter.yaml
 var PolicyStarter []byte

@@ -210,12 +210,17 @@ func Extras(v bridge.View) []Extra {
 	i := v.Record.Interaction
 	var out []Extra
 	if i.Snooze > 0 {
-		out = append(out, Extra{i.SnoozeLabel(), v.Token(bridge.ActionSnooze, 0, 0)})
+		out = append(out, Extra{snoozeLabel(i), v.Token(bridge.ActionSnooze, 0, 0)})
 	}
 	for n := range i.HandOver {
-		out = append(out, Extra{Line(i.HandOverLabel(n)), v.Token(bridge.ActionHandOver, 0, n)})
+		out = append(out, Extra{Line("➡️ Hand over to " + i.HandOver[n]), v.Token(bridge.ActionHandOver, 0, n)})
 	}
 	return out[:min(len(out), maxExtras)]
+}
+
+// snoozeLabel is the label of the control that reminds later.
+func snoozeLabel(i bridge.Interaction) string {
+	return "⏰ Remind me in " + bridge.Brief(time.Duration(i.Snooze))
 }
 
 // Notes are the lines under an open card: how it stands, and whether it can be

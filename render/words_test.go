@@ -273,3 +273,17 @@ func TestLongSubject(t *testing.T) {
 		t.Errorf("until %s", got)
 	}
 }
+
+func TestSnoozeLabel(t *testing.T) {
+	t.Parallel()
+	sign := func(bridge.Control) string { return "" }
+	for d, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 100 * time.Minute: "1h40m",
+	} {
+		i := bridge.Interaction{Schedule: bridge.Schedule{Snooze: bridge.Duration(d)}}
+		extras := render.Extras(bridge.NewView(bridge.Record{Interaction: i}, 0, nil, sign))
+		if len(extras) != 1 || !strings.HasSuffix(extras[0].Label, " in "+want) {
+			t.Errorf("%s: %v", d, extras)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	// The caller may have gone; there is nobody else to tell.
+	// The caller may have disconnected, so the error has no recipient.
 	_ = write(w, e.Code.HTTPStatus(), errorBody{e})
 }
 
@@ -37,10 +37,10 @@ func write(w http.ResponseWriter, status int, v any) error {
 	return err
 }
 
-var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: is empty")
+var errNoBody = bridge.Errorf(bridge.CodeInvalid, "body: required")
 
-// read decodes a body that has only one meaning and no unknown members. It
-// returns errNoBody if there is none.
+// read decodes a body that has only one meaning and no unknown fields. It
+// returns errNoBody if the body is empty.
 func read(r *http.Request, v any) error {
 	raw, err := readRaw(r)
 	if err != nil {
@@ -62,7 +62,7 @@ func read(r *http.Request, v any) error {
 	return bridge.Errorf(bridge.CodeInvalid, "body: %s", err)
 }
 
-// readOptional is read for a body that may be left out.
+// readOptional is like read, but accepts an empty body.
 func readOptional(r *http.Request, v any) error {
 	if err := read(r, v); !errors.Is(err, errNoBody) {
 		return err
@@ -70,14 +70,14 @@ func readOptional(r *http.Request, v any) error {
 	return nil
 }
 
-// readRaw is a body as it came, for what decodes it itself.
+// readRaw returns the undecoded body.
 func readRaw(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(r.Body)
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "body: is larger than %d bytes", big.Limit)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "body: larger than %d bytes", big.Limit)
 	}
 	if err != nil {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "body: can not be read")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "body: cannot be read")
 	}
 	return b, nil
 }

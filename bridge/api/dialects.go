@@ -20,7 +20,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/widgetblock"
 )
 
-// dialects by the name they have in paths, and by the frames of the WebSocket.
+// dialects maps the names of dialects in paths and WebSocket frames to their
+// parsers.
 var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ask_widget":        translateFrame,
 	"agent_tool":        translateCall,
@@ -46,7 +47,7 @@ func prefixed(prefix, id string) string {
 	return prefix + id
 }
 
-// raw wraps bytes that are JSON already.
+// raw marks bytes that are already JSON.
 func raw(b []byte, err error) (any, error) { return json.RawMessage(b), err }
 
 func translateFrame(b []byte) (dialect.Translation, error) {
@@ -55,7 +56,7 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	if f.ID == "" {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "id: is empty")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "id: required")
 	}
 	decode, encode := askwidget.DecodeAsk, askwidget.EncodeAnswer
 	switch f.Type {
@@ -63,7 +64,7 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 	case askwidget.ApprovalRequest:
 		decode, encode = askwidget.DecodeApproval, askwidget.EncodeDecision
 	default:
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", f.Type).WithHint("use ask_request or approval_request")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown type %q", f.Type).WithHint("use ask_request or approval_request")
 	}
 	r, err := decode(f.Payload)
 	return dialect.One(r, prefixed("frame:", f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }), err
@@ -77,7 +78,7 @@ func translateCall(b []byte) (dialect.Translation, error) {
 	}), err
 }
 
-// text is an answer that is no JSON.
+// text is a response that is not JSON.
 type text string
 
 func translateWidget(b []byte) (dialect.Translation, error) {
@@ -89,8 +90,8 @@ func translateWidget(b []byte) (dialect.Translation, error) {
 	return dialect.One(r, prefixed("widget:", p.WidgetID), func(rec bridge.Record) (any, error) { return p.Submit(rec) }), err
 }
 
-// submitted is what follows a widget block: the user's message, and the widget
-// as it is kept.
+// submitted is the response to a widget block: the user's message and the
+// widget to keep.
 type submitted struct {
 	Type    string              `json:"type"`
 	Content string              `json:"content"`
@@ -156,8 +157,8 @@ func translateInteraction(b []byte) (dialect.Translation, error) {
 	}), err
 }
 
-// ended gives the end of an interaction without an answer a code: dialects
-// have no form for it.
+// ended adds an error code to a request that closed without an answer, because
+// dialects have no form for it.
 func ended(err error) error {
 	e, ok := errors.AsType[*bridge.EndedError](err)
 	if !ok {
@@ -169,9 +170,9 @@ func ended(err error) error {
 	return bridge.Errorf(bridge.CodeConflict, "%s", e)
 }
 
-// askUser is a tool for models: it checks a widget and returns the block to
-// put into the assistant's text.
-func (s *Server) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
+// askUser is a tool for models: it checks a widget and returns the block that
+// belongs in the assistant's text.
+func (s exchanges) askUser(w http.ResponseWriter, r *http.Request, _ Principal) error {
 	body, err := readRaw(r)
 	if err != nil {
 		return err

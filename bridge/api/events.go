@@ -13,12 +13,15 @@ import (
 
 const (
 	eventPoll = 200 * time.Millisecond
-	keepAlive = 15 * time.Second // comments, so that proxies keep the connection
+	// keepAlive is the time between comments that keep proxies from closing the
+	// connection.
+	keepAlive = 15 * time.Second
 )
 
-// position reads where a stream of events begins: after an event's id, at the
-// beginning (0), at a time (RFC 3339), or now (empty).
-func (s *Server) position(ctx context.Context, after string) (string, error) {
+// position returns the cursor at which a stream of events starts: after an
+// event ID, at the oldest event ("0"), at a time (RFC 3339), or now if after is
+// empty.
+func (s shared) position(ctx context.Context, after string) (string, error) {
 	switch after {
 	case "0":
 		return "", nil
@@ -31,10 +34,10 @@ func (s *Server) position(ctx context.Context, after string) (string, error) {
 	return after, nil
 }
 
-// events streams what happens as server-sent events. It begins after
-// Last-Event-ID or ?after=, else now. With ?follow=false it ends with what has
-// happened so far.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) error {
+// events streams events as server-sent events. The stream starts after
+// Last-Event-ID or ?after=, and otherwise now. With ?follow=false it ends after
+// the events that have happened so far.
+func (s streams) events(w http.ResponseWriter, r *http.Request, p Principal) error {
 	f := bridge.EventFilter{Session: r.URL.Query().Get("session")}
 	if p.Agent != nil {
 		f.Agent = p.Agent.Name
@@ -48,7 +51,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	batch, cursor, err := s.readableEvents(r.Context(), p, cursor, f) // a bad cursor is an error before the stream begins
+	batch, cursor, err := s.readableEvents(r.Context(), p, cursor, f) // report an invalid cursor before the stream starts
 	if err != nil {
 		return err
 	}
@@ -63,9 +66,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Principal) err
 	return nil
 }
 
-// eventStream is a stream of events that has begun.
+// eventStream is an event stream whose response has started.
 type eventStream struct {
-	s      *Server
+	s      streams
 	w      http.ResponseWriter
 	r      *http.Request
 	p      Principal
@@ -73,7 +76,7 @@ type eventStream struct {
 	follow bool
 }
 
-// run writes a batch, and what follows its cursor, until the stream ends.
+// run writes a batch and the events after its cursor until the stream ends.
 func (x eventStream) run(batch []bridge.Event, cursor string) {
 	rc, last := http.NewResponseController(x.w), time.Now()
 	for {
@@ -96,19 +99,20 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 		case x.r.Context().Err() != nil:
 			return
 		case !x.follow:
-			// An end in good order would pass for the whole history.
-			x.s.log.Warn("events not readable, the stream breaks off", "error", err)
+			// A regular end would make an incomplete history look complete.
+			x.s.log.Warn("events not readable; closing the stream", "error", err)
 			panic(http.ErrAbortHandler)
 		default:
-			x.s.log.Warn("events not readable, trying again", "error", err)
-			batch = nil // the cursor stays
+			x.s.log.Warn("events not readable; retrying", "error", err)
+			batch = nil // keep the cursor
 		}
 	}
 }
 
-// readableEvents are events after a cursor that the caller may read. None means
-// that there are no more: what the caller may not read is skipped.
-func (s *Server) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+// readableEvents returns the next events after a cursor that the caller may
+// read. It skips the others, so an empty batch means that there are no more
+// events.
+func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	for {
 		batch, next, err := s.reader.Events(ctx, cursor, f)
 		if err != nil || len(batch) == 0 || p.Agent != nil || p.Auditor {
@@ -118,7 +122,9 @@ func (s *Server) readableEvents(ctx context.Context, p Principal, cursor string,
 		for _, e := range batch {
 			rec, err := s.engine.Get(ctx, e.InteractionID)
 			if bridge.ErrorCode(err) == bridge.CodeNotFound {
-				continue // it outlived its retention, and so did who may read it
+				// The request and its list of readers have been deleted after
+				// their retention.
+				continue
 			}
 			may := false
 			if err == nil {
@@ -137,8 +143,8 @@ func (s *Server) readableEvents(ctx context.Context, p Principal, cursor string,
 	}
 }
 
-// emit writes events, or a sign of life where there are none, and reports
-// whether somebody reads.
+// emit writes events, or a comment if there are none, and reports whether the
+// write succeeded.
 func emit(w io.Writer, batch []bridge.Event) bool {
 	if len(batch) == 0 {
 		return comment(w)
@@ -155,14 +161,15 @@ func emit(w io.Writer, batch []bridge.Event) bool {
 	return true
 }
 
-// comment is a sign of life, which keeps proxies from ending the stream.
+// comment writes a comment, which keeps proxies from closing the connection.
 func comment(w io.Writer) bool {
-	_, err := fmt.Fprint(w, ": still here\n\n")
+	_, err := fmt.Fprint(w, ": keep-alive\n\n")
 	return err == nil
 }
 
-// pauseEvents waits for what comes next; false if the stream has to end.
-func (s *Server) pauseEvents(ctx context.Context) bool {
+// pauseEvents waits before the next read. It returns false if the stream has to
+// end.
+func (s shared) pauseEvents(ctx context.Context) bool {
 	t := time.NewTimer(eventPoll)
 	defer t.Stop()
 	select {

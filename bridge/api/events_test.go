@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 )
 
-// halting gives one event at a time, and its second read fails.
+// halting returns one event per read, and its second read fails.
 type halting struct {
 	api.Reader
 	reads *atomic.Int32
@@ -30,8 +30,8 @@ func (h halting) Events(ctx context.Context, cursor string, f bridge.EventFilter
 	return batch, at, err
 }
 
-// TestHistoryIsWhole has the store fail in the middle of a history: what comes
-// is the whole of it, each event once.
+// TestHistoryIsWhole checks that a stream sends the complete history, each
+// event once, if the store fails in the middle.
 func TestHistoryIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newServerReading(t, func(r api.Reader) api.Reader { return halting{r, new(atomic.Int32)} })

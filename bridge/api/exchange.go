@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 )
 
-// around is what comes beside a message of a dialect.
-type around struct {
+// options holds the options that accompany a message in a dialect.
+type options struct {
 	session, route     string
 	timeout            bridge.Duration
 	grace, batch       bridge.Duration
@@ -22,7 +22,7 @@ type around struct {
 	oneAtATime, join   bool
 }
 
-func (a around) apply(r *bridge.Request) {
+func (a options) apply(r *bridge.Request) {
 	if r.Session == "" {
 		r.Session = a.session
 	}
@@ -41,9 +41,9 @@ func (a around) apply(r *bridge.Request) {
 	}
 }
 
-// aroundQuery reads it from a query.
-func aroundQuery(q url.Values) (around, error) {
-	a := around{session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout"))}
+// optionsQuery returns the options in a query.
+func optionsQuery(q url.Values) (options, error) {
+	a := options{session: q.Get("session"), route: q.Get("route"), onTimeout: bridge.OnTimeout(q.Get("on_timeout"))}
 	for name, to := range map[string]*bridge.Duration{"timeout": &a.timeout, "grace": &a.grace, "batch": &a.batch} {
 		v := q.Get(name)
 		if v == "" {
@@ -51,7 +51,7 @@ func aroundQuery(q url.Values) (around, error) {
 		}
 		d, err := time.ParseDuration(v)
 		if err != nil {
-			return a, bridge.Errorf(bridge.CodeInvalid, "%s: %q is not like 90s or 5m", name, v)
+			return a, bridge.Errorf(bridge.CodeInvalid, "%s: invalid duration %q (such as 90s or 5m)", name, v)
 		}
 		*to = bridge.Duration(d)
 	}
@@ -62,18 +62,19 @@ func aroundQuery(q url.Values) (around, error) {
 		}
 		b, err := strconv.ParseBool(v)
 		if err != nil {
-			return a, bridge.Errorf(bridge.CodeInvalid, "%s: %q is not true or false", name, v)
+			return a, bridge.Errorf(bridge.CodeInvalid, "%s: invalid value %q (true or false)", name, v)
 		}
 		*to = b
 	}
 	return a, nil
 }
 
-// dialect asks in another system's format, waits, and answers in that format.
-func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
+// dialect opens the requests of a message in a dialect, waits, and responds in
+// the same dialect.
+func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) error {
 	translate, ok := dialects[r.PathValue("dialect")]
 	if !ok {
-		return bridge.Errorf(bridge.CodeNotFound, "there is no dialect %q", r.PathValue("dialect")).WithHint("see /openapi.yaml")
+		return bridge.Errorf(bridge.CodeNotFound, "unknown dialect %q", r.PathValue("dialect")).WithHint("see /openapi.yaml for all dialects")
 	}
 	wait, err := waiting(r)
 	if err != nil {
@@ -90,20 +91,20 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	beside, err := aroundQuery(r.URL.Query())
+	opts, err := optionsQuery(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	return s.exchange(w, r, p, t, beside, wait)
+	return s.exchange(w, r, p, t, opts, wait)
 }
 
-// hookTimeout is how long people have to answer what a hook asks, where
-// neither the hook nor its address says it: an agent waits patiently.
+// hookTimeout is how long people have to respond to a hook if neither the hook
+// nor its URL sets a timeout. It is long because agents wait for hooks.
 const hookTimeout = bridge.Duration(time.Hour)
 
-// hook answers an agent's hook. An HTTP hook cannot block with an error: Claude
-// Code goes on as if there were none. So a gate that fails is denied here.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
+// hook responds to an agent's hook. Claude Code treats an error of an HTTP hook
+// as if the hook did not exist, so a failed gate is denied here.
+func (s exchanges) hook(w http.ResponseWriter, r *http.Request, p Principal) error {
 	body, err := readRaw(r)
 	if err == nil {
 		err = s.askHook(w, r, p, body)
@@ -114,13 +115,13 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, p Principal) error
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		s.log.Error("hook failed", "error", err)
 	}
-	return writeAnswer(w, claudecode.Failed("PreToolUse", "nod could not ask anybody: "+bridge.PublicText(err)+". No person has denied it."))
+	return writeAnswer(w, claudecode.Failed("PreToolUse", "nod could not ask anyone: "+bridge.PublicText(err)+". No person has denied it."))
 }
 
-// askHook asks what a hook is given. Without ?wait= the connection is held for as
-// long as people may answer, and its end withdraws the question: then the
-// person has answered at the terminal.
-func (s *Server) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
+// askHook opens the requests of a hook. Without ?wait= it holds the connection
+// for as long as people may respond. If the agent disconnects, the user has
+// answered at the terminal, so the requests are cancelled.
+func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, body []byte) error {
 	q := r.URL.Query()
 	wait, err := waiting(r)
 	if err != nil {
@@ -137,41 +138,42 @@ func (s *Server) askHook(w http.ResponseWriter, r *http.Request, p Principal, bo
 	case "codex":
 		t, err = codex.Hook(body, u == claudecode.DenySilence)
 	default:
-		err = bridge.Errorf(bridge.CodeNotFound, "there is no hook for %q", r.PathValue("agent")).WithHint("claude and codex have one")
+		err = bridge.Errorf(bridge.CodeNotFound, "unknown hook %q", r.PathValue("agent")).WithHint("use claude or codex")
 	}
 	if err != nil {
 		return err
 	}
-	beside, err := aroundQuery(q)
+	opts, err := optionsQuery(q)
 	if err != nil {
 		return err
 	}
 	if q.Get("join") == "" {
-		beside.join = true // agents repeat themselves: a hook for the call, one for its permission
+		// Agents send one hook for a call and another for its permission.
+		opts.join = true
 	}
-	if beside.timeout == 0 {
-		beside.timeout = hookTimeout
+	if opts.timeout == 0 {
+		opts.timeout = hookTimeout
 	}
 	if q.Get("wait") == "" {
-		wait, beside.cancelOnDisconnect = bridge.MaxTimeout, true
+		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, true
 	}
 	if t.Elsewhere != nil {
 		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
 			return err
 		}
 	}
-	return s.exchange(w, r, p, t, beside, wait)
+	return s.exchange(w, r, p, t, opts, wait)
 }
 
-// exchange asks what a message wants to know, waits, and answers in its
-// format. What is still pending when the wait is over is answered with its
-// records and the status Accepted.
-func (s *Server) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, beside around, wait time.Duration) error {
+// exchange opens the requests of a message, waits, and responds in the
+// message's format. If requests are still pending when the wait is over, it
+// responds with their records and the status Accepted.
+func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal, t dialect.Translation, opts options, wait time.Duration) error {
 	header := r.Header.Get("Idempotency-Key")
 	records := make([]bridge.Record, len(t.Exchanges))
 	for n := range t.Exchanges {
 		x := &t.Exchanges[n]
-		beside.apply(&x.Request)
+		opts.apply(&x.Request)
 		if x.Key == "" && header != "" {
 			x.Key = header + "/" + strconv.Itoa(n)
 		}
@@ -184,7 +186,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, p Principal, t
 	return s.answerDialect(w, r, t, records, wait)
 }
 
-func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
+func (s exchanges) answerDialect(w http.ResponseWriter, r *http.Request, t dialect.Translation, records []bridge.Record, wait time.Duration) error {
 	ctx, cancel := s.waitContext(r.Context(), wait)
 	defer cancel()
 	var answers []any
@@ -195,7 +197,7 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 			for _, rec := range records {
 				s.abandoned(rec)
 			}
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		case ctx.Err() != nil || err == nil && !rec.State.Final():
 			return write(w, http.StatusAccepted, bridge.List{Items: records})
 		case err != nil:
@@ -215,9 +217,9 @@ func (s *Server) answerDialect(w http.ResponseWriter, r *http.Request, t dialect
 	return s.proveAnswer(w, r, records, out)
 }
 
-// proveAnswer sends the answer to a message with what proves it, and notes that
-// the agent received it.
-func (s *Server) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
+// proveAnswer sends the response to a message with its evidence, and notes that
+// it has reached the agent.
+func (s exchanges) proveAnswer(w http.ResponseWriter, r *http.Request, records []bridge.Record, answer any) error {
 	kind, body, err := encodeAnswer(answer)
 	if err != nil {
 		return err
@@ -240,8 +242,8 @@ func (s *Server) proveAnswer(w http.ResponseWriter, r *http.Request, records []b
 	return nil
 }
 
-// asSent is a record with the input that its agent sent, where credentials in
-// it were hidden from everybody else.
+// asSent returns a record with the input that its agent sent, so that the agent
+// gets back the credentials that are redacted for everyone else.
 func asSent(rec bridge.Record, r bridge.Request) bridge.Record {
 	if rec.Interaction.Redacted > 0 && rec.Interaction.Approval != nil && r.Approval != nil {
 		a := *rec.Interaction.Approval
@@ -251,7 +253,7 @@ func asSent(rec bridge.Record, r bridge.Request) bridge.Record {
 	return rec
 }
 
-// joined is the answer to a whole message.
+// joined returns the response to all exchanges of a message.
 func joined(t dialect.Translation, answers []any) (any, error) {
 	switch {
 	case len(answers) == 0:
@@ -262,7 +264,7 @@ func joined(t dialect.Translation, answers []any) (any, error) {
 	return answers[0], nil
 }
 
-// encodeAnswer is an answer as it is sent, and its type.
+// encodeAnswer returns a response as it is sent, and its content type.
 func encodeAnswer(v any) (kind string, body []byte, err error) {
 	if t, ok := v.(text); ok {
 		return "text/plain; charset=utf-8", []byte(t), nil
@@ -271,13 +273,13 @@ func encodeAnswer(v any) (kind string, body []byte, err error) {
 	return "application/json", body, err
 }
 
-// writeAnswer sends an answer that no request is behind.
+// writeAnswer sends a response that does not belong to any request.
 func writeAnswer(w http.ResponseWriter, answer any) error {
 	kind, body, err := encodeAnswer(answer)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // a client that is gone needs no answer
+	_, _ = w.Write(body) // the caller may have disconnected
 	return nil
 }

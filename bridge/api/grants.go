@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// grant is a grant as callers see it.
+// grant is a grant in the form that callers see.
 type grant struct {
 	ID string `json:"id"`
 	bridge.Grant
@@ -16,9 +16,9 @@ type grant struct {
 
 func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 
-// visible are the grants that a caller may see: agents see their own, auditors
-// all, and people those that GrantsFor lists.
-func (s *Server) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
+// visible returns the grants that a caller may see: agents see their own,
+// auditors all, and people those that GrantsFor lists.
+func (s standing) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
 	switch {
 	case p.Agent != nil:
 		return s.engine.Grants.List(ctx, p.Agent.Name)
@@ -28,7 +28,7 @@ func (s *Server) visible(ctx context.Context, p Principal) ([]bridge.Grant, erro
 	return s.engine.Grants.ListFor(ctx, p.actor())
 }
 
-func (s *Server) grants(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s standing) grants(w http.ResponseWriter, r *http.Request, p Principal) error {
 	all, err := s.visible(r.Context(), p)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Server) grants(w http.ResponseWriter, r *http.Request, p Principal) err
 	return write(w, http.StatusOK, out)
 }
 
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s standing) revoke(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var g bridge.Grant
 	var err error
 	if p.Agent != nil {

@@ -15,13 +15,13 @@ type Health struct {
 	Status    string                   `json:"status"` // ok, degraded or down
 	Redis     bridge.Health            `json:"redis"`
 	Platforms map[string]bridge.Health `json:"platforms"`
-	// Keys is whether the keys protect what is stored against writers of Redis,
-	// and Audit whether the audit log can be sealed.
+	// Keys reports whether the keys protect stored records against writers of
+	// Redis, and Audit whether the audit log can be sealed.
 	Keys  bridge.Health `json:"keys"`
 	Audit bridge.Health `json:"audit"`
 }
 
-func (s *Server) health(ctx context.Context) Health {
+func (s status) health(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	h := Health{Status: "ok", Redis: bridge.Health{State: bridge.HealthUp}, Platforms: s.engine.Health(), Keys: bridge.Health{State: bridge.HealthUp}, Audit: s.engine.Audit.Health()}
@@ -43,19 +43,20 @@ func (s *Server) health(ctx context.Context) Health {
 	return h
 }
 
-// healthz says how everything is. It is 503 only if Redis is unreachable: a platform
-// that is down does not get better by a restart.
-func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+// healthz reports the health of every part. It responds with 503 only if Redis
+// is unreachable, because a restart does not fix an unreachable platform.
+func (s status) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	status := http.StatusOK
 	if h.Status == "down" {
 		status = http.StatusServiceUnavailable
 	}
-	_ = write(w, status, h) // the caller has gone
+	_ = write(w, status, h) // the caller may have disconnected
 }
 
-// readyz is 200 once requests can be taken and somebody can be asked.
-func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+// readyz responds with 200 when the daemon accepts requests and a platform can
+// show them.
+func (s status) readyz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	ready := false
 	for _, p := range h.Platforms {
@@ -65,5 +66,5 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if !ready || h.Status == "down" {
 		status = http.StatusServiceUnavailable
 	}
-	_ = write(w, status, h) // the caller has gone
+	_ = write(w, status, h) // the caller may have disconnected
 }

@@ -14,7 +14,7 @@ type withdrawal struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) cancel(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p Principal) err
 	return write(w, http.StatusOK, rec)
 }
 
-func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) cancelSession(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c withdrawal
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) cancelSession(w http.ResponseWriter, r *http.Request, p Princip
 	}
 }
 
-func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) complete(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var c bridge.Completion
 	if err := readOptional(r, &c); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, p Principal) e
 	return write(w, http.StatusOK, rec)
 }
 
-func (s *Server) reprompt(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) reprompt(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
 		return err
@@ -97,13 +97,13 @@ func (s *Server) reprompt(w http.ResponseWriter, r *http.Request, p Principal) e
 	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
 }
 
-// holding is the body of a request to be told later.
+// holding is the body of a call that defers a request.
 type holding struct {
 	Hold    bridge.Duration `json:"hold,omitempty"`
 	Message string          `json:"message,omitempty"`
 }
 
-func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s requests) pending(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var h holding
 	if err := readOptional(r, &h); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request, p Principal) er
 	return write(w, http.StatusOK, rec)
 }
 
-// messagePoll is how often a caller that waits for messages is looked after.
+// messagePoll is the time between checks for the messages of a session.
 const messagePoll = 250 * time.Millisecond
 
 // inbox is the body of a session's messages.
@@ -126,9 +126,9 @@ type inbox struct {
 	Items []bridge.Message `json:"items"`
 }
 
-// messages returns the late answers of a session, once there are any or the
-// wait is over. They are repeated until they are acknowledged.
-func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
+// messages returns the late answers of a session as soon as there are any or
+// the wait is over. Messages are repeated until they are acknowledged.
+func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
 	if err != nil {
 		return err
@@ -147,14 +147,15 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, p Principal) e
 			return write(w, http.StatusOK, inbox{items})
 		}
 		if !bridge.Pause(r.Context(), messagePoll) {
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		}
 	}
 }
 
-// streamMessages sends the late answers of a session as server-sent events, each
-// once in this stream; what is not acknowledged is repeated in the next.
-func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
+// streamMessages sends the late answers of a session as server-sent events,
+// each once in this stream. The next stream repeats messages that are not
+// acknowledged.
+func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
 	if err != nil {
 		return err
@@ -185,17 +186,17 @@ func (s *Server) streamMessages(w http.ResponseWriter, r *http.Request, p Princi
 			return nil
 		}
 		if items, err = s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
-			s.log.Warn("messages not readable, trying again", "error", err)
+			s.log.Warn("messages not readable; retrying", "error", err)
 		}
 	}
 }
 
-// acknowledgement is the body of an ack.
+// acknowledgement is the body of an acknowledgment.
 type acknowledgement struct {
-	Through string `json:"through"` // id of a message: it and all before it
+	Through string `json:"through"` // ID of the last message that is acknowledged
 }
 
-func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var a acknowledgement
 	if err := read(r, &a); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (s *Server) acknowledge(w http.ResponseWriter, r *http.Request, p Principal
 	return nil
 }
 
-func (s *Server) availability(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) availability(w http.ResponseWriter, r *http.Request, p Principal) error {
 	q := r.URL.Query()
 	a, err := s.engine.Availability(r.Context(), *p.Agent, q.Get("route"), q.Get("session"))
 	if err != nil {
@@ -216,14 +217,14 @@ func (s *Server) availability(w http.ResponseWriter, r *http.Request, p Principa
 	return write(w, http.StatusOK, a)
 }
 
-// remembered is what a tool remembers of an approval.
+// remembered is an approval that a tool remembers.
 type remembered struct {
 	Key     string       `json:"key"`
 	Session string       `json:"session,omitempty"`
-	Scope   bridge.Scope `json:"scope,omitempty"` // empty: nothing
+	Scope   bridge.Scope `json:"scope,omitempty"` // if empty, nothing is remembered
 }
 
-func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) recall(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m remembered
 	err := read(r, &m)
 	if err != nil {
@@ -235,7 +236,7 @@ func (s *Server) recall(w http.ResponseWriter, r *http.Request, p Principal) err
 	return write(w, http.StatusOK, m)
 }
 
-func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) remember(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m remembered
 	if err := read(r, &m); err != nil {
 		return err
@@ -246,7 +247,7 @@ func (s *Server) remember(w http.ResponseWriter, r *http.Request, p Principal) e
 	return write(w, http.StatusOK, m)
 }
 
-func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
 	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
 		return err
 	}
@@ -254,14 +255,14 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request, p Principal) err
 	return nil
 }
 
-// mode is the body of a channel's mode.
+// mode is the body of a call that sets a channel's mode.
 type mode struct {
 	Platform string `json:"platform"`
 	Channel  string `json:"channel"`
 	ReadOnly bool   `json:"read_only"`
 }
 
-func (s *Server) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s sessions) channelMode(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var m mode
 	if err := read(r, &m); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// link makes the account that a code was given to the caller's.
-func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error {
+// link links the account that received a code to the caller.
+func (s standing) link(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var body struct {
 		Code    string `json:"code"`
 		Confirm bool   `json:"confirm"`
@@ -22,7 +22,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request, p Principal) error
 	return write(w, http.StatusOK, map[string]any{"said": said, "linked": body.Confirm})
 }
 
-func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) error {
+func (s standing) links(w http.ResponseWriter, r *http.Request, p Principal) error {
 	all, err := s.engine.Links.List(r.Context())
 	if err != nil {
 		return err
@@ -36,8 +36,9 @@ func (s *Server) links(w http.ResponseWriter, r *http.Request, p Principal) erro
 	return write(w, http.StatusOK, map[string]any{"items": mine})
 }
 
-// unlink forgets a link: one's own, or as an auditor any.
-func (s *Server) unlink(w http.ResponseWriter, r *http.Request, p Principal) error {
+// unlink removes a link. Auditors may remove the link of any person, and other
+// callers only their own.
+func (s standing) unlink(w http.ResponseWriter, r *http.Request, p Principal) error {
 	platform, user := r.PathValue("platform"), r.PathValue("id")
 	all, err := s.engine.Links.List(r.Context())
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// silent is a platform that shows everything and hears nothing.
+// silent is a platform that shows every card and receives no clicks.
 type silent struct{}
 
 func (silent) Name() string                                       { return "chat" }
@@ -46,7 +46,7 @@ func newServer(t testing.TB) *httptest.Server {
 	return newServerReading(t, func(r api.Reader) api.Reader { return r })
 }
 
-// newServerReading is newServer with something between it and its store.
+// newServerReading is like newServer, but wraps its Reader.
 func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httptest.Server {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
@@ -63,7 +63,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *httpte
 	e := engine.New(engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default": {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}})
-	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), Doors: map[string]api.Door{"/mcp": echo}, Tokens: map[string]api.Principal{
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: between(b), EntryPoints: map[string]api.EntryPoint{"/mcp": echo}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
 	}}))
 	t.Cleanup(s.Close)
@@ -95,8 +95,8 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 	return doc, router
 }
 
-// TestDescription lets every path answer, well and badly, and checks request
-// and answer against openapi.yaml.
+// TestDescription calls every path with valid and invalid requests, and checks
+// requests and responses against openapi.yaml.
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -114,13 +114,13 @@ func TestDescription(t *testing.T) {
 		}
 		route, params, err := router.FindRoute(req)
 		if err != nil {
-			t.Fatalf("%s %s is not described: %v", method, path, err)
+			t.Fatalf("openapi.yaml does not describe %s %s: %v", method, path, err)
 		}
 		seen[route.Operation.OperationID] = true
 		in := &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
 		if want < 400 {
 			if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
-				t.Errorf("%s %s: the request is not as described: %v", method, path, err)
+				t.Errorf("%s %s: the request does not match openapi.yaml: %v", method, path, err)
 			}
 			req.Body = io.NopCloser(strings.NewReader(body))
 		}
@@ -140,7 +140,7 @@ func TestDescription(t *testing.T) {
 		out.SetBodyBytes(raw)
 		if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 			if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-				t.Errorf("%s %s: the answer is not as described: %v\n%s", method, path, err, raw)
+				t.Errorf("%s %s: the response does not match openapi.yaml: %v\n%s", method, path, err, raw)
 			}
 		}
 		return string(raw)
@@ -200,11 +200,11 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// lifeCalls calls what carries an interaction on after its first answer.
+// lifeCalls makes the calls that continue a request after its first answer.
 func lifeCalls(call func(token, method, path, body string, want int) string, id func(string) string) {
 	first := id(call("agent", "POST", "/v1/interactions", `{"prompt":"e-mail?","session":"t","questions":[{"id":"mail","widget":"text"}]}`, 201))
 	call("agent", "POST", "/v1/interactions/"+first+"/complete", `{}`, 409)
-	for _, what := range []string{"complete", "pending", "reprompt", "cancel"} { // another agent's does not exist
+	for _, what := range []string{"complete", "pending", "reprompt", "cancel"} { // another agent's request is not found
 		call("other", "POST", "/v1/interactions/"+first+"/"+what, `{}`, 404)
 	}
 	call("ana", "POST", "/v1/interactions/"+first+"/response", `{"answers":{"mail":"nonsense"}}`, 200)
@@ -235,7 +235,8 @@ func lifeCalls(call func(token, method, path, body string, want int) string, id 
 	call("agent", "GET", "/v1/ws", "", 426)
 }
 
-// TestEventStream reads the stream, drops it, and resumes: no gap, no repeat.
+// TestEventStream checks that a stream that is resumed after a disconnect
+// neither skips nor repeats an event.
 func TestEventStream(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -316,7 +317,7 @@ func hookCalls(call func(token, method, path, body string, want int) string) {
 	call("ana", "POST", "/v1/hooks/claude", hook, 403)
 }
 
-// echo is a door that gives back what came through it.
+// echo is an entry point that returns the body of each request.
 func echo(bridge.Agent) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")

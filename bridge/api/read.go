@@ -13,7 +13,7 @@ func notFound(id bridge.ID) error {
 // mayRead reports whether a caller may read a record. Agents read their own,
 // auditors everything, and people what they may respond to or what is requested
 // for them.
-func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction) (bool, error) {
+func (s shared) mayRead(ctx context.Context, p Principal, i bridge.Interaction) (bool, error) {
 	switch {
 	case p.Agent != nil:
 		return i.Agent == p.Agent.Name, nil
@@ -23,8 +23,8 @@ func (s *Server) mayRead(ctx context.Context, p Principal, i bridge.Interaction)
 	return s.engine.People.MayRead(ctx, i, p.actor())
 }
 
-// readable is CodeNotFound for a record that the caller may not read.
-func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) error {
+// readable returns CodeNotFound for a record that the caller may not read.
+func (s shared) readable(ctx context.Context, p Principal, rec bridge.Record) error {
 	may, err := s.mayRead(ctx, p, rec.Interaction)
 	if err == nil && !may {
 		err = notFound(rec.Interaction.ID)
@@ -32,8 +32,8 @@ func (s *Server) readable(ctx context.Context, p Principal, rec bridge.Record) e
 	return err
 }
 
-// listReadable is a page of what the caller may read.
-func (s *Server) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
+// listReadable returns a page of the records that the caller may read.
+func (s shared) listReadable(ctx context.Context, p Principal, f bridge.ListFilter) (bridge.List, error) {
 	var failed error
 	f.May = func(rec bridge.Record) bool {
 		may, err := s.mayRead(ctx, p, rec.Interaction)

@@ -19,8 +19,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// newOffice is a server with two routes: ana's, and bo's. Aud is an auditor,
-// and owner owns the agent.
+// newOffice starts a server with two routes: one for ana and one for bo. Aud is
+// an auditor, and owner owns the agent.
 func newOffice(t testing.TB) *httptest.Server {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
@@ -51,7 +51,7 @@ func newOffice(t testing.TB) *httptest.Server {
 }
 
 // TestPeopleReadTheirOwn checks that a person who is on no route of a request
-// neither finds, reads, follows, answers nor withdraws it.
+// cannot find, read, follow, answer or cancel it.
 func TestPeopleReadTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newOffice(t)
@@ -68,7 +68,7 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 		c := client.New(s.URL, who, nil)
 		if _, err := c.Get(t.Context(), id); (err == nil) != reads || err != nil &&
 			bridge.ErrorCode(err) != bridge.CodeNotFound {
-			t.Errorf("%s reads it: %v", who, err)
+			t.Errorf("%s can read it: %v", who, err)
 		}
 		for _, f := range []bridge.ListFilter{{}, {State: bridge.StatePending}, {Session: "s"}, {Text: "everything"}} {
 			if page, err := c.List(t.Context(), f); err != nil || len(page.Items) > 0 != reads {
@@ -86,14 +86,14 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 	}
 	bo := client.New(s.URL, "bo", nil)
 	if _, err := bo.Cancel(t.Context(), id, "no"); bridge.ErrorCode(err) != bridge.CodeNotFound {
-		t.Errorf("bo withdraws it: %v", err)
+		t.Errorf("bo can cancel it: %v", err)
 	}
 	if _, err := bo.Respond(t.Context(), id,
 		bridge.Reply{Decision: bridge.DecideDeny}); bridge.ErrorCode(err) != bridge.CodeNotFound {
-		t.Errorf("bo answers it: %v", err)
+		t.Errorf("bo can answer it: %v", err)
 	}
 	if _, err := client.New(s.URL, "aud", nil).Cancel(t.Context(), id, "no"); err == nil {
-		t.Error("an auditor withdraws it")
+		t.Error("an auditor can cancel it")
 	}
 	if got, err := agent.Get(t.Context(), id); err != nil || got.State != bridge.StatePending {
 		t.Fatal(got.State, err)
@@ -101,19 +101,19 @@ func TestPeopleReadTheirOwn(t *testing.T) {
 	got, err := client.New(s.URL, "ana", nil).Cancel(t.Context(), id, "not today")
 	if err != nil || got.State != bridge.StateCancelled || got.Response.WithdrawnBy == nil ||
 		got.Response.WithdrawnBy.Person != "ana" {
-		t.Errorf("ana withdraws it: %+v, %v", got.Response, err)
+		t.Errorf("ana cannot cancel it: %+v, %v", got.Response, err)
 	}
 }
 
-// firstFrame is the first frame about a request that a front end gets in a
-// session; empty if there is none.
+// firstFrame returns the first frame about a request that a front end receives
+// in a session, or an empty string if there is none.
 func firstFrame(t testing.TB, url, who string) string {
 	t.Helper()
 	c := dial(t, url, who)
 	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hello","sessionId":"s"}`)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, b, err := c.Read(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/api.md from openapi.yaml")
 
-// TestReference checks that docs/api.md is what openapi.yaml says.
+// TestReference checks that docs/api.md matches openapi.yaml.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/api.md"
@@ -34,7 +34,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference writes the page.
+// reference writes docs/api.md.
 type reference struct {
 	t   *testing.T
 	doc *openapi3.T
@@ -120,7 +120,7 @@ func (r *reference) operation(title, summary string, path *openapi3.PathItem, op
 	}
 }
 
-// body writes the body of a request, and an example of it.
+// body writes the body of a request and an example of it.
 func (r *reference) body(content openapi3.Content) {
 	s := jsonSchema(content)
 	switch {
@@ -135,7 +135,7 @@ func (r *reference) body(content openapi3.Content) {
 	r.example("Example body:", content)
 }
 
-// schema writes the fields of an object, or the values of anything else.
+// schema writes the fields of an object, or the allowed values of another type.
 func (r *reference) schema(s *openapi3.Schema) {
 	if s.Description != "" {
 		fmt.Fprintf(&r.b, "\n%s\n", strings.TrimSpace(s.Description))
@@ -157,7 +157,7 @@ func (r *reference) schema(s *openapi3.Schema) {
 	}
 }
 
-// responseType is typeOf, with the fields of an object that has no name.
+// responseType is like typeOf, but lists the fields of an unnamed object.
 func (r *reference) responseType(s *openapi3.SchemaRef) string {
 	if s.Ref != "" || len(s.Value.Properties) == 0 {
 		return r.typeOf(s)
@@ -237,7 +237,7 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(s), "\n", " "), "|", `\|`)
 }
 
-// anchor returns the anchor of a heading of words, for GitHub and for the site.
+// anchor returns the anchor of a heading on GitHub and on the site.
 func anchor(heading string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(heading) {

@@ -10,8 +10,8 @@ import (
 )
 
 // TestSocketRefusesSharedNames checks that an answer that names a widget or a
-// tool call reaches no agent if two agents use the name: the person read one of
-// them.
+// tool call reaches no agent if two agents use the name, because the person
+// read only one of the requests.
 func TestSocketRefusesSharedNames(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

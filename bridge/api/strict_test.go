@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 )
 
-// ambiguous are texts that two readers could read differently, around a part
-// that says what is asked.
+// ambiguous holds JSON that two parsers could read differently, formatted
+// options the field that holds the question.
 var ambiguous = map[string]string{
 	"a member twice":             `{"type":"x","type":"y","id":"1"}`,
 	"a member twice, escaped":    `{"type":"x","\u0074ype":"y","id":"1"}`,
@@ -26,17 +26,19 @@ var ambiguous = map[string]string{
 	"an input that is very deep": `{"type":"x","input":` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `}`,
 }
 
-// TestDialectsAreStrict checks that no dialect and no hook reads a text that
-// has more than one meaning.
+// TestDialectsAreStrict checks that dialects and hooks reject text that has
+// more than one meaning.
 func TestDialectsAreStrict(t *testing.T) {
 	t.Parallel()
 	for what, in := range ambiguous {
 		for name, translate := range dialects {
-			if name == "widget_block" { // any text; its blocks are read as widgets
+			// A widget block is any text; only its blocks are parsed as
+			// widgets.
+			if name == "widget_block" {
 				name, in = "widget_block in its block", "```widget\n"+in+"\n```"
 			}
 			if tr, err := translate([]byte(in)); err == nil && len(tr.Exchanges) > 0 {
-				t.Errorf("%s: %s asks", name, what)
+				t.Errorf("%s: %s opens a request", name, what)
 			} else if err != nil && bridge.ErrorCode(err) != bridge.CodeInvalid {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
@@ -51,8 +53,8 @@ func TestDialectsAreStrict(t *testing.T) {
 	}
 }
 
-// TestBodiesAreStrict checks that the API's own bodies have one meaning and no
-// members that it does not know, such as another spelling of one.
+// TestBodiesAreStrict checks that the API's own bodies have only one meaning
+// and no unknown fields, such as a field in another spelling.
 func TestBodiesAreStrict(t *testing.T) {
 	t.Parallel()
 	read := func(body string) error {
@@ -81,11 +83,11 @@ func TestBodiesAreStrict(t *testing.T) {
 	}
 }
 
-// TestFailedGateIsDenied checks that an HTTP hook gets a denial, and not an
-// error that lets the tool run, if its input is not understood.
+// TestFailedGateIsDenied checks that an HTTP hook with invalid input is denied.
+// An error would let the tool run.
 func TestFailedGateIsDenied(t *testing.T) {
 	t.Parallel()
-	s := &Server{}
+	s := exchanges{}
 	post := func(query, body string) (*httptest.ResponseRecorder, error) {
 		r := httptest.NewRequest(http.MethodPost, "/v1/hooks/claude?"+query, strings.NewReader(body))
 		r.SetPathValue("agent", "claude")
@@ -105,11 +107,11 @@ func TestFailedGateIsDenied(t *testing.T) {
 		if err != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"permissionDecision":"deny"`) {
 			t.Errorf("%s: %d %s, %v", what, w.Code, w.Body, err)
 		}
-		if _, err := post("wait=1s", body); bridge.ErrorCode(err) != bridge.CodeInvalid { // nod hook denies it
+		if _, err := post("wait=1s", body); bridge.ErrorCode(err) != bridge.CodeInvalid { // nod hook denies the call
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := post("", `{"hook_event_name":"PermissionRequest"}`); err == nil { // Claude Code asks at its terminal
-		t.Error("a dialog is answered")
+	if _, err := post("", `{"hook_event_name":"PermissionRequest"}`); err == nil { // Claude Code then asks at its terminal
+		t.Error("a permission dialog is answered")
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// verifiedReader reads from the store what the engine vouches for.
+// verifiedReader is a Reader that returns only records and events that the
+// engine has verified.
 type verifiedReader struct {
 	Reader
 	engine *engine.Engine
@@ -30,6 +31,7 @@ func (v verifiedReader) Events(ctx context.Context, cursor string, f bridge.Even
 		if err != nil || len(good) > 0 {
 			return good, next, err
 		}
-		cursor = next // no events at all would be the end
+		// An empty batch would mean the end of the events.
+		cursor = next
 	}
 }

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	wsFrame      = 1 << 20 // bytes of a frame, like a body
-	wsAtOnce     = 64      // requests of one connection that wait at the same time
+	wsFrame      = 1 << 20 // size limit of a frame in bytes, the same as for a body
+	wsAtOnce     = 64      // requests of one connection that may wait at the same time
 	wsWrite      = 10 * time.Second
 	wsPing       = 20 * time.Second
-	wsPatience   = 10 * time.Second // for the answer to a ping
+	wsPatience   = 10 * time.Second // how long to wait for the response to a ping
 	wsProtocol   = "nod"
-	wsTokenStart = "bearer." // of a subprotocol that carries a token, for browsers
+	wsTokenStart = "bearer." // prefix of a subprotocol that carries a token, for browsers
 )
 
-// websocket is the door for agents and for front ends that answer: the token
-// says which of the two a connection is.
-func (s *Server) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
+// websocket is the entry point for agents and for front ends that respond. The
+// token determines which of the two a connection is.
+func (s streams) websocket(w http.ResponseWriter, r *http.Request, p Principal) error {
 	requestRead(w)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{wsProtocol}})
 	if err != nil {
-		return nil // it has been answered
+		return nil // Accept has already responded
 	}
 	defer ws.CloseNow()
 	ws.SetReadLimit(wsFrame)
@@ -44,8 +44,8 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request, p Principal) 
 	return nil
 }
 
-// tokenFromProtocol moves a token that a browser could only put among the
-// subprotocols to where the others are.
+// tokenFromProtocol moves a token from the subprotocols, the only place where a
+// browser can send it, to the Authorization header.
 func tokenFromProtocol(r *http.Request) {
 	if r.Header.Get("Authorization") != "" {
 		return
@@ -59,7 +59,7 @@ func tokenFromProtocol(r *http.Request) {
 
 // wsConn is one connection.
 type wsConn struct {
-	s     *Server
+	s     streams
 	p     Principal
 	ws    *websocket.Conn
 	id    string
@@ -69,10 +69,10 @@ type wsConn struct {
 	mu      sync.Mutex
 	session string
 	enabled bool
-	follow  context.CancelFunc // ends what follows a session
+	follow  context.CancelFunc // stops following the session
 }
 
-// frame is what every message has.
+// frame holds the fields that all frames share.
 type frame struct {
 	Type           string `json:"type"`
 	ID             string `json:"id"`
@@ -109,7 +109,7 @@ func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
 			return
 		}
 		if kind != websocket.MessageText {
-			c.fail(ctx, "", bridge.Errorf(bridge.CodeInvalid, "frame: is not text"))
+			c.fail(ctx, "", bridge.Errorf(bridge.CodeInvalid, "frame: must be text"))
 			continue
 		}
 		var f frame
@@ -123,7 +123,7 @@ func (c *wsConn) run(ctx context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// keepAlive pings, and says that the front end is still there.
+// keepAlive sends pings and records that the front end is still connected.
 func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
 	for bridge.Pause(ctx, min(wsPing, bridge.PresenceTTL/3)) {
 		ping, stop := context.WithTimeout(ctx, wsPatience)
@@ -134,7 +134,7 @@ func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
 			return
 		}
 		if err := c.join(ctx); err != nil {
-			c.s.log.Warn("presence not stored", "error", err)
+			c.s.log.Warn("presence not recorded", "error", err)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (c *wsConn) handle(ctx context.Context, f frame, b []byte) error {
 	return c.handlePerson(ctx, f, b)
 }
 
-// send writes a frame and reports whether it got out; if it did not, the
+// send writes a frame and reports whether it succeeded. If it fails, the
 // connection ends.
 func (c *wsConn) send(ctx context.Context, v any) bool {
 	b, err := dialect.Encode(v)
@@ -159,7 +159,7 @@ func (c *wsConn) send(ctx context.Context, v any) bool {
 	return c.ws.Write(ctx, websocket.MessageText, b) == nil
 }
 
-// failure is the answer to a frame that could not be carried out.
+// failure is the response to a frame that failed.
 type failure struct {
 	Type  string        `json:"type"`
 	ID    string        `json:"id,omitempty"`
@@ -173,7 +173,7 @@ func (c *wsConn) fail(ctx context.Context, id string, err error) {
 	c.send(ctx, failure{"error", id, bridge.PublicError(err)})
 }
 
-// leave stops what follows a session and stops counting the front end.
+// leave stops following the session and no longer counts the front end.
 func (c *wsConn) leave() {
 	c.mu.Lock()
 	session, follow := c.session, c.follow
@@ -188,11 +188,11 @@ func (c *wsConn) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
 	if err := c.s.engine.Sessions.Leave(ctx, session, c.id); err != nil {
-		c.s.log.Warn("front end still counted for a while", "error", err)
+		c.s.log.Warn("front end not removed; it counts as connected until its entry expires", "error", err)
 	}
 }
 
-// enter begins to follow a session with f, instead of what was followed before.
+// enter follows a session with f and stops following the previous one.
 func (c *wsConn) enter(ctx context.Context, session string, enabled bool, f func(context.Context)) {
 	c.leave()
 	ctx, cancel := context.WithCancel(ctx)
@@ -208,7 +208,7 @@ func (c *wsConn) state() (session string, enabled bool) {
 	return c.session, c.enabled
 }
 
-// join counts the front end of a person.
+// join counts the front end as a connection of the person.
 func (c *wsConn) join(ctx context.Context) error {
 	session, enabled := c.state()
 	if session == "" || c.p.Agent != nil {

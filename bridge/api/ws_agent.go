@@ -9,13 +9,13 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
 )
 
-// frameDialects are the frames by which agents ask.
+// frameDialects maps the types of frames that open requests to their dialects.
 var frameDialects = map[string]string{
 	"ask_request": "ask_widget", "approval_request": "ask_widget", "widget:request": "widget", "assistant_message": "widget_block",
 	"can_use_tool": "ask_user_question", "interaction_request": "tool_interaction",
 }
 
-// agentFrame is what an agent's other frames hold.
+// agentFrame holds the fields of an agent's other frames.
 type agentFrame struct {
 	InteractionID string          `json:"interactionId"`
 	Through       string          `json:"through"`
@@ -39,7 +39,7 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 	switch f.Type {
 	case toolinteraction.TypeHello:
 		if session = f.sessionOr(""); session == "" {
-			return bridge.Errorf(bridge.CodeInvalid, "sessionId: is empty")
+			return bridge.Errorf(bridge.CodeInvalid, "sessionId: required")
 		}
 		c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })
 		return nil
@@ -60,10 +60,10 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 	case "interaction_reprompt":
 		return c.reprompt(ctx, f, a)
 	}
-	return bridge.Errorf(bridge.CodeInvalid, "type: an agent has no frame %q", f.Type).WithHint("see docs/websocket.md")
+	return bridge.Errorf(bridge.CodeInvalid, "type: unknown frame %q for an agent", f.Type).WithHint("see docs/websocket.md")
 }
 
-// own returns an interaction of the agent.
+// own returns a request that belongs to the agent.
 func (c *wsConn) own(ctx context.Context, id string) (bridge.Record, error) {
 	parsed, err := bridge.ParseID(id)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *wsConn) own(ctx context.Context, id string) (bridge.Record, error) {
 	return rec, err
 }
 
-// ask opens what a frame asks for, and answers when it is over.
+// ask opens the requests of a frame and responds when they are resolved.
 func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error {
 	body := b
 	if name == "widget" {
@@ -90,15 +90,15 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		if name == "ask_user_question" {
 			c.answer(ctx, f, t.Answer)
 		}
-		return nil // a text without widgets asks nothing
+		return nil // text without widgets contains no requests
 	}
 	session, _ := c.state()
-	beside := around{session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, onTimeout: f.OnTimeout, cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime}
-	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // only the reader of frames adds to them
-		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce).WithHint("open another, or wait for answers")
+	opts := options{session: f.sessionOr(session), route: f.Route, timeout: f.Timeout, onTimeout: f.OnTimeout, cancelOnDisconnect: f.CancelOnDisconnect, oneAtATime: f.OneAtATime}
+	if len(c.slots)+len(t.Exchanges) > wsAtOnce { // safe because only this goroutine fills slots
+		return bridge.Errorf(bridge.CodeRateLimited, "too many pending requests on this connection (at most %d)", wsAtOnce).WithHint("open another connection, or wait for a response")
 	}
 	for _, x := range t.Exchanges {
-		beside.apply(&x.Request)
+		opts.apply(&x.Request)
 		if x.Key == "" {
 			x.Key = prefixed("frame:", f.ID)
 		}
@@ -112,8 +112,8 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 	return nil
 }
 
-// await answers a frame once the interaction is over, without holding up the
-// frames that follow. There is a free slot.
+// await responds to a frame when its request is resolved, without delaying the
+// frames that follow. The caller makes sure that a slot is free.
 func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode func(bridge.Record) (any, error)) {
 	c.slots <- struct{}{}
 	c.work.Go(func() {
@@ -139,7 +139,7 @@ func (c *wsConn) await(ctx context.Context, f frame, rec bridge.Record, encode f
 	})
 }
 
-// queued tells the agent that the answer comes later, as a user_message.
+// queued tells the agent that the answer follows later in a user_message.
 type queued struct {
 	Type          string    `json:"type"`
 	ID            string    `json:"id,omitempty"`
@@ -147,7 +147,8 @@ type queued struct {
 	Queued        bool      `json:"queued"`
 }
 
-// answer sends a dialect's answer in a frame that says what it is and to what.
+// answer sends a dialect's response in a frame with its type and the ID of the
+// request.
 func (c *wsConn) answer(ctx context.Context, f frame, v any) bool {
 	switch f.Type {
 	case "widget:request":
@@ -167,7 +168,7 @@ func (c *wsConn) answer(ctx context.Context, f frame, v any) bool {
 
 func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if len(c.slots) == wsAtOnce {
-		return bridge.Errorf(bridge.CodeRateLimited, "more than %d requests wait on this connection", wsAtOnce)
+		return bridge.Errorf(bridge.CodeRateLimited, "too many pending requests on this connection (at most %d)", wsAtOnce)
 	}
 	rec, err := c.own(ctx, a.InteractionID)
 	if err != nil {
@@ -187,7 +188,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	return nil
 }
 
-// userMessage is a late answer on its way to the agent.
+// userMessage is a late answer that is sent to the agent.
 type userMessage struct {
 	Type          string    `json:"type"`
 	SessionID     string    `json:"sessionId"`
@@ -197,13 +198,13 @@ type userMessage struct {
 }
 
 // deliverMessages sends the late answers of a session, each once in this
-// connection; what is not acknowledged is repeated in the next.
+// connection. The next connection repeats answers that are not acknowledged.
 func (c *wsConn) deliverMessages(ctx context.Context, session string) {
 	sent := map[string]bool{}
 	for ctx.Err() == nil {
 		items, err := c.s.engine.Sessions.Messages(ctx, c.p.Agent.Name, session)
 		if err != nil && ctx.Err() == nil {
-			c.s.log.Warn("messages not readable, trying again", "error", err)
+			c.s.log.Warn("messages not readable; retrying", "error", err)
 		}
 		for _, m := range items {
 			if !sent[m.ID] {

@@ -9,7 +9,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// peer is one end of a socket.
+// peer is one end of a WebSocket.
 type peer struct {
 	t *testing.T
 	*websocket.Conn
@@ -22,7 +22,7 @@ func (p peer) say(frame string) {
 	}
 }
 
-// hear reads frames until one holds all words, and returns it.
+// hear reads frames until one contains all words, and returns it.
 func (p peer) hear(words ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
@@ -42,7 +42,7 @@ func (p peer) hear(words ...string) string {
 	}
 }
 
-// field is the text of a member of a frame.
+// field returns a field of a frame as text.
 func field(frame, name string) string {
 	_, rest, _ := strings.Cut(frame, `"`+name+`":"`)
 	value, _, _ := strings.Cut(rest, `"`)
@@ -50,19 +50,19 @@ func field(frame, name string) string {
 }
 
 // TestSocketFormats checks that a request in each format is shown to a person
-// in the format of the front end, that the answer returns in the format of the
-// agent, and that the front end sees it too.
+// in the front end's format, that the response returns in the agent's format,
+// and that the front end sees it too.
 func TestSocketFormats(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for name, x := range map[string]struct {
-		frames  string   // of the front end
-		asks    string   // of the agent
-		shown   []string // to the person
-		id      string   // the member that names the request
-		answers string   // of the person; @ is the ID
-		hears   []string // the agent
-		ends    []string // for the front end
+		frames  string   // format of the front end
+		asks    string   // frame that the agent sends
+		shown   []string // text that the front end receives
+		id      string   // field that holds the ID of the request
+		answers string   // frame that the person sends; @ stands for the ID
+		hears   []string // text that the agent receives
+		ends    []string // text that the front end receives at the end
 	}{
 		"ask": {"ask", `{"type":"ask_request","id":"1","payload":{"prompt":"Which?","widgets":[{"type":"buttons","options":["a","b"]}]}}`,
 			[]string{`"ask_request"`, "Which?"}, "id", `{"type":"ask_response","id":"x","payload":{"request_id":"@","value":"b"}}`,
@@ -94,15 +94,15 @@ func TestSocketFormats(t *testing.T) {
 }
 
 // TestSocketLifecycle checks a request that the agent defers: the late answer
-// becomes a message of the session, which the agent acknowledges, and asks a
-// follow-up.
+// becomes a message of the session, which the agent acknowledges before it asks
+// a follow-up.
 func TestSocketLifecycle(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	agent, front := peer{t, dial(t, s.URL, "agent")}, peer{t, dial(t, s.URL, "ana")}
 	agent.say(`{"type":"hello","sessionId":"late"}`)
 	front.say(`{"type":"set_interaction_mode","enabled":true}`)
-	front.hear("say hello first")
+	front.hear("must be hello")
 	front.say(`{"type":"hello","sessionId":"late"}`)
 	front.say(`{"type":"set_interaction_mode","enabled":true}`)
 	agent.say(`{"type":"interaction_request","id":"1","sessionId":"late","interactionType":"approval","toolName":"deploy"}`)

@@ -20,7 +20,7 @@ func (c *wsConn) handlePerson(ctx context.Context, f frame, b []byte) error {
 		return c.setMode(ctx, b)
 	}
 	if _, enabled := c.state(); !enabled {
-		return bridge.Errorf(bridge.CodeForbidden, "interactive mode is disabled").WithHint("say hello with interaction enabled, or set_interaction_mode")
+		return bridge.Errorf(bridge.CodeForbidden, "interactive mode is disabled").WithHint("send hello with interaction enabled, or send set_interaction_mode")
 	}
 	switch f.Type {
 	case toolinteraction.TypeToolResponse:
@@ -32,7 +32,7 @@ func (c *wsConn) handlePerson(ctx context.Context, f frame, b []byte) error {
 	case askuserquestion.LateType:
 		return c.questionsAnswered(ctx, b)
 	}
-	return bridge.Errorf(bridge.CodeInvalid, "type: a front end has no frame %q", f.Type).WithHint("see docs/websocket.md")
+	return bridge.Errorf(bridge.CodeInvalid, "type: unknown frame %q for a front end", f.Type).WithHint("see docs/websocket.md")
 }
 
 func (c *wsConn) hello(ctx context.Context, b []byte) error {
@@ -41,11 +41,11 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 		return err
 	}
 	if h.SessionID == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "sessionId: is empty")
+		return bridge.Errorf(bridge.CodeInvalid, "sessionId: required")
 	}
 	show, ok := shows[h.Frames]
 	if !ok {
-		return bridge.Errorf(bridge.CodeInvalid, "frames: unknown %q", h.Frames).WithHint("use interaction, ask or widget")
+		return bridge.Errorf(bridge.CodeInvalid, "frames: unknown format %q", h.Frames).WithHint("use interaction, ask or widget")
 	}
 	after := h.After
 	switch after {
@@ -59,7 +59,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 		return err
 	}
 	if _, _, err := c.s.reader.Events(ctx, cursor, bridge.EventFilter{Session: h.SessionID}); err != nil {
-		return err // a bad cursor
+		return err // invalid cursor
 	}
 	enabled := h.Interaction != nil && h.Interaction.Supported && h.Interaction.Enabled
 	if enabled && !c.s.engine.People.Responds(c.p.Person) {
@@ -69,9 +69,9 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 	return c.join(ctx)
 }
 
-// errNoResponder keeps those who can answer nothing from being counted among
-// those who can.
-var errNoResponder = bridge.Errorf(bridge.CodeForbidden, "you may answer on no route").WithHint("say hello without interaction to watch")
+// errNoResponder keeps people who may not answer any request from being counted
+// as responders.
+var errNoResponder = bridge.Errorf(bridge.CodeForbidden, "you are not a responder on any route").WithHint("to watch, send hello without interaction")
 
 func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	var m toolinteraction.SetMode
@@ -86,12 +86,13 @@ func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	c.enabled = said && m.Enabled
 	c.mu.Unlock()
 	if !said {
-		return bridge.Errorf(bridge.CodeInvalid, "type: say hello first")
+		return bridge.Errorf(bridge.CodeInvalid, "type: the first frame must be hello")
 	}
 	return c.join(ctx)
 }
 
-// show writes an event for a front end; nil is not shown.
+// show returns the frame for an event, or nil if the front end does not show
+// the event.
 type show func(rec bridge.Record, e bridge.Event) (any, error)
 
 var shows = map[string]show{"": showInteraction, "interaction": showInteraction, "ask": showAsk, "widget": showWidget}
@@ -111,7 +112,7 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
 	request, ok, err := askwidget.EncodeRequest(rec)
 	if !ok || err != nil {
-		return nil, err // it has no form there
+		return nil, err // the event has no form in this dialect
 	}
 	if e.Type == bridge.EventRequest {
 		return json.RawMessage(request), nil
@@ -127,7 +128,7 @@ func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
 	return json.RawMessage(b), nil
 }
 
-// showWidget shows what came as a widget.
+// showWidget returns the frame for an event of a request that came as a widget.
 func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	p, ok := widgetblock.FromRecord(rec)
 	if !ok {
@@ -146,16 +147,16 @@ func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	}{widgetblock.EventRequest, p}, nil
 }
 
-// followEvents shows a session from a position on.
+// followEvents sends the events of a session that follow a cursor.
 func (c *wsConn) followEvents(ctx context.Context, session, cursor string, f show) {
 	for ctx.Err() == nil {
 		batch, next, err := c.s.reader.Events(ctx, cursor, bridge.EventFilter{Session: session})
 		if err != nil {
 			if ctx.Err() == nil {
-				c.s.log.Warn("events not readable, trying again", "error", err)
+				c.s.log.Warn("events not readable; retrying", "error", err)
 			}
 			bridge.Pause(ctx, eventPoll)
-			continue // the cursor stays
+			continue // keep the cursor
 		}
 		for _, e := range batch {
 			if e.Type == bridge.EventRequest || e.Type == bridge.EventResponse {
@@ -172,7 +173,7 @@ func (c *wsConn) followEvents(ctx context.Context, session, cursor string, f sho
 func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
 	rec, err := c.s.engine.Get(ctx, e.InteractionID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return // outlived its retention
+		return // the request was deleted after its retention
 	}
 	may := false
 	if err == nil {
@@ -191,7 +192,7 @@ func (c *wsConn) showEvent(ctx context.Context, e bridge.Event, f show) {
 	}
 }
 
-// reply answers an interaction as the person.
+// reply answers a request as the person.
 func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction) (bridge.Reply, error)) error {
 	parsed, err := bridge.ParseID(id)
 	if err != nil {
@@ -199,7 +200,7 @@ func (c *wsConn) reply(ctx context.Context, id string, f func(bridge.Interaction
 	}
 	rec, err := c.s.engine.Get(ctx, parsed)
 	if err != nil {
-		c.s.log.Warn("answer to an unknown interaction", "id", parsed, "person", c.p.Person)
+		c.s.log.Warn("answer to an unknown request", "id", parsed, "person", c.p.Person)
 		return err
 	}
 	if err := c.s.readable(ctx, c.p, rec); err != nil {
@@ -219,7 +220,7 @@ func (c *wsConn) toolResponse(ctx context.Context, b []byte) error {
 	}
 	return c.reply(ctx, string(t.InteractionID), func(i bridge.Interaction) (bridge.Reply, error) {
 		if t.SessionID != "" && t.SessionID != i.Session || t.CallID != "" && t.CallID != i.ToolCall {
-			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "interactionId: is of another session or call")
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "interactionId: belongs to another session or call")
 		}
 		return t.Reply(i)
 	})
@@ -280,13 +281,13 @@ func (c *wsConn) questionsAnswered(ctx context.Context, b []byte) error {
 	})
 }
 
-// pendingOne returns the pending request of a session, of whatever agent, that
-// the caller may read and that an answer means. Agents choose the names of
-// widgets and calls. If several requests are meant, or two agents use the name,
-// it returns CodeConflict, because the person read only one of them.
-func (s *Server) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
+// pendingOne returns the pending request of a session that an answer refers to,
+// of any agent, if the caller may read it. Agents choose the names of widgets
+// and calls. It returns CodeConflict if several requests match, even of
+// different agents, because the person read only one of them.
+func (s shared) pendingOne(ctx context.Context, p Principal, session string, means func(bridge.Record) bool) (bridge.Record, error) {
 	if session == "" {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: is empty")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: required")
 	}
 	page, err := s.listReadable(ctx, p, bridge.ListFilter{Session: session, Limit: 200})
 	if err != nil {
@@ -307,7 +308,7 @@ func (s *Server) pendingOne(ctx context.Context, p Principal, session string, me
 	case len(found) == 0:
 		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "no pending request of the session has this ID")
 	case len(found) > 1 || len(agents) > 1:
-		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "several requests of the session have this ID").WithHint("answer on the card")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "several requests of the session have this ID").WithHint("respond on the card instead")
 	}
 	return found[0], nil
 }

@@ -22,7 +22,7 @@ func dial(t testing.TB, url, token string) *websocket.Conn {
 	return c
 }
 
-// until reads frames until one holds a text.
+// until reads frames until one contains text.
 func until(t testing.TB, c *websocket.Conn, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -48,7 +48,7 @@ func TestSocketIsClosedToStrangers(t *testing.T) {
 		//nolint:bodyclose // as above
 		if c, resp, err := websocket.Dial(t.Context(), s.URL+"/v1/ws", o); err == nil {
 			c.CloseNow()
-			t.Errorf("%+v was let in", o)
+			t.Errorf("%+v was accepted", o)
 		} else if resp == nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -69,11 +69,11 @@ func TestSocketBearsBadFrames(t *testing.T) {
 		if err := c.Write(t.Context(), websocket.MessageBinary, []byte{1, 2, 3}); err != nil {
 			t.Fatal(err)
 		}
-		until(t, c, "is not text")
+		until(t, c, "must be text")
 		for frame, want := range map[string]string{
 			`{"type":"nonsense","id":"7"}`: `"id":"7"`,
 			`[]`:                           "invalid",
-			`{"type":"hello"}`:             "sessionId: is empty",
+			`{"type":"hello"}`:             "sessionId: required",
 			`{"type":"set_interaction_mode","enabled":1}`:  "invalid",
 			`{"type":"ask_response","payload":{}}`:         "error",
 			`{"type":"message_ack","through":"nonsense"}`:  "error",
@@ -96,7 +96,8 @@ func TestSocketBearsBadFrames(t *testing.T) {
 	}
 }
 
-// An agent carries on its own interactions only.
+// TestSocketKeepsAgentsApart checks that an agent can continue only its own
+// requests.
 func TestSocketKeepsAgentsApart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -134,7 +135,8 @@ func TestSocketHasALimit(t *testing.T) {
 	until(t, c, `"id":"64","error":{"code":"rate_limited"`)
 }
 
-// Whatever comes in, the connection goes on and the next frame is answered.
+// FuzzFrame checks that the connection survives any frame and that the next
+// frame gets a response.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"ask_request","id":"1","payload":{"prompt":"?","widgets":[{"type":"buttons","options":["a"]}]}}`,

@@ -10,15 +10,15 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Keys are the public keys of the daemon's receipts and seals.
+// Keys returns the public keys of the daemon's receipts and seals.
 func (c *Client) Keys(ctx context.Context) (proof.JWKS, error) {
 	var keys proof.JWKS
 	err := c.do(ctx, http.MethodGet, "/v1/keys", nil, nil, &keys)
 	return keys, err
 }
 
-// Audit writes the audit log as JSON lines; the client's token has to be an
-// auditor's.
+// Audit writes the audit log to w as JSON lines. The token of the client must
+// belong to an auditor.
 func (c *Client) Audit(ctx context.Context, w io.Writer) error {
 	resp, err := c.read(ctx, "/v1/audit")
 	if err != nil {
@@ -26,16 +26,17 @@ func (c *Client) Audit(ctx context.Context, w io.Writer) error {
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(w, resp.Body); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "the audit log was cut short")
+		return bridge.Wrap(bridge.CodeUnavailable, err, "the audit log is incomplete")
 	}
 	if resp.Trailer.Get("Nod-Complete") != "true" {
-		return bridge.Errorf(bridge.CodeUnavailable, "the audit log was cut short").WithHint("the daemon's log says why")
+		return bridge.Errorf(bridge.CodeUnavailable, "the audit log is incomplete").WithHint("look for the reason in the daemon's log")
 	}
 	return nil
 }
 
-// Link makes the account that a code was given to the person's whose token the
-// client has, and returns what happened; without confirm, what would.
+// Link links the account that received a code to the person who owns the
+// client's token, and returns a description of the result. If confirm is false,
+// it returns a preview and links nothing.
 func (c *Client) Link(ctx context.Context, code string, confirm bool) (string, error) {
 	var out struct {
 		Said string `json:"said"`
@@ -53,13 +54,13 @@ func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
 	return out.Items, err
 }
 
-// Unlink forgets a link.
+// Unlink removes a link.
 func (c *Client) Unlink(ctx context.Context, platform, user string) error {
 	return c.do(ctx, http.MethodDelete, "/v1/links/"+url.PathEscape(platform)+"/"+url.PathEscape(user), nil, nil, nil)
 }
 
-// read begins to read what is too long, or takes too long, for one piece. The
-// caller closes the body.
+// read starts a response that is too long, or takes too long, to be read in one
+// piece. The caller closes the body.
 func (c *Client) read(ctx context.Context, path string) (*http.Response, error) {
 	req, err := c.request(ctx, http.MethodGet, path, nil)
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package client calls a nod daemon over its HTTP API. It reconnects
-// automatically: a wait survives dropped connections and restarts of the
+// automatically, so a wait survives dropped connections and restarts of the
 // daemon.
 //
-// What belongs here is one method for each operation of the API, retries, and
-// the refusal of answers that no daemon gives. Flags, output, exit codes and
-// the verification of receipts belong to cmd/nod.
+// This package holds one method for each operation of the API, the retries, and
+// the check that a response comes from a nod daemon. Flags, output, exit codes
+// and the verification of receipts belong to cmd/nod.
 package client
 
 import (
@@ -29,13 +29,15 @@ import (
 )
 
 const (
-	pollFor    = 25 * time.Second // of one call; shorter than the patience of most proxies
+	// pollFor is how long one call waits. It is shorter than the timeouts of
+	// most proxies.
+	pollFor    = 25 * time.Second
 	pollGrace  = 10 * time.Second
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
-	// shortPoll is the least time between two polls that return at once.
+	// shortPoll is the minimum time between two polls that return immediately.
 	shortPoll = 500 * time.Millisecond
-	// giveUp is how long a daemon may be away before a wait fails.
+	// giveUp is how long a daemon may be unreachable before a wait fails.
 	giveUp = 2 * time.Minute
 )
 
@@ -43,12 +45,12 @@ var _ bridge.Asker = (*Client)(nil)
 
 // Client is a connection to a daemon. It is safe for concurrent use.
 type Client struct {
-	// Patience is how long the daemon may be away before a call fails; 0: two
-	// minutes. Set it before the first call.
+	// Patience is how long the daemon may be unreachable before a call fails.
+	// Zero means two minutes. Set it before the first call.
 	Patience time.Duration
-	// Trace goes with every call, so that what it asks belongs to the trace of
-	// the caller, as W3C Trace Context writes a traceparent; empty: none. Set it
-	// before the first call.
+	// Trace is sent with every call, so that requests belong to the caller's
+	// trace. It is a traceparent in the format of W3C Trace Context. If it is
+	// empty, calls have no trace. Set it before the first call.
 	Trace string
 
 	base  string
@@ -56,29 +58,30 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client for the daemon at base, such as http://127.0.0.1:8787.
-// A nil httpClient is http.DefaultClient.
+// New returns a client for the daemon at base, such as http://127.0.0.1:8787. A
+// nil httpClient means http.DefaultClient.
 func New(base, token string, httpClient *http.Client) *Client {
 	own := http.Client{}
 	if httpClient != nil {
 		own = *httpClient
 	}
-	// A daemon never redirects: what does is another service.
+	// A daemon never redirects, so a redirect comes from another service.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &own}
 }
 
-// states are all that a record may have.
+// states holds all states of a record.
 var states = []bridge.State{
 	bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired,
 	bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable,
 }
 
-// maxPage bounds a JSON answer, in bytes: a page of the largest records.
+// maxPage limits a JSON response, in bytes. It allows a page of the largest
+// records.
 const maxPage = 256 << 20
 
-// known refuses a record that is not the answer of a nod daemon about the
-// interaction with an ID, or about a new one if id is empty.
+// known returns an error unless rec is a nod daemon's record of the request
+// with an ID, or of a new request if id is empty.
 func known(rec bridge.Record, id bridge.ID) error {
 	got := rec.Interaction.ID
 	if _, err := bridge.ParseID(string(got)); err != nil || id != "" && got != id || !slices.Contains(states, rec.State) {
@@ -87,14 +90,14 @@ func known(rec bridge.Record, id bridge.ID) error {
 	return nil
 }
 
-// foreign is the error for an answer that no nod daemon gives. It is not tried
-// again.
+// foreign returns the error for a response that does not come from a nod
+// daemon. Such calls are not retried.
 func foreign() error {
-	return bridge.Errorf(bridge.CodeInternal, "the address does not answer like a nod daemon").WithHint("check NOD_URL, and proxies between here and the daemon")
+	return bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")
 }
 
-// Open asks a human. With an empty key it makes one of its own, so that its
-// own retries are safe.
+// Open sends a request. If key is empty, Open generates one, so that its own
+// retries are safe.
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
 	if key == "" {
 		key = uuid.NewString()
@@ -109,8 +112,9 @@ func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge
 	return rec, err
 }
 
-// Wait returns once the interaction is over: ended, or queued. It asks again after a dropped
-// connection, until ctx ends or the daemon was unreachable for two minutes.
+// Wait returns when the request is resolved or deferred. It retries after
+// dropped connections until ctx ends or the daemon has been unreachable for two
+// minutes.
 func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	for {
 		var rec bridge.Record
@@ -126,7 +130,7 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	}
 }
 
-// Get reads an interaction.
+// Get returns a request.
 func (c *Client) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id), nil, nil, &rec)
@@ -136,7 +140,7 @@ func (c *Client) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return rec, err
 }
 
-// List returns a page of interactions.
+// List returns a page of requests.
 func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	q := url.Values{}
 	for k, v := range map[string]string{"state": string(f.State), "session": f.Session, "cursor": f.Cursor} {
@@ -152,7 +156,7 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	return page, err
 }
 
-// Respond answers as the person whose token the client has.
+// Respond responds as the person who owns the client's token.
 func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &rec)
@@ -162,7 +166,7 @@ func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bri
 	return rec, err
 }
 
-// Cancel withdraws a pending interaction.
+// Cancel cancels a pending request.
 func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", nil, map[string]string{"reason": reason}, &rec)
@@ -172,14 +176,14 @@ func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridg
 	return rec, err
 }
 
-// CancelSession withdraws everything pending in a session.
+// CancelSession cancels all pending requests of a session.
 func (c *Client) CancelSession(ctx context.Context, session, reason string) (bridge.List, error) {
 	var page bridge.List
 	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/cancel", nil, map[string]string{"reason": reason}, &page)
 	return page, err
 }
 
-// retry repeats what failed because the daemon was unreachable.
+// retry repeats a call that failed because the daemon was unreachable.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
 	out := outage{pause: retryFirst, began: time.Now()}
 	for {
@@ -205,28 +209,28 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 	}
 }
 
-// outage is a time in which the daemon does not answer.
+// outage is a period in which the daemon does not respond.
 type outage struct {
 	began time.Time
 	pause time.Duration // before the next call
-	hung  bool          // a call was not answered in its time
+	hung  bool          // a call timed out
 }
 
-// failed notes a call that began at start. A daemon that was there in between
-// begins a new outage.
+// failed records a failed call that began at start. If the daemon was reachable
+// in between, a new outage begins.
 func (o *outage) failed(start time.Time, late bool) {
 	switch {
 	case late && !o.hung:
-		*o = outage{time.Now().Add(-pollGrace), retryFirst, true} // it should have answered by then
+		*o = outage{time.Now().Add(-pollGrace), retryFirst, true} // the response was due by then
 	case !late && time.Since(start) > retryMost:
-		*o = outage{time.Now(), retryFirst, false} // it was there for a while
+		*o = outage{time.Now(), retryFirst, false} // the daemon was reachable for a while
 	}
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "the daemon's address").WithHint("set NOD_URL to something like http://127.0.0.1:8787")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "invalid daemon URL").WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if c.Trace != "" {
@@ -271,7 +275,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
 	if err != nil {
-		return away(err) // cut short: try again
+		return away(err) // retry an incomplete response
 	}
 	if len(raw) > maxPage {
 		return foreign()
@@ -279,11 +283,12 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	return readAnswer(raw, out)
 }
 
-// answers bounds what a daemon answers: a page of records.
+// answers are the limits of a daemon's response, which may be a page of
+// records.
 var answers = strictjson.Limits{Depth: 1000, Bytes: maxPage}
 
-// readAnswer reads what the daemon answered. Text that only a careless decoder
-// could read does not come from a daemon.
+// readAnswer decodes a daemon's response. It rejects text that only a lenient
+// decoder accepts, because a daemon never sends that.
 func readAnswer(raw []byte, out any) error {
 	if err := answers.Decode(raw, out); err != nil {
 		return foreign()
@@ -295,10 +300,10 @@ func away(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
-	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon is not reachable").WithHint("is `nod serve` running, and is NOD_URL right?")
+	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon is unreachable").WithHint("check that nod serve is running and that NOD_URL is correct")
 }
 
-// failure is the error that the daemon answered with.
+// failure returns the error in a daemon's response.
 func failure(resp *http.Response) error {
 	var body struct {
 		Error *bridge.Error `json:"error"`
@@ -308,7 +313,7 @@ func failure(resp *http.Response) error {
 		if resp.StatusCode >= 500 {
 			code = bridge.CodeUnavailable
 		}
-		return bridge.Errorf(code, "the daemon answered %s", resp.Status)
+		return bridge.Errorf(code, "the daemon responded %s", resp.Status)
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		body.Error.RetryAfter = time.Duration(n) * time.Second

@@ -15,7 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 )
 
-// TestCalls checks what each method sends, and what it makes of the answer.
+// TestCalls checks the call that each method makes, and the result that it
+// returns.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -125,8 +126,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestForeign checks that an answer that no daemon gives is an error that is
-// not tried again, whatever its status.
+// TestForeign checks that a response that no daemon sends is an error that is
+// not retried, whatever its status.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	page := func(*http.Request) (*http.Response, error) { return respond(http.StatusOK, "text/html", "<html>"), nil }
@@ -159,7 +160,7 @@ func TestForeign(t *testing.T) {
 	codeIs(t, "an opened request without an ID", err, bridge.CodeInternal)
 }
 
-// TestRedirect checks that the token goes to the configured address only.
+// TestRedirect checks that the token is sent to the configured URL only.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	var leaked atomic.Int32
@@ -168,14 +169,14 @@ func TestRedirect(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(s.Close)
 	if _, err := client.New(s.URL, token, nil).Get(t.Context(), id); err == nil {
-		t.Error("a redirect is an answer")
+		t.Error("a redirect is accepted as a response")
 	}
 	if leaked.Load() > 0 {
 		t.Error("the redirect was followed")
 	}
 }
 
-// TestErrors checks that an error of the API arrives as the daemon sent it,
+// TestErrors checks that an error of the API is returned as the daemon sent it,
 // with the time to wait.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -193,7 +194,7 @@ func TestErrors(t *testing.T) {
 	_, err = bad.Get(t.Context(), id)
 	codeIs(t, "an address that is not a URL", err, bridge.CodeInvalid)
 	if bridge.PublicError(err).Hint == "" {
-		t.Error("the error does not say how to fix the address")
+		t.Error("the error has no hint how to fix the URL")
 	}
 	codeIs(t, "the audit log there", bad.Audit(t.Context(), nil), bridge.CodeInvalid)
 	_, err = bad.Exchange(t.Context(), client.Exchange{})

@@ -21,14 +21,14 @@ const (
 	approved = `{"interaction":{"id":"` + id + `"},"state":"approved"}`
 )
 
-// call is a request as the daemon got it.
+// call is a request that the daemon received.
 type call struct {
 	method, uri, body string
 	header            http.Header
 }
 
-// daemon is a transport that answers one call after the other; the last answer
-// repeats. An answer is a function of the request.
+// daemon is a transport that returns one answer after the other and repeats the
+// last one. An answer is a function of the request.
 type daemon struct {
 	mu      sync.Mutex
 	calls   []call
@@ -57,20 +57,20 @@ func respond(status int, kind, body string) *http.Response {
 		Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// says is an answer in JSON.
+// says returns an answer in JSON.
 func says(status int, body string) answer {
 	return func(*http.Request) (*http.Response, error) { return respond(status, "application/json", body), nil }
 }
 
-// refuses is an answer with an error of the API.
+// refuses returns an answer with an API error.
 func refuses(code bridge.Code) answer {
 	return says(code.HTTPStatus(), `{"error":{"code":"`+string(code)+`","message":"no","hint":"try"}}`)
 }
 
-// drops is a connection that breaks.
+// drops is an answer whose connection breaks.
 func drops(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// hangs is a connection on which nothing comes.
+// hangs is an answer that never arrives.
 func hangs(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
@@ -81,7 +81,7 @@ func newClient(answers ...answer) (*client.Client, *daemon) {
 	return client.New(base+"/", token, &http.Client{Transport: d}), d
 }
 
-// request is a question.
+// request returns a question.
 func request() bridge.Request {
 	var r bridge.Request
 	r.Prompt, r.Session = "Which one?", "s"

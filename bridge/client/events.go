@@ -13,9 +13,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Events calls f for each event after a cursor or a time ("0": from the
-// beginning, empty: from now) until ctx ends or f returns an error. It
-// reconnects on its own and misses nothing.
+// Events calls f for each event after a cursor or a time, until ctx ends or f
+// returns an error. If after is "0", it starts with the oldest event, and if it
+// is empty, with the next one. It reconnects automatically and misses no
+// events.
 func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	for {
 		err := c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, true, f) })
@@ -25,12 +26,12 @@ func (c *Client) Events(ctx context.Context, after, session string, f func(bridg
 	}
 }
 
-// History calls f for each event that has happened after a cursor or a time.
+// History calls f for each past event after a cursor or a time.
 func (c *Client) History(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	return c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, false, f) })
 }
 
-// callbackError is an error of the caller's own function; it is not retried.
+// callbackError is an error of the caller's function, which is not retried.
 type callbackError struct{ error }
 
 func (c *Client) stream(ctx context.Context, after *string, session string, follow bool, f func(bridge.Event) error) error {
@@ -49,7 +50,7 @@ func (c *Client) stream(ctx context.Context, after *string, session string, foll
 		}
 		var e bridge.Event
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return bridge.Wrap(bridge.CodeInternal, err, "an event that can not be read")
+			return bridge.Wrap(bridge.CodeInternal, err, "invalid event")
 		}
 		if err := f(e); err != nil {
 			return callbackError{err}

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// maxAnswer bounds what a daemon answers, in bytes.
+// maxAnswer limits a daemon's response, in bytes.
 const maxAnswer = 4 << 20
 
 // Exchange is a message in an agent's own format.
@@ -23,30 +23,34 @@ type Exchange struct {
 	Path  string // such as /v1/hooks/claude or /v1/dialects/acp
 	Query url.Values
 	Body  []byte
-	Key   string // idempotency key; empty: a random one
-	// Pending is called once the message's interactions are open and wait for
-	// people; nil: nobody wants to know.
+	Key   string // idempotency key; if empty, a random one
+	// Pending, if not nil, is called when the message's requests are open and
+	// wait for people.
 	Pending func([]bridge.Record)
-	// Check is called with the answer and what proves it, before Exchange
-	// returns; its error is returned instead. If it is nil, nothing is checked.
+	// Check, if not nil, is called with the answer and its evidence before
+	// Exchange returns. Exchange returns its error.
 	Check func(Answered) error
 }
 
-// Answered is an answer in another system's format, and what proves it.
+// Answered is an answer in a dialect, with its evidence.
 type Answered struct {
-	Body      []byte
-	Receipts  []string // one for each request; empty for one that ended without a decision
-	Statement string   // binds the body to how the requests ended
+	Body []byte
+	// Receipts holds one receipt for each request. It is empty for a request
+	// that closed without a decision.
+	Receipts []string
+	// Statement is the signed statement that binds the body to the outcomes of
+	// the requests.
+	Statement string
 }
 
 // Exchange sends a message and waits for its answer in the same format. It
-// asks again after a dropped connection, until ctx ends or the daemon was unreachable
-// for too long.
+// retries after dropped connections until ctx ends or the daemon has been
+// unreachable for too long.
 func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, error) {
 	if x.Key == "" {
 		x.Key = uuid.NewString()
 	}
-	wait := time.Millisecond // to know soon what is open
+	wait := time.Millisecond // report pending requests early
 	for {
 		began := time.Now()
 		var answer json.RawMessage
@@ -63,14 +67,15 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 			x.Pending(open)
 			x.Pending = nil
 		}
-		if wait == pollFor && time.Since(began) < shortPoll { // it did not wait
+		if wait == pollFor && time.Since(began) < shortPoll { // the daemon did not wait
 			bridge.Pause(ctx, shortPoll)
 		}
 		wait = pollFor
 	}
 }
 
-// exchangeOnce returns the answer, or what is open where there is none yet.
+// exchangeOnce returns the answer, or the pending requests if there is no
+// answer yet.
 func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait time.Duration) (json.RawMessage, []bridge.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
 	defer cancel()
@@ -94,7 +99,7 @@ func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait time.Duratio
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(raw) > maxAnswer {
-		err = errors.New("its answer is too long")
+		err = errors.New("the response is too long")
 	}
 	if err != nil {
 		return nil, nil, away(err)

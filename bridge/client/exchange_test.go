@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 )
 
-// TestExchange checks that a message is sent until its answer is there, always
-// under one key, and that its caller hears once what is pending.
+// TestExchange checks that a message is sent until there is an answer, always
+// with the same key, and that pending requests are reported once.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestExchange(t *testing.T) {
 	})
 }
 
-// TestExchangeRefused checks that an answer that does not pass the check, or
-// cannot be read, is not used.
+// TestExchangeRefused checks that an answer that fails the check or cannot be
+// read is not returned.
 func TestExchangeRefused(t *testing.T) {
 	t.Parallel()
 	forged := errors.New("forged")
@@ -83,7 +83,8 @@ func TestExchangeRefused(t *testing.T) {
 	})
 }
 
-// stream is an event stream that ends or breaks after some events.
+// stream returns an event stream that ends or breaks after the events with the
+// given cursors.
 func stream(tail io.Reader, cursors ...string) answer {
 	return func(*http.Request) (*http.Response, error) {
 		text := ": hello\n\n"
@@ -96,8 +97,8 @@ func stream(tail io.Reader, cursors ...string) answer {
 	}
 }
 
-// TestEvents checks that a follower reconnects after the last event that it
-// got, and that the error of its function ends the stream.
+// TestEvents checks that Events reconnects after the last event that it
+// received, and that an error of its function ends the stream.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,8 +125,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestHistory checks that a history ends, and that one that is cut short goes
-// on where it was.
+// TestHistory checks that a history ends, and that an interrupted one continues
+// at the same position.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Reprompt asks again in the messages of an interaction. With an empty key it
-// makes one of its own, so that its own retries are safe.
+// Reprompt sends a follow-up, which replaces a request in its messages. If key
+// is empty, Reprompt generates one, so that its own retries are safe.
 func (c *Client) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
 	if key == "" {
 		key = uuid.NewString()
@@ -23,7 +23,8 @@ func (c *Client) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, k
 	return rec, err
 }
 
-// Queue lets the agent go on; a late answer becomes a message to the session.
+// Queue defers a request, so that the agent can continue. A late answer becomes
+// a message of the session.
 func (c *Client) Queue(ctx context.Context, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
 	body := struct {
 		Hold    bridge.Duration `json:"hold,omitempty"`
@@ -34,7 +35,7 @@ func (c *Client) Queue(ctx context.Context, id bridge.ID, hold bridge.Duration, 
 	return rec, err
 }
 
-// Complete says what became of a response.
+// Complete reports the result of acting on a response.
 func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Completion) (bridge.Record, error) {
 	var rec bridge.Record
 	err := c.retry(ctx, func(ctx context.Context) error {
@@ -43,15 +44,15 @@ func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Complet
 	return rec, err
 }
 
-// Grant is a grant with the ID and the words that the daemon gives it.
+// Grant is a grant with the ID and description from the daemon.
 type Grant struct {
 	ID string `json:"id"`
 	bridge.Grant
 	Words string `json:"words"`
 }
 
-// Grants lists the grants that the caller may see, of a session or of all with
-// an empty one.
+// Grants returns the grants that the caller may see. If session is empty, it
+// returns those of all sessions.
 func (c *Client) Grants(ctx context.Context, session string) ([]Grant, error) {
 	var page struct {
 		Items []Grant `json:"items"`
@@ -60,15 +61,15 @@ func (c *Client) Grants(ctx context.Context, session string) ([]Grant, error) {
 	return page.Items, err
 }
 
-// Revoke ends a grant.
+// Revoke revokes a grant.
 func (c *Client) Revoke(ctx context.Context, id string) (Grant, error) {
 	var g Grant
 	err := c.do(ctx, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil, nil, &g)
 	return g, err
 }
 
-// Messages returns the late answers of a session that were not acknowledged,
-// oldest first; none is not an error.
+// Messages returns the late answers of a session that are not acknowledged,
+// oldest first. A session without messages is not an error.
 func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message, error) {
 	var page struct {
 		Items []bridge.Message `json:"items"`
@@ -79,7 +80,7 @@ func (c *Client) Messages(ctx context.Context, session string) ([]bridge.Message
 	return page.Items, err
 }
 
-// WaitMessages returns once the session has messages.
+// WaitMessages waits until the session has messages and returns them.
 func (c *Client) WaitMessages(ctx context.Context, session string) ([]bridge.Message, error) {
 	for {
 		var page struct {
@@ -94,14 +95,15 @@ func (c *Client) WaitMessages(ctx context.Context, session string) ([]bridge.Mes
 	}
 }
 
-// Acknowledge forgets the messages of a session up to the one with an id.
+// Acknowledge removes the messages of a session up to and including the one
+// with an ID.
 func (c *Client) Acknowledge(ctx context.Context, session, through string) error {
 	return c.retry(ctx, func(ctx context.Context) error {
 		return c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/messages/ack", nil, map[string]string{"through": through}, nil)
 	})
 }
 
-// Availability reports whether anybody could answer now.
+// Availability reports whether someone can respond now.
 func (c *Client) Availability(ctx context.Context, route, session string) (bridge.Availability, error) {
 	var a bridge.Availability
 	q := url.Values{"route": {route}, "session": {session}}
@@ -111,8 +113,8 @@ func (c *Client) Availability(ctx context.Context, route, session string) (bridg
 	return a, err
 }
 
-// SetReadOnly changes the mode of a channel, as the person whose token the
-// client has.
+// SetReadOnly sets the mode of a channel as the person who owns the client's
+// token.
 func (c *Client) SetReadOnly(ctx context.Context, platform, channel string, on bool) error {
 	body := struct {
 		Platform string `json:"platform"`
@@ -135,7 +137,8 @@ type remembered struct {
 
 func (a approvals) Get(ctx context.Context, key, session string) (bridge.Scope, error) {
 	var m remembered
-	// Not repeated on its own: a once is handed out only once.
+	// Recall is not retried, because an approval with the scope once is
+	// returned only once.
 	err := a.c.do(ctx, http.MethodPost, "/v1/approvals/recall", nil, remembered{Key: key, Session: session}, &m)
 	return m.Scope, err
 }

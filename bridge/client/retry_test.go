@@ -40,7 +40,8 @@ func TestOpenRepeats(t *testing.T) {
 	})
 }
 
-// TestRefusalIsFinal checks that only an outage is tried again.
+// TestRefusalIsFinal checks that only calls that fail because of an outage are
+// retried.
 func TestRefusalIsFinal(t *testing.T) {
 	t.Parallel()
 	for _, code := range []bridge.Code{bridge.CodeInvalid, bridge.CodeConflict, bridge.CodeForbidden, bridge.CodeNotFound} {
@@ -57,8 +58,8 @@ func TestRefusalIsFinal(t *testing.T) {
 	}
 }
 
-// TestGivesUp checks how long a daemon may be unreachable, and that an outage
-// that ends starts the time again.
+// TestGivesUp checks how long a daemon may be unreachable, and that the time
+// starts over when an outage ends.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -88,14 +89,14 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// slow is a connection that breaks while the daemon waits for people.
+// slow is an answer whose connection breaks while the daemon waits for people.
 func slow(*http.Request) (*http.Response, error) {
 	bridge.Pause(context.Background(), 20*time.Second)
 	return nil, io.ErrUnexpectedEOF
 }
 
-// TestWait checks that a wait goes on while a request is pending, and ends with
-// its caller.
+// TestWait checks that Wait continues while a request is pending, and ends with
+// its context.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,7 +114,7 @@ func TestWait(t *testing.T) {
 			_, err := c.Wait(ctx, id)
 			cancel()
 			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("a caller that has left: %v", err)
+				t.Errorf("a caller that has cancelled: %v", err)
 			}
 		}
 		c, d = newClient(says(http.StatusOK, `{"items":[]}`), says(http.StatusOK, `{"items":[{"id":"m1"}]}`))
@@ -123,7 +124,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestAudit checks that an audit log that is cut short is an error.
+// TestAudit checks that an incomplete audit log is an error.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	log := func(complete string, tail io.Reader) answer {

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// card is one request as the page shows it. Its texts are cleaned, and HTML
-// holds no markup but what nod wrote.
+// card is a request in the form that the page shows. Its texts are cleaned, and
+// its HTML contains only markup that nod wrote.
 type card struct {
 	ID         bridge.ID    `json:"id"`
 	State      bridge.State `json:"state"`
@@ -30,8 +30,8 @@ type card struct {
 	Decisions  []decision   `json:"decisions"`
 	Fields     []field      `json:"fields"`
 	Declinable bool         `json:"declinable"`
-	Input      string       `json:"input,omitempty"`   // of an approval, to be edited
-	Confirm    string       `json:"confirm,omitempty"` // what has to be typed to approve
+	Input      string       `json:"input,omitempty"`   // input of an approval, for editing
+	Confirm    string       `json:"confirm,omitempty"` // text that an approver must type
 	Terms      int          `json:"terms"`             // sent back with the decision
 	Notes      []string     `json:"notes"`
 	Asked      []string     `json:"asked"`
@@ -41,8 +41,8 @@ type card struct {
 type decision struct {
 	ID    bridge.Decision `json:"id"`
 	Label string          `json:"label"`
-	Tone  string          `json:"tone"`  // good, bad or plain
-	Wants string          `json:"wants"` // reason, input, confirm, or nothing
+	Tone  string          `json:"tone"`  // "good", "bad" or "plain"
+	Wants string          `json:"wants"` // "reason", "input", "confirm" or empty
 }
 
 type field struct {
@@ -58,13 +58,13 @@ type field struct {
 	Value       []string        `json:"value"`
 }
 
-// moment is something that happened.
+// moment is an entry of the timeline.
 type moment struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 }
 
-// shown is the record that an address names, if the actor may read it.
+// shown returns the record that the URL of r names, if the actor may read it.
 func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Console) card(_ http.ResponseWriter, r *http.Request, actor bridge.Acto
 	return c.cardFor(r, rec, actor)
 }
 
-// cardFor is a card with the decisions that are the actor's.
+// cardFor returns a card with the decisions that the actor may make.
 func (c *Console) cardFor(r *http.Request, rec bridge.Record, actor bridge.Actor) (card, error) {
 	i := rec.Interaction
 	may, err := c.engine.People.MayAnswer(r.Context(), i, actor)
@@ -182,7 +182,7 @@ func newField(f bridge.Field) field {
 	return out
 }
 
-// timeline is what happened, oldest first.
+// timeline returns the history of a request, oldest entry first.
 func timeline(rec bridge.Record) []moment {
 	i := rec.Interaction
 	out := []moment{{i.Created, render.Line(i.Agent) + " asked"}}
@@ -191,8 +191,8 @@ func timeline(rec bridge.Record) []moment {
 			out = append(out, moment{at, render.Line(text)})
 		}
 	}
-	add(rec.Queued, "the agent was told that the answer comes later")
-	add(rec.Escalated, "more people were asked")
+	add(rec.Queued, "deferred by the agent")
+	add(rec.Escalated, "escalated to more people")
 	for _, v := range rec.Votes {
 		add(v.At, v.Actor.Display()+" on "+v.Actor.Platform+" said "+string(v.State))
 	}
@@ -203,12 +203,12 @@ func timeline(rec bridge.Record) []moment {
 		}
 		add(resp.At, string(rec.State)+by)
 	}
-	add(rec.Delivered, "the agent received it")
+	add(rec.Delivered, "delivered to the agent")
 	slices.SortStableFunc(out, func(a, b moment) int { return a.At.Compare(b.At) })
 	return out
 }
 
-// reply is what the page sends: a decision, or values by field.
+// reply is the body that the page sends: a decision, or values by field.
 type reply struct {
 	Decision bridge.Decision     `json:"decision"`
 	Reason   string              `json:"reason"`
@@ -246,7 +246,8 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 	return c.cardFor(r, rec, actor)
 }
 
-// fill composes answers of the values of fields, or says by field what is wrong.
+// fill sets the answers of full from the values of fields. It returns the
+// problems by field.
 func fill(full *bridge.Reply, i bridge.Interaction, in reply) map[string]string {
 	d := bridge.Draft{Answers: map[string]bridge.Answer{}, Others: in.Others}
 	fields := i.Fields()

@@ -39,7 +39,7 @@ func (c shownCard) decisions() []string {
 	return out
 }
 
-// card calls and reads a card.
+// card makes a call and returns the card in its response.
 func (b *browser) card(method string, id bridge.ID, body any) shownCard {
 	b.t.Helper()
 	status, text := b.call(method, "/console/cards/"+string(id), body)
@@ -53,8 +53,8 @@ func (b *browser) card(method string, id bridge.ID, body any) shownCard {
 	return c
 }
 
-// TestApproval checks that an approval is shown with its exact input, without
-// markup of the agent, and is decided by a responder.
+// TestApproval checks that an approval is shown with its exact input and
+// without the agent's markup, and that a responder can decide on it.
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -98,8 +98,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestDecisions checks what comes with a decision: a reason, or a changed
-// input.
+// TestDecisions checks what the page sends with a decision: a reason, or an
+// edited input.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -128,15 +128,15 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestWhoSees checks that a request is shown to its responders and to auditors,
-// and that only responders decide.
+// TestWhoSees checks that responders and auditors see a request, and that only
+// responders can decide on it.
 func TestWhoSees(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.ask(func(r *bridge.Request) { approval(r); r.Requester = "bo" })
 	path := "/console/cards/" + string(id)
 	if c := o.signedIn("ana").card(http.MethodGet, id, nil); !c.MayAnswer {
-		t.Error("a responder may not respond")
+		t.Error("a responder cannot respond")
 	}
 	bo := o.signedIn("bo")
 	if c := bo.card(http.MethodGet, id, nil); !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason"}) {
@@ -147,7 +147,7 @@ func TestWhoSees(t *testing.T) {
 	}
 	cy, aud := o.signedIn("cy"), o.signedIn("aud")
 	if status, body := cy.call(http.MethodGet, path, nil); status != http.StatusNotFound || strings.Contains(body, "May I") {
-		t.Errorf("someone who is not asked sees %d %s", status, body)
+		t.Errorf("a person who is not a responder sees %d %s", status, body)
 	}
 	if c := aud.card(http.MethodGet, id, nil); c.MayAnswer || c.Body == "" {
 		t.Errorf("an auditor sees %+v", c)
@@ -167,7 +167,7 @@ func TestWhoSees(t *testing.T) {
 	}
 }
 
-// question asks with one widget.
+// question returns an option that adds a question with one widget.
 func question(w bridge.Widget, change func(*bridge.Question)) func(*bridge.Request) {
 	return func(r *bridge.Request) {
 		q := bridge.Question{ID: "q", Widget: w}
@@ -182,9 +182,9 @@ func question(w bridge.Widget, change func(*bridge.Question)) func(*bridge.Reque
 	}
 }
 
-// TestAnswers checks that what the page sends for each widget becomes the
-// answer that chat gives too, and that what is wrong is told next to its field
-// and settles nothing.
+// TestAnswers checks that the values that the page sends for each widget become
+// the same answers as in chat, and that invalid values are reported next to
+// their field and resolve nothing.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -192,7 +192,7 @@ func TestAnswers(t *testing.T) {
 	for name, x := range map[string]struct {
 		ask  func(*bridge.Request)
 		send string
-		want string // the answer; if it is empty, the problem is with the field
+		want string // the answer; if empty, the field has a problem
 		at   string
 	}{
 		"buttons":        {question(bridge.WidgetButtons, nil), `{"values":{"q":["eu"]}}`, `"eu"`, ""},
@@ -242,8 +242,8 @@ func form(q *bridge.Question) {
 	q.Schema = json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"public":{"type":"boolean"}}}`)
 }
 
-// TestFields checks how a question is shown: cleaned texts, its options, and
-// what is chosen from the start.
+// TestFields checks how a question is shown: its cleaned texts, its options and
+// its default.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -259,15 +259,15 @@ func TestFields(t *testing.T) {
 		t.Errorf("the field is %+v", f)
 	}
 	if f.Label == "" || !strings.Contains(f.Label+f.Hint, "Hurry") || strings.Contains(f.Hint, "**") {
-		t.Errorf("it is called %q, %q", f.Label, f.Hint)
+		t.Errorf("its label is %q, its hint %q", f.Label, f.Hint)
 	}
 	if len(f.Options) != 3 || f.Options[0].Value != "eu" || f.Options[0].Description != "near" || strings.Contains(f.Options[0].Label, "\u202e") {
 		t.Errorf("its options are %+v", f.Options)
 	}
 }
 
-// TestLists checks what a person finds on the page: pending requests that the
-// person may answer, and the routes.
+// TestLists checks the lists of a person: the pending requests that the person
+// may answer, and the routes.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

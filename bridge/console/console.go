@@ -1,9 +1,9 @@
-// Package console serves a page for the browser: pending requests, past ones,
-// and who may do what. A person who has signed in is one more responder, under
-// the same rules as in chat. The page needs no build step: the files in static
-// are served unchanged.
+// Package console serves the web console: pending and closed requests, grants,
+// routes and health. A person who has signed in is a responder under the same
+// rules as in chat. The page needs no build step: the files in static are
+// served unchanged.
 //
-// What belongs here is the page, its sessions, and its view of a request.
+// This package holds the page, its sessions, and its view of a request.
 // Decisions belong to the engine, and data for other programs to bridge/api.
 package console
 
@@ -33,31 +33,33 @@ const maxBody = 1 << 20
 // Options configures a Console.
 type Options struct {
 	Engine *engine.Engine
-	// Tokens says whose a token is, by its SHA-256 in hex; people log in by
-	// theirs.
+	// Tokens maps the hex SHA-256 of each token to its owner. People sign in
+	// with their tokens.
 	Tokens map[string]api.Principal
-	// Key signs sessions: the same for all daemons.
+	// Key signs sessions. All daemons share it.
 	Key []byte
-	// Secure means that browsers reach it by https.
+	// Secure means that browsers reach the console by HTTPS.
 	Secure bool
-	OIDC   *OIDC // nil: log in by token only
-	// Store keeps which sessions are open, so that one ends for every copy of
-	// its cookie.
+	// If OIDC is nil, people can sign in with their tokens only.
+	OIDC *OIDC
+	// Store records the open sessions, so that signing out ends a session for
+	// every copy of its cookie.
 	Store Store
 	// Blocked returns how long the sender of a request has to wait before it
-	// may sign in, and Failed notes that it could not; nil: no limit.
+	// may sign in, and Failed records a failed attempt. A nil func means no
+	// limit.
 	Blocked, Failed func(*http.Request) time.Duration
 	Log             *slog.Logger
 }
 
-// Store keeps short texts for all daemons. A bridge.Store is one.
+// Store keeps short texts that all daemons share. bridge.Store implements it.
 type Store interface {
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
 	Note(ctx context.Context, key string) (string, error)
 	DropNote(ctx context.Context, key string) error
 }
 
-// Console is an http.Handler for everything below /console/. It is safe for
+// Console is an http.Handler for all paths under /console/. It is safe for
 // concurrent use.
 type Console struct {
 	engine   *engine.Engine
@@ -82,7 +84,7 @@ func New(o Options) *Console {
 	}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
-		panic("console: " + err.Error()) // it is embedded
+		panic("console: " + err.Error()) // static is embedded
 	}
 	c.mux.Handle("GET /console/", http.StripPrefix("/console/", http.FileServerFS(files)))
 	c.mux.HandleFunc("GET /console/session", c.who)
@@ -105,15 +107,15 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	if err := c.foreign.Check(r); err != nil {
-		fail(w, bridge.Errorf(bridge.CodeForbidden, "this does not come from nod's own page"))
+		fail(w, bridge.Errorf(bridge.CodeForbidden, "this request does not come from nod's own page"))
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c.mux.ServeHTTP(w, r)
 }
 
-// Principal says who calls the API by a session of the console: reads, and
-// changes that come from nod's own page.
+// Principal returns the person whose console session a call to the API carries.
+// It accepts reads, and only those changes that come from nod's own page.
 func (c *Console) Principal(r *http.Request) (api.Principal, bool) {
 	if c.foreign.Check(r) != nil {
 		return api.Principal{}, false
@@ -123,12 +125,12 @@ func (c *Console) Principal(r *http.Request) (api.Principal, bool) {
 
 type handler func(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error)
 
-// person lets a handler answer whoever is logged in.
+// person returns a handler that requires a person who is signed in.
 func (c *Console) person(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p, ok := c.sessions.of(r)
 		if !ok {
-			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "you are not logged in"))
+			fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "you are not signed in"))
 			return
 		}
 		out, err := h(w, r, bridge.Actor{Platform: bridge.PlatformAPI, User: p.Person, Name: p.Person, Person: p.Person})
@@ -143,7 +145,7 @@ func (c *Console) person(h handler) http.HandlerFunc {
 	}
 }
 
-// waitingShown bounds what the page lists as waiting for somebody.
+// waitingShown limits the pending requests that the page lists for a person.
 const waitingShown = 100
 
 func (c *Console) waiting(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
@@ -154,7 +156,7 @@ func (c *Console) waiting(_ http.ResponseWriter, r *http.Request, actor bridge.A
 	return map[string]any{"items": records, "more": more}, err
 }
 
-// route is a route as the page shows it.
+// route is a route in the form that the page shows.
 type route struct {
 	Name       string   `json:"name"`
 	To         []string `json:"to"`
@@ -189,10 +191,10 @@ func (c *Console) routes(http.ResponseWriter, *http.Request, bridge.Actor) (any,
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
+	_ = json.NewEncoder(w).Encode(v) // the browser may have disconnected
 }
 
-// mayTry refuses an attempt to sign in after too many that failed.
+// mayTry returns CodeRateLimited after too many failed attempts to sign in.
 func (c *Console) mayTry(r *http.Request) error {
 	if wait := c.blocked(r); wait > 0 {
 		return tooMany(wait)
@@ -201,7 +203,7 @@ func (c *Console) mayTry(r *http.Request) error {
 }
 
 func tooMany(wait time.Duration) error {
-	e := bridge.Errorf(bridge.CodeRateLimited, "too many attempts to sign in; try again in %s", wait.Round(time.Second)+time.Second)
+	e := bridge.Errorf(bridge.CodeRateLimited, "too many failed attempts to sign in; try again in %s", wait.Round(time.Second)+time.Second)
 	e.RetryAfter = wait
 	return e
 }
@@ -214,19 +216,19 @@ func fail(w http.ResponseWriter, err error) {
 	write(w, e.Code.HTTPStatus(), map[string]any{"error": e})
 }
 
-// read decodes a body.
+// read decodes a JSON body.
 func read(r *http.Request, v any) error {
 	raw, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = strictjson.DecodeKnown(raw, v)
 	}
 	if err != nil {
-		return bridge.Wrap(bridge.CodeInvalid, err, "the request can not be read")
+		return bridge.Wrap(bridge.CodeInvalid, err, "the body cannot be read")
 	}
 	return nil
 }
 
-// oidcTimeout bounds the calls to the identity provider.
+// oidcTimeout limits the calls to the identity provider.
 const oidcTimeout = 8 * time.Second
 
 func bounded(r *http.Request) (context.Context, context.CancelFunc) {

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// html writes a document as HTML. Every text is escaped; links show where they
-// lead, and are followed without saying from where.
+// html returns a document as HTML. Every text is escaped. Links show their
+// destination and send no referrer.
 func html(doc []render.Block) string {
 	var b strings.Builder
 	for _, block := range doc {

@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// TestHTML checks that each block has its element, and that no text becomes
+// TestHTML checks that each block becomes its element, and that no text becomes
 // markup.
 func TestHTML(t *testing.T) {
 	t.Parallel()
@@ -36,8 +36,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestSignatures checks that a value signed for one purpose is not valid for
-// another one.
+// TestSignatures checks that a value that is signed for one purpose is not
+// valid for another.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	key := []byte("key")

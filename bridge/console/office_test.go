@@ -25,7 +25,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// chat is a platform that shows everything and hears nothing.
+// chat is a platform that shows every card and receives no clicks.
 type chat struct{}
 
 func (chat) Name() string                                       { return "chat" }
@@ -36,7 +36,7 @@ func (chat) Post(context.Context, bridge.Destination, bridge.View, *bridge.Parts
 }
 func (chat) Update(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error { return nil }
 
-// notes is a store that a test can take down.
+// notes is a store that a test can make unreachable.
 type notes struct {
 	console.Store
 	down bool
@@ -63,9 +63,9 @@ func (n *notes) DropNote(ctx context.Context, key string) error {
 	return n.Store.DropNote(ctx, key)
 }
 
-// office is a console over a real engine and an embedded Redis. The default
-// route has ana and bo, cy's route has cy, and aud is an auditor. The token of
-// a person is the name.
+// office is a console with a real engine and an embedded Redis. The default
+// route has the responders ana and bo, and cy's route has cy. Aud is an
+// auditor. Each person's token is the person's name.
 type office struct {
 	*httptest.Server
 	t       testing.TB
@@ -147,7 +147,7 @@ func (o *office) get(id bridge.ID) bridge.Record {
 	return rec
 }
 
-// browser is a browser with cookies of its own.
+// browser is a browser with its own cookies.
 type browser struct {
 	t      testing.TB
 	base   string
@@ -165,7 +165,7 @@ func (o *office) browser() *browser {
 	return &browser{t: o.t, base: o.URL, client: http.Client{Jar: jar}, header: http.Header{}}
 }
 
-// signedIn is a browser that a person signed in with.
+// signedIn returns a browser in which a person is signed in.
 func (o *office) signedIn(who string) *browser {
 	o.t.Helper()
 	b := o.browser()
@@ -175,7 +175,7 @@ func (o *office) signedIn(who string) *browser {
 	return b
 }
 
-// call sends a body as JSON, or as it is if it is a string.
+// call sends a body: a string unchanged, and any other value as JSON.
 func (b *browser) call(method, path string, body any) (int, string) {
 	b.t.Helper()
 	raw, ok := body.(string)
@@ -209,7 +209,7 @@ func (b *browser) send(method, path, body string) *http.Response {
 	return resp
 }
 
-// cookies are those that the browser would send to the console.
+// cookies returns the cookies that the browser would send to the console.
 func (b *browser) cookies() []*http.Cookie {
 	u, err := url.Parse(b.base + "/console/")
 	if err != nil {
@@ -218,7 +218,7 @@ func (b *browser) cookies() []*http.Cookie {
 	return b.client.Jar.Cookies(u)
 }
 
-// become gives the browser a copy of another one's cookies.
+// become copies the cookies of another browser.
 func (b *browser) become(other *browser) {
 	u, err := url.Parse(b.base)
 	if err != nil {
@@ -227,7 +227,7 @@ func (b *browser) become(other *browser) {
 	b.client.Jar.SetCookies(u, other.cookies())
 }
 
-// person returns the person that the page greets. It is empty if the page shows
+// person returns the name that the page shows, or an empty string if it shows
 // the sign-in form.
 func (b *browser) person() string {
 	b.t.Helper()

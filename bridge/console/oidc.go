@@ -14,10 +14,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// OIDC logs people in by an identity provider that knows their address.
+// OIDC lets people sign in with an identity provider that knows their email
+// address.
 type OIDC struct {
 	Issuer, ClientID, ClientSecret string
-	// Callback is the address of /console/oidc/callback, as browsers reach it.
+	// Callback is the URL of /console/oidc/callback as browsers reach it.
 	Callback string
 	People   map[string]Person // by name
 
@@ -25,7 +26,8 @@ type OIDC struct {
 	provider *oidc.Provider
 }
 
-// Person is who may log in: whose address the provider has confirmed.
+// Person is a person who may sign in if the provider has verified the email
+// address.
 type Person struct {
 	Email   string
 	Auditor bool
@@ -33,11 +35,12 @@ type Person struct {
 
 const (
 	flowCookie    = "nod_login"
-	refusedCookie = "nod_refused" // why a login did not work
+	refusedCookie = "nod_refused" // reason for a failed sign-in
 	flowLife      = 10 * time.Minute
 )
 
-// flow is kept by the browser between the way there and the way back.
+// flow is the state of a sign-in. The browser keeps it, signed, while the
+// person is at the provider.
 type flow struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
@@ -45,14 +48,15 @@ type flow struct {
 	Expires  int64  `json:"e"`
 }
 
-// discover asks the provider for its addresses and keys, once it answers.
+// discover fetches the provider's URLs and keys, and caches them once that
+// succeeds.
 func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.provider == nil {
-		p, err := oidc.NewProvider(context.WithoutCancel(ctx), o.Issuer) // it keeps the context for its keys
+		p, err := oidc.NewProvider(context.WithoutCancel(ctx), o.Issuer) // the provider keeps the context to fetch keys
 		if err != nil {
-			return nil, bridge.Wrap(bridge.CodeUnavailable, err, "the identity provider does not answer").WithHint("check console.oidc.issuer")
+			return nil, bridge.Wrap(bridge.CodeUnavailable, err, "the identity provider does not respond").WithHint("check console.oidc.issuer")
 		}
 		o.provider = p
 	}
@@ -109,17 +113,18 @@ func (c *Console) oidcDone(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, err)
 		return
 	}
-	c.log.Info("console login", "person", person, "by", "oidc")
+	c.log.Info("console sign-in", "person", person, "by", "oidc")
 	http.Redirect(w, r, "/console/", http.StatusFound)
 }
 
-// oidcPerson checks what came back from the provider, and says whose it is.
+// oidcPerson verifies the provider's response and returns the person who has
+// signed in.
 func (c *Console) oidcPerson(r *http.Request) (string, error) {
 	refused := func(why string) error { return bridge.Errorf(bridge.CodeUnauthenticated, "%s", why) }
 	var f flow
 	cookie, err := r.Cookie(flowCookie)
 	if err != nil || !verify(c.sessions.key, "login", cookie.Value, &f) || time.Now().Unix() >= f.Expires || r.FormValue("state") != f.State {
-		return "", refused("the login was not begun here, or too long ago")
+		return "", refused("the sign-in did not start in this browser, or started too long ago")
 	}
 	ctx, cancel := bounded(r)
 	defer cancel()
@@ -130,34 +135,34 @@ func (c *Console) oidcPerson(r *http.Request) (string, error) {
 	client := c.oidc.client(p)
 	token, err := client.Exchange(ctx, r.FormValue("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider refuses the login")
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider rejected the sign-in")
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := p.Verifier(&oidc.Config{ClientID: c.oidc.ClientID}).Verify(ctx, raw)
 	if err != nil || id.Nonce != f.Nonce {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token is not valid")
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token is invalid")
 	}
 	var claims struct {
 		Email    string `json:"email"`
 		Verified bool   `json:"email_verified"`
 	}
 	if err := id.Claims(&claims); err != nil {
-		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token can not be read")
+		return "", bridge.Wrap(bridge.CodeUnauthenticated, err, "the identity provider's token cannot be read")
 	}
 	if !claims.Verified {
-		return "", refused("the identity provider has not confirmed your address")
+		return "", refused("the identity provider has not verified your email address")
 	}
 	for name, person := range c.oidc.People {
 		if person.Email != "" && strings.EqualFold(person.Email, claims.Email) {
 			return name, nil
 		}
 	}
-	return "", refused("nobody in the config has your address")
+	return "", refused("no person in the config has your email address")
 }
 
-// refuse goes back to the page, which says why.
+// refuse redirects to the page, which shows the reason.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	c.log.Warn("console login refused", "error", err)
+	c.log.Warn("console sign-in refused", "error", err)
 	text, serr := sign(c.sessions.key, "refusal", bridge.PublicError(err).Message)
 	if serr == nil {
 		http.SetCookie(w, &http.Cookie{Name: refusedCookie, Value: text, Path: "/console/", MaxAge: 60, HttpOnly: true, Secure: c.sessions.secure, SameSite: http.SameSiteLaxMode})

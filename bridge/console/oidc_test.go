@@ -16,13 +16,14 @@ import (
 	"github.com/nodbridge/nod/bridge/console"
 )
 
-// provider is an identity provider that knows one person and can misbehave.
+// provider is an identity provider with one user, which tests can make
+// misbehave.
 type provider struct {
 	*httptest.Server
 	t     testing.TB
 	key   *rsa.PrivateKey
 	nonce string
-	// claims replace those of a good token; refuse rejects the code.
+	// claims override those of a valid token, and refuse rejects the code.
 	claims map[string]any
 	refuse bool
 }
@@ -62,8 +63,8 @@ func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
 }
 
-// token issues an ID token for the code of /auth. It demands the verifier of
-// PKCE and the client's secret.
+// token issues an ID token for the code from /auth. It requires the PKCE
+// verifier and the client's secret.
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	_, secret, _ := r.BasicAuth()
 	if p.refuse || r.FormValue("code") != "good" || r.FormValue("code_verifier") == "" || secret != "secret" {
@@ -96,7 +97,7 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": id})
 }
 
-// withOIDC is an office whose people sign in at a provider.
+// withOIDC returns an office whose people sign in with a provider.
 func withOIDC(t testing.TB) (*office, *provider) {
 	t.Helper()
 	o, p := newOffice(t), newProvider(t)
@@ -117,8 +118,9 @@ func (b *browser) refused() string {
 	return who.Refused
 }
 
-// TestOIDC checks that the provider's user is the person with that address, in
-// a session that ends when the person is removed.
+// TestOIDC checks that the provider's user is signed in as the person with that
+// email address, in a session that ends when the person is removed from the
+// config.
 func TestOIDC(t *testing.T) {
 	t.Parallel()
 	o, _ := withOIDC(t)
@@ -140,8 +142,8 @@ func TestOIDC(t *testing.T) {
 	}
 }
 
-// TestOIDCRefused checks that no one is signed in unless the provider vouches
-// for a verified address, to this client, in this browser, now.
+// TestOIDCRefused checks that a sign-in succeeds only if the provider vouches
+// for a verified address, for this client, in this browser, and now.
 func TestOIDCRefused(t *testing.T) {
 	t.Parallel()
 	o, p := withOIDC(t)
@@ -172,15 +174,15 @@ func TestOIDCRefused(t *testing.T) {
 	p.refuse = false
 	b = o.browser()
 	b.call(http.MethodGet, "/console/oidc/callback?code=good&state=x", nil)
-	if b.person() != "" || !strings.Contains(b.refused(), "not begun here") {
-		t.Errorf("a sign-in that began elsewhere signs %q in: %q", b.person(), b.refused())
+	if b.person() != "" || !strings.Contains(b.refused(), "did not start in this browser") {
+		t.Errorf("a sign-in that started elsewhere signs %q in: %q", b.person(), b.refused())
 	}
 	if failures != attempts+2 {
 		t.Errorf("%d failures are counted, want %d", failures, attempts+2)
 	}
 }
 
-// TestOIDCState checks that the answer to one sign-in is not accepted for
+// TestOIDCState checks that the response to one sign-in is not accepted for
 // another one.
 func TestOIDCState(t *testing.T) {
 	t.Parallel()
@@ -195,13 +197,14 @@ func TestOIDCState(t *testing.T) {
 	}
 	p.nonce = at.Query().Get("nonce")
 	b.call(http.MethodGet, "/console/oidc/callback?code=good&state=of-another", nil)
-	if b.person() != "" || !strings.Contains(b.refused(), "not begun here") {
+	if b.person() != "" || !strings.Contains(b.refused(), "did not start in this browser") {
 		t.Errorf("%q is signed in: %q", b.person(), b.refused())
 	}
 }
 
-// TestOIDCUnavailable checks that people read why they cannot sign in: too many
-// attempts, a provider that is unreachable, or a session that cannot be kept.
+// TestOIDCUnavailable checks that the page shows why a person cannot sign in:
+// too many attempts, an unreachable provider, or a session that cannot be
+// stored.
 func TestOIDCUnavailable(t *testing.T) {
 	t.Parallel()
 	o, p := withOIDC(t)
@@ -217,7 +220,7 @@ func TestOIDCUnavailable(t *testing.T) {
 	for _, path := range []string{"/console/oidc", "/console/oidc/callback"} {
 		b = o.browser()
 		b.call(http.MethodGet, path, nil)
-		if !strings.Contains(b.refused(), "too many attempts") {
+		if !strings.Contains(b.refused(), "too many failed attempts") {
 			t.Errorf("%s after too many attempts: %q", path, b.refused())
 		}
 	}

@@ -18,12 +18,12 @@ import (
 
 const (
 	sessionCookie = "nod_session"
-	sessionLife   = 12 * time.Hour // a working day; then one logs in again
+	sessionLife   = 12 * time.Hour // a working day
 )
 
-// sessions are kept by the browser, signed, and noted in the store. One ends
-// when it is no longer noted, or when its token or its person is no longer in
-// the config.
+// sessions opens, checks and ends sessions. The browser keeps a session in a
+// signed cookie, and the store records that it is open. A session ends when its
+// record is deleted, or when its token or its person is removed from the config.
 type sessions struct {
 	store  Store
 	log    *slog.Logger
@@ -33,7 +33,8 @@ type sessions struct {
 	oidc   *OIDC
 }
 
-// session is what the cookie says. By is the hash of the token, or the issuer.
+// session is the content of the cookie. By is the hash of the token, or the
+// issuer.
 type session struct {
 	ID      string `json:"i"`
 	Person  string `json:"p"`
@@ -41,13 +42,14 @@ type session struct {
 	Expires int64  `json:"e"` // Unix seconds
 }
 
-// noteKey is where the store has a session. Its ID is a secret of the browser.
+// noteKey returns the key under which the store records a session. The ID is
+// the browser's secret, so the key holds its hash.
 func noteKey(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "console:" + hex.EncodeToString(sum[:])
 }
 
-// sign makes a text of a value, for one purpose.
+// sign returns a value as signed text for one purpose.
 func sign(key []byte, purpose string, v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -63,7 +65,7 @@ func mac(key []byte, purpose string, raw []byte) []byte {
 	return m.Sum(nil)
 }
 
-// verify reads what sign made; false for anything else.
+// verify decodes text that sign returned. It returns false for any other text.
 func verify(key []byte, purpose, text string, v any) bool {
 	for n := range text {
 		if text[n] != '.' {
@@ -76,7 +78,7 @@ func verify(key []byte, purpose, text string, v any) bool {
 	return false
 }
 
-// of is who a request belongs to.
+// of returns the person whose session a request carries.
 func (s sessions) of(r *http.Request) (api.Principal, bool) {
 	x, ok := s.signed(r)
 	if !ok {
@@ -84,7 +86,7 @@ func (s sessions) of(r *http.Request) (api.Principal, bool) {
 	}
 	noted, err := s.store.Note(r.Context(), noteKey(x.ID))
 	if err != nil {
-		s.log.Error("console session not known", "error", err)
+		s.log.Error("console session not readable", "error", err)
 	}
 	if err != nil || noted != x.Person {
 		return api.Principal{}, false
@@ -97,7 +99,7 @@ func (s sessions) of(r *http.Request) (api.Principal, bool) {
 	return p, ok && p.Person == x.Person
 }
 
-// signed reads the session in a request's cookie.
+// signed returns the session in a request's cookie.
 func (s sessions) signed(r *http.Request) (session, bool) {
 	var x session
 	cookie, err := r.Cookie(sessionCookie)
@@ -120,7 +122,7 @@ func (s sessions) start(ctx context.Context, w http.ResponseWriter, person, by s
 	return nil
 }
 
-// end ends the session of a request, for every copy of its cookie.
+// end ends the session of a request for every copy of its cookie.
 func (s sessions) end(r *http.Request) error {
 	x, ok := s.signed(r)
 	if !ok {
@@ -129,8 +131,9 @@ func (s sessions) end(r *http.Request) error {
 	return s.store.DropNote(r.Context(), noteKey(x.ID))
 }
 
-// cookie is for nod's pages alone. Lax, so that the identity provider's
-// redirect brings it back; changes from other pages are refused apart from it.
+// cookie returns a cookie that browsers send to nod's pages only. SameSite is
+// Lax so that the redirect from the identity provider carries it. Changes from
+// other pages are refused separately.
 func (s sessions) cookie(name, value string, life time.Duration) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
 }
@@ -166,23 +169,23 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	hash := hex.EncodeToString(sum[:])
 	p, ok := c.sessions.tokens[hash]
 	if !ok || p.Person == "" {
-		c.log.Warn("console login refused", "from", r.RemoteAddr)
+		c.log.Warn("console sign-in refused", "from", r.RemoteAddr)
 		c.failed(r)
-		fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "that is no person's token").WithHint("use the token of a person in the config; an agent's does not answer"))
+		fail(w, bridge.Errorf(bridge.CodeUnauthenticated, "the token does not belong to a person").WithHint("sign in with the token of a person in the config; agents cannot sign in"))
 		return
 	}
 	if err := c.sessions.start(r.Context(), w, p.Person, hash); err != nil {
 		fail(w, err)
 		return
 	}
-	c.log.Info("console login", "person", p.Person)
+	c.log.Info("console sign-in", "person", p.Person)
 	write(w, http.StatusOK, map[string]any{"person": p.Person})
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	if err := c.sessions.end(r); err != nil {
-		c.log.Error("console logout", "error", err)
-		fail(w, err) // the cookie stays, so that it can be tried again
+		c.log.Error("console sign-out failed", "error", err)
+		fail(w, err) // keep the cookie, so that the person can try again
 		return
 	}
 	http.SetCookie(w, c.sessions.cookie(sessionCookie, "", -time.Second))

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 )
 
-// TestSignIn checks that a person's token opens a session, that an agent's or
-// an unknown one does not, and that a failure is counted.
+// TestSignIn checks that a person's token opens a session, that an agent's
+// token or an unknown one does not, and that a failure is counted.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -49,12 +49,12 @@ func TestSignIn(t *testing.T) {
 	resp = b.send(http.MethodPost, "/console/login", `{"token":"ana"}`)
 	resp.Body.Close()
 	if !resp.Cookies()[0].Secure {
-		t.Error("over HTTPS, the cookie may go over HTTP")
+		t.Error("with HTTPS, the cookie is also sent over HTTP")
 	}
 }
 
-// TestTooManyAttempts checks that a sender that failed too often waits, also
-// with the right token.
+// TestTooManyAttempts checks that a sender with too many failed attempts has to
+// wait, even with a valid token.
 func TestTooManyAttempts(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -67,8 +67,8 @@ func TestTooManyAttempts(t *testing.T) {
 	}
 }
 
-// TestSignOut checks that a session ends for every copy of its cookie, and
-// stays open if that could not be recorded.
+// TestSignOut checks that signing out ends a session for every copy of its
+// cookie, and keeps it open if the end cannot be stored.
 func TestSignOut(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -82,7 +82,7 @@ func TestSignOut(t *testing.T) {
 		t.Errorf("signing out without Redis: %d, %d cookies", status, len(b.cookies()))
 	}
 	if b.person() != "" {
-		t.Error("a session counts although it cannot be looked up")
+		t.Error("a session is valid although the store is unreachable")
 	}
 	if status, _ := o.browser().call(http.MethodPost, "/console/login", `{"token":"ana"}`); status < 500 {
 		t.Errorf("signing in without Redis: %d", status)
@@ -92,7 +92,7 @@ func TestSignOut(t *testing.T) {
 		t.Errorf("%d %s, %d cookies", status, body, len(b.cookies()))
 	}
 	if stolen.person() != "" {
-		t.Error("the copy of the cookie still counts")
+		t.Error("the copy of the cookie is still valid")
 	}
 	if second.person() != "ana" {
 		t.Error("another session of the person has ended")
@@ -102,7 +102,8 @@ func TestSignOut(t *testing.T) {
 	}
 }
 
-// TestRemovedToken checks that a session ends with the token that opened it.
+// TestRemovedToken checks that a session ends when the token that opened it is
+// removed.
 func TestRemovedToken(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -118,8 +119,8 @@ func TestRemovedToken(t *testing.T) {
 	}
 }
 
-// TestForgedCookies checks that a session is what nod signed, for this purpose
-// and with this key.
+// TestForgedCookies checks that only a cookie that nod signed for this purpose
+// with this key is a session.
 func TestForgedCookies(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -138,12 +139,12 @@ func TestForgedCookies(t *testing.T) {
 	b := o.browser()
 	b.header.Set("Cookie", "nod_session="+good)
 	if b.person() != "" {
-		t.Error("a session that another key signed counts")
+		t.Error("a session that another key signed is valid")
 	}
 }
 
-// TestOtherPages checks that a page of another origin cannot act by a session,
-// here or at the API.
+// TestOtherPages checks that a page of another origin cannot use a session,
+// either at the console or at the API.
 func TestOtherPages(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -176,8 +177,8 @@ func TestOtherPages(t *testing.T) {
 	}
 }
 
-// TestStrangers checks that the page is shown without a session, and that no
-// part of a request is.
+// TestStrangers checks that the page loads without a session but shows no part
+// of a request.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

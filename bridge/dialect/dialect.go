@@ -1,9 +1,9 @@
-// Package dialect holds what the translators below it share. Each of them
-// turns the wire format of another system into bridge requests, and bridge
-// records back into that format.
+// Package dialect holds code that the translators in its subdirectories share.
+// Each of them translates the wire format of another system into bridge
+// requests, and bridge records back into that format.
 //
-// What belongs here and below is pure: no I/O, no clock, no state. The golden
-// files of each translator pin its format. Connections, waiting and retries
+// These packages are pure: they have no I/O, no clock and no state. The golden
+// files of each translator fix its format. Connections, waiting and retries
 // belong to the entry points.
 package dialect
 
@@ -17,9 +17,9 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Decode reads one JSON value that has only one meaning: see strictjson. It
-// ignores unknown members, as the systems that these formats come from do. The
-// error is CodeInvalid and names what.
+// Decode decodes one JSON value that has only one meaning: see strictjson. It
+// ignores unknown fields, as the systems that these formats come from do. It
+// returns CodeInvalid with an error that names what and the location.
 func Decode(what string, raw []byte, v any) error {
 	err := strictjson.Decode(raw, v)
 	if err == nil {
@@ -31,8 +31,8 @@ func Decode(what string, raw []byte, v any) error {
 	return bridge.Errorf(bridge.CodeInvalid, "%s: %s", what, err)
 }
 
-// Encode writes a value as these systems do: compact, and without escaping
-// what only HTML would mind.
+// Encode returns a value as these systems encode it: compact, and without
+// escapes for HTML.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -43,8 +43,9 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Refused is the error of a record that brought no answer to give back: it
-// expired, was withdrawn, could not be delivered. Nil for one that did.
+// Refused returns an error for a record without an answer, such as one that
+// expired, was cancelled or could not be delivered. It returns nil for a record
+// with an answer.
 func Refused(r bridge.Record) error {
 	switch r.State {
 	case bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied:
@@ -53,16 +54,16 @@ func Refused(r bridge.Record) error {
 	return &bridge.EndedError{Record: r}
 }
 
-// CheckScope returns an error if a decision would give a grant of nod. A format
-// that does not show what the grant covers cannot take that decision.
+// CheckScope returns an error if a decision would create a grant in nod. A
+// format that does not show what the grant covers cannot make that decision.
 func CheckScope(i bridge.Interaction, d bridge.Decision) error {
 	if i.Approval == nil || i.Approval.AgentRemembers || d != bridge.DecideSession && d != bridge.DecideAlways {
 		return nil
 	}
-	return bridge.Errorf(bridge.CodeInvalid, "decision: %q is not on offer here, where its coverage is not shown", d).WithHint("approve once, or use the card")
+	return bridge.Errorf(bridge.CodeInvalid, "decision: %q is not allowed here, because the front end does not show what a grant covers", d).WithHint("approve once, or respond on the card")
 }
 
-// Label is what a human read on the option of a value, else the value.
+// Label returns the label of the option with a value, or the value itself.
 func Label(q bridge.Question, value string) string {
 	for _, o := range q.Options {
 		if o.Value == value {
@@ -72,7 +73,7 @@ func Label(q bridge.Question, value string) string {
 	return value
 }
 
-// Labels are the labels of an answer's values.
+// Labels returns the labels for an answer's values.
 func Labels(q bridge.Question, a bridge.Answer) []string {
 	out := []string{}
 	for _, v := range a.Values() {
@@ -81,8 +82,9 @@ func Labels(q bridge.Question, a bridge.Answer) []string {
 	return out
 }
 
-// Choices turns labels into an answer to a question with options: what is no
-// label is free text, where the question takes it. The error is CodeInvalid.
+// Choices returns the answer that labels stand for in a question with options.
+// A text that is not a label is free text if the question allows that. The
+// error is CodeInvalid.
 func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) {
 	values, other := []string{}, ""
 	for _, l := range labels {
@@ -105,13 +107,13 @@ func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) 
 		return bridge.ListAnswer(values...), other, nil
 	}
 	if len(values) > 1 {
-		return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers: only one of %q can be chosen", labels)
+		return bridge.Answer{}, "", bridge.Errorf(bridge.CodeInvalid, "answers: only one of %q is allowed", labels)
 	}
 	return bridge.TextAnswer(strings.Join(values, "")), other, nil
 }
 
-// SplitLabels takes a list of labels joined by sep apart; labels that hold sep
-// themselves are recognized.
+// SplitLabels splits a list of labels joined by sep. It recognizes labels that
+// contain sep themselves.
 func SplitLabels(q bridge.Question, s, sep string) []string {
 	var out []string
 	for s != "" {

@@ -19,8 +19,8 @@ func choice(w bridge.Widget, other bool) bridge.Question {
 	}}
 }
 
-// TestDecode checks that a value with two meanings is refused, and that the
-// error names the place.
+// TestDecode checks that an ambiguous value is rejected with an error that
+// names its location.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	var v struct {
@@ -37,18 +37,19 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestEncode checks that text is written unchanged, without a line end.
+// TestEncode checks that text is not escaped and that there is no final
+// newline.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	if b, err := dialect.Encode(map[string]string{"a": "<b> & c"}); err != nil || string(b) != `{"a":"<b> & c"}` {
 		t.Errorf("%q, %v", b, err)
 	}
 	if _, err := dialect.Encode(make(chan int)); bridge.ErrorCode(err) != bridge.CodeInternal {
-		t.Errorf("what JSON cannot hold: %v", err)
+		t.Errorf("a value that JSON cannot represent: %v", err)
 	}
 }
 
-// TestRefused checks which states carry an answer.
+// TestRefused checks which states have an answer.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for state, answers := range map[bridge.State]bool{
@@ -64,7 +65,7 @@ func TestRefused(t *testing.T) {
 }
 
 // TestCheckScope checks that a format that does not show what a grant covers
-// gives none, unless the agent keeps the approval itself.
+// cannot give one, unless the agent stores the approval itself.
 func TestCheckScope(t *testing.T) {
 	t.Parallel()
 	var ask, approval, own bridge.Interaction
@@ -81,8 +82,8 @@ func TestCheckScope(t *testing.T) {
 	}
 }
 
-// TestChoices checks how labels become an answer, and that what is not an
-// option is free text only where the question takes it.
+// TestChoices checks how labels become an answer, and that a text that is not
+// an option is free text only if the question allows that.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	one, many := bridge.WidgetRadio, bridge.WidgetCheckbox
@@ -113,8 +114,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestLabels checks that values become the labels that people read, and back
-// from a joined list, also where a label contains the separator.
+// TestLabels checks that values become the labels that people see, and that a
+// joined list is split again, even if a label contains the separator.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	q := choice(bridge.WidgetCheckbox, true)
@@ -140,7 +141,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestElsewhere checks which pending requests a decision in the terminal
+// TestElsewhere checks which pending requests a decision at the terminal
 // closes: those of the turn, or the one with the same tool and input.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
@@ -173,8 +174,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestApproved checks that the input that a person changed is the one that was
-// approved.
+// TestApproved checks that an edited input is the approved one.
 func TestApproved(t *testing.T) {
 	t.Parallel()
 	var r bridge.Record
@@ -191,7 +191,7 @@ func TestApproved(t *testing.T) {
 }
 
 // TestWhyNot checks that an agent reads who denied a request and why, and that
-// only a person or a rule is said to have denied it.
+// only a person or a rule is named as having denied it.
 func TestWhyNot(t *testing.T) {
 	t.Parallel()
 	ana := &bridge.Actor{Person: "ana"}
@@ -206,8 +206,8 @@ func TestWhyNot(t *testing.T) {
 		"by its timeout":      {bridge.StateDenied, &bridge.Response{}, []string{"in time", "No person has denied it"}},
 		"expired":             {bridge.StateExpired, &bridge.Response{}, []string{"in time", "No person has denied it"}},
 		"declined":            {bridge.StateCancelled, &bridge.Response{Actor: ana}, []string{"Declined by ana"}},
-		"withdrawn":           {bridge.StateCancelled, &bridge.Response{WithdrawnBy: ana}, []string{"withdrawn by ana"}},
-		"by the agent":        {bridge.StateCancelled, &bridge.Response{Reason: "over"}, []string{"withdrawn before", ": over"}},
+		"withdrawn":           {bridge.StateCancelled, &bridge.Response{WithdrawnBy: ana}, []string{"cancelled by ana"}},
+		"by the agent":        {bridge.StateCancelled, &bridge.Response{Reason: "over"}, []string{"cancelled before", ": over"}},
 		"undeliverable":       {bridge.StateUndeliverable, &bridge.Response{Reason: "no chat"}, []string{": no chat"}},
 		"undeliverable, bare": {bridge.StateUndeliverable, nil, []string{"asked."}},
 		"superseded":          {bridge.StateSuperseded, nil, []string{"superseded"}},
@@ -215,7 +215,7 @@ func TestWhyNot(t *testing.T) {
 		got := dialect.WhyNot(bridge.Record{State: x.state, Response: x.r})
 		for _, want := range x.says {
 			if !strings.Contains(got, want) {
-				t.Errorf("%s: %q does not say %q", name, got, want)
+				t.Errorf("%s: %q does not contain %q", name, got, want)
 			}
 		}
 		denied := strings.HasPrefix(got, "Denied")

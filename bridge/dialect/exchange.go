@@ -7,43 +7,44 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Exchange is one thing that a message asks a human, and how its end is
-// written in the message's own format.
+// Exchange is one request of a message, with a function that returns its
+// outcome in the message's own format.
 type Exchange struct {
 	Request bridge.Request
-	Key     string // idempotency key; empty: none
-	// Answer writes a record that has ended. Its error is a
-	// *bridge.EndedError where the format has no form for that end.
+	Key     string // idempotency key; may be empty
+	// Answer returns the outcome of a closed request in the message's format.
+	// Its error is a *bridge.EndedError if the format has no form for the
+	// outcome.
 	Answer func(bridge.Record) (any, error)
 }
 
-// Translation is what a message asks for.
+// Translation holds the requests of a message.
 type Translation struct {
 	Exchanges []Exchange
-	// Answer stands where no human is needed.
+	// Answer is the answer if the message contains no requests.
 	Answer any
-	// Join makes the answer of several exchanges, in their order; nil: there
-	// is one, and its answer stands alone.
+	// Join combines the answers of several exchanges in their order. If it is
+	// nil, there is one exchange, whose answer is used unchanged.
 	Join func([]any) (any, error)
-	// Elsewhere means that something was decided without nod.
+	// Elsewhere, if not nil, reports a decision that was made without nod.
 	Elsewhere *Elsewhere
 }
 
-// Elsewhere is a report that what is pending in a session has been decided at
-// the agent's own terminal.
+// Elsewhere reports that pending requests of a session were decided at the
+// agent's own terminal.
 type Elsewhere struct {
 	Session string
-	// Tool and Input name the one that was; an empty Tool means all of the
-	// turn, and with AllTurns of the session.
+	// Tool and Input identify the request. An empty Tool means all requests of
+	// the turn, or of the session if AllTurns is set.
 	Tool     string
 	Input    json.RawMessage
 	Turn     string
 	AllTurns bool
-	// Reason is what people read on the cards.
+	// Reason is shown on the cards.
 	Reason string
 }
 
-// Covers reports whether it speaks of an interaction.
+// Covers reports whether the report applies to a request.
 func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	switch {
 	case e.Tool == "":
@@ -54,7 +55,8 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	return i.ToolName == e.Tool
 }
 
-// sameJSON compares two values except for how they are written.
+// sameJSON reports whether two values are equal, regardless of their
+// formatting.
 func sameJSON(a, b json.RawMessage) bool {
 	if bridge.CheckJSON(a) != nil || bridge.CheckJSON(b) != nil {
 		return string(a) == string(b)
@@ -63,13 +65,13 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// One is the translation of a message that asks one thing.
+// One returns the translation of a message with one request.
 func One(r bridge.Request, key string, answer func(bridge.Record) (any, error)) Translation {
 	return Translation{Exchanges: []Exchange{{Request: r, Key: key, Answer: answer}}}
 }
 
-// Approved is the input that was approved: a person's own, else the one that
-// was asked for.
+// Approved returns the input that was approved: the edited one, or otherwise
+// the original.
 func Approved(r bridge.Record) json.RawMessage {
 	if r.Response != nil && len(r.Response.Input) > 0 {
 		return r.Response.Input
@@ -77,8 +79,8 @@ func Approved(r bridge.Record) json.RawMessage {
 	return r.Interaction.Approval.Input
 }
 
-// WhyNot says in words, to an agent, why there is no answer or what the denial
-// was. It never calls silence a denial.
+// WhyNot returns a sentence that tells an agent why there is no answer, or why
+// the request was denied. It never calls a timeout a denial.
 func WhyNot(r bridge.Record) string {
 	reason := ""
 	if r.Response != nil {
@@ -100,21 +102,21 @@ func WhyNot(r bridge.Record) string {
 			return with("Denied by the policy, and no person was asked")
 		}
 		if r.Response.Actor == nil {
-			return "Nobody answered in time, and the request was set to count that as a denial. No person has denied it."
+			return "No one answered in time, and the request counts that as a denial. No person has denied it."
 		}
 		return with("Denied" + who)
 	case bridge.StateExpired:
-		return "Nobody answered in time. No person has denied it; ask again or do without."
+		return "No one answered in time. No person has denied it; ask again or continue without an answer."
 	case bridge.StateCancelled:
 		if who != "" {
 			return with("Declined" + who + ", without an answer")
 		}
 		if by := r.Response.WithdrawnBy; by != nil {
-			return with("The request was withdrawn by " + by.Display())
+			return with("The request was cancelled by " + by.Display())
 		}
-		return with("The request was withdrawn before anybody answered")
+		return with("The request was cancelled before anyone answered")
 	case bridge.StateUndeliverable:
-		return with("Nobody could be asked")
+		return with("No one could be asked")
 	}
 	return "There is no answer: " + r.Outcome() + "."
 }

@@ -18,39 +18,40 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Remembered is how long an answer of a service counts.
+// Remembered is how long the answer of a platform is cached.
 const Remembered = 20 * time.Second
 
-// patience bounds a question to a service: who pressed waits, and services
-// give up on a press after three seconds.
+// patience limits a query to a platform, because platforms abandon a click
+// after three seconds.
 const patience = 2 * time.Second
 
-// maxRemembered bounds how many answers are kept.
+// maxRemembered limits the number of cached answers.
 const maxRemembered = 10_000
 
-// Person is a human.
+// Person is a person in the config.
 type Person struct {
-	Accounts map[string]string // user ids by platform
+	Accounts map[string]string // user IDs by platform
 	Email    string
 }
 
-// Group is who belongs together; whoever is in one of its parts is in it.
+// Group is a group of people. A person who matches any of its fields is a
+// member.
 type Group struct {
 	People []string
-	// Of are groups of a service, by platform, in the service's own form.
+	// Of maps platforms to groups there, in each platform's own form.
 	Of map[string]string
-	// OnCall names a schedule; empty: none.
+	// OnCall is the name of a schedule. If it is empty, the group has none.
 	OnCall string
 }
 
-// Scheduler knows who is on call.
+// Scheduler returns the people who are on call.
 type Scheduler interface {
-	// OnCall returns the people of a schedule now, and CodeUnavailable where
-	// that is not known.
+	// OnCall returns the people who are on call now. It returns CodeUnavailable
+	// if that is unknown.
 	OnCall(ctx context.Context, schedule string) ([]string, error)
 }
 
-// Links keeps the accounts that people linked.
+// Links stores linked accounts.
 type Links interface {
 	Linked(ctx context.Context, platform, user string) (bridge.Link, error)
 }
@@ -60,11 +61,12 @@ type Options struct {
 	People    map[string]Person
 	Groups    map[string]Group
 	Platforms []bridge.Platform
-	Schedules Scheduler // nil: none
-	Links     Links     // nil: nobody links accounts
-	// Emails are the platforms whose addresses count as proof.
+	Schedules Scheduler // if nil, there are no schedules
+	Links     Links     // if nil, account linking is disabled
+	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
-	// Remembered is how long answers count; 0: the constant of that name.
+	// Remembered is how long answers are cached. Zero means the constant of
+	// that name.
 	Remembered time.Duration
 }
 
@@ -118,7 +120,8 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	return d.byEmail(ctx, a)
 }
 
-// byEmail finds the person whose address the service has for an account.
+// byEmail returns the person with the email address that the platform reports
+// for an account.
 func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
 	m, ok := d.platforms[a.Platform].(bridge.Mailer)
 	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
@@ -136,8 +139,8 @@ func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error)
 	return d.only(a, func(p Person) bool { return p.Email != "" && strings.EqualFold(p.Email, got.text) })
 }
 
-// only returns the one person who matches. An account of several people is
-// nobody's: it must not count for each of them.
+// only returns the single person who matches. An account that matches several
+// people is rejected, because it must not count for each of them.
 func (d *Directory) only(a bridge.Actor, matches func(Person) bool) (string, error) {
 	found := ""
 	for name, p := range d.o.People {
@@ -145,7 +148,7 @@ func (d *Directory) only(a bridge.Actor, matches func(Person) bool) (string, err
 			continue
 		}
 		if found != "" {
-			return "", bridge.Errorf(bridge.CodeForbidden, "the account %s on %s belongs to several people of the config", a.User, a.Platform)
+			return "", bridge.Errorf(bridge.CodeForbidden, "account %s on %s: belongs to several people in the config", a.User, a.Platform)
 		}
 		found = name
 	}
@@ -166,7 +169,7 @@ func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Respond
 func (d *Directory) Now(ctx context.Context, group string) ([]string, error) {
 	g, ok := d.o.Groups[group]
 	if !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no group %q", group)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "unknown group %q", group)
 	}
 	people := slices.Clone(g.People)
 	if g.OnCall == "" {
@@ -178,7 +181,7 @@ func (d *Directory) Now(ctx context.Context, group string) ([]string, error) {
 
 func (d *Directory) schedule(ctx context.Context, name string) ([]string, error) {
 	if d.o.Schedules == nil {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "there is no schedule %q", name)
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "unknown schedule %q", name)
 	}
 	got, err := d.remember("call "+name, func() (kept, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
@@ -196,7 +199,7 @@ func (d *Directory) schedule(ctx context.Context, name string) ([]string, error)
 func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) (bool, error) {
 	g, ok := d.o.Groups[group]
 	if !ok {
-		return false, nil // it was taken out of the config
+		return false, nil // removed from the config
 	}
 	if who.Person != "" && slices.Contains(g.People, who.Person) {
 		return true, nil
@@ -228,7 +231,7 @@ func (d *Directory) Member(ctx context.Context, group string, who bridge.Actor) 
 func (d *Directory) belongs(ctx context.Context, platform, group, user string) (bool, error) {
 	p, ok := d.platforms[platform].(bridge.Grouper)
 	if !ok {
-		return false, bridge.Errorf(bridge.CodeUnavailable, "%s knows no groups", platform)
+		return false, bridge.Errorf(bridge.CodeUnavailable, "%s does not support groups", platform)
 	}
 	got, err := d.remember("in "+platform+" "+group+" "+user, func() (kept, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
@@ -239,8 +242,8 @@ func (d *Directory) belongs(ctx context.Context, platform, group, user string) (
 	return got.yes, err
 }
 
-// remember returns what was asked a moment ago, or asks. An error is never
-// remembered, and nothing older stands in for it.
+// remember returns a cached answer or asks for a new one. It never caches an
+// error, and never returns an expired answer instead of an error.
 func (d *Directory) remember(key string, ask func() (kept, error)) (kept, error) {
 	d.mu.Lock()
 	k, ok := d.kept[key]

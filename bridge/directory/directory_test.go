@@ -14,13 +14,13 @@ import (
 	"github.com/nodbridge/nod/bridge/directory"
 )
 
-// platform is a platform that knows email addresses and groups, and counts how
-// often it is asked.
+// platform is a platform with email addresses and groups that counts its
+// queries.
 type platform struct {
 	bridge.Platform
 	name    string
 	emails  map[string]string
-	members map[string][]string // users by group
+	members map[string][]string // user IDs by group
 	err     error
 	hangs   bool
 	asked   int
@@ -45,7 +45,7 @@ func (p *platform) answer(ctx context.Context) error {
 	return p.err
 }
 
-// links are linked accounts, by platform and user.
+// links are linked accounts by platform and user.
 type links map[string]string
 
 func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, error) {
@@ -55,7 +55,7 @@ func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, er
 	return bridge.Link{Person: l[platform+" "+user]}, nil
 }
 
-// schedules holds the people on call, by schedule.
+// schedules maps schedules to the people on call.
 type schedules map[string][]string
 
 func (s schedules) OnCall(_ context.Context, name string) ([]string, error) {
@@ -78,9 +78,9 @@ func team() map[string]directory.Person {
 
 func on(platform, user string) bridge.Actor { return bridge.Actor{Platform: platform, User: user} }
 
-// TestIdentify checks which accounts belong to a person: those of the config,
-// linked ones, and those with the email address of one person, on the
-// platforms whose addresses count.
+// TestIdentify checks which accounts belong to a person: those in the config,
+// linked ones, and those with the email address of exactly one person, on
+// platforms whose addresses prove an identity.
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	mail := map[string]string{"U7": "CY@example.com", "U8": "shared@example.com", "U9": "eve@example.com"}
@@ -115,8 +115,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestIdentifyFails checks that an account that cannot be looked up is an
-// error, not a stranger: a stranger would be told that it may not respond.
+// TestIdentifyFails checks that an account that cannot be looked up is an error
+// and not an unknown account, which would be told that it may not respond.
 func TestIdentifyFails(t *testing.T) {
 	t.Parallel()
 	p := &platform{name: "chat", err: errors.New("the platform is unreachable")}
@@ -144,8 +144,8 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestMember checks who is in a group, and that a part that cannot be asked is
-// an error unless another part already includes the person.
+// TestMember checks group membership, and that a part of a group that cannot be
+// queried is an error unless another part already includes the person.
 func TestMember(t *testing.T) {
 	t.Parallel()
 	chat := &platform{name: "chat", members: map[string][]string{"S1": {"U1", "U9"}}}
@@ -171,7 +171,7 @@ func TestMember(t *testing.T) {
 		{"listed", as("ana", "chat", "U1"), false, false},
 		{"listed", as("", "chat", "U2"), false, false},
 		{"chat", as("ana", "chat", "U1"), true, false},
-		{"chat", as("ana", "mail", "M1"), true, false}, // by the account of the group's platform
+		{"chat", as("ana", "mail", "M1"), true, false}, // the account on the group's platform
 		{"chat", as("", "chat", "U9"), true, false},
 		{"chat", as("", "mail", "U9"), false, false},
 		{"chat", as("bo", "chat", "U2"), false, false},
@@ -190,7 +190,8 @@ func TestMember(t *testing.T) {
 	}
 }
 
-// TestNow checks who a group is now: its people and who is on call.
+// TestNow checks the current members of a group: its people and those who are
+// on call.
 func TestNow(t *testing.T) {
 	t.Parallel()
 	groups := map[string]directory.Group{"ops": {People: []string{"bo"}, OnCall: "night"}, "team": {People: []string{"ana"}},
@@ -217,13 +218,13 @@ func TestNow(t *testing.T) {
 	}
 	got[0] = "mal"
 	if groups["team"].People[0] != "ana" {
-		t.Error("a caller changed the group")
+		t.Error("a caller could change the group")
 	}
 }
 
-// TestRemembers checks that an answer of a platform counts for 20 s and no
-// longer, that an error is never remembered, and that a platform that hangs is
-// given up after 2 s, before the chat service gives up the click.
+// TestRemembers checks that an answer of a platform is cached for 20 s, that an
+// error is never cached, and that a query to a platform that hangs ends after 2
+// s, before the platform abandons the click.
 func TestRemembers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -256,12 +257,12 @@ func TestRemembers(t *testing.T) {
 			t.Errorf("a platform that hangs: %v", err)
 		}
 		if d := time.Since(began); d != 2*time.Second {
-			t.Errorf("it was waited for %s", d)
+			t.Errorf("the query took %s", d)
 		}
 	})
 }
 
-// TestForgets checks that the memory is bounded: after 10,000 accounts the
+// TestForgets checks that the cache is bounded: after 10,000 accounts, the
 // first one is looked up again.
 func TestForgets(t *testing.T) {
 	t.Parallel()

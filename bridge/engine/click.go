@@ -279,7 +279,7 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	given := bridge.Given{}
 	switch {
 	case c.Action == bridge.ActionChoose && c.Option < len(decisions):
-		if d = decisions[c.Option]; !d.OnePress(i) {
+		if d = decisions[c.Option]; !d.OnePress(i.Approval) {
 			return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 		}
 	case c.Action != bridge.ActionSubmit:

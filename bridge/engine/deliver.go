@@ -231,8 +231,8 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	ref, posted := r.Messages[j.Destination]
-	if !posted {
-		return nil // the post will see the newest state on its own
+	if !posted || r.Interaction.Kind == bridge.KindNotice {
+		return nil // the post shows the newest state, and a notice has only one
 	}
 	batch, err := w.cards.members(ctx, r)
 	if err != nil {

@@ -44,13 +44,15 @@ func TestPostErrors(t *testing.T) {
 		err     error
 		attempt int
 		want    string
-		failed  string // the failure that people see; empty if the destination is not given up
+		open    time.Duration // of the hour that the request has
+		failed  string        // the failure that people see; empty if the destination is not given up
 		late    bool
 	}{
 		"away":             {err: away, attempt: 1, want: "post retry in 250ms"},
 		"away for a while": {err: away, attempt: 4, want: "post retry in 2s"},
+		"away for minutes": {err: away, attempt: 20, want: "post retry in 1m0s", open: 20 * time.Minute},
 		"away for too long": {
-			err: away, attempt: postAttempts, want: "post dead: unavailable: no connection", failed: "no connection",
+			err: away, attempt: postAttempts, open: 31 * time.Minute, want: "post dead: unavailable: no connection", failed: "no connection",
 		},
 		"rate limited":         {err: limited, attempt: 1, want: "post retry in 7s"},
 		"rate limited forever": {err: limited, attempt: 50, want: "post retry in 1m0s"},
@@ -64,7 +66,9 @@ func TestPostErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			r := o.store.put(t, question("Ship it?"))
+			i := question("Ship it?")
+			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
+			r := o.store.put(t, i)
 			o.chat.errs = []error{c.err}
 			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
@@ -103,16 +107,16 @@ func TestPostInParts(t *testing.T) {
 	}
 }
 
-// TestPatience checks that a text of which people have seen the start is tried
-// for half of the request's time.
+// TestPatience checks that an edit whose text people have seen the start of is
+// tried for half of the request's time.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		open time.Duration // since then
 		want string
 	}{
-		"early": {time.Minute, "post retry in 8s"},
-		"late":  {45 * time.Minute, "post dead: unavailable: no connection"},
+		"early": {time.Minute, "edit retry in 1m0s"},
+		"late":  {45 * time.Minute, "edit dead: unavailable: no connection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,10 +126,11 @@ func TestPatience(t *testing.T) {
 			i.Deadline = i.Created.Add(time.Hour)
 			r := o.store.put(t, i)
 			r.Sending = map[int]bridge.Sending{0: {Content: "x", Parts: []bridge.MessageRef{{Message: "1"}}}}
+			r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 			o.store.set(r)
 			o.chat.errs = []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
-			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
-			j.Attempt = postAttempts
+			j := o.store.work(bridge.JobEdit, r.Interaction.ID, 0)
+			j.Attempt = editAttempts
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}
@@ -172,6 +177,13 @@ func TestNotice(t *testing.T) {
 	}
 	if got := o.store.get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
+	}
+	// The edits that follow the end cost no call: a notice looks the same.
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(o.chat.views); n != 1 {
+		t.Errorf("%d calls were made for one card", n)
 	}
 }
 

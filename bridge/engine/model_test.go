@@ -254,7 +254,11 @@ func (m *play) await() {
 	if a == nil || !m.read(a).State.Final() {
 		return
 	}
-	ctx, stop := context.WithTimeout(m.t.Context(), 50*time.Millisecond)
+	limit := time.Minute
+	if a.tampered { // which may wait for a decision that no longer counts
+		limit = 50 * time.Millisecond
+	}
+	ctx, stop := context.WithTimeout(m.t.Context(), limit)
 	defer stop()
 	if _, err := m.engine.Await(ctx, a.id); err != nil && !a.tampered {
 		m.rt.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/visible"
+	"github.com/nodbridge/nod/render"
 )
 
 // stillWaiting is the text of a reminder.
@@ -131,16 +132,19 @@ func responderNames(i bridge.Interaction) string {
 
 const noteVotedBefore = "Your vote is recorded already; somebody else has to answer too."
 
-// maxShow bounds the text of a shown request, in bytes: a service takes 2000
-// characters, and the rest of the answer is short.
-const maxShow = 1200
+// maxShow and maxShowInput bound the prompt and the input of a shown request, in
+// bytes: Discord takes 2000 characters, and the rest of the reply is short.
+const (
+	maxShow      = 400
+	maxShowInput = 1000
+)
 
 // told is a request in words.
 func told(r bridge.Record) string {
 	i := r.Interaction
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
 	if a := i.Approval; a != nil && a.Tool != "" {
-		lines = append(lines, "To run: "+bridge.OneLine(a.Tool)+" "+shortened(bridge.OneLine(string(a.Input))))
+		lines = append(lines, "To run: "+bridge.OneLine(a.Tool)+inputOf(*a))
 	}
 	switch {
 	case r.State.Final():
@@ -163,6 +167,19 @@ func told(r bridge.Record) string {
 		lines = append(lines, "Shown in "+where)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// inputOf is the input of an approval as its card shows it: line by line, so
+// that people read what will run.
+func inputOf(a bridge.Approval) string {
+	var b strings.Builder
+	for _, block := range render.Input(a) {
+		b.WriteString("\n" + block.Text)
+		for _, s := range block.Spans {
+			b.WriteString(s.Text)
+		}
+	}
+	return cutBytes(b.String(), maxShowInput)
 }
 
 // cutBytes shortens a text between characters.

@@ -66,7 +66,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 // answered fills in the response of a request that the policy or a grant
 // decides.
 func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling) error {
-	if o.Response = o.Interaction.Ruled(ruling); o.Response != nil {
+	if o.Response = ruled(o.Interaction, ruling); o.Response != nil {
 		return nil
 	}
 	var err error
@@ -76,7 +76,7 @@ func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge
 
 // opening prepares what is stored, except for whom it reaches.
 func opening(i bridge.Interaction, key string) bridge.Opening {
-	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: i.TimeoutResponse(), AfterHold: bridge.Response{
+	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
 		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "nobody answered while it was queued",
 	}}
 	if i.Escalation != nil {

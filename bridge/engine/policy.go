@@ -85,7 +85,7 @@ func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, err
 	if err != nil || v.denied != nil {
 		return v, err
 	}
-	v.stricter = v.now.StricterThan(i)
+	v.stricter = stricterThan(v.now, i)
 	if i.Approval != nil && !slices.Equal(v.now.Decisions(), i.Decisions()) {
 		v.stricter = append(v.stricter, "fewer decisions")
 	}
@@ -101,7 +101,7 @@ func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input js
 	if err != nil || v.denied != nil {
 		return v, err
 	}
-	v.stricter = v.now.StricterThan(rec.Interaction)
+	v.stricter = stricterThan(v.now, rec.Interaction)
 	if len(v.ruling.Redact) > 0 {
 		v.stricter = append(v.stricter, "hidden fields")
 	}
@@ -124,17 +124,17 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 		r.Approval.Limit(agent.Scopes)
 	}
 	v := review{ruling: bridge.Ruling{
-		Effect: bridge.EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: i.RouteNames(), GrantFor: i.GrantFor, Grants: i.RuleGrants,
+		Effect: bridge.EffectAsk, Rule: i.Rule, Risk: i.Risk, Routes: routeNames(i), GrantFor: i.GrantFor, Grants: i.RuleGrants,
 	}}
 	switch {
 	case i.Redacted == 0 || r.Approval == nil:
 		v.ruling = e.judge.rule(agent, &r)
 	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
-		v.denied = i.Overtaken("the policy changed while this was pending, and fields of it are hidden; " + requestAgain)
+		v.denied = overtaken(i, "the policy changed while this was pending, and fields of it are hidden; "+requestAgain)
 		return v, nil
 	}
 	if v.ruling.Effect == bridge.EffectDeny {
-		v.denied = i.Ruled(v.ruling)
+		v.denied = ruled(i, v.ruling)
 		v.denied.At = time.Now().UTC().Truncate(time.Millisecond)
 		return v, nil
 	}
@@ -179,7 +179,7 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 // add nobody to the new ones.
 func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	was := rec.Interaction
-	if slices.Equal(v.now.RouteNames(), was.RouteNames()) {
+	if slices.Equal(routeNames(v.now), routeNames(was)) {
 		return
 	}
 	a.Interaction.Escalation = nil
@@ -202,7 +202,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	i := rec.Interaction
 	next := v.amended(i)
 	if rec.Batch != "" || len(rec.Members) > 0 || len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
-		return e.endByRule(ctx, rec, i.Overtaken("the rules changed while this was pending; "+requestAgain))
+		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}
 	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Step: rec.Step, Next: -1}
 	v.reroute(&a, rec)

@@ -73,7 +73,7 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	}
 	if v.executed > 0 {
 		i.RedactedCommand = true
-		i.GuardHidden()
+		guardHidden(i)
 	}
 	return v.err
 }
@@ -133,4 +133,24 @@ func (d *redactor) record(r bridge.Record) bridge.Record {
 	}
 	r.Response = &resp
 	return r
+}
+
+// hiddenConfirm is what a person types to approve what they cannot see whole.
+const hiddenConfirm = "hidden"
+
+// guardHidden takes away every way to approve by one click, and every standing
+// approval, because a part of what is executed is hidden.
+func guardHidden(i *bridge.Interaction) {
+	a := i.Approval
+	if i.Batch = 0; a.Confirm == "" {
+		a.Confirm = hiddenConfirm
+	}
+	a.WithoutEdit()
+	a.Scopes = []bridge.Scope{bridge.ScopeOnce}
+	if len(a.Decisions) > 0 {
+		a.Decisions = slices.DeleteFunc(slices.Clone(a.Decisions), func(d bridge.Decision) bool { return d.Approves() && d != bridge.DecideOnce })
+		if !slices.Contains(a.Decisions, bridge.DecideOnce) {
+			a.Decisions = append(a.Decisions, bridge.DecideOnce)
+		}
+	}
 }

@@ -132,7 +132,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return bridge.Record{}, err
 	}
 	if ruling.Effect == bridge.EffectDeny {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies it: %s", i.Ruled(ruling).Reason)
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies it: %s", ruled(i, ruling).Reason)
 	}
 	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
 		return bridge.Record{}, err
@@ -162,7 +162,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
 	i.Round, i.Previous = was.Round+1, was.ID
-	if slices.Equal(i.RouteNames(), was.RouteNames()) {
+	if slices.Equal(routeNames(*i), routeNames(was)) {
 		rd.carryOver(i, before)
 	}
 	if slices.Equal(i.Destinations, was.Destinations) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	postAttempts = 6  // about 8 s of transient failure, then the destination is given up
+	postAttempts = 6  // at least, about 8 s of transient failure; see patient
 	editAttempts = 40 // about half an hour, then a dead letter
 	firstBackoff = 250 * time.Millisecond
 	maxBackoff   = time.Minute
@@ -115,11 +115,13 @@ func progressed(err error, before int, parts *bridge.Parts) error {
 	return progress{err}
 }
 
-// patient reports whether a job goes on although its attempts are used up: a
-// text of which people have seen the start is worth half of the request's time.
+// patient reports whether a job goes on although its attempts are used up. A
+// card that no one has seen yet, and a text of which people have seen the start,
+// are tried for half of the request's time: an outage of the platform is shorter
+// than most requests are open.
 func (w *dispatcher) patient(ctx context.Context, j bridge.Job) bool {
 	r, err := w.records.Load(ctx, j.Interaction)
-	if err != nil || len(r.Sending[j.Destination].Parts) == 0 {
+	if err != nil || j.Kind != bridge.JobPost && len(r.Sending[j.Destination].Parts) == 0 {
 		return false
 	}
 	i := r.Interaction

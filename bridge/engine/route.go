@@ -197,10 +197,19 @@ func routesOf(own string, named []string) []string {
 	return out
 }
 
+// routeNames returns the names of the routes that have requirements.
+func routeNames(i bridge.Interaction) []string {
+	var names []string
+	for _, q := range i.RouteRequirements() {
+		names = append(names, q.Route)
+	}
+	return names
+}
+
 // addAgain adds the people who were added to a request while it was pending.
 func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 	for _, a := range was.Added {
-		if a.For != "" && !slices.Contains(now.RouteNames(), a.For) || a.For == "" && now.Route != was.Route {
+		if a.For != "" && !slices.Contains(routeNames(*now), a.For) || a.For == "" && now.Route != was.Route {
 			continue // their route no longer has a say
 		}
 		if a.Route != "" {

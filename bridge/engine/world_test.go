@@ -154,7 +154,7 @@ func (w *world) posted(id bridge.ID) bridge.Record {
 // eventually waits until a condition holds, or fails the test.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); bridge.Pause(t.Context(), time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); bridge.Pause(t.Context(), time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it did not happen that %s", what)
 		}

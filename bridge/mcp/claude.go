@@ -17,7 +17,7 @@ import (
 func (s *server) addClaude(m *mcp.Server) {
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "permission_prompt", Title: "Permission prompt",
-		Description: "For the flag --permission-prompt-tool of Claude Code. Models have no use for it.",
+		Description: "For the flag --permission-prompt-tool of Claude Code. Models do not need it.",
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in claudecode.PromptArguments) (*mcp.CallToolResult, any, error) {
 		t, err := claudecode.Prompt(in, s.Session)
 		if err != nil {
@@ -42,8 +42,8 @@ func (s *server) addClaude(m *mcp.Server) {
 }
 
 // Channel is a transport on which Claude Code also relays its permission
-// dialogs: notifications that the SDK does not know. It answers those which
-// people decide, and stays silent about the others.
+// dialogs, as notifications that the SDK does not know. Channel answers the
+// dialogs that people decide, and does not answer the others.
 type Channel struct {
 	mcp.Transport
 	Options Options
@@ -67,7 +67,8 @@ type channelConn struct {
 	work    sync.WaitGroup
 }
 
-// Read implements mcp.Connection: it takes the relay's notifications out.
+// Read implements mcp.Connection. It filters out the notifications of the
+// relay.
 func (c *channelConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := c.Connection.Read(ctx)
@@ -91,8 +92,8 @@ func (c *channelConn) Close() error {
 	return err
 }
 
-// relay asks people about one dialog. Nothing is said where nobody decided:
-// the dialog itself stands.
+// relay asks people about one dialog. If no one decides, it sends nothing and
+// the dialog stays open at the terminal.
 func (c *channelConn) relay(params []byte) {
 	var q claudecode.ChannelRequest
 	err := dialect.Decode("params", params, &q)
@@ -104,7 +105,7 @@ func (c *channelConn) relay(params []byte) {
 		err = c.verdict(verdict)
 	}
 	if err != nil && c.options.Log != nil && c.ctx.Err() == nil {
-		c.options.Log.Warn("a permission dialog is left to the terminal", "tool", q.Tool, "error", err)
+		c.options.Log.Warn("permission dialog left to the terminal", "tool", q.Tool, "error", err)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 
-// TestPermissionPrompt checks the tool for --permission-prompt-tool: it answers
-// in Claude Code's own format.
+// TestPermissionPrompt checks that the tool for --permission-prompt-tool
+// responds in Claude Code's own format.
 func TestPermissionPrompt(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -43,19 +43,20 @@ func TestPermissionPrompt(t *testing.T) {
 		}
 		p.respond(rec.Interaction.ID, x.response)
 		if got := <-done; got != x.want {
-			t.Errorf("it answers %s, want %s", got, x.want)
+			t.Errorf("it responds with %s, want %s", got, x.want)
 		}
 	}
 }
 
-// wire is the client's end of a channel, message by message.
+// wire is the client's end of a channel, which sends and receives single
+// messages.
 type wire struct {
 	t *testing.T
 	sdk.Connection
 	left <-chan string // dialogs that are left to the terminal
 }
 
-// lines is a writer of a log, line by line.
+// lines is an io.Writer for a log that sends each line to the channel.
 type lines chan string
 
 func (l lines) Write(b []byte) (int, error) {
@@ -63,7 +64,7 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// newWire connects a server behind a channel.
+// newWire connects a client to a server behind a channel.
 func newWire(t *testing.T, p *people) wire {
 	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
@@ -118,7 +119,7 @@ func (w wire) hear() string {
 const relayed = "notifications/claude/channel/permission_request"
 
 // TestChannel checks that a permission dialog of Claude Code is relayed to
-// people and answered by what they decide, next to the calls of tools.
+// people and answered with their decision, alongside tool calls.
 func TestChannel(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -141,8 +142,8 @@ func TestChannel(t *testing.T) {
 	}
 }
 
-// TestChannelStaysSilent checks that nod says nothing about a dialog that it
-// cannot show whole, or that no one decided: the terminal decides.
+// TestChannelStaysSilent checks that nod does not answer a dialog that it
+// cannot show in full or that no one decided, so that the terminal decides.
 func TestChannelStaysSilent(t *testing.T) {
 	t.Parallel()
 	p := newPeople()

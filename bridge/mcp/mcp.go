@@ -1,10 +1,10 @@
 // Package mcp is nod's entry point for MCP clients: tools with which a model
-// asks people, over stdio or streamable HTTP. It supports the protocol
-// versions of the official SDK, among them 2025-11-25 and 2026-07-28.
+// asks people, over stdio or streamable HTTP. It supports the protocol versions
+// of the official SDK, including 2025-11-25 and 2026-07-28.
 //
-// What belongs here is what the tools tell a model, and how long a call is
-// held. An MCP server that nod guards belongs to bridge/relay, and elicitation
-// as a format to bridge/dialect/elicitation.
+// This package holds the tools, the texts that a model reads, and the rules for
+// how long a call waits. The relay in front of other MCP servers belongs to
+// bridge/relay, and the elicitation format to bridge/dialect/elicitation.
 package mcp
 
 import (
@@ -21,44 +21,48 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 )
 
-// How long calls are held.
+// Limits on how long calls wait.
 const (
-	// DefaultHold bounds a call of a client that shows no progress: less than
-	// the 60 s after which common clients give a silent call up.
+	// DefaultHold is how long the call of a client without progress support
+	// waits. It is shorter than the 60 s after which common clients abandon a
+	// silent call.
 	DefaultHold = 50 * time.Second
-	// progressEvery is how often a client that does hears that we are there.
+	// progressEvery is the time between two progress notifications.
 	progressEvery = 10 * time.Second
-	// longestHold bounds a call of a client that shows progress.
+	// longestHold limits the call of a client with progress support.
 	longestHold = 24 * time.Hour
-	// defaultTimeout is how long people have where the model does not say it.
+	// defaultTimeout is how long people have to respond if the model does not
+	// set a timeout.
 	defaultTimeout = time.Hour
 )
 
 // Options configures a server for one agent.
 type Options struct {
 	Asker bridge.Asker
-	// Session groups what is asked, and finds it again after a reconnect. It
+	// Session groups the requests and finds them again after a reconnect. It
 	// must not be empty.
 	Session string
-	// Scoped means that the session is one run of an agent, so that people may
-	// allow something for the rest of it.
+	// Scoped means that the session is a single run of an agent, so that people
+	// may approve something for the rest of it.
 	Scoped bool
-	Route  string // empty: the default route
-	// Claude adds what only Claude Code uses: the permission-prompt tool, and
-	// the relay of its permission dialogs as a channel.
+	Route  string // if empty, the default route
+	// Claude adds the features that only Claude Code uses: the
+	// permission-prompt tool, and the relay of its permission dialogs as a
+	// channel.
 	Claude bool
-	// Hold bounds a call of a client that shows no progress; 0: DefaultHold.
+	// Hold limits the call of a client without progress support. Zero means
+	// DefaultHold.
 	Hold    time.Duration
 	Version string
-	Log     *slog.Logger // nil: discard
-	// Hangup ends when nobody hears an answer any more; nil: the transport
-	// itself tells.
+	Log     *slog.Logger // a nil Log discards output
+	// Hangup is done when the client no longer waits for a response. If it is
+	// nil, the transport's own context reports that.
 	Hangup context.Context
 }
 
-const instructions = `Ask people when you need a decision, a missing value, or permission; they answer in their team chat, which may take minutes or hours. Use request_approval before anything destructive, costly or hard to undo, and do it only when the answer is "approved". Use ask_human for questions. An answer with status "pending" means that nobody has answered yet: go on with other work and call check with its id later. Never take silence, "expired" or "undeliverable" for a yes or a no.`
+const instructions = `Ask people when you need a decision, a missing value, or permission; they answer in their team chat, which may take minutes or hours. Use request_approval before anything destructive, costly or hard to undo, and do it only when the answer is "approved". Use ask_human for questions. An answer with status "pending" means that no one has answered yet: continue with other work and call check with its id later. Never treat silence, "expired" or "undeliverable" as an approval or a denial.`
 
-// server is what the tools share.
+// server holds the state that the tools share.
 type server struct {
 	Options
 	log *slog.Logger
@@ -86,8 +90,8 @@ func NewServer(o Options) *mcp.Server {
 	return m
 }
 
-// strictArguments refuses arguments of a tool that have more than one meaning:
-// people would see one, and the model could act on another.
+// strictArguments rejects tool arguments that have more than one meaning,
+// because people could see one meaning and the model could act on another.
 func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if call, ok := req.(*mcp.CallToolRequest); ok && len(call.Params.Arguments) > 0 {
@@ -104,23 +108,25 @@ func strictArguments(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// Handler serves MCP over streamable HTTP. For finds the options of a request;
-// false refuses it. It keeps no session: what is asked is found again by its
-// content and its id.
+// Handler serves MCP over streamable HTTP. The function find returns the
+// options for a request, or false to reject it. The handler keeps no sessions:
+// it finds earlier requests by their content and ID.
 func Handler(find func(*http.Request) (Options, bool)) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		o, ok := find(r)
 		if !ok {
 			return nil
 		}
-		o.Hangup = r.Context() // a server of its own for each request
+		o.Hangup = r.Context() // each request has its own server
 		return NewServer(o)
-	}, &mcp.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true}) // every call carries a token, which no page of a browser has
+		// Every call carries a token, which no page in a browser has, so that the
+		// protection of localhost is not needed.
+	}, &mcp.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true})
 }
 
-// wait waits for the end of an interaction for as long as the client is
-// patient. It says by progress that it is there; false: nobody has answered
-// yet.
+// wait waits until the request is resolved, for as long as the client waits. It
+// sends progress notifications in the meantime. It returns false if no one has
+// answered yet.
 func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID) (bridge.Record, bool, error) {
 	token := req.Params.GetProgressToken()
 	hold := s.Hold
@@ -142,18 +148,18 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 	return rec, true, err
 }
 
-// progress keeps the client's patience up until ctx ends. Its first message
-// comes at once: some clients give a silent response a minute.
+// progress sends progress notifications until ctx ends. It sends the first one
+// immediately, because some clients abandon a silent call after a minute.
 func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest, token any) {
 	for n := 0; ; n++ {
 		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: "waiting for a person to answer in chat"})
 		if err != nil || !bridge.Pause(ctx, progressEvery) {
-			return // the call's own end tells more
+			return // the end of the call returns the error
 		}
 	}
 }
 
-// text is a result with one text.
+// text returns a result with one text.
 func text(v any) (*mcp.CallToolResult, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 
-// people is an Asker whose people respond when the test says so.
+// people is an Asker whose people respond when the test calls respond.
 type people struct {
 	bridge.Asker
 	asked chan bridge.Record
-	left  chan bridge.ID // requests whose caller has stopped waiting
+	left  chan bridge.ID // requests whose caller no longer waits
 
 	mu      sync.Mutex
 	records map[bridge.ID]*record
@@ -76,7 +76,7 @@ func (p *people) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	return rec.Record, nil
 }
 
-// respond ends a request.
+// respond resolves a request.
 func (p *people) respond(id bridge.ID, r bridge.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,8 +89,8 @@ func by(who string, state bridge.State) bridge.Response {
 	return bridge.Response{State: state, Actor: &bridge.Actor{Person: who}}
 }
 
-// connect connects a real client to the tools, in a version of the protocol. If
-// version is empty, it is the newest.
+// connect connects an SDK client to the tools. If version is empty, it uses the
+// newest version of the protocol.
 func connect(t *testing.T, o mcp.Options, version string, c *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
@@ -110,7 +110,7 @@ func connect(t *testing.T, o mcp.Options, version string, c *sdk.ClientOptions) 
 	return client
 }
 
-// answer is the result of a tool, or its error.
+// answer is the result of a tool call, or its error.
 type answer struct {
 	Status, ID, Reason, By, Hint string
 	Answer                       any
@@ -135,7 +135,7 @@ func call(ctx context.Context, t *testing.T, s *sdk.ClientSession, p *sdk.CallTo
 	return a
 }
 
-// begin calls a tool, and returns where its answer comes.
+// begin calls a tool, and returns a channel that receives the result.
 func begin(ctx context.Context, t *testing.T, s *sdk.ClientSession, tool, args string) <-chan answer {
 	t.Helper()
 	done := make(chan answer, 1)

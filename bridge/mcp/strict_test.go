@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 
-// asker counts what it is asked.
+// asker is an Asker that counts the requests.
 type asker struct {
 	bridge.Asker
 	asked []bridge.Request
@@ -20,11 +20,11 @@ type asker struct {
 
 func (a *asker) Open(_ context.Context, r bridge.Request, _ string) (bridge.Record, error) {
 	a.asked = append(a.asked, r)
-	return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "no one is here")
+	return bridge.Record{}, bridge.Errorf(bridge.CodeUnavailable, "chat is not available")
 }
 
-// TestArguments checks that no tool asks people about arguments that two
-// readers could read differently.
+// TestArguments checks that no tool sends a request for arguments that two
+// parsers could read differently.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	a := &asker{}

@@ -46,11 +46,11 @@ type checkInput struct {
 	ID string `json:"id" jsonschema:"The id from an earlier answer with status pending."`
 }
 
-// result is what every tool answers.
+// result is the result of every tool.
 type result struct {
 	Status string `json:"status" jsonschema:"answered, approved, denied, shown, or why there is no answer: pending, expired, cancelled, undeliverable"`
 	ID     string `json:"id"`
-	// Answer is a text, or a list of them.
+	// Answer is a string or a list of strings.
 	Answer any             `json:"answer,omitempty" jsonschema:"what was answered: a text, or a list where several could be chosen"`
 	Reason string          `json:"reason,omitempty" jsonschema:"why it was denied, or why there is no answer"`
 	Input  json.RawMessage `json:"input,omitempty" jsonschema:"use this input: a person changed it before approving"`
@@ -62,7 +62,7 @@ func (s *server) addTools(m *mcp.Server) {
 	yes, no := true, false
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "ask_human", Title: "Ask a person",
-		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options where you can: one tap is easier than typing. The answer may take a while; if the status is pending, go on with something else and call check with the id later.",
+		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options where you can, because choosing is easier than typing. The answer may take a while. If the status is pending, continue with something else and call check with the id later.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request()
@@ -70,22 +70,22 @@ func (s *server) addTools(m *mcp.Server) {
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "request_approval", Title: "Ask for permission",
-		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. Show exactly what you will do. Do it only if the status is approved, once, and exactly as approved: if the answer has an input, a person changed it, and that is what you may do. Denied, expired and anything else means no.",
+		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. Show exactly what you will do. Do it only if the status is approved, once, and exactly as approved. If the result has an input, a person changed it, and only that input is approved. Denied, expired and every other status means no.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request(s.Scoped)
 		return s.call(ctx, req, r, err)
 	})
 	mcp.AddTool(m, &mcp.Tool{
-		Name: "notify", Title: "Tell people something",
-		Description: "Tell the people of the team something in their chat. It asks nothing, and returns once the message is shown. Use it sparingly.",
+		Name: "notify", Title: "Notify people",
+		Description: "Send a message to the people of the team in their chat. It does not ask anything, and returns once the message is shown. Use it sparingly.",
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
 		return s.call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
 	})
 	mcp.AddTool(m, &mcp.Tool{
-		Name: "check", Title: "Look for an answer",
-		Description: "Look whether an earlier request with status pending has been answered by now. It waits a little; if the status is still pending, do something else before you call it again.",
+		Name: "check", Title: "Check for an answer",
+		Description: "Check whether an earlier request with status pending has been answered by now. This waits a little. If the status is still pending, do something else before you call it again.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in checkInput) (*mcp.CallToolResult, any, error) {
 		id, err := bridge.ParseID(in.ID)
@@ -102,7 +102,7 @@ func patience(timeout string) (bridge.Duration, error) {
 	}
 	d, err := time.ParseDuration(timeout)
 	if err != nil {
-		return 0, bridge.Errorf(bridge.CodeInvalid, "timeout: %q is not like 10m or 8h", timeout)
+		return 0, bridge.Errorf(bridge.CodeInvalid, "timeout: invalid duration %q (such as 10m or 8h)", timeout)
 	}
 	return bridge.Duration(d), nil
 }
@@ -136,7 +136,7 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 	a := &bridge.Approval{Tool: in.Tool, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	switch {
 	case in.Command != "" && len(in.Input) > 0:
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: does not go with input").WithHint("ask for each on its own")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: not allowed together with input").WithHint("send a separate request for each")
 	case in.Command != "":
 		if a.Tool == "" {
 			a.Tool = "shell"
@@ -147,7 +147,7 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 	}
 	if len(a.Input) > 0 {
 		a.Decisions = append(a.Decisions, bridge.DecideEdit)
-		if scoped { // something exact is covered by it
+		if scoped { // a session approval covers an exact input
 			a.Decisions = append(a.Decisions, bridge.DecideSession)
 		}
 	}
@@ -156,12 +156,11 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 	}}, err
 }
 
-// openings bounds how many answered requests of the same content are looked
-// through.
+// openings limits how many answered requests with the same content open checks.
 const openings = 20
 
-// open asks, or finds the same request again: one that waits, or one whose
-// answer this client never got, as it gave up and came back.
+// open sends a request, or finds the same request again: a pending one, or one
+// whose answer this client never received because it stopped waiting.
 func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, error) {
 	r.Session, r.Route, r.Join = s.Session, s.Route, true
 	raw, err := json.Marshal(r)
@@ -178,8 +177,9 @@ func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, err
 	return s.Asker.Open(ctx, r, uuid.NewString())
 }
 
-// call asks and answers. A retry of the 2026 generation brings the state of
-// the call before, which names its request.
+// call sends a request and returns the tool's result. In protocol version
+// 2026-07-28, a retry carries the state of the previous call, which names its
+// request.
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Request, err error) (*mcp.CallToolResult, any, error) {
 	if err != nil {
 		return failed(err)
@@ -188,7 +188,7 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 	if state := req.Params.RequestState; state != "" {
 		was, err := parseState(state)
 		if err != nil || was.mark != mark {
-			return failed(bridge.Errorf(bridge.CodeInvalid, "requestState: is not the one of this call"))
+			return failed(bridge.Errorf(bridge.CodeInvalid, "requestState: belongs to another call"))
 		}
 		return s.finish(ctx, req, was.id, was.next())
 	}
@@ -199,32 +199,34 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 	return s.finish(ctx, req, rec.Interaction.ID, callState{id: rec.Interaction.ID, mark: mark, round: 1}.String())
 }
 
-// finish waits and writes the result. State, where there is one, lets a client
-// of the 2026 generation retry on its own.
+// finish waits and returns the tool's result. With a state, clients of protocol
+// version 2026-07-28 can retry on their own.
 func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
 	rec, over, err := s.wait(ctx, req, id)
 	switch {
 	case err != nil && (ctx.Err() != nil || s.Hangup != nil && s.Hangup.Err() != nil):
-		return nil, nil, context.Canceled // the client has gone, and finds the request again
+		return nil, nil, context.Canceled // the client has disconnected, and can find the request again
 	case over && err != nil:
 		return failed(err)
 	case !over && state != "" && retries(req):
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: state}, nil, nil
 	case !over || !rec.State.Final():
-		out, err := text(result{Status: "pending", ID: string(id), Hint: "Nobody has answered yet. Go on with something else, and call check with this id later."})
+		out, err := text(result{Status: "pending", ID: string(id), Hint: "No one has answered yet. Continue with something else, and call check with this id later."})
 		return out, nil, err
 	}
 	out, err := text(resultOf(rec))
 	return out, nil, err
 }
 
-// retries reports whether the client takes a result that asks it to come back.
+// retries reports whether the client accepts a result that asks it to call
+// again.
 func retries(req *mcp.CallToolRequest) bool {
 	p := req.Session.InitializeParams()
 	return p != nil && p.ProtocolVersion >= "2026-07-28"
 }
 
-// failed is a tool's error: the model reads it and can do better.
+// failed returns an error as a tool result, which the model can read and act
+// on.
 func failed(err error) (*mcp.CallToolResult, any, error) {
 	e := bridge.PublicError(err)
 	message := e.Message
@@ -263,7 +265,7 @@ func resultOf(r bridge.Record) result {
 		out.Input = resp.Input
 		out.Hint = "Do exactly what was approved, once."
 		if resp.Scope == bridge.ScopeSession {
-			out.Hint = "Approved for this session: exactly this need not be asked again."
+			out.Hint = "Approved for this session: you do not need to ask for exactly this again."
 		}
 		if len(resp.Input) > 0 {
 			out.Hint = "A person changed the input. Do exactly that, once, and nothing else."
@@ -271,32 +273,33 @@ func resultOf(r bridge.Record) result {
 	case bridge.StateDenied:
 		out.Hint = "Do not do it."
 	default:
-		out.Hint = dialect.WhyNot(r) + " This is neither a yes nor a no."
+		out.Hint = dialect.WhyNot(r) + " This is neither an approval nor a denial."
 	}
 	return out
 }
 
-// digest is of what a call asks.
+// digest returns a hash of the tool and arguments of a call.
 func digest(req *mcp.CallToolRequest) string {
 	sum := sha256.Sum256(append([]byte(req.Params.Name+"\x00"), req.Params.Arguments...))
 	return hex.EncodeToString(sum[:8])
 }
 
-// callState is what a retry brings back. It proves nothing: the request it
-// names is the agent's own or is refused.
+// callState is the state that a retry sends back. It is not trusted: the agent
+// can only read its own requests.
 type callState struct {
 	id    bridge.ID
-	mark  string // of what was asked
+	mark  string // digest of the call
 	round int
 }
 
-// maxRounds is how often a client is asked to come back: common clients take
-// a server that never gets ready for a broken one.
+// maxRounds limits how often a client is asked to call again, because common
+// clients consider a server broken that never completes a call.
 const maxRounds = 2
 
 func (c callState) String() string { return fmt.Sprintf("%s.%s.%d", c.id, c.mark, c.round) }
 
-// next is the state of the next retry; empty: there is none.
+// next returns the state for the next retry, or an empty string after the last
+// one.
 func (c callState) next() string {
 	if c.round >= maxRounds {
 		return ""
@@ -308,7 +311,7 @@ func (c callState) next() string {
 func parseState(s string) (callState, error) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
-		return callState{}, bridge.Errorf(bridge.CodeInvalid, "requestState: is not nod's")
+		return callState{}, bridge.Errorf(bridge.CodeInvalid, "requestState: not created by nod")
 	}
 	id, err := bridge.ParseID(parts[0])
 	if err != nil {

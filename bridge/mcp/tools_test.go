@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/bridge/mcp"
 )
 
-// TestAskHuman checks which widget a question gets, and what the model reads of
-// the answer.
+// TestAskHuman checks which widget a question gets, and the result that the
+// model receives.
 func TestAskHuman(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -63,8 +63,8 @@ func TestAskHuman(t *testing.T) {
 	}
 }
 
-// TestRequestApproval checks that people see the exact input, and that a model
-// is told to do what was approved and nothing else.
+// TestRequestApproval checks that people see the exact input, and that the hint
+// tells the model to do exactly what was approved.
 func TestRequestApproval(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -85,7 +85,7 @@ func TestRequestApproval(t *testing.T) {
 		"a tool":      {`"tool":"drop","input":{"a":1}`, "drop", `{"a":1}`, append(slices.Clone(deny), edit), edited, answer{Status: "approved", By: "ana", Input: edited.Input}, "changed the input"},
 		"words":       {`"tool":"deploy"`, "deploy", ``, deny, denied, answer{Status: "denied", By: "ana", Reason: "no"}, "Do not do it"},
 		"a session":   {`"command":"ls","tool":"bash"`, "bash", `{"command":"ls"}`, append(slices.Clone(deny), edit), session, answer{Status: "approved", By: "ana"}, "for this session"},
-		"no response": {`"timeout":"10m"`, "", ``, deny, bridge.Response{State: bridge.StateExpired}, answer{Status: "expired"}, "neither a yes nor a no"},
+		"no response": {`"timeout":"10m"`, "", ``, deny, bridge.Response{State: bridge.StateExpired}, answer{Status: "expired"}, "neither an approval nor a denial"},
 	} {
 		done := begin(t.Context(), t, s, "request_approval", `{"action":"`+name+`",`+x.args+`}`)
 		rec := <-p.asked
@@ -106,7 +106,7 @@ func TestRequestApproval(t *testing.T) {
 }
 
 // TestScoped checks that an approval for the rest of the session is offered
-// only in a session that is one run of an agent, and for an exact input.
+// only if the session is a single run of an agent and the input is exact.
 func TestScoped(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -122,7 +122,7 @@ func TestScoped(t *testing.T) {
 	}
 }
 
-// TestNotify checks that a notice returns once it is shown.
+// TestNotify checks that a notice returns when it is shown.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -137,8 +137,8 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestBadCalls checks that a call that cannot work asks no one, and that the
-// model reads what is wrong.
+// TestBadCalls checks that an invalid call sends no request, and that the model
+// reads what is wrong.
 func TestBadCalls(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -162,8 +162,8 @@ func TestBadCalls(t *testing.T) {
 	}
 }
 
-// TestTools checks that each tool is described to models, and that those for
-// Claude Code are there only for it.
+// TestTools checks that each tool has a description for models, and that the
+// tools for Claude Code are offered only to it.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	for claude, want := range map[bool][]string{
@@ -178,7 +178,7 @@ func TestTools(t *testing.T) {
 		for _, tool := range all.Tools {
 			names = append(names, tool.Name)
 			if tool.Description == "" || tool.Title == "" {
-				t.Errorf("%s is not described", tool.Name)
+				t.Errorf("%s has no description", tool.Name)
 			}
 		}
 		if !slices.Equal(names, want) {

@@ -23,9 +23,9 @@ func yes() bridge.Response {
 	return r
 }
 
-// TestReattach checks that a client that gives up and comes back finds its
-// request again, also one that was answered in the meantime, and that an answer
-// that it got is not given to a new question.
+// TestReattach checks that a client that reconnects finds its request again,
+// even one that was answered in the meantime, and that an answer that it has
+// received does not answer a new question.
 func TestReattach(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -43,7 +43,7 @@ func TestReattach(t *testing.T) {
 	done = begin(t.Context(), t, s, "ask_human", question)
 	next := <-p.asked
 	if next.Interaction.ID == first.Interaction.ID {
-		t.Error("an old answer answers a new question")
+		t.Error("an old answer is returned for a new question")
 	}
 	p.respond(next.Interaction.ID, yes())
 	<-done
@@ -57,8 +57,9 @@ func TestReattach(t *testing.T) {
 	<-done
 }
 
-// TestHold checks that a client without progress is told to check later, and
-// that one of the 2026 generation comes back on its own first.
+// TestHold checks that a client without progress support is told to check
+// later, and that a client of protocol version 2026-07-28 first retries on its
+// own.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	const hold = 30 * time.Millisecond
@@ -88,7 +89,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestForeignState checks that a retry names the request of the same call.
+// TestForeignState checks that a retry is rejected unless its state belongs to
+// the same call.
 func TestForeignState(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -105,8 +107,8 @@ func TestForeignState(t *testing.T) {
 	}
 }
 
-// TestProgress checks that a client that shows progress hears at once that nod
-// is there, and is not sent away.
+// TestProgress checks that a client with progress support gets a notification
+// immediately and waits for the answer.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	p, told := newPeople(), make(chan *sdk.ProgressNotificationParams, 8)
@@ -126,8 +128,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestHTTP checks the tools over streamable HTTP, also for a caller without
-// access and for one that hangs up.
+// TestHTTP checks the tools over streamable HTTP, including a caller without
+// access and one that disconnects.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
@@ -153,7 +155,7 @@ func TestHTTP(t *testing.T) {
 	rec := <-p.asked
 	hangUp()
 	if got := <-gone; got.failure == "" {
-		t.Errorf("a caller that hung up gets %+v", got)
+		t.Errorf("a caller that disconnected gets %+v", got)
 	}
 	<-p.left
 	done := begin(t.Context(), t, s, "ask_human", question)

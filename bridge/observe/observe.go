@@ -1,9 +1,9 @@
-// Package observe shows operators what nod does: metrics for Prometheus, and
-// traces for OpenTelemetry.
+// Package observe exports what nod does: metrics for Prometheus and traces for
+// OpenTelemetry.
 //
-// What belongs here is the counting, at the borders of the engine: around the
-// store, the API handler and the Redis client. Nothing here changes a request.
-// Labels are bounded: platforms, webhooks and states of the config and the
+// This package measures at the boundaries of the engine: around the store, the
+// API handler and the Redis client. It never changes a request. The values of
+// labels are bounded: platforms, webhooks and states from the config and the
 // code, never a text, an agent or an ID.
 package observe
 
@@ -23,7 +23,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Observer keeps metrics and makes traces. It implements bridge.Observer.
+// Observer collects metrics and creates traces. It implements bridge.Observer.
 type Observer struct {
 	registry *prometheus.Registry
 	tracer   *tracer
@@ -46,15 +46,15 @@ type Observer struct {
 	redisFail prometheus.Counter
 }
 
-// Buckets, in seconds: of calls, and of people.
+// Buckets in seconds, for calls and for people.
 var (
 	calls  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10, 20}
 	people = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600}
 )
 
-// New returns an Observer that exports traces to endpoint, an address of OTLP
-// over HTTP; empty: it makes none. Sample is the part of the requests without a
-// trace of their own that get one, 0 to 1.
+// New returns an Observer that exports traces to endpoint, a URL for OTLP over
+// HTTP. If endpoint is empty, it exports none. Of the requests without a trace
+// of their own, the share sample (0 to 1) gets one.
 func New(ctx context.Context, endpoint string, sample float64) (*Observer, error) {
 	t, err := newTracer(ctx, endpoint, sample)
 	if err != nil {
@@ -72,29 +72,29 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 		o.registry.MustRegister(h)
 		return h
 	}
-	o.opened = counter("nod_opened_total", "Requests that were opened.", "kind")
-	o.outcomes = counter("nod_outcomes_total", "Requests that ended, but for those whose time was over.", "kind", "state")
-	o.timeouts = counter("nod_timeouts_total", "Requests that nobody answered in time.").WithLabelValues()
-	o.response = histogram("nod_response_seconds", "From opening a request to the answer of a person.", people, "kind", "platform")
-	o.handover = histogram("nod_handover_seconds", "From the answer to its delivery to the agent.", calls, "kind")
-	o.visible = histogram("nod_visible_seconds", "From opening a request until its card is posted.", calls, "platform")
-	o.delivery = histogram("nod_delivery_seconds", "Calls that post, edit, remind, or tell a webhook, which succeeded.", calls, "job", "place")
-	o.failures = counter("nod_delivery_failures_total", "Calls that post, edit, remind, or tell a webhook, which failed.", "job", "place", "code")
-	o.paced = counter("nod_delivery_paced_total", "Calls that were put off, to keep the pace that a service allows.", "job", "place")
-	o.retries = counter("nod_retries_total", "Jobs that will be tried again after a failure.", "job")
-	o.buried = counter("nod_dead_letters_total", "Jobs that were given up.", "job")
-	o.clicks = histogram("nod_click_seconds", "From what a person did until nod could acknowledge it to the service.", calls, "platform", "result")
+	o.opened = counter("nod_opened_total", "Requests opened.", "kind")
+	o.outcomes = counter("nod_outcomes_total", "Requests resolved, excluding timeouts.", "kind", "state")
+	o.timeouts = counter("nod_timeouts_total", "Requests closed by their deadline.").WithLabelValues()
+	o.response = histogram("nod_response_seconds", "Time from opening a request to a person's response.", people, "kind", "platform")
+	o.handover = histogram("nod_handover_seconds", "Time from a response to its delivery to the agent.", calls, "kind")
+	o.visible = histogram("nod_visible_seconds", "Time from opening a request to posting its card.", calls, "platform")
+	o.delivery = histogram("nod_delivery_seconds", "Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "job", "place")
+	o.failures = counter("nod_delivery_failures_total", "Failed calls that post or edit a card, send a reminder, or call a webhook.", "job", "place", "code")
+	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "job", "place")
+	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "job")
+	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "job")
+	o.clicks = histogram("nod_click_seconds", "Time from receiving a click to acknowledging it to the platform.", calls, "platform", "result")
 	o.requests = counter("nod_api_requests_total", "Requests to the API.", "route", "code")
-	o.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "nod_api_in_flight", Help: "Requests to the API that are not answered yet; most wait for a person."})
-	o.redis = histogram("nod_redis_seconds", "Round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
-	o.redisFail = counter("nod_redis_failures_total", "Round trips to Redis that failed.").WithLabelValues()
+	o.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "nod_api_in_flight", Help: "Requests to the API in progress, most of which wait for a person."})
+	o.redis = histogram("nod_redis_seconds", "Duration of round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
+	o.redisFail = counter("nod_redis_failures_total", "Failed round trips to Redis.").WithLabelValues()
 	o.registry.MustRegister(o.inFlight)
 	o.begin()
 	return o, nil
 }
 
-// begin has the counters begin at 0: Prometheus sees no increase from nothing to
-// the first.
+// begin initializes the counters with zero, because Prometheus sees no increase
+// when a series starts at one.
 func (o *Observer) begin() {
 	for _, k := range []bridge.Kind{bridge.KindAsk, bridge.KindApproval, bridge.KindNotice} {
 		o.opened.WithLabelValues(string(k))
@@ -108,15 +108,15 @@ func (o *Observer) begin() {
 	}
 }
 
-// Close exports the traces that are left.
+// Close exports the remaining traces.
 func (o *Observer) Close(ctx context.Context) error { return o.tracer.close(ctx) }
 
-// Metrics serves what was counted, for Prometheus.
+// Metrics returns the handler that Prometheus scrapes.
 func (o *Observer) Metrics() http.Handler {
 	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: metricsAtOnce})
 }
 
-// metricsAtOnce bounds scrapes: each asks Redis.
+// metricsAtOnce limits concurrent scrapes, because each scrape queries Redis.
 const metricsAtOnce = 4
 
 // Observe implements bridge.Observer.
@@ -151,7 +151,7 @@ func (o *Observer) delivered(a bridge.Activity, took time.Duration) {
 	}
 }
 
-// API counts the requests to h, and traces those that open or answer.
+// API counts the requests to h, and traces those that open or answer requests.
 func (o *Observer) API(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.inFlight.Inc()

@@ -28,19 +28,19 @@ func newObserver(t *testing.T) *observe.Observer {
 	return o
 }
 
-// scrape reads all metrics, as Prometheus does.
+// scrape returns all metrics in the format that Prometheus reads.
 func scrape(t *testing.T, o *observe.Observer) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	o.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK {
-		t.Fatalf("the metrics answer %d: %s", w.Code, w.Body)
+		t.Fatalf("the metrics respond with %d: %s", w.Code, w.Body)
 	}
 	return w.Body.String()
 }
 
-// check compares samples, which are named with their labels; a value of -1
-// means that there must be none.
+// check compares samples, which are named with their labels. The value -1 means
+// that the sample must not exist.
 func check(t *testing.T, o *observe.Observer, want map[string]float64) {
 	t.Helper()
 	m := scrape(t, o)
@@ -51,7 +51,7 @@ func check(t *testing.T, o *observe.Observer, want map[string]float64) {
 	}
 }
 
-// sample returns the value of a sample; -1 if there is none.
+// sample returns the value of a sample, or -1 if it does not exist.
 func sample(t *testing.T, metrics, name string) float64 {
 	t.Helper()
 	for line := range strings.SplitSeq(metrics, "\n") {
@@ -66,9 +66,9 @@ func sample(t *testing.T, metrics, name string) float64 {
 	return -1
 }
 
-// TestNames checks that the metrics follow the conventions of Prometheus, and
-// that every outcome is counted from 0 on: Prometheus sees no increase from
-// nothing to 1.
+// TestNames checks that metric names follow the conventions of Prometheus, and
+// that the counters of all outcomes start at zero, because Prometheus sees no
+// increase when a series starts at one.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -88,8 +88,8 @@ func TestNames(t *testing.T) {
 	check(t, o, map[string]float64{"nod_audit_refused": 0, "nod_keys_unprotected": 0})
 }
 
-// TestActivities checks how deliveries and clicks are counted: those that
-// succeeded, that failed, and that wait for their turn.
+// TestActivities checks the counters and histograms of deliveries and clicks:
+// successful, failed and rate limited.
 func TestActivities(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -129,8 +129,8 @@ func TestActivities(t *testing.T) {
 	}
 }
 
-// TestAPI checks that requests are counted by route, never by path, and that
-// those in flight are shown.
+// TestAPI checks that API requests are counted by route, never by path, and
+// that requests in progress are counted.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -153,8 +153,8 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// TestWatch checks the metrics of the backlog and of the platforms, including
-// while Redis is unreachable.
+// TestWatch checks the metrics of pending work and of platforms, even while
+// Redis is unreachable.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -184,8 +184,8 @@ func TestWatch(t *testing.T) {
 	check(t, o, map[string]float64{"nod_redis_up": 0, "nod_outbox_jobs": -1, `nod_pending{age="1m"}`: -1})
 }
 
-// TestRedis checks that an answer of Redis is a round trip, also one that
-// refuses a command, and that only a connection that fails is a failure.
+// TestRedis checks that every response of Redis counts as a round trip, even an
+// error reply, and that only a failed connection counts as a failure.
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -210,7 +210,7 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// TestClose checks that an observer that saw nothing closes without a
+// TestClose checks that an observer without traces can be closed without a
 // collector.
 func TestClose(t *testing.T) {
 	t.Parallel()

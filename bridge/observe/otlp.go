@@ -22,19 +22,19 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// How traces are sent: the limits of an upload, and the pause before the first
-// repeat, which doubles.
+// Limits of an upload, and the delay before the first retry, which doubles with
+// each one.
 const (
 	uploadTimeout = 10 * time.Second
 	retryFor      = time.Minute
 	retryPause    = time.Second
-	maxReply      = 1 << 10 // bytes of a refusal that are kept
+	maxReply      = 1 << 10 // how much of an error response is kept, in bytes
 )
 
-// otlp sends spans by OTLP over HTTP. The exporter of OpenTelemetry does the
-// same, but links gRPC, whose HTML templates keep the linker from dropping
-// methods that nothing calls: nod is 10 MB smaller without it. The environment
-// variables are those of the OpenTelemetry specification:
+// otlp sends spans by OTLP over HTTP. The OpenTelemetry exporter does the same,
+// but it links gRPC, whose HTML templates keep the linker from removing unused
+// methods: nod is 10 MB smaller without it. The environment variables are those
+// of the OpenTelemetry specification:
 // opentelemetry.io/docs/specs/otel/protocol/exporter.
 type otlp struct {
 	endpoint string
@@ -79,7 +79,8 @@ func newOTLP(endpoint string, env func(string) string) (*otlp, error) {
 	return o, nil
 }
 
-// tlsConfig reads the certificates that files name, if any.
+// tlsConfig returns a TLS configuration with the certificates in the given
+// files, if any.
 func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
@@ -111,10 +112,11 @@ func (o *otlp) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. It repeats what a busy collector
-// refuses.
+// UploadTraces implements otlptrace.Client. It retries if the collector is
+// busy.
 func (o *otlp) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// ExportTraceServiceRequest has the same fields, in a package with gRPC.
+	// ExportTraceServiceRequest has the same fields, but its package links
+	// gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err == nil && o.gzip {
 		body, err = zipped(body)
@@ -134,11 +136,11 @@ func (o *otlp) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans)
 	}
 }
 
-// errBusy means that the same may succeed later.
+// errBusy is the error for an upload that may succeed later.
 var errBusy = errors.New("the collector is busy or unreachable")
 
-// send sends a body once, and returns how long the collector wants to be left
-// alone if it is busy.
+// send sends a body once. If the collector is busy, it returns how long to wait
+// before the next attempt.
 func (o *otlp) send(ctx context.Context, body []byte) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -152,14 +154,14 @@ func (o *otlp) send(ctx context.Context, body []byte) (time.Duration, error) {
 		return 0, fmt.Errorf("%w: %w", errBusy, err)
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxReply)) // the status counts
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxReply)) // only the status matters
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // zero if it is a date
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // zero if the header is a date
 		return time.Duration(seconds) * time.Second, fmt.Errorf("%w: %s", errBusy, resp.Status)
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return 0, fmt.Errorf("traces refused: %s: %q", resp.Status, said)
+		return 0, fmt.Errorf("the collector rejected the traces: %s: %q", resp.Status, said)
 	}
 	return 0, nil
 }

@@ -16,13 +16,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collected is a request that a collector got.
+// collected is a request that a collector received.
 type collected struct {
 	header http.Header
 	spans  *tracepb.TracesData
 }
 
-// collector answers with statuses in turn, the last one again and again, and
+// collector responds with the statuses in order, repeats the last one, and
 // reports each request.
 func collector(t *testing.T, statuses ...int) (*httptest.Server, chan collected) {
 	t.Helper()
@@ -52,7 +52,8 @@ func collector(t *testing.T, statuses ...int) (*httptest.Server, chan collected)
 	return s, got
 }
 
-// environment returns variables that trust a server, and more.
+// environment returns variables that make nod trust a server, with additional
+// ones.
 func environment(t *testing.T, s *httptest.Server, more map[string]string) func(string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ca.pem")
@@ -71,7 +72,7 @@ func environment(t *testing.T, s *httptest.Server, more map[string]string) func(
 var spans = []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{Name: "open"}}}}}}
 
 // TestUpload checks that spans arrive with the headers and the compression that
-// the environment asks for, and that a busy collector gets them again.
+// the environment sets, and that uploads to a busy collector are retried.
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	s, got := collector(t, http.StatusServiceUnavailable, http.StatusOK)
@@ -99,7 +100,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestUploadRefused checks that what a collector refuses is not repeated.
+// TestUploadRefused checks that a rejected upload is not retried.
 func TestUploadRefused(t *testing.T) {
 	t.Parallel()
 	s, got := collector(t, http.StatusBadRequest)
@@ -112,18 +113,18 @@ func TestUploadRefused(t *testing.T) {
 	}
 }
 
-// TestInvalidEndpoint checks that what cannot be sent to is refused at once.
+// TestInvalidEndpoint checks that an invalid endpoint is rejected immediately.
 func TestInvalidEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"", "127.0.0.1:4318", "grpc://127.0.0.1:4317", "http://"} {
 		if _, err := newOTLP(endpoint, func(string) string { return "" }); err == nil {
-			t.Errorf("%q is taken", endpoint)
+			t.Errorf("%q is accepted", endpoint)
 		}
 	}
 	missing := func(name string) string {
 		return map[string]string{"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": "/nowhere.pem"}[name]
 	}
 	if _, err := newOTLP("https://127.0.0.1", missing); err == nil {
-		t.Error("a certificate that is not there is taken")
+		t.Error("a missing certificate file is accepted")
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// stateTimeout bounds how long a scrape waits for Redis.
+// stateTimeout limits how long a scrape waits for Redis.
 const stateTimeout = 3 * time.Second
 
-// ageBounds are the buckets of what is pending, by age.
+// ageBounds are the age buckets of pending requests.
 var ageBounds = []struct {
 	label string
 	upTo  time.Duration
@@ -30,32 +30,32 @@ type stateCollector struct {
 }
 
 var (
-	descUp       = prometheus.NewDesc("nod_redis_up", "Whether Redis answers this daemon.", nil, nil)
-	descPending  = prometheus.NewDesc("nod_pending", "Requests of the deployment that wait for an answer, by age; every daemon reports the same.", []string{"age"}, nil)
-	descOverdue  = prometheus.NewDesc("nod_overdue_seconds", "How long the oldest pending request is past its deadline.", nil, nil)
-	descJobs     = prometheus.NewDesc("nod_outbox_jobs", "Jobs of the deployment: messages, reminders, webhooks.", nil, nil)
-	descLag      = prometheus.NewDesc("nod_outbox_lag_seconds", "How long the oldest due job has not been worked on.", nil, nil)
-	descDead     = prometheus.NewDesc("nod_dead_letters", "Jobs given up that are kept.", nil, nil)
-	descWaiting  = prometheus.NewDesc("nod_waiting", "Callers that are blocked at this daemon.", nil, nil)
-	descPlatform = prometheus.NewDesc("nod_platform_state", "1 for the state in which this daemon's connection to a platform is.", []string{"platform", "state"}, nil)
-	descSince    = prometheus.NewDesc("nod_platform_state_since_seconds", "When that state began, as Unix time.", []string{"platform"}, nil)
+	descUp       = prometheus.NewDesc("nod_redis_up", "Whether this daemon can reach Redis.", nil, nil)
+	descPending  = prometheus.NewDesc("nod_pending", "Pending requests of the deployment by age, the same on every daemon.", []string{"age"}, nil)
+	descOverdue  = prometheus.NewDesc("nod_overdue_seconds", "Time since the earliest deadline of a request that is still pending.", nil, nil)
+	descJobs     = prometheus.NewDesc("nod_outbox_jobs", "Outbox jobs of the deployment: cards, reminders and webhooks.", nil, nil)
+	descLag      = prometheus.NewDesc("nod_outbox_lag_seconds", "Age of the oldest due job in the outbox.", nil, nil)
+	descDead     = prometheus.NewDesc("nod_dead_letters", "Dead letters that are kept.", nil, nil)
+	descWaiting  = prometheus.NewDesc("nod_waiting", "Callers waiting at this daemon.", nil, nil)
+	descPlatform = prometheus.NewDesc("nod_platform_state", "State of this daemon's connection to a platform: 1 for the current state.", []string{"platform", "state"}, nil)
+	descSince    = prometheus.NewDesc("nod_platform_state_since_seconds", "Start of that state as Unix time.", []string{"platform"}, nil)
 )
 
-// Watch has how much there is to do, and the platforms' health among the metrics.
+// Watch adds metrics for pending work and for the health of the platforms.
 func (o *Observer) Watch(state func(context.Context) (bridge.Stats, error), health func() map[string]bridge.Health) {
 	o.registry.MustRegister(stateCollector{state, health})
 }
 
-// WatchProof adds metrics for what a writer of Redis could do: how many
-// partitions of the audit log are no longer sealed, and whether the keys are
-// kept where they protect nothing.
+// WatchProof adds metrics that show possible tampering in Redis: the number of
+// partitions of the audit log that are no longer sealed, and whether the keys
+// are stored where they protect nothing.
 func (o *Observer) WatchProof(refused func() int64, keys func() bridge.Health) {
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	o.registry.MustRegister(
-		gauge("nod_audit_refused", "Partitions of the audit log that are not sealed, as an entry in them was forged or changed.", func() float64 { return float64(refused()) }),
-		gauge("nod_keys_unprotected", "1 if the keys that prove decisions are kept in Redis, or differ between daemons.", func() float64 {
+		gauge("nod_audit_refused", "Audit log partitions that are no longer sealed because an entry was forged or changed.", func() float64 { return float64(refused()) }),
+		gauge("nod_keys_unprotected", "Whether the signing keys are stored in Redis or differ between daemons.", func() float64 {
 			if keys().State == bridge.HealthUp {
 				return 0
 			}
@@ -110,7 +110,7 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descWaiting, float64(s.Waiting))
 }
 
-// Hook observes the round trips of a Redis client.
+// Hook returns a hook that measures the round trips of a Redis client.
 func (o *Observer) Hook() redis.Hook { return redisHook{o} }
 
 type redisHook struct{ o *Observer }
@@ -141,7 +141,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 }
 
 func (h redisHook) done(began time.Time, err error) {
-	var refused redis.Error // an answer anyway
+	var refused redis.Error // an error reply is a response
 	if err != nil && !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
 		h.o.redisFail.Inc()
 		return

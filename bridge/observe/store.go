@@ -9,14 +9,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// store watches the transitions of a bridge.Store. Each is counted by the
-// daemon that made it, so that the daemons' counts can be added up.
+// store wraps a bridge.Store and counts its transitions. Each transition is
+// counted by the daemon that made it, so that the counts of all daemons can be
+// added up.
 type store struct {
 	bridge.Store
 	o *Observer
 }
 
-// Store returns s, observed.
+// Store wraps s so that its transitions are counted.
 func (o *Observer) Store(s bridge.Store) bridge.Store { return store{s, o} }
 
 // Open implements bridge.Openings.
@@ -84,7 +85,7 @@ func (s store) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return s.Store.Bury(ctx, j, reason)
 }
 
-// ended counts an outcome.
+// ended counts the outcome of a request.
 func (s store) ended(r bridge.Record, now bool) {
 	if !now {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/observe"
 )
 
-// fakeStore is a store whose next record and error a test sets.
+// fakeStore is a store that returns the record and error that a test sets.
 type fakeStore struct {
 	bridge.Store
 	rec    bridge.Record
@@ -49,7 +49,8 @@ func newStore(t *testing.T) (*observe.Observer, bridge.Store, *fakeStore) {
 	return o, o.Store(fake), fake
 }
 
-// approval is a record of an approval that ana answered on chat after a while.
+// approval returns the record of an approval that ana answered in chat after
+// some time.
 func approval(state bridge.State, after time.Duration) bridge.Record {
 	r := bridge.Record{State: state}
 	r.Interaction.Kind, r.Interaction.Created = bridge.KindApproval, time.Now().Add(-after)
@@ -65,8 +66,9 @@ const (
 	answers  = `nod_response_seconds_count{kind="approval",platform="chat"}`
 )
 
-// TestOpened checks that a request counts once, with its outcome if a policy
-// decided it at once, and not at all if it was there already.
+// TestOpened checks that a request is counted once, together with its outcome
+// if a policy decided it immediately, and that an existing request is not
+// counted again.
 func TestOpened(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
@@ -87,7 +89,7 @@ func TestOpened(t *testing.T) {
 }
 
 // TestOutcomes checks that an outcome is counted by the daemon whose settlement
-// or vote won, with the time that people took.
+// or vote won, with the response time.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
@@ -116,7 +118,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 // TestMarks checks that a request that no destination could show counts as
-// undeliverable, and that the hand-over to the agent is timed.
+// undeliverable, and that the delivery to the agent is measured.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
@@ -142,8 +144,8 @@ func TestMarks(t *testing.T) {
 	check(t, o, map[string]float64{handover: 1})
 }
 
-// TestJobs checks that timeouts, retries after a failure and dead letters are
-// counted; a job that waits for its turn is not a retry.
+// TestJobs checks the counters of timeouts, retries and dead letters. A job
+// that is rate limited is not a retry.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)

@@ -18,9 +18,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// tracer makes spans. All of an interaction hang on the span of the request
-// that opened it, which the record keeps: the click may come days later, and
-// to another daemon.
+// tracer creates spans. All spans of a request are children of the span of the
+// API call that opened it, which the record stores, because the click may come
+// days later and on another daemon.
 type tracer struct {
 	tracer trace.Tracer
 	close  func(context.Context) error
@@ -37,7 +37,7 @@ func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, e
 	}
 	client, err := newOTLP(endpoint, os.Getenv)
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "traces.endpoint").WithHint("it looks like http://127.0.0.1:4318/v1/traces")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "traces.endpoint").WithHint("use a URL such as http://127.0.0.1:4318/v1/traces")
 	}
 	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
@@ -51,8 +51,8 @@ func newTracer(ctx context.Context, endpoint string, sample float64) (*tracer, e
 	return &tracer{tracer: p.Tracer("nod"), close: p.Shutdown, on: true}, nil
 }
 
-// request begins the span of a request to the API, and returns the context that
-// what it opens carries on. Reads and waits have none.
+// request starts the span of an API call, and returns the context for the
+// requests that it opens. Reads and waits have no span.
 func (t *tracer) request(r *http.Request) (context.Context, func(route string, code int)) {
 	none := func(string, int) {}
 	if r.Method != http.MethodPost {
@@ -80,8 +80,7 @@ func (t *tracer) request(r *http.Request) (context.Context, func(route string, c
 	return bridge.WithTrace(ctx, carrier[traceparent]), end
 }
 
-// span makes a span of what was done since began, in the trace of an
-// interaction.
+// span creates a span from began until now in the trace of a request.
 func (t *tracer) span(name, parent string, id bridge.ID, began time.Time, err error, attributes ...attribute.KeyValue) {
 	if !t.on || parent == "" {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/bridge/observe"
 )
 
-// spans is a collector that keeps what is exported by OTLP over HTTP.
+// spans is a collector that keeps the spans that it receives by OTLP over HTTP.
 type spans struct {
 	mu  sync.Mutex
 	all []*trace.Span
@@ -44,7 +44,7 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// in returns the spans of a trace, by name.
+// in returns the spans of a trace by name.
 func (s *spans) in(id string) map[string]*trace.Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +62,9 @@ const (
 	parent  = "00-" + traceID + "-00f067aa0ba902b7-01"
 )
 
-// TestTrace checks that what happens to a request hangs on the span of the call
-// that opened it, whose trace the agent began, and that reads have no span.
+// TestTrace checks that all spans of a request are children of the span of the
+// call that opened it, in the trace that the agent started, and that reads have
+// no span.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	got := &spans{}
@@ -104,7 +105,7 @@ func TestTrace(t *testing.T) {
 	o.Observe(bridge.Activity{Name: "post", Place: "chat", Trace: carried, Began: now})
 	o.Observe(bridge.Activity{Name: "edit", Place: "chat", Trace: carried, Began: now, Err: bridge.ErrPaced})
 	o.Observe(bridge.Activity{Name: "click", Place: "chat", Began: now})
-	if err := o.Close(t.Context()); err != nil { // it exports what is left
+	if err := o.Close(t.Context()); err != nil { // Close exports the remaining spans
 		t.Fatal(err)
 	}
 	all := got.in(traceID)
@@ -112,7 +113,7 @@ func TestTrace(t *testing.T) {
 	for name, s := range all {
 		names = append(names, name)
 		if name != "/v1/{what}" && hex.EncodeToString(s.ParentSpanId) != carried[36:52] {
-			t.Errorf("%s does not hang on the call", name)
+			t.Errorf("the parent of %s is not the call", name)
 		}
 	}
 	slices.Sort(names)
@@ -124,8 +125,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceWithoutExport checks that a request carries on the trace of its
-// agent also if nod exports nothing.
+// TestTraceWithoutExport checks that a request stores the trace of its agent
+// even if nod exports nothing.
 func TestTraceWithoutExport(t *testing.T) {
 	t.Parallel()
 	var carried any

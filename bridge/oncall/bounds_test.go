@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge/oncall"
 )
 
-// TestExplosiveRules checks that no rule of a calendar takes long, that what
-// is too much is an error, and that whoever asks is answered in time.
+// TestExplosiveRules checks that no calendar rule takes long to evaluate, that
+// a rule beyond the limits is an error, and that callers get an answer in time.
 func TestExplosiveRules(t *testing.T) {
 	t.Parallel()
 	event := func(lines ...string) string {
@@ -68,7 +68,7 @@ func TestExplosiveRules(t *testing.T) {
 			cancel()
 		}
 		if d := time.Since(began); d > 3*time.Second {
-			t.Errorf("%s: a hundred more questions took %s", name, d)
+			t.Errorf("%s: a hundred more calls took %s", name, d)
 		}
 		t.Logf("%s: %v, %v after %s", name, got, err, took)
 	}
@@ -81,8 +81,8 @@ func (s stuck) OnCall(context.Context, time.Time) ([]oncall.Entry, error) {
 	panic("it broke")
 }
 
-// TestStuckSchedule checks that a schedule which does not come back, or which
-// breaks, lets nobody in and keeps nobody waiting.
+// TestStuckSchedule checks that a schedule that hangs or panics puts no one on
+// call and does not block its callers.
 func TestStuckSchedule(t *testing.T) {
 	t.Parallel()
 	s := make(stuck)

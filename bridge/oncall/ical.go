@@ -15,11 +15,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ICal reads a calendar (RFC 5545): whoever attends an event of the moment is
-// on call, and where nobody does, whom its summary names.
+// ICal is a calendar (RFC 5545). The attendees of current events are on call.
+// If an event has no attendees, the person named in its summary is.
 type ICal struct {
 	URL    string
-	Client *http.Client // nil: http.DefaultClient
+	Client *http.Client // a nil Client means http.DefaultClient
 }
 
 // OnCall implements Source.
@@ -40,7 +40,7 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar can not be read")
+			return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar cannot be read")
 		}
 		moved := overrides(calendar)
 		for _, e := range calendar.Events() {
@@ -55,7 +55,7 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 				return nil, own
 			}
 			if err != nil {
-				return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that can not be read")
+				return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that cannot be read")
 			}
 			if on {
 				out = append(out, attendees(e)...)
@@ -64,7 +64,8 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	}
 }
 
-// overrides are the occurrences that were moved or changed, by event and time.
+// overrides returns the occurrences that were moved or changed, by event and
+// time.
 func overrides(c *ical.Calendar) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range c.Events() {
@@ -78,20 +79,21 @@ func overrides(c *ical.Calendar) map[string]bool {
 }
 
 func uid(e ical.Event) string {
-	s, _ := e.Props.Text(ical.PropUID) // an event without one is no other's
+	s, _ := e.Props.Text(ical.PropUID) // an event without a UID overrides no other event
 	return s
 }
 
-// Bounds of a calendar: a rotation repeats daily at most, in a few events.
+// Limits of a calendar. A rotation repeats at most daily, in a few events.
 const (
-	maxCalendar  = 1 << 20 // bytes
+	maxCalendar  = 1 << 20 // in bytes
 	maxRepeating = 200
 	maxPerDay    = 24 // occurrences of a rule
 	firstYear    = 1970
 )
 
-// bounded refuses rules that take long to expand. Expanding starts at the
-// beginning of a rule, and one that never matches ends in the year 9999.
+// bounded returns an error for rules that take long to expand. Expansion starts
+// at the first occurrence of a rule, and a rule that never matches is expanded
+// up to the year 9999.
 func bounded(e ical.Event, start time.Time) error {
 	rule, err := e.Props.RecurrenceRule()
 	if err != nil || rule == nil {
@@ -102,7 +104,7 @@ func bounded(e ical.Event, start time.Time) error {
 	case rule.Freq > rrule.DAILY:
 		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that repeats more often than daily, which is not supported")
 	case rule.Freq > rrule.MONTHLY && len(rule.Bymonthday)+len(rule.Byyearday)+len(rule.Byweekno)+len(rule.Byeaster)+len(rule.Bysetpos) > 0:
-		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has a daily or weekly event on days of a month or a year, which is not supported")
+		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has a daily or weekly event limited to days of a month or year, which is not supported")
 	case perDay > maxPerDay:
 		return bridge.Errorf(bridge.CodeUnavailable, "the calendar has an event that repeats more than %d times a day", maxPerDay)
 	case start.Year() < firstYear || start.Year() > 9000:
@@ -111,8 +113,8 @@ func bounded(e ical.Event, start time.Time) error {
 	return nil
 }
 
-// later returns a start of the same occurrences that is close to a time, so
-// that none of the years before it are expanded.
+// later returns a later start for the same occurrences, close to a time, so
+// that the years before it are not expanded.
 func later(set *rrule.Set, start, before time.Time) time.Time {
 	rule := set.GetRRule().OrigOptions
 	days := map[rrule.Frequency]int{rrule.DAILY: 1, rrule.WEEKLY: 7}[rule.Freq] * max(1, rule.Interval)
@@ -123,7 +125,7 @@ func later(set *rrule.Set, start, before time.Time) time.Time {
 	return start.AddDate(0, 0, passed/days*days)
 }
 
-// covers reports whether an event is going on.
+// covers reports whether an event is in progress.
 func covers(ctx context.Context, e ical.Event, at time.Time, moved map[string]bool) (bool, error) {
 	if s, err := e.Status(); err == nil && s == ical.EventCancelled {
 		return false, nil
@@ -158,7 +160,7 @@ func covers(ctx context.Context, e ical.Event, at time.Time, moved map[string]bo
 	return false, nil
 }
 
-// attendees are those whom an event names.
+// attendees returns the people that an event names.
 func attendees(e ical.Event) []Entry {
 	var out []Entry
 	for _, p := range e.Props.Values(ical.PropAttendee) {
@@ -180,7 +182,7 @@ func attendees(e ical.Event) []Entry {
 	return []Entry{{Name: summary}}
 }
 
-// address is that of a mailto: link.
+// address returns the address in a mailto: link.
 func address(s string) string {
 	if len(s) < 8 || !strings.EqualFold(s[:7], "mailto:") {
 		return ""

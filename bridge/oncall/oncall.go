@@ -1,8 +1,8 @@
-// Package oncall determines who is on call: from a rotation in the config,
-// from a calendar, or from the schedule of a service.
+// Package oncall determines who is on call: from a rotation in the config, from
+// a calendar, or from the schedule of a service.
 //
-// What belongs here is reading schedules. Asking the people on call belongs to
-// the directory and the engine.
+// This package reads schedules. Asking the people on call belongs to the
+// directory and the engine.
 package oncall
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Entry is somebody on call, as a schedule names them. Empty fields are not
-// said.
+// Entry identifies a person on call as the schedule does. Unknown fields are
+// empty.
 type Entry struct {
 	ID    string // in the schedule's own service
 	Email string
@@ -28,41 +28,42 @@ type Entry struct {
 
 // Source is one schedule. It is safe for concurrent use.
 type Source interface {
-	// OnCall returns who is on call at a time; nobody may be.
+	// OnCall returns who is on call at a time. The result may be empty.
 	OnCall(ctx context.Context, at time.Time) ([]Entry, error)
 }
 
-// Person is how schedules may name somebody.
+// Person holds the identifiers by which schedules may name a person.
 type Person struct {
 	Name  string
 	Email string
 	IDs   map[string]string // by kind of schedule
 }
 
-// Schedules finds the people of the config whom schedules name. It is safe for
-// concurrent use.
+// Schedules maps schedules to the people of the config who are on call. It is
+// safe for concurrent use.
 type Schedules struct {
 	sources map[string]*source
 	people  []Person
 }
 
-// New returns schedules without any.
+// New returns an empty set of schedules.
 func New(people []Person) *Schedules {
 	return &Schedules{sources: map[string]*source{}, people: people}
 }
 
-// Add adds a schedule before the first question is asked.
+// Add adds a schedule. It must be called before the first call of OnCall.
 func (s *Schedules) Add(name, kind string, from Source) {
 	s.sources[name] = &source{kind: kind, from: from}
 }
 
-// OnCall returns the people of the config who are on call; CodeUnavailable
-// where that is not known. Whoever is on call and not in the config is left
-// out; if that leaves nobody, it is an error that says so.
+// OnCall returns the people of the config who are on call. It returns
+// CodeUnavailable if the schedule cannot be read. It skips people on call who
+// are not in the config, and returns an error that names them if no one else is
+// on call.
 func (s *Schedules) OnCall(ctx context.Context, schedule string) ([]string, error) {
 	source, ok := s.sources[schedule]
 	if !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "there is no schedule %q", schedule)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "unknown schedule %q", schedule)
 	}
 	entries, err := source.now(ctx)
 	if err != nil {
@@ -80,8 +81,8 @@ func (s *Schedules) OnCall(ctx context.Context, schedule string) ([]string, erro
 		}
 	}
 	if len(out) == 0 && len(strangers) > 0 {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "schedule %s: nobody of the config is on call, but %s is", schedule, strings.Join(strangers, ", ")).
-			WithHint("give that person an email, or ids.%s, in the config", source.kind)
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "schedule %s: not in the config: %s", schedule, strings.Join(strangers, ", ")).
+			WithHint("add an email or ids.%s to the person in the config", source.kind)
 	}
 	return out, nil
 }
@@ -90,14 +91,14 @@ func (p Person) is(kind string, e Entry) bool {
 	return e.ID != "" && p.IDs[kind] == e.ID || e.Email != "" && strings.EqualFold(p.Email, e.Email) || e.Name != "" && strings.EqualFold(p.Name, e.Name)
 }
 
-// Rotation takes people in turns.
+// Rotation is a schedule in which people take turns.
 type Rotation struct {
 	People []string
-	Start  time.Time     // of the first one's turn
+	Start  time.Time     // start of the first turn
 	Every  time.Duration // length of a turn
 }
 
-// OnCall implements Source. Before the start nobody is.
+// OnCall implements Source. No one is on call before Start.
 func (r Rotation) OnCall(_ context.Context, at time.Time) ([]Entry, error) {
 	if at.Before(r.Start) || r.Every <= 0 || len(r.People) == 0 {
 		return nil, nil
@@ -106,27 +107,27 @@ func (r Rotation) OnCall(_ context.Context, at time.Time) ([]Entry, error) {
 	return []Entry{{Name: r.People[turn%int64(len(r.People))]}}, nil
 }
 
-// maxAnswer bounds what a service answers, in bytes.
+// maxAnswer limits the response of a service, in bytes.
 const maxAnswer = 4 << 20
 
-// call makes a request and decodes its JSON answer.
+// call makes a request and decodes its JSON response.
 func call(ctx context.Context, client *http.Client, method, address string, header http.Header, body io.Reader, out any) error {
 	raw, err := fetch(ctx, client, method, address, header, body)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
-		return bridge.Errorf(bridge.CodeUnavailable, "an answer that is not JSON")
+		return bridge.Errorf(bridge.CodeUnavailable, "the response is not JSON")
 	}
 	return nil
 }
 
-// fetch makes a request. Its errors never hold the address, which may be a
+// fetch makes a request. Its errors never contain the URL, which may be a
 // secret.
 func fetch(ctx context.Context, client *http.Client, method, address string, header http.Header, body io.Reader) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "the address can not be used")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "invalid URL")
 	}
 	for k, v := range header {
 		req.Header[k] = v
@@ -147,7 +148,7 @@ func fetch(ctx context.Context, client *http.Client, method, address string, hea
 	case err != nil:
 		return nil, err
 	case len(raw) > maxAnswer:
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "an answer of more than %d bytes", maxAnswer)
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the response is larger than %d bytes", maxAnswer)
 	case resp.StatusCode != http.StatusOK:
 		return nil, bridge.Errorf(bridge.CodeUnavailable, "HTTP %d", resp.StatusCode)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/oncall"
 )
 
-// fake answers like a service did, and checks what it is asked.
+// fake responds as a service does, and checks the requests that it receives.
 func fake(t *testing.T, answers map[string]string, check func(*http.Request)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func fake(t *testing.T, answers map[string]string, check func(*http.Request)) st
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = io.WriteString(w, answer) // the client may have gone
+		_, _ = io.WriteString(w, answer) // the client may have disconnected
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -98,7 +98,8 @@ func TestServices(t *testing.T) {
 		t.Error("grafana:", got)
 	}
 
-	// What cannot be read, or names strangers, is an error without the token.
+	// A response that cannot be read, or that names unknown people, is an error
+	// that does not contain the token.
 	broken := fake(t, map[string]string{"GET /oncalls": `<html>`, "GET /v2/schedules/SCHED1/on-calls": `{"data":{"onCallRecipients":["eve@example.com"]}}`, "POST /api/graphql": `{"errors":[{"message":"unauthorized"}]}`}, nil)
 	for kind, s := range map[string]oncall.Source{"pagerduty": oncall.PagerDuty(service(broken)), "opsgenie": oncall.Opsgenie(service(broken)), "goalert": oncall.GoAlert(service(broken)), "grafana": oncall.Grafana(service(broken)),
 		"ical": oncall.ICal{URL: "http://127.0.0.1:1/secret-feed-token"}} {

@@ -12,12 +12,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Service is a schedule of a service.
+// Service is a schedule of an on-call service.
 type Service struct {
-	URL      string // of the API; empty: the service's own, where there is one
-	Schedule string // its id
+	// URL is the URL of the API. If it is empty, it is the default of the
+	// service, if there is one.
+	URL      string
+	Schedule string // ID of the schedule
 	Token    string
-	Client   *http.Client // nil: http.DefaultClient
+	Client   *http.Client // a nil Client means http.DefaultClient
 }
 
 func (s Service) base(own string) string {
@@ -27,8 +29,8 @@ func (s Service) base(own string) string {
 	return own
 }
 
-// PagerDuty asks its REST API v2: the lowest escalation level that has
-// somebody.
+// PagerDuty is a Source that calls the REST API v2 of PagerDuty. The people at
+// the lowest escalation level are on call.
 type PagerDuty Service
 
 // OnCall implements Source.
@@ -64,8 +66,8 @@ func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Opsgenie asks its schedule API; recipients are user names, which are
-// addresses there.
+// Opsgenie is a Source that calls the schedule API of Opsgenie. The user names
+// of its recipients are email addresses.
 type Opsgenie Service
 
 // OnCall implements Source.
@@ -87,7 +89,8 @@ func (o Opsgenie) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// GoAlert asks its GraphQL API for the shifts of the moment.
+// GoAlert is a Source that calls the GraphQL API of GoAlert for the current
+// shifts.
 type GoAlert Service
 
 const goAlertQuery = `query($id: ID!, $start: ISOTimestamp!, $end: ISOTimestamp!) { schedule(id: $id) { shifts(start: $start, end: $end) { start end user { id name email } } } }`
@@ -126,7 +129,7 @@ func (g GoAlert) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 		return nil, bridge.Errorf(bridge.CodeUnavailable, "goalert: %s", out.Errors[0].Message)
 	}
 	if out.Data.Schedule == nil {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "goalert: there is no such schedule")
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "goalert: schedule not found")
 	}
 	var entries []Entry
 	for _, s := range out.Data.Schedule.Shifts {
@@ -137,7 +140,8 @@ func (g GoAlert) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Grafana asks the on-call API of Grafana IRM: the schedule, then its people.
+// Grafana is a Source that calls the on-call API of Grafana IRM, first for the
+// schedule and then for its people.
 type Grafana Service
 
 // OnCall implements Source.

@@ -9,28 +9,29 @@ import (
 )
 
 const (
-	// fresh is the lifetime of an answer of a schedule, and stale that of a
-	// failure, so that a click never waits for the same failure again.
+	// fresh is how long a result of a schedule is cached, and stale how long a
+	// failure is cached, so that a click never waits for the same failure
+	// again.
 	fresh = 5 * time.Second
 	stale = 15 * time.Second
-	// evaluation bounds one evaluation. It continues after its callers have
-	// given up. One evaluation runs at a time.
+	// evaluation limits one evaluation, which continues after its callers have
+	// stopped waiting. Only one evaluation runs at a time.
 	evaluation = 5 * time.Second
 )
 
-// source is one schedule, evaluated apart from whoever asks.
+// source is one schedule, which is evaluated independently of its callers.
 type source struct {
 	kind string
 	from Source
 
 	mu      sync.Mutex
-	running chan struct{} // closed at the end of the evaluation; nil: none
+	running chan struct{} // closed at the end of the evaluation; nil if none is running
 	entries []Entry
 	err     error
-	until   time.Time // until when the last result counts
+	until   time.Time // when the last result expires
 }
 
-// now returns who is on call. It waits until ctx ends at most.
+// now returns who is on call. It waits at most until ctx ends.
 func (s *source) now(ctx context.Context) ([]Entry, error) {
 	s.mu.Lock()
 	if time.Now().Before(s.until) {
@@ -46,7 +47,7 @@ func (s *source) now(ctx context.Context) ([]Entry, error) {
 	select {
 	case <-running:
 	case <-ctx.Done():
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "not known in time")
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the schedule did not respond in time")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,11 +68,12 @@ func (s *source) evaluate(done chan struct{}) {
 	close(done)
 }
 
-// ask asks the schedule. What another party wrote must not end the daemon.
+// ask evaluates the schedule. It recovers from a panic, because a calendar from
+// elsewhere must not stop the daemon.
 func (s *source) ask(ctx context.Context) (entries []Entry, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = bridge.Errorf(bridge.CodeUnavailable, "it can not be evaluated: %v", r)
+			err = bridge.Errorf(bridge.CodeUnavailable, "the schedule cannot be evaluated: %v", r)
 		}
 	}()
 	return s.from.OnCall(ctx, time.Now())

@@ -16,8 +16,8 @@ var (
 	argsNames    = set("args arguments cmdargs commandargs programargs")
 )
 
-// Fields that hold paths. So does a field whose last word
-// is one of pathEnds. A weak name holds a path in some tools only.
+// Fields that hold paths. A field whose last word is in pathEnds holds a path
+// as well. A weak name holds a path in some tools only.
 var (
 	pathNames = set(`filepath path filename notebookpath file files paths filepaths filenames uri uris url urls
 		directory directories dir dirs cwd workdir workingdirectory workingdir currentdirectory folder oldpath newpath
@@ -30,18 +30,19 @@ var (
 	locationNames = set("cwd directory dir workdir workingdirectory workingdir currentdirectory")
 )
 
-// Fields that do not change what an input does: texts that explain it, limits,
-// and switches that are off.
+// Fields that do not change what an input does: explanations, limits, and
+// switches that are off.
 var (
 	harmlessTexts   = set("description explanation justification reason")
 	harmlessNumbers = set("timeout timeoutms timeoutseconds maxoutputtokens")
 	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
-	// contentNames hold text that is written to, or taken from, a file.
+	// contentNames are fields with text that a tool writes to or takes from a
+	// file.
 	contentNames = set(`content contents filetext text oldstring newstring oldstr newstr newsource inserttext edits
 		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
 )
 
-// normal is a field name in lower case and without separators.
+// normal returns a field name in lower case and without separators.
 func normal(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -70,19 +71,19 @@ func isPathName(name string) bool {
 	return pathNames[normal(name)] || weakNames[normal(name)] || pathEnds[lastWord(name)]
 }
 
-// file is a path that an input names.
+// file is a path in an input.
 type file struct {
-	name     string // of the field
+	name     string // name of the field
 	raw      string
-	where    string // of the act
-	abs      string // absolute and clean; empty if that is not known
-	bad      string // why abs is empty
-	weak     bool   // a single word in a field that need not hold a path
-	location bool   // a directory to work in
+	where    string // location of the action
+	abs      string // absolute and clean; empty if unknown
+	bad      string // reason why abs is empty
+	weak     bool   // a single word in a field that may not be a path
+	location bool   // a working directory
 }
 
-// newFile reads a path from a field, of which full is the name with those of the
-// objects around it.
+// newFile parses the path in a field. The full name of the field includes the
+// names of the enclosing objects.
 func newFile(full, name, raw, where string) file {
 	f := file{name: full, raw: raw, where: where, location: locationNames[normal(name)]}
 	f.abs, f.bad = cleanPath(raw, where)
@@ -91,26 +92,26 @@ func newFile(full, name, raw, where string) file {
 	return f
 }
 
-// cleanPath returns a path in the form that every program reads alike:
-// absolute, without . or .. and of plain characters. If it cannot, it states
-// why.
+// cleanPath returns a path in the form that every program reads in the same
+// way: absolute, without . or .. and with plain characters only. If the path
+// has no such form, it returns the reason.
 func cleanPath(s, where string) (clean, bad string) {
 	for n := range len(s) {
 		if c := s[n]; !isAlnum(c) && strings.IndexByte("/._-+@,=#()~ ", c) < 0 {
-			return "", "holds a character that tools can read in other ways"
+			return "", "has a character that tools can read in different ways"
 		}
 	}
 	switch {
 	case s == "":
 		return "", "is empty"
 	case s[0] == '~':
-		return "", "begins with ~"
+		return "", "starts with ~"
 	case path.Clean(s) != s || s == ".." || strings.HasPrefix(s, "../"):
-		return "", "is not clean: it has .., . or a slash too many"
+		return "", "is not clean: it contains .., . or an extra slash"
 	}
 	for segment := range strings.SplitSeq(s, "/") {
 		if segment != "." && (strings.TrimRight(segment, ".") != segment || strings.TrimSpace(segment) != segment) {
-			return "", "has a name that begins or ends with a blank or ends with a dot"
+			return "", "has a name that starts or ends with a space or ends with a dot"
 		}
 	}
 	if path.IsAbs(s) {
@@ -118,13 +119,13 @@ func cleanPath(s, where string) (clean, bad string) {
 	}
 	base, bad := cleanPath(where, "")
 	if bad != "" {
-		return "", "is relative, and where it is relative to is not an absolute, clean path"
+		return "", "is relative, and the location is not an absolute, clean path"
 	}
 	return path.Join(base, s), ""
 }
 
-// readings are the ways in which a tool could understand a path: for ask and
-// deny.
+// readings returns the ways in which a tool could read a path, for ask and deny
+// rules.
 func (f file) readings() []string {
 	out := []string{f.raw}
 	if decoded, err := url.PathUnescape(f.raw); err == nil {
@@ -154,8 +155,7 @@ func (f file) readings() []string {
 	return out
 }
 
-// isURL reports whether a field holds the address of something else than a
-// file.
+// isURL reports whether a field holds the URL of something other than a file.
 func isURL(name, s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
 	named := len(scheme) > 1 && span(scheme, isLetter) == scheme && !strings.EqualFold(scheme, "file")
@@ -164,11 +164,11 @@ func isURL(name, s string) bool {
 
 // leaf is a value of an input that is neither a command nor a path.
 type leaf struct {
-	name  string // as in env.name; lists are looked into
+	name  string // such as env.name; the items of a list have the name of the list
 	value any
 }
 
-// harmless reports whether a leaf does not change what a command does.
+// harmless reports whether a leaf has no effect on what a command does.
 func (l leaf) harmless() bool {
 	name := normal(l.name)
 	if strings.Contains(l.name, ".") {
@@ -185,7 +185,7 @@ func (l leaf) harmless() bool {
 	return isNumber(l.value) && harmlessNumbers[name]
 }
 
-// content reports whether a leaf is what is done to the files of a path.
+// content reports whether a leaf is the content that a tool writes to files.
 func (l leaf) content() bool {
 	if inner, ok := strings.CutPrefix(l.name, "edits."); ok {
 		return contentNames[normal(inner)] && !strings.Contains(inner, ".")
@@ -199,8 +199,8 @@ func isKnownShell(s string) bool {
 	return knownShells[name] && slices.Contains(dirs, dir)
 }
 
-// otherShell returns the shell that the name of a tool has in it, if that is
-// not one that reads plain lines.
+// otherShell returns the shell in the name of a tool if that shell does not
+// read plain lines.
 func otherShell(tool string) string {
 	other := func(r rune) bool { return r > '~' || !isLetter(byte(r)) }
 	for word := range strings.FieldsFuncSeq(strings.ToLower(tool), other) {

@@ -34,7 +34,8 @@ func fieldRules(t testing.TB) *Policy {
 }
 
 // TestFields checks that every field of an input that holds a command or a path
-// is evaluated, and that what is not understood is asked about.
+// is evaluated, and that people are asked about fields that nod does not
+// understand.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	p := fieldRules(t)
@@ -46,7 +47,7 @@ func TestFields(t *testing.T) {
 		{"Bash", "", `{"command":{"x":"ls"}}`, "ask"}, {"Bash", "", `{"command":7}`, "ask"}, {"Bash", "", `{"command":null}`, "ask"}, {"Bash", "", `{"command":[]}`, "ask"}, {"Bash", "", `{"command":["ls",7]}`, "ask"}, {"Bash", "", `{"command":true,"cmd":"ls"}`, "ask"}, {"Bash", "", `{"command":{"command":"rm -rf /"}}`, "deny"},
 		{"Bash", "", `{"command":["ls","-la"]}`, "allow"}, {"Bash", "", `{"command":["ls","x; rm -rf /"]}`, "deny"}, {"Bash", "", `{"command":["ls","$(x)"]}`, "ask"}, {"Bash", "", `{"command":["ls","a\nb"]}`, "ask"}, {"Bash", "", `{"commands":["ls","rm -rf /"]}`, "deny"}, {"Bash", "", `{"commands":["ls","git status"]}`, "allow"},
 		{"Bash", "", `{"command":"ls","args":["-la"]}`, "allow"}, {"Bash", "", `{"command":"rm","args":["-rf","/"]}`, "deny"}, {"Bash", "", `{"command":"ls","args":["; make"]}`, "ask"}, {"Bash", "", `{"command":"ls","args":{"x":1}}`, "ask"}, {"Bash", "", `{"command":"git","args":["push"]}`, "ask"}, {"Bash", "", `{"command":"ls","args":"-la"}`, "ask"}, {"Bash", "", `{"command":"ls -a","args":["-l"]}`, "ask"},
-		// Fields that change what a command does.
+		// Fields that change the effect of a command.
 		{"Bash", "", `{"command":"ls","env":{"PATH":"/tmp"}}`, "ask"}, {"Bash", "", `{"command":"ls","stdin":"x"}`, "ask"}, {"Bash", "", `{"command":"ls","run_in_background":true}`, "ask"}, {"Bash", "", `{"command":"ls","run_in_background":false}`, "allow"}, {"Bash", "", `{"command":"ls","user":"root"}`, "ask"}, {"Bash", "", `{"command":"ls","host":"prod"}`, "ask"},
 		{"Bash", "", `{"command":"ls","timeout":"5"}`, "ask"}, {"Bash", "", `{"command":"ls","description":{"x":1}}`, "ask"}, {"Bash", "", `{"command":"ls","shell":"powershell"}`, "ask"}, {"Bash", "", `{"command":"ls","shell":"/bin/zsh"}`, "allow"}, {"Bash", "", `{"command":"ls","shell":"/tmp/zsh"}`, "ask"}, {"Bash", "", `{"command":"ls","shell":true}`, "ask"}, {"Bash", "", `{"command":"ls","dangerouslyDisableSandbox":true}`, "ask"},
 		{"Bash", "", `{"command":"ls","x":null}`, "ask"}, {"Bash", "", `{"command":"ls","x":{}}`, "ask"}, {"Bash", "", `{"command":"ls","x":[]}`, "ask"}, {"PowerShell", "", `{"command":"ls"}`, "ask"}, {"cmd", "", `{"command":"ls"}`, "ask"}, {"mcp__pwsh__run", "", `{"command":"ls"}`, "ask"}, {"Bash", "", `{"command":"ls","ſhell":"x"}`, "ask"},
@@ -57,9 +58,9 @@ func TestFields(t *testing.T) {
 		{"run", "/repo", `{"program":"/usr/bin/uptime","argv":["uptime","-p"],"directory":"/repo","host":"h","user":"u"}`, "allow"}, {"run", "", `{"program":"/evil/uptime","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/../../evil/uptime","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"uptime","argv":["uptime"]}`, "ask"},
 		{"run", "", `{"program":"/usr/bin/busybox","argv":["uptime"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["ls"]}`, "ask"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime"]}`, "allow"}, {"run", "", `{"program":"/opt/x/uptime","argv":["uptime","-p"]}`, "ask"}, {"run", "", `{"program":"/bin/rm","argv":["rm","-rf","/"]}`, "deny"}, {"run", "", `{"program":"/bin/true","argv":["rm","-rf","/"]}`, "deny"},
 		{"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"command":"make"}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":"uptime"}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","it's (x) $y"]}`, "allow"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","é"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/ls","argv":["ls","../x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"args":["x"]}`, "ask"}, {"run", "", `{"program":"/usr/bin/uptime","executable":"/evil","argv":["uptime"]}`, "ask"}, {"ssh", "", `{"program":"/usr/bin/uptime","argv":["uptime"],"host":"h"}`, "ask"},
-		// Words in full.
+		// Words that a rule spells out.
 		{"Bash", "", `{"command":"sudo systemctl status nginx"}`, "allow"}, {"Bash", "", `{"command":"sudo systemctl status x"}`, "ask"}, {"Bash", "", `{"command":"ls ../shared"}`, "allow"}, {"Bash", "", `{"command":"ls ../other"}`, "ask"}, {"Bash", "", `{"command":"sudo rm -rf /"}`, "deny"}, {"Bash", "", `{"command":"sudo $X; sudo rm -rf /"}`, "deny"},
-		// Places after cd.
+		// Locations after cd.
 		{"Bash", "/repo", `{"command":"make x"}`, "allow"}, {"Bash", "/srv", `{"command":"make x"}`, "ask"}, {"Bash", "/repo/../srv", `{"command":"make x"}`, "ask"}, {"Bash", "", `{"command":"make x"}`, "ask"},
 		// Paths, in every field.
 		{"Write", "/repo", `{"file_path":"src/a.go","content":"x"}`, "allow"}, {"Write", "", `{"file_path":"/repo/src/a.go"}`, "allow"}, {"Write", "/repo", `{"filePath":"src/a.go"}`, "allow"}, {"Write", "", `{"file_path":"src/a.go"}`, "ask"}, {"Write", "repo", `{"file_path":"src/a.go"}`, "ask"}, {"Write", "/x/../repo", `{"file_path":"src/a.go"}`, "ask"},
@@ -81,8 +82,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestAfterCD checks that rules bound to a location follow a cd, and that a
-// grant does not.
+// TestAfterCD checks that rules with a location apply to the location after a
+// cd, and that a grant does not.
 func TestAfterCD(t *testing.T) {
 	t.Parallel()
 	p := build(t, []Rule{
@@ -104,8 +105,8 @@ func TestAfterCD(t *testing.T) {
 	}
 }
 
-// TestOptions checks that a rule with options covers those alone, wherever a
-// wildcard would take others.
+// TestOptions checks that a rule with options covers only those options, even
+// if a wildcard matches others.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	p := build(t, []Rule{
@@ -131,7 +132,7 @@ func TestOptions(t *testing.T) {
 }
 
 // TestJoin checks that the ruling on a request with several parts is as strict
-// as that on each of them.
+// as the ruling on each part.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	ask := func(name, command string, set bridge.Ruling, grant bool) Rule {
@@ -171,7 +172,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestRefusedRules checks that rules which would allow any command are refused.
+// TestRefusedRules checks that rules that would allow any command are rejected.
 func TestRefusedRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -180,7 +181,7 @@ func TestRefusedRules(t *testing.T) {
 	}{
 		{Rule{Command: []string{"*"}}, "would match any program"}, {Rule{Command: []string{"*ls x"}}, "would match any program"}, {Rule{Command: []string{"?s"}}, "would match any program"}, {Rule{Command: []string{"* *"}}, "would match any program"},
 		{Rule{Command: []string{"/.*/"}}, "would match any program"}, {Rule{Command: []string{"/(sudo )?.+ x/"}}, "would match any program"}, {Rule{Command: []string{"/[^;]+/"}}, "would match any program"}, {Rule{Command: []string{"/(ls|.*)/"}}, "would match any program"}, {Rule{Command: []string{"/a)|(.*/"}}, "unexpected )"}, {Rule{Command: []string{`/\w+ --version/`}}, "would match any program"},
-		{Rule{}, "allow needs"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: only with command"}, {Rule{Command: []string{" "}}, "empty pattern"}, {Rule{Command: []string{"ls *"}, Options: []string{"-a b"}}, "not one word"},
+		{Rule{}, "allow requires"}, {Rule{Command: []string{"ls 'x"}}, "quote is not closed"}, {Rule{Tools: []string{"x"}, Options: []string{"-x"}}, "options: requires command"}, {Rule{Command: []string{" "}}, "empty pattern"}, {Rule{Command: []string{"ls *"}, Options: []string{"-a b"}}, "not a single word"},
 		{Rule{Command: []string{"/(git|go) (status|vet)( .*)?/"}}, ""}, {Rule{Command: []string{"git* x", "./x/*", "/opt/x y"}}, ""}, {Rule{Command: []string{"/(sudo )?ls/"}}, ""},
 	} {
 		c.rule.Then = bridge.EffectAllow
@@ -201,8 +202,8 @@ func TestRefusedRules(t *testing.T) {
 	}
 }
 
-// FuzzFields checks that no input is allowed once it has another command or
-// path that a deny rule matches, whatever else it holds.
+// FuzzFields checks that an input is never allowed if it contains a command or
+// path that a deny rule matches, whatever else it contains.
 func FuzzFields(f *testing.F) {
 	p := fieldRules(f)
 	for _, s := range []string{`{"command":"ls"}`, `{"file_path":"/repo/src/a","content":"x"}`, `{"program":"/usr/bin/uptime","argv":["uptime"]}`, `{"env":{"name":"staging"},"count":3}`, `{"args":["a"],"cmd":["ls"]}`, `{"a":[{"b":{}}]}`} {
@@ -211,7 +212,7 @@ func FuzzFields(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input, tool, where string) {
 		alone := p.Judge(bridge.Act{Tool: tool, Where: where, Input: json.RawMessage(input)})
 		if err := bridge.CheckJSON([]byte(input)); err != nil && input != "" && alone.Effect == bridge.EffectAllow {
-			t.Fatalf("allowed, and cannot be read in one way: %q", input)
+			t.Fatalf("%q is allowed although it is ambiguous", input)
 		}
 		var fields map[string]any
 		if json.Unmarshal([]byte(input), &fields) != nil || fields == nil {
@@ -230,8 +231,8 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// TestStarted checks that a command behind sudo meets the rules about the
-// command and those about everything.
+// TestStarted checks that a command after sudo is subject to the rules for that
+// command and to rules for all commands.
 func TestStarted(t *testing.T) {
 	t.Parallel()
 	p := build(t, []Rule{

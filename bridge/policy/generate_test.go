@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// generator makes lines: of hostile pieces, by the grammar, and by the grammar
-// with changes.
+// generator generates lines from hostile pieces, from the grammar, and from the
+// grammar with changes.
 type generator struct {
 	r   *rand.Rand
-	dir string // with a program m
+	dir string // contains a program named m
 }
 
 var hostilePieces = strings.Split(`aa|bb|cd|echo|cat|git|ls|x-y|./m|../d/m| | | |  |-x|--opt=|=|==|=m|a=b|x=~|~|~/|~+|%self|%1|%|..|...|....|.|/|//|,|:|@|+|^|a^b|#|a#b|# x|!|!!|!$|"a!!"|'!!'|$|$HOME|${HOME}|$(aa)|$((1+1))|$'a'|$"a"|`+
 	"`aa`"+`|"|'|'a'|"a"|'a''b'|"a""b"|'a b'|"a b"|''|""|a'b'|'b'c|'\'|'a\\b'|'a\b'|"\"|\|\\|\ |{a,b}|{ab}|{}|{|}|(|)|((|))|[|]|[a]|[[|]]|*|?|z?|@{0}|&|&&|&&&|\||\|\||\|&|;|;;|;&|>|>>|<|<<|<<<|>&|>f|>/dev/null|> /dev/null|2>/dev/null|2> /dev/null|2>&1|2>&1x|1>&2|&>f|<(aa)|time|repeat|noglob|eval|exec|test|printf|read|if|then|fi|for|do|done|while|case|in|esac|function|coproc|select|and|or|not|begin|end|unset|let|typeset|PATH=|PATH|r|fc|command|builtin|nocorrect|-|--|-c|-e|a[$(aa)]|a[0]`, "|")
 
-func init() { // with what the list above cannot hold
+func init() { // with characters that the list above cannot contain
 	hostilePieces = append(hostilePieces, "|", "||", "|&", "\t", "\n", "\r\n", "\\\n", "\\\r\n", "\x00", "\x7f", "é", "\u00a0", "\u2028")
 }
 
@@ -90,7 +90,7 @@ func (g generator) grammar() string {
 func (g generator) blanks(least int) string { return strings.Repeat(" ", least+max(0, g.r.IntN(5)-2)) }
 
 func (g generator) name() string {
-	if g.r.IntN(10) == 0 { // a program costs more than a function
+	if g.r.IntN(10) == 0 { // a program is slower than a function
 		return pick(g.r, []string{"./m", "../d/m", g.dir + "/m", "x-y", "a.b", "g+", "a_-b"})
 	}
 	if g.r.IntN(8) == 0 {

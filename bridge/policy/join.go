@@ -9,10 +9,10 @@ import (
 
 var severity = []bridge.Effect{bridge.EffectAllow, bridge.EffectAsk, bridge.EffectDeny}
 
-// join makes one ruling of those of all parts, which satisfies each of them.
+// join returns one ruling that satisfies the rulings of all parts.
 func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
 	if len(hits) == 0 {
-		hits = []hit{{}} // nothing was understood
+		hits = []hit{{}} // no part was understood
 	}
 	worst := 0
 	for _, h := range hits {
@@ -65,7 +65,7 @@ func (h hit) effect() bridge.Effect {
 	return h.rule.Then
 }
 
-// ruling returns the ruling of a rule and its risk level.
+// ruling returns the ruling of a rule with the settings of its risk level.
 func (p *Policy) ruling(c compiled) bridge.Ruling {
 	r := c.Set
 	r.Effect, r.Rule = c.Then, c.Name
@@ -81,10 +81,10 @@ func (p *Policy) ruling(c compiled) bridge.Ruling {
 	return r
 }
 
-// timeouts are the values of on_timeout, the strictest first.
+// timeouts are the values of on_timeout, strictest first.
 var timeouts = []bridge.OnTimeout{bridge.OnTimeoutDeny, bridge.OnTimeoutExpire, bridge.OnTimeoutEscalate}
 
-// tighten makes a ruling satisfy another one as well.
+// tighten changes a ruling so that it also satisfies another one.
 func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
 	if p.rank(r.Risk) > p.rank(out.Risk) {
 		out.Risk = r.Risk
@@ -111,7 +111,7 @@ func (p *Policy) tighten(out *bridge.Ruling, r bridge.Ruling) {
 	}
 }
 
-// shorter returns the smaller of two durations of which zero means none.
+// shorter returns the smaller of two durations. Zero means no duration.
 func shorter(a, b bridge.Duration) bridge.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// How a part of an act was read, as Explain states it.
+// Readings of a part of an action, as Explain reports them.
 const (
 	readPlain  = "plain line"
 	readParsed = "not a plain line"
@@ -19,20 +19,20 @@ const (
 
 const noAllow = "no allow rule and no grant by rule applies: "
 
-// hit is a rule that decides about a part of an act.
+// hit is a rule that decides on a part of an action.
 type hit struct {
-	rule *compiled // nil if no rule matches, and people are asked
-	// covered reports that a grant by the rule would cover the part.
+	rule *compiled // nil if no rule matches and people are asked
+	// covered means that a grant by the rule would cover the part.
 	covered bool
 }
 
-// judgement is one pass over an act.
-type judgement struct {
+// evaluation is one pass over an action.
+type evaluation struct {
 	p     *Policy
 	in    *input
 	hits  []hit
 	steps []Step
-	moved bool // a part is done elsewhere than the act states
+	moved bool // a part runs in another location than the action states
 }
 
 // Judge implements bridge.Policy.
@@ -44,7 +44,7 @@ func (p *Policy) Judge(a bridge.Act) bridge.Ruling {
 // Explain returns the ruling of Judge, and the result of each rule for each
 // part in each reading.
 func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
-	j := &judgement{p: p, in: read(a)}
+	j := &evaluation{p: p, in: read(a)}
 	for _, doubt := range j.in.doubts {
 		j.steps = append(j.steps, Step{Why: noAllow + doubt})
 	}
@@ -61,10 +61,11 @@ func (p *Policy) Explain(a bridge.Act) (bridge.Ruling, []Step) {
 	return p.join(j.hits, j.moved), j.steps
 }
 
-// walk lets the first rule that matches decide about a part. It returns the
-// number of that rule, or the number of rules. If no rule matches, people are
-// asked, unless known reports that other rules ask them.
-func (j *judgement) walk(p part, step Step, known bool) int {
+// walk finds the first rule that matches a part, which decides on it. It
+// returns the index of the rule, or the number of rules if none matches. In
+// that case people are asked, unless known reports that other rules already ask
+// them.
+func (j *evaluation) walk(p part, step Step, known bool) int {
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
 		_, covered := "", false
@@ -79,7 +80,7 @@ func (j *judgement) walk(p part, step Step, known bool) int {
 			}
 		}
 		if step.Matched {
-			step.Why += ", so: " + string(c.Then)
+			step.Why += "; effect: " + string(c.Then)
 		}
 		j.steps = append(j.steps, step)
 		if step.Matched {
@@ -87,7 +88,7 @@ func (j *judgement) walk(p part, step Step, known bool) int {
 			return n
 		}
 	}
-	step.Rule, step.Matched, step.Why = "", true, "no rule matches, so: ask"
+	step.Rule, step.Matched, step.Why = "", true, "no rule matches; effect: ask"
 	if !known {
 		j.steps = append(j.steps, step)
 		j.hits = append(j.hits, hit{})
@@ -95,9 +96,9 @@ func (j *judgement) walk(p part, step Step, known bool) int {
 	return len(j.p.rules)
 }
 
-// plain evaluates each command of a plain line, what it starts, and then the text
-// of the line.
-func (j *judgement) plain(l *line) {
+// plain evaluates each command of a plain line, the commands that it starts,
+// and then the text of the line.
+func (j *evaluation) plain(l *line) {
 	if inner := l.launched(); inner != nil && j.launch(l, inner) {
 		return
 	}
@@ -109,7 +110,7 @@ func (j *judgement) plain(l *line) {
 		nth := j.walk(p, step, false)
 		last = max(last, nth)
 		if nth < len(j.p.rules) && !j.p.rules[nth].allows() {
-			nth = len(j.p.rules) // only an allow that names every word is an exception
+			nth = len(j.p.rules) // only an allow rule that names every word is an exception
 		}
 		if starts(call.words) {
 			j.within(p, nth)
@@ -119,14 +120,14 @@ func (j *judgement) plain(l *line) {
 			j.moved = p.to == "" || p.to != j.in.Where
 		}
 	}
-	// A regular expression may be about several commands, or about quotes. A
-	// rule after the one that decides about each command is not reached.
+	// A regular expression may match several commands together, or quotes. A
+	// rule after the one that decides on each command is not reached.
 	for n := range min(last, len(j.p.rules)) {
 		j.text(&j.p.rules[n], part{line: l}, readText, wordPattern.aboutLine)
 	}
 }
 
-// move returns a part that is done after a cd.
+// move returns a part that runs after a cd.
 func (in *input) move(p part, target string) part {
 	p.moved = true
 	if clean, bad := cleanPath(target, ""); bad == "" && path.IsAbs(target) {
@@ -135,9 +136,9 @@ func (in *input) move(p part, target string) part {
 	return p
 }
 
-// within evaluates what a command may start by the first rules: a command that
-// is asked about or denied is so after sudo too.
-func (j *judgement) within(p part, rules int) {
+// within evaluates the commands that a command may start. If people are asked
+// about a command, or it is denied, the same applies after sudo.
+func (j *evaluation) within(p part, rules int) {
 	for _, words := range within(p.words) {
 		inner := part{line: p.line, words: words, moved: p.moved, to: p.to}
 		for n := range rules {
@@ -156,8 +157,8 @@ func (j *judgement) within(p part, rules int) {
 }
 
 // opaque evaluates a line that is not plain: by the first rule for each command
-// that is found in it, and by every rule that any reading matches.
-func (j *judgement) opaque(l *line) {
+// that is found in it, and by every rule that matches any reading of it.
+func (j *evaluation) opaque(l *line) {
 	found := l.all()
 	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: noAllow + l.err.Error()})
 	before := len(j.hits)
@@ -183,9 +184,9 @@ func (j *judgement) opaque(l *line) {
 	}
 }
 
-// startsKnown reports whether rules are about the commands that a command
-// starts, and none is about the command itself.
-func (j *judgement) startsKnown(l *line, words []string) bool {
+// startsKnown reports whether rules match the commands that a command starts,
+// and no rule matches the command itself.
+func (j *evaluation) startsKnown(l *line, words []string) bool {
 	inner := within(words)
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
@@ -204,9 +205,9 @@ func (j *judgement) startsKnown(l *line, words []string) bool {
 	return false
 }
 
-// text adds a hit if an ask or deny rule with a command matches by the
-// function.
-func (j *judgement) text(c *compiled, p part, reading string, match func(wordPattern, *line) bool) bool {
+// text adds a hit if match returns true for a command pattern of an ask or deny
+// rule.
+func (j *evaluation) text(c *compiled, p part, reading string, match func(wordPattern, *line) bool) bool {
 	if c.allows() || len(c.command) == 0 {
 		return false
 	}
@@ -214,7 +215,7 @@ func (j *judgement) text(c *compiled, p part, reading string, match func(wordPat
 	if !ok {
 		return false
 	}
-	step := Step{Command: p.line.raw, Reading: reading, Rule: c.Name, Matched: true, Why: "matches, so: " + string(c.Then)}
+	step := Step{Command: p.line.raw, Reading: reading, Rule: c.Name, Matched: true, Why: "matches; effect: " + string(c.Then)}
 	if p.words != nil {
 		step.Command = quote(p.words)
 	}
@@ -223,8 +224,8 @@ func (j *judgement) text(c *compiled, p part, reading string, match func(wordPat
 	return true
 }
 
-// aboutLine reports whether a regular expression matches a line, as it is or
-// without quotes.
+// aboutLine reports whether a regular expression matches a line, with or
+// without its quotes.
 func (p wordPattern) aboutLine(l *line) bool {
 	texts := []string{l.raw, strings.TrimSpace(l.raw), l.stripped()}
 	return p.re != nil && slices.ContainsFunc(texts, p.loose.MatchString)

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// knownHostile are lines that run CMD, or something else that their words do
-// not say, in at least one shell. CMD is rm here.
+// knownHostile are lines that, in at least one shell, run rm or another command
+// that does not follow from their words.
 var knownHostile = []string{
 	// Comments, and where they end.
 	"ls # x\\\nrm -rf /srv", "ls #\\\nrm -rf /srv", "ls # x\rrm -rf /srv", "ls # x\nrm -rf /srv", "ls # x", "#\\\nls", "ls;#\\\nrm -rf /srv", "echo a#b", "echo 'a' #'\nrm -rf /srv #'",
@@ -19,9 +19,9 @@ var knownHostile = []string{
 	"printf -v 'a[$(rm -rf /srv)]' x", "printf -v PATH /tmp", "export 'a[$(rm -rf /srv)]=1'", "local 'a[$(rm -rf /srv)]=1'", "wait -p 'a[$(rm -rf /srv)]' 1", "getopts x 'a[$(rm -rf /srv)]'", "echo $((a[$(rm -rf /srv)]))", "echo $[a[$(rm -rf /srv)]]", "ulimit 'a[$(rm -rf /srv)]'", "shift 'a[$(rm -rf /srv)]'", "exit 'a[$(rm -rf /srv)]'", "return 'a[$(rm -rf /srv)]'", "print -v a x", "integer 'a[$(rm -rf /srv)]'",
 	// Redirections.
 	"ls >& /srv/f", "ls >&/srv/f", "ls &>/srv/f", "ls &>>/srv/f", "ls > /srv/f", "ls >> /srv/f", "ls >| /srv/f", "ls <> /srv/f", "ls >/dev/null/../../srv/f", "ls >/dev/nullx", "ls > /dev/null x", "ls >/dev/null$(rm -rf /srv)", "ls 2>&1x", "ls 2>&1-", "ls 3>/dev/null", "ls >&2", "ls 1>&2", "ls < /srv/f", "ls >(rm -rf /srv)", "ls <(rm -rf /srv)", ">/srv/f ls", "ls>/srv/f", "ls >'/dev/null'", "ls {fd}>/dev/null", "echo {PATH}<&0", "echo {PATH}>&1", "exec >/srv/f",
-	// Assignments and loops over variables that matter.
+	// Assignments to special variables, and loops over them.
 	"for PATH in /tmp; do ls; done", "PATH=/tmp ls", "PATH=/tmp; ls", "LD_PRELOAD=/tmp/x ls", "a=b ls", "export PATH=/tmp", "read PATH; ls", "select PATH in /tmp; do ls; done", "IFS=x ls", "PATH+=:/tmp ls", "a[0]=1 ls", "x=~ ls", "env PATH=/tmp ls",
-	// Lines that go on, and ends of line.
+	// Line continuations and line ends.
 	"ls \\\r\nrm -rf /srv", "ls \\\nrm", "ls\nrm -rf /srv", "ls\rrm -rf /srv", "ls \\", "\"$\\\n(rm -rf /srv)\"", "echo \"$\\\n(rm -rf /srv)\"", "echo \"$\\\n{x:=$(rm)}\"", "echo \"`\\\nrm`\"", "l\\\ns", "ls\x00rm -rf /srv", "ls\vrm", "ls\frm", "ls\u0085rm -rf /srv", "ls\u2028rm -rf /srv", "ls\u00a0-la", "ls\u3000x",
 	// Here-documents.
 	"cat <<E\nx\nE", "cat <<E\n$(rm -rf /srv)\nE", "cat <<'E'\nx\nE\nrm -rf /srv", "cat <<E\n\\\nE\nrm -rf /srv", "cat <<E\nE\\\n\nrm -rf /srv\nE", "cat <<-E\nx\n\tE\nrm", "cat <<<$(rm -rf /srv)", "cat <<<x", "cat <<\\E\nx\nE", "cat <<E \\\nx\nE\nrm",
@@ -29,31 +29,31 @@ var knownHostile = []string{
 	"echo $(rm -rf /srv)", "echo `rm -rf /srv`", "echo \"$(rm -rf /srv)\"", "echo \"`rm -rf /srv`\"", "echo ${x:-$(rm -rf /srv)}", "echo ${x@P}", "echo ${!x}", "echo $HOME", "echo \"$HOME\"", "echo $'\\x41'", "echo $\"a\"", "echo $", "echo ~", "echo ~root", "ls ~/x", "ls x=~", "ls *", "ls a?", "ls [a]", "ls {a,b}", "ls {a..z}", "ls a{b,c}d", "echo =ls", "echo x==ls", "echo %self", "echo %1", "kill %1", "echo ^a^b", "ls a^b", "ls HEAD^", "ls @{0}", "ls !(x)", "ls **", "ls .../x*", "ls ....", "echo (a)", "ls (x)", "ls a|(rm)",
 	// History.
 	"echo !!", "echo \"!!\"", "echo \"a!rm\"", "!!", "!ls", "echo !$", "echo a!b",
-	// Quotes that shells end in different places.
+	// Quotes that end at different places in different shells.
 	`ls 'a''b'`, `ls 'a'"b"`, `ls 'a\'`, `ls 'a\\' ; rm -rf /srv #'`, `ls "a\"b"`, `ls "a\\"`, `ls 'a`, `ls "a`, `ls 'a'b`, `ls a\ b`, `ls \;rm`, `l's'`, `"ls"`, `'ls'`, `ls "$'a'"`, "ls '\t'", "ls 'a\nb'", "ls \"a\nb\"", `ls "\` + "`rm`" + `"`, `echo "${x-'}rm'"`,
 	// Control operators and compound commands.
 	"ls & rm -rf /srv", "ls &", "ls |& rm -rf /srv", "ls ;; rm", "ls ;& rm", "(rm -rf /srv)", "{ rm -rf /srv; }", "{ ls; }", "! ls", "if ls; then rm -rf /srv; fi", "while rm; do ls; done", "until rm; do ls; done", "case x in x) rm;; esac", "ls() { rm; }; ls", "function ls { rm; }", "function ls() { rm; }; ls", "coproc rm -rf /srv", "time rm -rf /srv", "repeat 1 rm", "noglob rm", "nocorrect ls", "foreach x (a) rm; end", "ls && (rm)", "ls || { rm; }", "ls;", "ls &&", "| ls", "&& ls", "ls | | rm", "and rm", "or rm", "not rm", "begin; rm; end", "-ls", "a/b", ".", "..", "/", "./", "ls&&", "ls;;", "&ls", "(ls", "ls)", "ls }", "{ls", "always rm",
-	// Builtins that run, define or change things.
+	// Builtins that run code, define names or change settings.
 	"eval rm -rf /srv", ". /srv/f", "source /srv/f", "alias ls=rm", "alias ls='rm -rf /srv'; ls", "trap 'rm -rf /srv' EXIT", "trap rm 0", "exec rm -rf /srv", "command rm", "builtin eval rm", "enable -f /srv/x.so ls", "hash -p /bin/rm ls", "bind -x '\"a\":rm'", "complete -C rm ls", "compgen -C rm", "mapfile -C rm -c 1 a", "fc -s rm", "r rm", "set -k", "set -o noglob", "shopt -s expand_aliases", "umask 0", "pushd /srv", "popd", "zmodload zsh/system", "autoload ls", "functions ls", "emulate sh -c rm", "sched 0 rm", "whence -v rm", "wait", "jobs -x rm", "suspend", "ulimit -n 1", "unalias -a", "sysopen -w f", "zcompile f", "abbr ls rm", "commandline rm", "functions -c rm ls", "string escape x", "dirs", "disown", "history -s rm", "print -z rm", "vared x", "mkfifo;rm",
-	// cd where shells differ, or where the place is not known.
+	// cd where shells differ, or where the resulting location is unknown.
 	"cd /tmp; ls", "ls | cd /tmp; ls", "cd", "cd -", "cd +1", "cd a b", "cd /tmp || ls", "cd /tmp | ls", "ls && cd /tmp", "cd '' && ls", "cd -P /tmp && ls", "cd /tmp 2>&1 && ls", "cd $HOME && ls", "cd ~ && ls", "cd /tmp && ./ls", "cd /tmp && ../ls", "cd .. && ls",
-	// Programs that start others, and names that are not the rule's.
+	// Programs that start others, and names that differ from the rule's.
 	"./ls", "../ls", "/tmp/ls", "LS", "ls.sh", "sudo ls", "env ls", "xargs ls", "ls | xargs rm", "find . -exec rm {} +", "find . -delete", "find . -execdir rm", "timeout 5 rm", "sh -c 'rm -rf /srv'", "bash -c \"rm -rf /srv\"", "ssh h rm", "nohup rm", "ls ../x", "ls ..", "ls a/../../b", "ls --x=../y", "ls -C..", "ls 'a/../b'", "busybox rm", "/usr/bin/env ls", "ls | sh", "ls | sudo sh",
 	"", " ", "ls " + long,
 }
 
-// long is longer than a plain line.
+// long is a word that makes a line longer than a plain line may be.
 var long = fmt.Sprintf("%01000d", 0)
 
 func act(tool, where string, input any) bridge.Act {
 	raw, err := json.Marshal(input)
 	if err != nil {
-		panic(err) // maps, lists and texts
+		panic(err) // maps, lists and strings always encode
 	}
 	return bridge.Act{Agent: "ci", Tool: tool, Where: where, Input: raw}
 }
 
-// broad allows what teams allow, and then some.
+// broad returns a policy that allows more than most teams would.
 func broad(t testing.TB) *Policy {
 	t.Helper()
 	p, errs := New([]Rule{
@@ -66,8 +66,8 @@ func broad(t testing.TB) *Policy {
 	return p
 }
 
-// TestKnownHostile checks that no line is allowed that shells read in
-// different ways, or that runs more than its words say.
+// TestKnownHostile checks that a line is never allowed if shells read it in
+// different ways, or if it runs more than its words state.
 func TestKnownHostile(t *testing.T) {
 	t.Parallel()
 	p := broad(t)
@@ -84,8 +84,8 @@ func TestKnownHostile(t *testing.T) {
 	}
 }
 
-// TestPlainLines checks that lines of everyday use are plain, and that their
-// words are read as written.
+// TestPlainLines checks that everyday lines are plain, and that their words are
+// read as written.
 func TestPlainLines(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

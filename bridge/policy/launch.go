@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-const readLaunched = "plain line of a shell"
+const readLaunched = "plain line that a shell runs"
 
-// launched returns the line that a shell is started with, as agents such as
-// Codex do: bash -lc LINE, and no more. The line has to be plain itself. Then
-// every shell passes it on unchanged, and the started one runs what its words
-// say. It returns nil for anything else.
+// launched returns the line that a command starts a shell with, in the form
+// that agents such as Codex use: bash -lc LINE, and nothing more. The line must
+// be plain. Every shell then passes it on unchanged, and the started shell runs
+// exactly its words. It returns nil for every other command.
 func (l *line) launched() *line {
 	if l.err != nil || l.program != "" || len(l.calls) != 1 || len(l.calls[0].words) != 3 {
 		return nil
@@ -31,10 +31,10 @@ func (l *line) launched() *line {
 	return inner
 }
 
-// launch evaluates a line that starts a shell by the commands of the line that
-// the shell runs. It reports false, and does nothing, if a rule is about the
-// shell itself. Rules that match the text of the line still ask and deny.
-func (j *judgement) launch(l, inner *line) bool {
+// launch evaluates a command that starts a shell by the commands of the line
+// that the shell runs. It returns false, and does nothing, if a rule matches
+// the shell itself. Rules that match the text of the line still ask and deny.
+func (j *evaluation) launch(l, inner *line) bool {
 	p := part{line: l, words: l.calls[0].words}
 	for n := range j.p.rules {
 		if c := &j.p.rules[n]; len(c.command) > 0 && j.meant(c, p) {
@@ -49,8 +49,8 @@ func (j *judgement) launch(l, inner *line) bool {
 	return true
 }
 
-// meant reports whether a rule decides about a part.
-func (j *judgement) meant(c *compiled, p part) bool {
+// meant reports whether a rule applies to a part.
+func (j *evaluation) meant(c *compiled, p part) bool {
 	var ok bool
 	if c.allows() {
 		_, ok = c.covers(j.in, p)

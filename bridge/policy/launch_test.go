@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestLaunched checks that rules apply to a plain line that a shell is started
-// with, and to the shell.
+// TestLaunched checks that rules apply to a plain line that a shell runs, and
+// to the shell itself.
 func TestLaunched(t *testing.T) {
 	t.Parallel()
 	rules := []Rule{
@@ -36,7 +36,7 @@ func TestLaunched(t *testing.T) {
 	if r := p.Judge(act("Bash", "/repo", map[string]string{"command": "bash -lc 'git push x'"})); len(r.Grants) != 1 {
 		t.Errorf("a grant by rule does not cover it: %+v", r)
 	}
-	for _, words := range []string{"git status", "make x", "ls -la"} { // joined by blanks, it would run the first word alone
+	for _, words := range []string{"git status", "make x", "ls -la"} { // joined by spaces, it would run the first word only
 		if r := p.Judge(act("Bash", "/repo", map[string][]string{"command": {"bash", "-lc", words}})); r.Effect != bridge.EffectAsk {
 			t.Errorf("a list with %q: %+v", words, r)
 		}
@@ -57,8 +57,8 @@ func TestLaunched(t *testing.T) {
 	}
 }
 
-// TestLaunchedHostile checks that no line is allowed in a shell that is not
-// allowed alone.
+// TestLaunchedHostile checks that a line that is not allowed is not allowed in
+// a shell either.
 func TestLaunchedHostile(t *testing.T) {
 	t.Parallel()
 	p := broad(t)
@@ -73,7 +73,7 @@ func TestLaunchedHostile(t *testing.T) {
 		for _, shell := range []string{"bash -lc ", "/bin/sh -c "} {
 			for _, quote := range []string{"'", `"`} {
 				if outer := shell + quote + line + quote; allowed(outer) && !allowed(line) {
-					t.Errorf("%q is allowed, and %q is not", outer, line)
+					t.Errorf("%q is allowed although %q is not", outer, line)
 				}
 			}
 		}

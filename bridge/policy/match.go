@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// patterns are alternatives for a whole text.
+// patterns are alternatives, one of which must match a complete text.
 type patterns []*regexp.Regexp
 
 func compile(from []string, fold bool) (patterns, error) {
@@ -35,19 +35,19 @@ func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// part is the subject of one walk through the rules: a command of a line,
-// or an input without commands.
+// part is what the rules are matched against: a command of a line, or an input
+// without commands.
 type part struct {
 	line  *line // nil if the input has no command
 	words []string
-	// moved reports that a cd came before, and to is where it leads, if that is
-	// known.
+	// moved means that a cd precedes the part, and to is the new location if it
+	// is known.
 	moved bool
 	to    string
 }
 
 // covers reports whether an allow rule, or a grant by the rule, covers a part,
-// and why not. It does so only for what is fully understood.
+// and otherwise the reason. It covers only what is fully understood.
 func (c compiled) covers(in *input, p part) (string, bool) {
 	place := in.Where
 	if p.moved {
@@ -55,13 +55,13 @@ func (c compiled) covers(in *input, p part) (string, bool) {
 	}
 	switch {
 	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "it is for other agents", false
+		return "the rule is for other agents", false
 	case len(c.tools) > 0 && !c.tools.match(in.Tool):
-		return "it is for other tools", false
+		return "the rule is for other tools", false
 	case len(c.where) > 0 && (place == "" || !c.where.match(place)):
-		return "it is for other locations", false
+		return "the rule is for other locations", false
 	case len(c.where) > 0 && !in.place():
-		return "the location is not written in a clean form", false
+		return "the location is not an absolute, clean path", false
 	case len(in.doubts) > 0:
 		return in.doubts[0], false
 	}
@@ -87,7 +87,7 @@ func (c compiled) coversCommand(in *input, p part) string {
 	case p.line == nil:
 		return "the input has no command"
 	case len(c.command) == 0:
-		return "the input has a command, and the rule names none"
+		return "the input has a command and the rule has none"
 	case p.line.err != nil:
 		return "the line is not plain: " + p.line.err.Error()
 	}
@@ -104,30 +104,31 @@ func (c compiled) coversCommand(in *input, p part) string {
 	return why
 }
 
-// careful states why a command is asked about although the words match.
+// careful returns the reason why people are asked about a command although its
+// words match.
 func (c compiled) careful(p part, spelled []bool) string {
 	all := !slices.Contains(spelled, false)
 	if starts(p.words) && !all {
-		return p.words[0] + " starts another command, or changes files, and the rule does not name every word"
+		return p.words[0] + " starts another command or changes files, and the rule does not spell out every word"
 	}
 	for n, w := range p.words {
 		if climbs(w) && !spelled[n] {
-			return fmt.Sprintf("%q names a parent directory, and the rule does not name it in full", w)
+			return fmt.Sprintf("%q names a parent directory, and the rule does not spell it out", w)
 		}
 		option := n > 0 && strings.HasPrefix(w, "-") && !spelled[n]
 		listed := slices.ContainsFunc(c.options, func(o wordPattern) bool { return o.one(w) })
 		if option && c.Options != nil && !listed {
-			return fmt.Sprintf("the option %q is not among the options of the rule", w)
+			return fmt.Sprintf("the rule does not list the option %q", w)
 		}
 	}
 	if p.moved && (strings.HasPrefix(p.words[0], "./") || strings.HasPrefix(p.words[0], "../")) {
-		return "a relative command name after cd"
+		return "the command name is relative and follows a cd"
 	}
 	return ""
 }
 
-// coversFields checks that the rule has a condition for everything in the
-// input, if it has conditions on the input at all.
+// coversFields returns a reason unless the rule has a condition for every field
+// of the input, or no conditions on the input at all.
 func (c compiled) coversFields(in *input) string {
 	conditions := len(c.command) + len(c.path) + len(c.input)
 	for _, f := range in.files {
@@ -137,7 +138,7 @@ func (c compiled) coversFields(in *input) string {
 		case c.names(f.name):
 		case f.location && len(in.lines) > 0:
 			if f.abs != in.Where {
-				return fmt.Sprintf("%s is not the location of the request", f.name)
+				return fmt.Sprintf("%s differs from the location of the request", f.name)
 			}
 		case len(c.path) > 0 && !c.path.match(f.abs):
 			return fmt.Sprintf("the path %q does not match", f.raw)
@@ -159,22 +160,22 @@ func (c compiled) coversFields(in *input) string {
 	return ""
 }
 
-// names reports whether a rule has a condition for a field or for what it is
-// in.
+// names reports whether a rule has a condition for a field or for an object
+// that contains it.
 func (c compiled) names(name string) bool {
 	return slices.ContainsFunc(c.input, func(f field) bool { return strings.HasPrefix(name+".", f.name+".") })
 }
 
-// about reports whether an ask or deny rule may be meant for a part, and why
-// not. The command is matched by the function.
+// about reports whether an ask or deny rule may apply to a part, and otherwise
+// the reason. The function command matches the command.
 func (c compiled) about(in *input, p part, command func(wordPattern) bool) (string, bool) {
 	switch {
 	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "it is for other agents", false
+		return "the rule is for other agents", false
 	case len(c.anyTools) > 0 && !c.anyTools.match(in.Tool):
-		return "it is for other tools", false
+		return "the rule is for other tools", false
 	case len(c.anyWhere) > 0 && !slices.ContainsFunc(in.places(p), c.anyWhere.match):
-		return "it is for other locations", false
+		return "the rule is for other locations", false
 	case len(c.command) > 0 && p.line == nil:
 		return "the input has no command", false
 	case len(c.command) > 0 && !slices.ContainsFunc(c.command, command):
@@ -182,7 +183,7 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 	case len(c.anyPath) > 0 && !slices.ContainsFunc(in.files, c.aboutFile):
 		return "no path matches", false
 	}
-	for _, f := range c.input { // one of several is enough to be careful
+	for _, f := range c.input { // one matching value is enough for ask and deny
 		if !slices.ContainsFunc(find(in.tree, f.names, true), f.anyCase.match) {
 			return "input." + f.name + " does not match", false
 		}
@@ -192,7 +193,7 @@ func (c compiled) about(in *input, p part, command func(wordPattern) bool) (stri
 
 func (c compiled) aboutFile(f file) bool { return slices.ContainsFunc(f.readings(), c.anyPath.match) }
 
-// places returns the locations where a part may run.
+// places returns the locations in which a part may run.
 func (in *input) places(p part) []string {
 	out := []string{in.Where, path.Clean(in.Where)}
 	for _, f := range in.files {
@@ -206,8 +207,7 @@ func (in *input) places(p part) []string {
 	return out
 }
 
-// find returns the values of a field as texts; lists on the way are looked
-// into.
+// find returns the values of a field as strings. It descends into lists.
 func find(tree any, names []string, anyCase bool) []string {
 	if list, ok := tree.([]any); ok {
 		var out []string
@@ -217,7 +217,7 @@ func find(tree any, names []string, anyCase bool) []string {
 		return out
 	}
 	if len(names) > 0 {
-		fields, _ := tree.(map[string]any) // nil if it is another kind of value
+		fields, _ := tree.(map[string]any) // nil for other kinds of values
 		var out []string
 		for name, v := range fields {
 			if name == names[0] || anyCase && normal(name) == normal(names[0]) {
@@ -234,12 +234,12 @@ func find(tree any, names []string, anyCase bool) []string {
 	}
 	raw, err := json.Marshal(tree)
 	if err != nil {
-		return nil // it was decoded from JSON
+		return nil // values decoded from JSON always encode
 	}
 	return []string{string(raw)}
 }
 
-// words states what a grant by the rule covers.
+// words returns a description of what a grant by the rule covers.
 func (c compiled) words() string {
 	var s []string
 	for _, list := range [][]string{c.Command, c.Path} {
@@ -255,7 +255,7 @@ func (c compiled) words() string {
 	case len(c.Options) == 0:
 		s = append(s, "without options")
 	default:
-		s = append(s, "with no options but `"+strings.Join(c.Options, "`, `")+"`")
+		s = append(s, "only with the options `"+strings.Join(c.Options, "`, `")+"`")
 	}
 	out := strings.Join(s, ", ")
 	if out == "" {
@@ -269,5 +269,5 @@ func (c compiled) words() string {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// allows reports whether a rule is one that allows.
+// allows reports whether the effect of a rule is allow.
 func (c compiled) allows() bool { return c.Then == bridge.EffectAllow }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// refused are the names that are not looked up as a program alike in all
-// shells: reserved words, builtins and predefined aliases of bash, dash, zsh,
-// ksh93, mksh, busybox ash, yash and fish. The builtins cd, cat, echo, false,
-// kill, pwd, realpath, sleep, true, type and which are left out: they pass
-// their arguments on without evaluating them.
+// refused are the names that shells do not all look up as programs: reserved
+// words, builtins and predefined aliases of bash, dash, zsh, ksh93, mksh,
+// busybox ash, yash and fish. The list omits the builtins cd, cat, echo, false,
+// kill, pwd, realpath, sleep, true, type and which, because they do not
+// evaluate their arguments.
 var refused = set(`
 	if then else elif fi for while until do done case esac in select function time coproc foreach end repeat
 	nocorrect noglob always namespace and or not begin switch exec eval command builtin source
@@ -31,9 +31,9 @@ var refused = set(`
 	dirh nextd prevd funced funcsave isatty la ll psub export fish_add_path fish_config
 `)
 
-// starters are programs that start another command, which their arguments name
-// or which they read. An allow rule applies to them only if it names every
-// word.
+// starters are programs that start another command, which they take from their
+// arguments or read from elsewhere. An allow rule applies to them only if it
+// spells out every word.
 var starters = set(`
 	sudo doas su runuser env nohup nice ionice chrt taskset xargs parallel timeout stdbuf setsid watch chroot
 	unshare nsenter flock script strace ltrace gdb valgrind busybox toybox entr ssh time exec command builtin
@@ -41,11 +41,11 @@ var starters = set(`
 	sh bash dash zsh ksh ksh93 mksh ash yash fish rbash rksh csh tcsh nu pwsh powershell cmd
 `)
 
-// otherShells are words in the name of a tool, or names of a shell, whose lines
-// are not read like those of a POSIX shell.
+// otherShells are words in the name of a tool, or names of a shell, that mean
+// that lines are not read as in a POSIX shell.
 var otherShells = set(`powershell pwsh cmd batch nu nushell csh tcsh xonsh elvish rc es`)
 
-// knownShells are the shells that a field named shell may name.
+// knownShells are the shells that are accepted in a field named shell.
 var knownShells = set(`sh bash dash ash ksh ksh93 mksh zsh yash fish`)
 
 func set(words string) map[string]bool {
@@ -57,14 +57,14 @@ func set(words string) map[string]bool {
 }
 
 // program returns the name of a program without its directory and in lower
-// case, as some file systems ignore case.
+// case, because some file systems ignore case.
 func program(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
 }
 
-// starts reports whether a command starts another one, or changes files by
-// means that look like a search.
+// starts reports whether a command starts another one, or changes files
+// although it seems to search only.
 func starts(words []string) bool {
 	name := program(words[0])
 	if name == "find" {

@@ -11,16 +11,16 @@ const maxPlain = 1000
 
 // call is one simple command of a plain line.
 type call struct {
-	// after is the operator before the command: empty for the first one, or
-	// one of && || ; and |.
+	// after is the operator before the command: &&, ||, ; or |. It is empty for
+	// the first command.
 	after string
 	words []string
 }
 
 // plain returns the commands of a plain line. A plain line is one that sh,
-// bash, dash, ash, ksh, mksh, zsh, yash and fish read alike: simple commands
-// joined by &&, ||, ; and |, whose words are bare ASCII or one quoted piece,
-// without expansions. The error states why a line is not plain.
+// bash, dash, ash, ksh, mksh, zsh, yash and fish read in the same way: simple
+// commands joined by &&, ||, ; and |, whose words are bare ASCII or one quoted
+// piece, without expansions. The error is the reason why a line is not plain.
 //
 // The grammar, in EBNF:
 //
@@ -36,7 +36,8 @@ type call struct {
 //	barechar = letter | digit | "." "_" "+" "-" "/" "," ":" "@" "%" "=" ;
 //	quoted   = "'" { single } "'" | '"' { double } '"' ;
 //
-// TestShellsAgree executes what plain accepts and compares.
+// TestShellsAgree runs lines that plain accepts in real shells and compares the
+// results.
 func plain(line string) ([]call, error) {
 	if len(line) > maxPlain {
 		return nil, fmt.Errorf("the line is longer than %d bytes", maxPlain)
@@ -69,7 +70,7 @@ func plain(line string) ([]call, error) {
 		}
 	}
 	if t.rest != "" {
-		return nil, fmt.Errorf("the shell gives %q outside quotes a meaning", t.rest[:1])
+		return nil, fmt.Errorf("%q has a special meaning outside quotes", t.rest[:1])
 	}
 	return calls, nil
 }
@@ -91,8 +92,8 @@ func (t *tokenizer) blanks() bool {
 	return len(t.rest) < before
 }
 
-// operator takes the operator between two commands and returns it. It returns
-// the empty string at the end, or where no operator follows.
+// operator consumes the operator between two commands and returns it. It
+// returns an empty string at the end of the line, or if no operator follows.
 func (t *tokenizer) operator() string {
 	t.blanks()
 	for _, op := range []string{"&&", "||", ";", "|"} {
@@ -111,15 +112,15 @@ func (t *tokenizer) ended() bool {
 
 var redirects = []string{">/dev/null", "> /dev/null", "2>/dev/null", "2> /dev/null", "2>&1"}
 
-// command takes a simple command: a name, words, and redirections.
+// command consumes a simple command: a name, words, and redirections.
 func (t *tokenizer) command() (words []string, redirected bool, err error) {
 	name := span(t.rest, isNameChar)
 	if name == "" {
-		return nil, false, errors.New("no command name follows where one is needed")
+		return nil, false, errors.New("a command name is missing")
 	}
 	t.rest = t.rest[len(name):]
 	if !t.ended() {
-		return nil, false, fmt.Errorf("the name %q goes on with %q", name, t.rest[:1])
+		return nil, false, fmt.Errorf("the command name %q is followed by %q", name, t.rest[:1])
 	}
 	words = []string{name}
 	for t.blanks() {
@@ -155,7 +156,7 @@ func (t *tokenizer) redirect() bool {
 	return false
 }
 
-// word takes a word. It reports false where none begins.
+// word consumes a word. It returns false if no word follows.
 func (t *tokenizer) word() (string, bool, error) {
 	bare := span(t.rest, isBareChar)
 	if err := checkBare(bare); err != nil {
@@ -170,12 +171,12 @@ func (t *tokenizer) word() (string, bool, error) {
 		return "", false, nil
 	}
 	if !t.ended() {
-		return "", false, fmt.Errorf("the word %q goes on with %q", bare+quoted, t.rest[:1])
+		return "", false, fmt.Errorf("the word %q is followed by %q", bare+quoted, t.rest[:1])
 	}
 	return bare + quoted, true, nil
 }
 
-// quoted takes a quoted piece. It reports false where none begins.
+// quoted consumes a quoted piece. It returns false if no quote follows.
 func (t *tokenizer) quoted() (string, bool, error) {
 	if t.rest == "" || (t.rest[0] != '\'' && t.rest[0] != '"') {
 		return "", false, nil
@@ -186,9 +187,9 @@ func (t *tokenizer) quoted() (string, bool, error) {
 	case !closed:
 		return "", false, errors.New("a quote is not closed")
 	case quote == `"` && strings.ContainsAny(text, "$`\\!"):
-		return "", false, errors.New("double quotes hold $, a backquote, a backslash or an exclamation mark")
+		return "", false, errors.New("double quotes contain $, a backquote, a backslash or an exclamation mark")
 	case quote == `'` && (strings.Contains(text, `\\`) || strings.HasSuffix(text, `\`)):
-		return "", false, errors.New("single quotes hold two backslashes, or end in one")
+		return "", false, errors.New("single quotes contain two backslashes, or end in one")
 	}
 	t.rest = rest
 	return text, true, nil
@@ -210,29 +211,30 @@ func isNameChar(c byte) bool { return isAlnum(c) || strings.IndexByte("._+-/", c
 
 func isBareChar(c byte) bool { return isNameChar(c) || strings.IndexByte(",:@%=", c) >= 0 }
 
-// checkBare refuses bare words that a shell expands.
+// checkBare returns an error for a bare word that a shell expands.
 func checkBare(s string) error {
 	if strings.HasPrefix(s, "%") {
-		return errors.New("a word begins with %, which fish and job control expand")
+		return errors.New("a word starts with %, which fish and job control expand")
 	}
 	if len(s) >= 3 && strings.Trim(s, ".") == "" {
 		return errors.New("a word of three or more dots can be a global alias")
 	}
 	for n := range len(s) {
 		if s[n] == '=' && (n == 0 || !isAlnum(s[n-1]) && s[n-1] != '_' && s[n-1] != '-') {
-			return errors.New("= does not follow a letter, a digit, _ or -, and zsh may expand it")
+			return errors.New("an equal sign that does not follow a letter, a digit, _ or - may be expanded by zsh")
 		}
 	}
 	return nil
 }
 
-// checkName refuses names that shells do not look up as programs alike.
+// checkName returns an error for a name that some shells do not look up as a
+// program.
 func checkName(s string) error {
 	switch {
 	case !isLetter(s[0]) && s[0] != '/' && !strings.HasPrefix(s, "./") && !strings.HasPrefix(s, "../"):
-		return fmt.Errorf("the command name %q does not begin with a letter, /, ./ or ../", s)
+		return fmt.Errorf("the command name %q does not start with a letter, /, ./ or ../", s)
 	case isLetter(s[0]) && strings.Contains(s, "/"):
-		return fmt.Errorf("some shells look for the command name %q in PATH; write ./%s", s, s)
+		return fmt.Errorf("some shells search PATH for the command name %q; write ./%s", s, s)
 	case strings.HasSuffix(s, "/") || strings.Trim(s, "./") == "":
 		return fmt.Errorf("the command name %q is a directory", s)
 	case refused[s]:
@@ -241,13 +243,14 @@ func checkName(s string) error {
 	return nil
 }
 
-// checkCD refuses a cd after which it is not known where commands run.
+// checkCD returns an error for a cd after which the location of commands is
+// unknown.
 func checkCD(nth int, words []string, redirected bool, after, rest string) error {
 	switch {
 	case nth > 1:
 		return errors.New("cd is not the first command")
 	case len(words) != 2 || words[1] == "" || words[1][0] == '-' || words[1][0] == '+' || redirected:
-		return errors.New("cd does not have exactly one directory as its argument")
+		return errors.New("cd needs exactly one directory as its argument")
 	case after != "&&" && (after != "" || rest != ""):
 		return errors.New("cd is followed by something other than &&")
 	}

@@ -1,8 +1,8 @@
-// Package policy rules on what agents want to do, by ordered rules: it is
-// allowed, denied, or asked about. The first rule that matches a part decides
-// about that part, and the rulings of all parts are joined. An allow rule
-// applies only to what the package fully understands, such as a plain shell
-// line; ask and deny rules apply to all that may be meant.
+// Package policy evaluates what agents want to do, with ordered rules that
+// allow it, deny it, or ask people. The first rule that matches a part decides
+// on that part, and the rulings of all parts are joined. An allow rule applies
+// only to what the package fully understands, such as a plain shell line. Ask
+// and deny rules apply to everything that may match.
 package policy
 
 import (
@@ -18,44 +18,47 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rule is one rule. Every condition that is set must hold; one with several
-// patterns holds if one of them does. Patterns are globs, in which * is any
-// text and ? any character, or regular expressions (RE2) between slashes that
-// must match the whole.
+// Rule is one rule. All of its conditions must hold. A condition with several
+// patterns holds if one of them matches. Patterns are globs, in which * matches
+// any text and ? any character, or regular expressions (RE2) between slashes
+// that must match the complete text.
 type Rule struct {
 	Name   string   `json:"name"`
 	Agents []string `json:"agents,omitempty"`
 	Tools  []string `json:"tools,omitempty"`
 	// Command is matched against the words of each command of a shell line.
 	Command []string `json:"command,omitempty"`
-	// Options are the only words beginning with - that an allow, or a grant by
-	// rule, covers where a wildcard of Command matches them. Nil means any.
+	// Options lists the options (words that start with -) that an allow rule,
+	// or a grant by the rule, covers when a wildcard in Command matches them.
+	// Nil means any option.
 	Options []string `json:"options"`
-	// Path is matched against every file that the input names.
+	// Path is matched against every file in the input.
 	Path []string `json:"path,omitempty"`
-	// Input patterns by field, as in "env.name"; lists are looked into.
+	// Input maps fields, such as "env.name", to patterns. Items of lists are
+	// matched as well.
 	Input map[string]string `json:"input,omitempty"`
 	Where []string          `json:"where,omitempty"`
 
 	Then bridge.Effect `json:"then"`
-	Set  bridge.Ruling `json:"set"` // what an ask changes
-	// GrantByRule makes a grant cover all that the rule matches in the same
-	// location, and not this request alone.
+	Set  bridge.Ruling `json:"set"` // settings of an ask rule
+	// GrantByRule means that a grant covers everything that the rule matches in
+	// the same location, instead of one exact request.
 	GrantByRule bool `json:"grant_by_rule,omitempty"`
 }
 
-// Risk is a named level; in a list of them, the worst is last.
+// Risk is a named risk level. Lists of risk levels are ordered from lowest to
+// highest.
 type Risk struct {
 	Name    string
 	Quorum  int
 	Confirm string
 }
 
-// Step is the result of one rule for one part of an act.
+// Step is the result of one rule for one part of an action.
 type Step struct {
-	// Command is the part, if it is a command or a line of them.
+	// Command is the part if it is a command or a line of commands.
 	Command string `json:"command,omitempty"`
-	// Reading names the way in which the part was read.
+	// Reading is the way in which the part was read.
 	Reading string `json:"reading,omitempty"`
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
@@ -78,17 +81,18 @@ type compiled struct {
 	command, options    []wordPattern
 	anyPath, anyWhere   patterns
 	input               []field
-	key                 string // of a grant by the rule
+	key                 string // key of a grant by the rule
 }
 
 type field struct {
 	name    string
-	names   []string // split at dots
+	names   []string // name split at dots
 	pattern patterns
 	anyCase patterns
 }
 
-// New checks a set of rules. Its errors name every rule that is wrong.
+// New returns the policy with the given rules and risk levels. The errors name
+// every invalid rule.
 func New(rules []Rule, risks []Risk) (*Policy, []error) {
 	p := &Policy{risks: risks}
 	var errs []error
@@ -144,20 +148,20 @@ func (c *compiled) compile(bad func(string, ...any)) {
 			bad("input.%s: %v", name, err)
 			continue
 		}
-		anyCase, _ := compile([]string{c.Input[name]}, true) // it compiled with regard to case
+		anyCase, _ := compile([]string{c.Input[name]}, true) // it has compiled with case sensitivity before
 		c.input = append(c.input, field{name, strings.Split(name, "."), pattern, anyCase})
 	}
 }
 
-// checkAllow checks what a rule that allows, or that grants may cover, says
-// about commands.
+// checkAllow checks the command of a rule that allows, or that grants may
+// cover.
 func (c compiled) checkAllow(bad func(string, ...any)) {
 	if c.Options != nil && (len(c.Command) == 0 || c.Then != bridge.EffectAllow && !c.GrantByRule) {
-		bad("options: only with command, and with then: allow or grant: rule")
+		bad("options: requires command, and then: allow or grant: rule")
 	}
 	for n, o := range c.options {
 		if o.re == nil && (len(o.words) != 1 || o.split != nil) {
-			bad("options: %q is not one word", c.Options[n])
+			bad("options: %q is not a single word", c.Options[n])
 		}
 	}
 	if c.Then != bridge.EffectAllow && !c.GrantByRule {
@@ -168,15 +172,16 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 		case p.split != nil:
 			bad("command: %q: %v", c.Command[n], p.split)
 		case p.open():
-			bad("command: %q would match any program; begin with the name of the program", c.Command[n])
+			bad("command: %q would match any program; start with the name of the program", c.Command[n])
 		}
 	}
 	if c.Then == bridge.EffectAllow && len(c.Tools)+len(c.Command)+len(c.Path)+len(c.Input) == 0 {
-		bad("then: allow needs tools, command, path or input")
+		bad("then: allow requires tools, command, path or input")
 	}
 }
 
-// key identifies a rule with all that it says and with its risk level.
+// key returns a hash of a rule with all its settings and those of its risk
+// level.
 func (p *Policy) key(c compiled) string {
 	risk := Risk{}
 	if n := p.rank(c.Set.Risk); n >= 0 {
@@ -187,18 +192,18 @@ func (p *Policy) key(c compiled) string {
 		Risk Risk `json:"risk"`
 	}{c.Rule, risk})
 	if err != nil {
-		panic(err) // texts, numbers and maps of them
+		panic(err) // strings, numbers and maps of them always encode
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
 
-// checkEffect checks what a rule does.
+// checkEffect checks the effect of a rule and its settings.
 func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	switch c.Then {
 	case bridge.EffectAllow, bridge.EffectDeny:
 		if !reflect.DeepEqual(c.Set, bridge.Ruling{Reason: c.Set.Reason}) || c.GrantByRule {
-			bad("then: %s asks no one, so only reason goes with it", c.Then)
+			bad("then: %s asks no one, so only reason is allowed with it", c.Then)
 		}
 	case bridge.EffectAsk:
 		if c.Set.Risk != "" && p.rank(c.Set.Risk) < 0 {
@@ -217,18 +222,18 @@ func (p *Policy) checkEffect(c compiled, bad func(string, ...any)) {
 	}
 }
 
-// unreachable finds rules after one that matches everything.
+// unreachable returns an error for rules after one that matches everything.
 func (p *Policy) unreachable() []error {
 	for n, c := range p.rules {
 		conditions := len(c.Agents) + len(c.Tools) + len(c.Command) + len(c.Path) + len(c.Input) + len(c.Where)
 		if n+1 < len(p.rules) && c.Then != bridge.EffectAllow && conditions == 0 {
-			return []error{fmt.Errorf("policy[%d]: %q matches everything, so no later rule is reached", n, c.Name)}
+			return []error{fmt.Errorf("policy[%d]: %q matches everything, so later rules are never reached", n, c.Name)}
 		}
 	}
 	return nil
 }
 
-// rank is the index of a risk level, or -1.
+// rank returns the index of a risk level, or -1 if it is unknown.
 func (p *Policy) rank(risk string) int {
 	return slices.IndexFunc(p.risks, func(r Risk) bool { return r.Name == risk })
 }

@@ -30,7 +30,7 @@ func rules(t testing.TB) *policy.Policy {
 }
 
 func line(s string) json.RawMessage {
-	raw, _ := json.Marshal(map[string]string{"command": s}) // a map of texts always marshals
+	raw, _ := json.Marshal(map[string]string{"command": s}) // a map of strings always encodes
 	return raw
 }
 
@@ -65,16 +65,16 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	if r := p.Judge(bridge.Act{Tool: "Bash", Input: line("git push x")}); r.Quorum != 2 || r.Risk != "high" || len(r.Grants) != 1 || r.Grants[0].Covers != "`git push *`" {
-		t.Errorf("the risk's rules are not applied: %+v", r)
+		t.Errorf("the ruling ignores the settings of the risk level: %+v", r)
 	}
-	// A grant of what the rule covers does not cover what comes with it.
+	// A grant by the rule does not cover other commands of the line.
 	if r := p.Judge(bridge.Act{Tool: "Bash", Input: line("git push x; make clean")}); r.Quorum != 2 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestNeverMilder checks that a ruling is never milder than that on one of its
-// commands.
+// TestNeverMilder checks that the ruling on a line is never milder than the
+// ruling on one of its commands.
 func TestNeverMilder(t *testing.T) {
 	t.Parallel()
 	p := rules(t)
@@ -87,7 +87,7 @@ func TestNeverMilder(t *testing.T) {
 		s := alone
 		for range rapid.IntRange(1, 5).Draw(t, "wraps") {
 			wraps := []string{"ls; %", "% && ls", "ls | %", "( % )", "{ %; }", "ls || %", "echo $( % )", "if ls; then %\nfi", "while %\ndo ls; done", "% > /dev/null"}
-			if !strings.ContainsAny(s, "(){};|&\n$>") { // before a simple command only
+			if !strings.ContainsAny(s, "(){};|&\n$>") { // only before a simple command
 				wraps = append(wraps, "! %", "sudo %", "nice -n 5 %", "time %", "env A=1 %", "timeout 5 nohup %", "/usr/bin/env %")
 			}
 			s = rapid.SampledFrom(wraps).Draw(t, "wrap")
@@ -110,15 +110,15 @@ func TestCheck(t *testing.T) {
 	for _, err := range errs {
 		text += err.Error() + "\n"
 	}
-	for _, want := range []string{`policy[0]: then: unknown effect "maybe"`, `policy[1]: name: duplicate name "a"`, "policy[1]: command:", "policy[2]: then: allow asks no one", "policy[3]: tools:", `policy[3]: risk: unknown risk level "none"`, `policy[3]: scopes: unknown scope "ever"`, "policy[3]: on_timeout", "no later rule is reached"} {
+	for _, want := range []string{`policy[0]: then: unknown effect "maybe"`, `policy[1]: name: duplicate name "a"`, "policy[1]: command:", "policy[2]: then: allow asks no one", "policy[3]: tools:", `policy[3]: risk: unknown risk level "none"`, `policy[3]: scopes: unknown scope "ever"`, "policy[3]: on_timeout", "later rules are never reached"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not reported: %s", want, text)
 		}
 	}
 }
 
-// TestHostileLines checks that lines nested or repeated beyond reason are
-// evaluated soon, and never allowed.
+// TestHostileLines checks that lines with extreme nesting or repetition are
+// evaluated quickly and never allowed.
 func TestHostileLines(t *testing.T) {
 	t.Parallel()
 	p := rules(t)
@@ -135,8 +135,8 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
-// FuzzJudge checks that no line is allowed after rm -rf /, and that every line
-// is evaluated in time.
+// FuzzJudge checks that no line is allowed that contains rm -rf /, and that
+// every line is evaluated in time.
 func FuzzJudge(f *testing.F) {
 	p := rules(f)
 	f.Add("ls && rm -rf /")

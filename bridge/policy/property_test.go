@@ -31,8 +31,8 @@ func drawRules(t *rapid.T) []Rule {
 	return rules
 }
 
-// TestJoinedProperty checks that the ruling on a line satisfies that on each of
-// its commands.
+// TestJoinedProperty checks that the ruling on a line satisfies the ruling on
+// each of its commands.
 func TestJoinedProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -61,7 +61,8 @@ func TestJoinedProperty(t *testing.T) {
 	})
 }
 
-// milder states in what a ruling does not satisfy that on a part.
+// milder returns the first setting of a ruling that does not satisfy the ruling
+// on a part.
 func milder(p *Policy, whole, part bridge.Ruling) string {
 	if slices.Index(severity, whole.Effect) < slices.Index(severity, part.Effect) {
 		return "effect"
@@ -113,8 +114,8 @@ func milder(p *Policy, whole, part bridge.Ruling) string {
 	return ""
 }
 
-// TestAllowedProperty checks that what is allowed is a plain line of which an
-// allow rule names every command, for lines of all kinds.
+// TestAllowedProperty checks, for generated lines of all kinds, that only plain
+// lines are allowed, and only if an allow rule names each of their commands.
 func TestAllowedProperty(t *testing.T) {
 	t.Parallel()
 	p := broad(t)
@@ -128,7 +129,7 @@ func TestAllowedProperty(t *testing.T) {
 		}
 		calls, err := plain(text)
 		if err != nil {
-			t.Fatalf("%q is allowed and not plain: %v", text, err)
+			t.Fatalf("%q is allowed but not plain: %v", text, err)
 		}
 		for _, c := range calls {
 			if !names[c.words[0]] {

@@ -12,19 +12,19 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// input is an act, read once for all rules.
+// input is an action, parsed once for all rules.
 type input struct {
 	bridge.Act
 	tree   any
-	lines  []*line // every command that it holds, in every reading
+	lines  []*line // every command in the input, in every reading
 	files  []file
 	leaves []leaf
-	// doubts are the reasons why no rule may allow it, or a grant by a rule
-	// cover it.
+	// doubts are the reasons why no rule may allow the input and no grant by a
+	// rule may cover it.
 	doubts []string
 }
 
-// maxDepth is the depth to which fields of an input are read.
+// maxDepth is the depth to which the fields of an input are read.
 const maxDepth = 32
 
 func read(a bridge.Act) *input {
@@ -37,8 +37,8 @@ func read(a bridge.Act) *input {
 		in.tree, err = decode(canonical)
 	}
 	if err != nil {
-		in.doubt("the input cannot be read in one way only")
-		in.tree, _ = decode(a.Input) // nil if that cannot be read either
+		in.doubt("the input is ambiguous")
+		in.tree, _ = decode(a.Input) // nil if that fails as well
 		in.lines = append(in.lines, &line{raw: string(a.Input), err: err})
 	}
 	switch v := in.tree.(type) {
@@ -51,7 +51,7 @@ func read(a bridge.Act) *input {
 	}
 	for _, l := range in.lines {
 		if s := otherShell(a.Tool); s != "" && l.err == nil {
-			l.err = fmt.Errorf("the tool is named after %s, which reads lines in another way", s)
+			l.err = fmt.Errorf("the tool is named after %s, which reads lines differently", s)
 		}
 	}
 	return in
@@ -74,7 +74,7 @@ func (in *input) doubt(format string, args ...any) {
 	in.doubts = append(in.doubts, fmt.Sprintf(format, args...))
 }
 
-// object reads the fields of an object, wherever it is in the input.
+// object reads the fields of an object at any depth of the input.
 func (in *input) object(prefix string, fields map[string]any, depth int) {
 	if depth > maxDepth {
 		in.doubt("the input is nested too deeply")
@@ -85,7 +85,7 @@ func (in *input) object(prefix string, fields map[string]any, depth int) {
 	for _, name := range names {
 		n := normal(name)
 		if other, ok := byName[n]; ok {
-			in.doubt("the fields %q and %q can be taken for the same", other, name)
+			in.doubt("the fields %q and %q are easily confused", other, name)
 		}
 		byName[n] = name
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -101,7 +101,7 @@ func (in *input) object(prefix string, fields map[string]any, depth int) {
 		case commandNames[normal(name)]:
 			in.command(name, v, args)
 		case normal(name) == "shell" && !isShellField(v):
-			in.doubt("the field %q does not name a shell that reads plain lines", name)
+			in.doubt("the field %q names a shell that does not read plain lines", name)
 			in.command(name, v, nil)
 		case hasArgs && argsNames[normal(name)]:
 		case isPathName(name):
@@ -118,7 +118,7 @@ func isShellField(v any) bool {
 }
 
 // started reads a program with its argument list, as nod run sends it. It
-// returns the fields that it has read.
+// returns the names of the fields that it has read.
 func (in *input) started(fields map[string]any, names []string) map[string]bool {
 	var programName, argvName string
 	for _, name := range names {
@@ -135,17 +135,17 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 	program, ok := fields[programName].(string)
 	argv, listed := texts(fields[argvName])
 	if !ok || !listed || len(argv) == 0 {
-		in.doubt("program is not a text, or argv is not a list of texts")
+		in.doubt("program is not a string, or argv is not a list of strings")
 		return nil
 	}
 	l := startedLine(program, argv)
 	in.lines = append(in.lines, l)
-	if l.err != nil { // a program such as busybox goes by the name that it is given
+	if l.err != nil { // a program such as busybox acts by the name that it is started with
 		in.lines = append(in.lines, wordLine(argv))
 	}
 	skip := map[string]bool{programName: true, argvName: true}
 	if in.Tool == "run" {
-		for _, name := range []string{"host", "user"} { // where it runs, for people to read
+		for _, name := range []string{"host", "user"} { // shown to people, without an effect
 			if _, ok := fields[name].(string); ok {
 				skip[name] = true
 			}
@@ -154,7 +154,7 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 	return skip
 }
 
-// arguments returns the arguments that a field next to a command holds.
+// arguments returns the arguments in the fields next to a command.
 func (in *input) arguments(fields map[string]any, names []string, skip map[string]bool) (args []string, ok bool) {
 	hasCommand := slices.ContainsFunc(names, func(name string) bool { return commandNames[normal(name)] })
 	if !hasCommand {
@@ -167,10 +167,10 @@ func (in *input) arguments(fields map[string]any, names []string, skip map[strin
 		list, listed := texts(fields[name])
 		if s, isText := fields[name].(string); isText {
 			list, listed = strings.Fields(s), true
-			in.doubt("the field %q is a text and not a list", name)
+			in.doubt("the field %q is a string and not a list", name)
 		}
 		if !listed || len(skip) > 0 {
-			in.doubt("the field %q is next to a command, and is not a list of texts for it", name)
+			in.doubt("the field %q is next to a command, but is not a list of strings", name)
 		}
 		args, ok = append(args, list...), ok || listed
 	}
@@ -193,8 +193,7 @@ func texts(v any) ([]string, bool) {
 	return out, true
 }
 
-// command reads a field that holds a command, a list of words, or a list of
-// commands.
+// command reads a field with a command, a list of words, or a list of commands.
 func (in *input) command(name string, v any, args []string) {
 	if s, ok := v.(string); ok {
 		if args == nil {
@@ -211,7 +210,7 @@ func (in *input) command(name string, v any, args []string) {
 	}
 	words, ok := texts(v)
 	if !ok || len(words) == 0 {
-		in.doubt("the field %q is neither a text nor a list of texts", name)
+		in.doubt("the field %q is neither a string nor a list of strings", name)
 		in.value(name, v, 0)
 		return
 	}
@@ -226,8 +225,9 @@ func (in *input) command(name string, v any, args []string) {
 	in.words(append(words, args...))
 }
 
-// words reads a list of words in two ways: as a program and its arguments, and
-// joined by blanks, as some tools do before they call a shell.
+// words reads a list of words in two ways: as a program with arguments, and as
+// a line joined by spaces, because some tools join the words before they start
+// a shell.
 func (in *input) words(words []string) {
 	l := wordLine(words)
 	joined := newLine(strings.Join(words, " "))
@@ -237,7 +237,7 @@ func (in *input) words(words []string) {
 	in.lines = append(in.lines, l)
 }
 
-// path reads a field that holds one path or several.
+// path reads a field with one or more paths.
 func (in *input) path(full, name string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
@@ -262,7 +262,7 @@ func (in *input) path(full, name string, v any, depth int) {
 		}
 	default:
 		if !weakNames[normal(name)] {
-			in.doubt("the field %q is not a text", full)
+			in.doubt("the field %q is not a string", full)
 		}
 		in.value(full, v, depth)
 	}
@@ -292,8 +292,8 @@ func (in *input) value(full string, v any, depth int) {
 	}
 }
 
-// place reports whether the place of an act can be compared with a pattern: it
-// has no .. and nothing that other programs read in another way.
+// place reports whether the location of an action can be compared with a
+// pattern: it contains no .. and no character that programs read differently.
 func (in *input) place() bool {
 	return in.Where != "" && path.Clean(in.Where) == in.Where && !slices.Contains(strings.Split(in.Where, "/"), "..") &&
 		!strings.ContainsFunc(in.Where, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' })

@@ -9,21 +9,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what ask and deny rules read.
+// Limits of what ask and deny rules read.
 const (
-	maxScripts  = 4        // scripts within scripts
-	maxScript   = 32 << 10 // bytes
+	maxScripts  = 4        // nested scripts
+	maxScript   = 32 << 10 // in bytes
 	maxCommands = 200
-	maxWrapped  = 8 // arguments of a command that could be the command it starts
+	maxWrapped  = 8 // number of arguments that may be the command that another one starts
 )
 
-// line is a command, or several, as one field of an input holds them.
+// line is the content of one field of an input: one or more commands.
 type line struct {
 	raw string
-	// calls are the commands if the line is plain, and err is nil.
+	// calls are the commands of a plain line, for which err is nil.
 	calls []call
-	err   error // why the line is not plain
-	// program is the path of what runs, if the input states it.
+	err   error // reason why the line is not plain
+	// program is the path of the program, if the input names it.
 	program string
 }
 
@@ -33,7 +33,7 @@ func newLine(raw string) *line {
 	return l
 }
 
-// wordLine is a program with arguments that no shell reads.
+// wordLine returns the line of a program with arguments that no shell reads.
 func wordLine(words []string) *line {
 	l := &line{raw: quote(words), calls: []call{{words: words}}}
 	if words[0] == "" {
@@ -41,7 +41,7 @@ func wordLine(words []string) *line {
 		return l
 	}
 	if span(words[0], isNameChar) != words[0] {
-		l.err = errors.New("the command name has a character that a shell reads in another way")
+		l.err = errors.New("the command name has a character with a special meaning in a shell")
 	} else if l.err = checkName(words[0]); l.err == nil && words[0] == "cd" {
 		l.err = errors.New("cd is a builtin of the shell")
 	}
@@ -49,7 +49,7 @@ func wordLine(words []string) *line {
 	return l
 }
 
-// startedLine is a program, by its path, with an argument list.
+// startedLine returns the line of a program with a path and an argument list.
 func startedLine(program string, argv []string) *line {
 	l := &line{raw: quote(append([]string{program}, argv[1:]...)), program: program}
 	l.calls = []call{{words: append([]string{program}, argv[1:]...)}}
@@ -59,7 +59,7 @@ func startedLine(program string, argv []string) *line {
 	case clean != program || !path.IsAbs(program):
 		l.err = errors.New("the program is not an absolute path")
 	case path.Base(argv[0]) != path.Base(program):
-		l.err = errors.New("the program is started under another name than its own")
+		l.err = errors.New("the program is started under a different name")
 	}
 	l.checkText()
 	return l
@@ -71,10 +71,11 @@ func (l *line) checkText() {
 	}
 }
 
-// trusted are the directories whose programs a rule may name without them.
+// trusted are the directories whose programs a rule may name without a
+// directory.
 var trusted = []string{"/bin", "/usr/bin", "/sbin", "/usr/sbin"}
 
-// names are the names by which an allow rule may know a command.
+// names returns the names by which an allow rule may refer to a command.
 func (l *line) names(words []string) []string {
 	if l.program != "" && slices.Contains(trusted, path.Dir(l.program)) {
 		return []string{l.program, path.Base(l.program)}
@@ -82,25 +83,25 @@ func (l *line) names(words []string) []string {
 	return words[:1]
 }
 
-// stripped is the line without quotes, backslashes and joined lines, with every
-// run of blanks made one.
+// stripped returns the line without quotes, backslashes and line continuations,
+// and with single spaces.
 func (l *line) stripped() string {
 	s := strings.NewReplacer("\\\r\n", "", "\\\n", "", "'", "", `"`, "", `\`, "").Replace(l.raw)
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// commands finds what a line may run, as well as it can: what it finds is
-// asked about or denied, and never a reason to allow.
+// commands collects the commands that a line may run. The result may be
+// incomplete or too large. It is a reason to ask or deny, but never to allow.
 type commands struct {
 	found [][]string
-	// outer are those of the line itself, and not what they start.
+	// outer are the commands of the line itself, without those that they start.
 	outer [][]string
 }
 
-// all returns every command of a line that is not plain.
+// all returns the commands in a line that is not plain.
 func (l *line) all() commands {
 	var c commands
-	if len(l.calls) > 0 { // words, and not a text
+	if len(l.calls) > 0 { // words instead of a text
 		c.outer = [][]string{l.calls[0].words}
 		c.command(l.calls[0].words, 0)
 		return c
@@ -114,7 +115,7 @@ func (l *line) all() commands {
 	return c
 }
 
-// within returns the commands that one command may start.
+// within returns the commands that a command may start.
 func within(words []string) [][]string {
 	var c commands
 	c.command(words, 0)
@@ -145,8 +146,8 @@ func (c *commands) script(line string, depth int) {
 	})
 }
 
-// pieces cuts a line between operators, for what the parser cannot read and
-// another shell may.
+// pieces splits a line at operators. It is for lines that the parser rejects
+// but another shell may accept.
 func (c *commands) pieces(line string, depth int) {
 	if len(line) > maxScript {
 		return
@@ -164,7 +165,7 @@ func (c *commands) pieces(line string, depth int) {
 	}
 }
 
-// reserved are words before a command.
+// reserved are words that may precede a command.
 var reserved = set("! if then elif else do while until coproc function and or not begin")
 
 // Commands that run text, or a script in their arguments.
@@ -173,7 +174,7 @@ var (
 	scripted   = set("sh bash dash zsh ksh mksh ash yash fish")
 )
 
-// command notes a command, and what it starts.
+// command adds a command and the commands that it starts.
 func (c *commands) command(words []string, depth int) {
 	known := func(w []string) bool { return slices.Equal(w, words) }
 	if len(c.found) >= maxCommands || slices.ContainsFunc(c.found, known) {
@@ -206,7 +207,7 @@ func (c *commands) command(words []string, depth int) {
 	}
 }
 
-// literal is a word as a command gets it, as far as that is known.
+// literal returns a word as a command receives it, as far as that is known.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
@@ -226,15 +227,15 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// unescaped removes backslashes before the characters that they escape, which
-// is any if none are given.
+// unescaped removes backslashes before the given characters, or before any
+// character if none are given.
 func unescaped(s, escapable string) string {
 	var b strings.Builder
 	for n := 0; n < len(s); n++ {
 		if s[n] == '\\' && n+1 < len(s) && (escapable == "" || strings.IndexByte(escapable, s[n+1]) >= 0) {
 			n++
 			if s[n] == '\n' {
-				continue // the line goes on
+				continue // a line continuation
 			}
 		}
 		b.WriteByte(s[n])

@@ -16,18 +16,20 @@ import (
 	"time"
 )
 
-// shell is one shell in one mode.
+// shell is a shell in one of its modes.
 type shell struct {
 	name    string
 	argv    []string
 	prelude string
-	stdin   bool // reads the script from stdin, as an interactive shell does
+	// If stdin is set, the shell reads the script from stdin, as an interactive
+	// shell does.
+	stdin bool
 }
 
 const zshOptions = "setopt extended_glob rc_quotes magic_equal_subst path_dirs ksh_glob glob_subst brace_ccl bang_hist glob_dots " +
 	"glob_assign interactive_comments rc_expand_param sh_word_split multios numeric_glob_sort auto_pushd null_glob hist_subst_pattern cdable_vars mark_dirs\n"
 
-// shells are all modes in which plain lines are run. Those that are not
+// shells are the modes in which plain lines are run. Shells that are not
 // installed are skipped.
 var shells = []shell{
 	{name: "bash", argv: []string{"bash", "--norc"}},
@@ -47,8 +49,8 @@ var shells = []shell{
 	{name: "fish", argv: []string{"fish", "--no-config"}},
 }
 
-// lab is a folder in which lines are run: programs that note how they were
-// called are the only ones in PATH.
+// lab is a directory in which lines are run. PATH contains only programs that
+// record how they are called.
 type lab struct {
 	t         testing.TB
 	root, dir string
@@ -83,19 +85,20 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-// decoys are files that a glob would find.
+// decoys are files that a glob would match.
 var decoys = []string{"a", "b", "ab", "-x", "z1", "a=b", "x.go", "src/a.ts"}
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// runnable reports whether the programs of a line can be replaced by markers.
+// runnable reports whether the programs of a line can be replaced with
+// recorders.
 func (l *lab) runnable(calls []call) bool {
 	return !slices.ContainsFunc(calls, func(c call) bool {
 		name := c.words[0]
 		if strings.Contains(name, "/") {
 			return !slices.Contains([]string{"./m", "../d/m", l.dir + "/m"}, name)
 		}
-		return name == "type" || name == "rec" // an alias of mksh, and a function here
+		return name == "type" || name == "rec" // an alias in mksh, and a function in the script
 	})
 }
 
@@ -104,7 +107,7 @@ func (l *lab) script(sh shell, lines []string, calls [][]call) string {
 	fish := strings.HasPrefix(sh.name, "fish")
 	var b strings.Builder
 	b.WriteString(sh.prelude)
-	show := "printf %s" // in one write, as the commands of a pipeline write at once
+	show := "printf %s" // a single write, because the commands of a pipeline write concurrently
 	if sh.name == "mksh" {
 		show = "print -rn --"
 	}
@@ -143,8 +146,9 @@ func (l *lab) script(sh shell, lines []string, calls [][]call) string {
 	return b.String()
 }
 
-// run runs lines in a shell. It returns a function for what ran, by line: ksh
-// does not wait for the first commands of a pipeline.
+// run runs lines in a shell. It returns a function that returns the commands
+// that ran, by line, because ksh does not wait for the first commands of a
+// pipeline.
 func (l *lab) run(sh shell, lines []string, calls [][]call, succeed bool) func() map[string][]string {
 	l.t.Helper()
 	l.runs++
@@ -173,14 +177,14 @@ func (l *lab) run(sh shell, lines []string, calls [][]call, succeed bool) func()
 	}
 	cmd.Dir = l.dir
 	cmd.Env = []string{"PATH=" + filepath.Join(l.root, "bin"), "HOME=" + filepath.Join(l.root, "home"), "LC_ALL=C", "LOG=" + log, "RET=" + ret, "LINE=none", "LAB=" + l.root, "PS1=", "TERM=dumb"}
-	_ = cmd.Run() // the status is that of the last line
+	_ = cmd.Run() // only the status of the last line
 	if ctx.Err() != nil {
-		l.t.Errorf("%s did not end", sh.name)
+		l.t.Errorf("%s did not exit", sh.name)
 	}
 	return func() map[string][]string { return l.read(log) }
 }
 
-// read returns the commands of a log, by line.
+// read returns the commands in a log, by line.
 func (l *lab) read(log string) map[string][]string {
 	l.t.Helper()
 	raw, err := os.ReadFile(log)
@@ -188,18 +192,19 @@ func (l *lab) read(log string) map[string][]string {
 		l.t.Fatal(err)
 	}
 	ran := map[string][]string{}
-	for record := range bytes.SplitSeq(raw, []byte("\x02")) { // a newline would end a write of bash
+	for record := range bytes.SplitSeq(raw, []byte("\x02")) { // bash would split a write at a newline
 		if n, rest, ok := strings.Cut(string(record), "\x01"); ok {
 			ran[n] = append(ran[n], rest)
 		}
 	}
 	for n := range ran {
-		slices.Sort(ran[n]) // the commands of a pipeline run at once
+		slices.Sort(ran[n]) // the commands of a pipeline run concurrently
 	}
 	return ran
 }
 
-// expected returns the commands that run if every command succeeds, or if every one fails.
+// expected returns the commands that run if every command succeeds, or if every
+// command fails.
 func expected(calls []call, succeed bool) []string {
 	var out []string
 	status, run := true, true
@@ -221,8 +226,8 @@ func expected(calls []call, succeed bool) []string {
 	return out
 }
 
-// differences runs lines and returns those of which other commands ran than
-// the calls state.
+// differences runs lines and returns those that ran other commands than calls
+// lists.
 func (l *lab) differences(sh shell, lines []string, calls [][]call, succeed bool) []string {
 	l.t.Helper()
 	read := l.run(sh, lines, calls, succeed)
@@ -248,14 +253,14 @@ func (l *lab) differences(sh shell, lines []string, calls [][]call, succeed bool
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if len(entries) != len(decoys)+1 { // src/a.ts is within src
+	if len(entries) != len(decoys)+1 { // src/a.ts is in src
 		out = append(out, fmt.Sprintf("%s: files were made or removed: %v", sh.name, entries))
 	}
 	return out
 }
 
-// batch makes lines and runs those that are plain in all shells. It returns how
-// many were made, and how many of them were plain.
+// batch generates lines and runs the plain ones in all shells. It returns the
+// number of lines, and how many of them were plain.
 func (l *lab) batch(r *rand.Rand, count int, extra ...string) (made, ran int) {
 	l.t.Helper()
 	var lines []string
@@ -285,9 +290,10 @@ func (l *lab) batch(r *rand.Rand, count int, extra ...string) (made, ran int) {
 }
 
 // TestShellsAgree checks that every shell runs exactly the commands that plain
-// returns, with those words: for the hostile lines, and for 10,000 generated
-// ones, or as many as it makes in the time that NOD_SHELLS holds. make fuzz sets
-// it. Go's own fuzzing gives up on an input that takes as long as a batch can.
+// returns, with the same words. It runs the hostile lines and 10,000 generated
+// ones, or as many as fit in the duration NOD_SHELLS, which make fuzz sets. It
+// does not use Go's fuzzing, which abandons inputs that take as long as a batch
+// can.
 func TestShellsAgree(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bash", "sh"} {
@@ -311,14 +317,14 @@ func TestShellsAgree(t *testing.T) {
 		m, n := l.batch(r, 1000)
 		made, ran = made+m, ran+n
 	}
-	t.Logf("%d lines made, %d of them plain and run in %d shells", made, ran, l.runs/(batches+1))
+	t.Logf("%d lines generated, %d of them plain and run in %d shells", made, ran, l.runs/(batches+1))
 	if ran < made/10 {
 		t.Errorf("only %d of %d lines were plain", ran, made)
 	}
 }
 
-// TestShellsDiffer checks that the comparison sees a difference: each line is
-// said to be a command with these words, and is not.
+// TestShellsDiffer checks that the comparison detects differences: each line is
+// listed with commands that it does not run.
 func TestShellsDiffer(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -338,7 +344,7 @@ func TestShellsDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if slices.Equal(ran["0"], expected(says[0], true)) && len(entries) == len(decoys)+1 {
-			t.Errorf("%s: no difference is seen for %q", c.shell, c.line)
+			t.Errorf("%s: no difference detected for %q", c.shell, c.line)
 		}
 		if err := os.RemoveAll(filepath.Join(l.dir, "f")); err != nil {
 			t.Fatal(err)
@@ -347,8 +353,8 @@ func TestShellsDiffer(t *testing.T) {
 }
 
 // TestRefusedNames checks that every builtin, reserved word and alias that a
-// shell lists is refused as a command name, except those that only pass their
-// arguments on.
+// shell lists is refused as a command name, except those that do not evaluate
+// their arguments.
 func TestRefusedNames(t *testing.T) {
 	t.Parallel()
 	stay := set("cd cat echo false kill pwd realpath sleep true type which")

@@ -10,22 +10,22 @@ import (
 )
 
 // wordPattern is a pattern for the words of a command. It is either a list of
-// words, of which a last * stands for any that follow, or a regular expression
-// for the words as quote joins them.
+// words, in which a final * matches any further words, or a regular expression
+// for the words as joined by quote.
 type wordPattern struct {
 	words []wordGlob
 	rest  bool // any words may follow
 	re    *regexp.Regexp
-	loose *regexp.Regexp // the same for a text, in any case: for ask and deny
-	split error          // why the pattern cannot be split into words
+	loose *regexp.Regexp // case-insensitive, for ask and deny rules
+	split error          // reason why the pattern cannot be split into words
 }
 
 // wordGlob is a pattern for one word.
 type wordGlob struct {
-	text    string         // if re is nil
-	re      *regexp.Regexp // of a word with * or ? outside quotes
-	folded  *regexp.Regexp // the same without regard to case
-	anyName bool           // begins with * or ?
+	text    string         // used if re is nil
+	re      *regexp.Regexp // for a word with * or ? outside quotes
+	folded  *regexp.Regexp // the case-insensitive form of re
+	anyName bool           // starts with * or ?
 }
 
 func (g wordGlob) match(word string) bool {
@@ -61,7 +61,7 @@ func compileWordPattern(s string) (wordPattern, error) {
 		return p, err
 	}
 	p.words, p.split = splitPattern(s)
-	if n := len(p.words); n > 1 && p.words[n-1].re != nil && p.words[n-1].text == "*" { // and not '*' in quotes
+	if n := len(p.words); n > 1 && p.words[n-1].re != nil && p.words[n-1].text == "*" { // an unquoted *
 		p.words, p.rest = p.words[:n-1], true
 	}
 	return p, nil
@@ -69,8 +69,8 @@ func compileWordPattern(s string) (wordPattern, error) {
 
 func isExpression(s string) bool { return len(s) > 1 && s[0] == '/' && s[len(s)-1] == '/' }
 
-// compileText compiles a glob or an expression between slashes for a whole
-// text.
+// compileText compiles a glob, or a regular expression between slashes, that
+// must match a complete text.
 func compileText(s string, fold bool) (*regexp.Regexp, error) {
 	flags := "(?s)"
 	if fold {
@@ -78,7 +78,7 @@ func compileText(s string, fold bool) (*regexp.Regexp, error) {
 	}
 	if isExpression(s) {
 		inner := s[1 : len(s)-1]
-		if _, err := regexp.Compile(inner); err != nil { // before a group can close what it does not open
+		if _, err := regexp.Compile(inner); err != nil { // check inner alone, because the group around it could hide an unmatched parenthesis
 			return nil, err
 		}
 		return regexp.Compile(flags + `^(?:` + inner + `)$`)
@@ -94,7 +94,7 @@ func globExpression(s string) string {
 	return strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(s))
 }
 
-// splitPattern splits a pattern at blanks. In quotes, * and ? are themselves.
+// splitPattern splits a pattern at spaces. Quoted * and ? are literal.
 func splitPattern(s string) ([]wordGlob, error) {
 	var out []wordGlob
 	for s = strings.Trim(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
@@ -120,7 +120,7 @@ func splitPattern(s string) ([]wordGlob, error) {
 		g := wordGlob{text: text.String()}
 		if glob {
 			g.anyName = first == '*' || first == '?'
-			g.re = regexp.MustCompile(`(?s)^` + expr.String() + `$`) // made of quoted text and wildcards
+			g.re = regexp.MustCompile(`(?s)^` + expr.String() + `$`) // built from quoted text and wildcards
 			g.folded = regexp.MustCompile(`(?is)^` + expr.String() + `$`)
 		}
 		out = append(out, g)
@@ -128,12 +128,12 @@ func splitPattern(s string) ([]wordGlob, error) {
 	return out, nil
 }
 
-// exact reports whether the words are those of the pattern, and which of them
-// the pattern spells out. The first word may go by any of the names.
+// exact reports whether the words match the pattern, and which of them the
+// pattern spells out. The first word may match under any of the names.
 func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok bool) {
 	spelled = make([]bool, len(words))
 	if p.re != nil {
-		// With a blank in it, one word could look like several.
+		// A word that contains a space could look like several words.
 		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, " ") }) {
 			return nil, false
 		}
@@ -160,7 +160,7 @@ func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok b
 	return spelled, true
 }
 
-// one reports whether the pattern is for a word alone, and matches it.
+// one reports whether the pattern consists of one word that matches.
 func (p wordPattern) one(word string) bool {
 	if p.re != nil {
 		return p.re.MatchString(word)
@@ -168,8 +168,8 @@ func (p wordPattern) one(word string) bool {
 	return len(p.words) == 1 && p.words[0].match(word)
 }
 
-// about reports whether a command is one that the pattern means: without regard
-// to case or to the directory of the name, by words or as a text.
+// about reports whether a command may match the pattern, regardless of case and
+// of the directory of its name, either by words or as text.
 func (p wordPattern) about(words []string) bool {
 	for _, name := range []string{words[0], program(words[0])} {
 		all := append([]string{name}, words[1:]...)
@@ -192,7 +192,7 @@ func (p wordPattern) folds(words []string) bool {
 	return true
 }
 
-// open reports whether a pattern for allow could match any command.
+// open reports whether a pattern of an allow rule could match any command.
 func (p wordPattern) open() bool {
 	if p.re == nil {
 		return len(p.words) > 0 && p.words[0].anyName
@@ -201,11 +201,11 @@ func (p wordPattern) open() bool {
 	return err != nil || beginsOpen(tree.Simplify())
 }
 
-// beginsOpen reports whether an expression may begin with nearly any character,
-// or be empty.
+// beginsOpen reports whether a match of the expression may start with nearly
+// any character, or be empty.
 func beginsOpen(re *syntax.Regexp) bool { return openStart(re) || mayBeEmpty(re) }
 
-// nameChars is the number of characters with which a name may begin.
+// nameChars is the number of characters that may start a name.
 const nameChars = 2*26 + len("./")
 
 func openStart(re *syntax.Regexp) bool {
@@ -252,8 +252,9 @@ func mayBeEmpty(re *syntax.Regexp) bool {
 	return false
 }
 
-// quote joins words so that no other words give the same text: bare if that
-// is clear, in single quotes, or in double quotes if they hold one.
+// quote joins words so that different words never result in the same text. A
+// word is bare if that is unambiguous, and otherwise in single quotes, or in
+// double quotes if it contains a single quote.
 func quote(words []string) string {
 	var b strings.Builder
 	for n, w := range words {

@@ -111,6 +111,9 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	} else {
 		known = true
 	}
+	if len(c.entries) == 0 { // all of them outlived their retention
+		seals = seals[1+lastTrimmed(seals):]
+	}
 	for k, a := range c.entries {
 		if a.N != last.N+1 {
 			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
@@ -134,6 +137,17 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	if n := int64(len(c.entries)); n > 0 {
 		report.Unsealed += min(n, last.N-sealed)
 	}
+}
+
+// lastTrimmed returns the index of the last seal that was made when older
+// entries were removed, or -1.
+func lastTrimmed(seals []Seal) int {
+	for n := len(seals) - 1; n >= 0; n-- {
+		if seals[n].Trimmed {
+			return n
+		}
+	}
+	return -1
 }
 
 // verifyProofs checks that daemons wrote the entries that say that someone did

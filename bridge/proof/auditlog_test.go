@@ -156,6 +156,12 @@ func TestTrimmedAudit(t *testing.T) {
 	if got := l.verify(l.lines[2:]); len(got.Problems) != 1 {
 		t.Errorf("without the seal: %+v", got)
 	}
+	if got := l.verify(l.lines[1:2]); len(got.Problems) > 0 {
+		t.Errorf("with all entries removed: %+v", got)
+	}
+	if got := l.verify([]AuditLine{l.lines[1], l.lines[3]}); len(got.Problems) != 1 {
+		t.Errorf("with a sealed entry removed as well: %+v", got)
+	}
 }
 
 // TestUnprovenEntries checks that entries without a proof count before the first

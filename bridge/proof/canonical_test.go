@@ -67,9 +67,9 @@ func TestCanonicalVectors(t *testing.T) {
 func TestCanonicalRefuses(t *testing.T) {
 	t.Parallel()
 	for in, word := range map[string]string{
-		`{"a":1,"b":{"command":"ls","command":"rm"}}`: `b: duplicate member "command"`, `{"a":1,"\u0061":2}`: "duplicate",
+		`{"a":1,"b":{"command":"ls","command":"rm"}}`: `b: duplicate field "command"`, `{"a":1,"\u0061":2}`: "duplicate",
 		`"\ud800"`: "surrogate", `"\udc00\ud800"`: "surrogate", `"\ud800\u0041"`: "surrogate", `{"id":12345678901234567890}`: "id: the number",
-		`1e400`: "exactly", `1e-400`: "exactly", `0.1000000000000000055`: "exactly", `{"a":1} {"b":2}`: "followed by more", `{"a":1`: "not valid", ``: "empty",
+		`1e400`: "not exact", `1e-400`: "not exact", `0.1000000000000000055`: "not exact", `{"a":1} {"b":2}`: "followed by more", `{"a":1`: "not valid", ``: "empty",
 		"\"\xff\"": "UTF-8", strings.Repeat("[", 600) + strings.Repeat("]", 600): "nested", `{"a":1}]`: "followed by more",
 	} {
 		if got, err := proof.Canonical([]byte(in)); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), word) {

@@ -7,13 +7,13 @@ import (
 	"github.com/nodbridge/nod/bridge/question"
 )
 
-// A tool's goroutine is blocked while a terminal answers. With an asker, as in
-// question.NewBroker(client.New(url, token, nil)), the team's chats are asked as
-// well, and whoever is first answers.
+// The goroutine of a tool is blocked until a terminal answers. With an asker,
+// as in question.NewBroker(client.New(url, token, nil)), the team's chats get
+// the question as well, and the first answer counts.
 func Example() {
 	b := question.NewBroker()
 	question.SetOnRequest(b, func(req question.Request) {
-		go func() { // the terminal draws the question, and some time later:
+		go func() { // the terminal shows the question, and later:
 			err := b.Respond(req.ID, question.Response{Answers: map[string]string{req.Questions[0].Question: req.Questions[0].Options[1].Label}})
 			if err != nil {
 				fmt.Println(err)

@@ -1,10 +1,10 @@
 // Package question connects an AskUserQuestion tool, whose goroutine is
-// blocked, with its answer: from people in the team's chats, from a callback
-// in this process, or from both, in which case the first answer counts. One
-// Broker serves all agents of a process.
+// blocked, with its answer. The answer comes from people in the team's chats,
+// from a callback in this process, or from both, in which case the first answer
+// counts. One Broker serves all agents of a process.
 //
-// This package is for programs in Go that embed nod's client. The wire format
-// of the tool belongs to bridge/dialect/askuserquestion.
+// This package is for Go programs that embed nod's client. The wire format of
+// the tool belongs to bridge/dialect/askuserquestion.
 package question
 
 import (
@@ -22,59 +22,60 @@ import (
 // Separator joins the labels of several choices in an answer.
 const Separator = askuserquestion.Separator
 
-// Option is one item to select.
+// Option is one of the choices of a question.
 type Option struct {
 	Label       string
 	Description string
-	Preview     string // optional; only meaningful where one option is selected
+	Preview     string // optional; used only if a single option can be chosen
 }
 
 // Question is one question of a Request.
 type Question struct {
 	Question    string
-	Header      string // chip, at most 12 characters
+	Header      string // short title, at most 12 characters
 	MultiSelect bool
 	Options     []Option
 }
 
-// Request is what has to be answered. ID is empty on input; Broker.Request
-// assigns one.
+// Request is a set of questions. Broker.Request assigns the ID, which is empty
+// on input.
 type Request struct {
 	ID        string
 	Questions []Question
-	// Session groups requests in the chats; may be empty.
+	// Session groups requests in chat. It may be empty.
 	Session string
 }
 
-// Annotation is what came with an answer.
+// Annotation is additional information about an answer.
 type Annotation struct {
-	Preview string // of the chosen option
+	Preview string // preview of the chosen option
 	Notes   string // free text
 }
 
-// Response is how a Request was answered. Answers maps the text of a question
-// to the label chosen, to several joined by Separator, or to free text.
-// Annotations is never nil; it holds only what there is to say.
+// Response is the answer to a Request. Answers maps the text of each question
+// to the chosen label, to several labels joined by Separator, or to free text.
+// Annotations is never nil and contains only questions that have annotations.
 type Response struct {
 	Answers     map[string]string
 	Annotations map[string]Annotation
 }
 
-// OnRequest is called with each new request.
+// OnRequest is a callback for new requests.
 type OnRequest func(req Request)
 
-// Broker carries questions to whoever answers. It is safe for concurrent use.
+// Broker takes questions to people and the callback, and returns their answers.
+// It is safe for concurrent use.
 type Broker interface {
-	// Request blocks until somebody has answered or ctx ends; then it returns
-	// a response without answers, and ctx's error.
+	// Request blocks until there is an answer or ctx ends. If ctx ends, it
+	// returns a response without answers and the error of ctx.
 	Request(ctx context.Context, req Request) (Response, error)
-	// Respond answers a request. A second answer to the same request changes
-	// nothing and is no error; an id that is not known is CodeNotFound.
+	// Respond answers a request. A second response to the same request is
+	// ignored without an error. Respond returns CodeNotFound for an unknown ID.
 	Respond(id string, r Response) error
 }
 
 // NewBroker returns a broker. With an asker, requests are shown in the team's
-// chats; without one, only to the callback of [SetOnRequest].
+// chats. Without one, only the callback of [SetOnRequest] receives them.
 func NewBroker(asker ...bridge.Asker) Broker {
 	b := &broker{waiting: map[string]chan Response{}}
 	if len(asker) > 0 {
@@ -83,8 +84,8 @@ func NewBroker(asker ...bridge.Asker) Broker {
 	return b
 }
 
-// SetOnRequest registers the callback of a broker that NewBroker made; it
-// replaces an earlier one. Other brokers are left alone.
+// SetOnRequest sets the callback of a broker from NewBroker and replaces the
+// previous one. It has no effect on other brokers.
 func SetOnRequest(b Broker, f OnRequest) {
 	own, ok := b.(*broker)
 	if !ok {
@@ -95,10 +96,12 @@ func SetOnRequest(b Broker, f OnRequest) {
 	own.onRequest = f
 }
 
-// stopTimeout bounds how long the chats are told that a caller has gone.
+// stopTimeout limits the call that cancels a request after its caller has
+// stopped waiting.
 const stopTimeout = 5 * time.Second
 
-// remembered is how many answered requests are told apart from unknown ones.
+// remembered is the number of answered requests that the broker can still
+// distinguish from unknown ones.
 const remembered = 1024
 
 type broker struct {
@@ -141,7 +144,7 @@ func (b *broker) Request(ctx context.Context, req Request) (Response, error) {
 	return b.first(ctx, rec.Interaction.ID, ch, none)
 }
 
-// first waits for the chats and for this process.
+// first waits for an answer from chat or from this process.
 func (b *broker) first(ctx context.Context, id bridge.ID, ch <-chan Response, none Response) (Response, error) {
 	type ended struct {
 		rec bridge.Record
@@ -156,7 +159,8 @@ func (b *broker) first(ctx context.Context, id bridge.ID, ch <-chan Response, no
 	}()
 	select {
 	case <-ctx.Done():
-		// Nobody else knows the request, so it goes with its caller.
+		// The request is unknown outside this process, so it ends with its
+		// caller.
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		_, err := b.asker.Cancel(stop, id, "the agent stopped waiting")
@@ -164,8 +168,8 @@ func (b *broker) first(ctx context.Context, id bridge.ID, ch <-chan Response, no
 	case e := <-done:
 		return fromBridge(e.rec, e.err, none)
 	case r := <-ch:
-		// The chats are told; if one of them was first after all, it stands.
-		rec, err := b.asker.Cancel(ctx, id, "answered where the agent runs")
+		// This closes the cards. If chat answered first, that answer counts.
+		rec, err := b.asker.Cancel(ctx, id, "answered in the agent's process")
 		if err == nil && rec.State == bridge.StateAnswered {
 			return fromBridge(rec, nil, none)
 		}
@@ -209,11 +213,11 @@ func (b *broker) Respond(id string, r Response) error {
 				return nil
 			}
 		}
-		return bridge.Errorf(bridge.CodeNotFound, "there is no request %q", id)
+		return bridge.Errorf(bridge.CodeNotFound, "unknown request %q", id)
 	}
 	select {
 	case ch <- r:
-	default: // it was answered a moment ago
+	default: // it already has a response
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type chats struct {
 	opened    chan bridge.Request
 	ends      chan bridge.Record
 	cancelled chan string
-	// first is the response that a cancellation comes too late for.
+	// first is the response that arrived before a cancellation.
 	first *bridge.Response
 	rec   bridge.Record
 }
@@ -64,7 +64,7 @@ func (c *chats) Cancel(ctx context.Context, _ bridge.ID, reason string) (bridge.
 	return c.rec, nil
 }
 
-// ended is the record with a response.
+// ended returns the record with a response.
 func (c *chats) ended(r bridge.Response) bridge.Record {
 	out := c.rec
 	out.State, out.Response = r.State, &r
@@ -101,8 +101,8 @@ func start(ctx context.Context, b question.Broker, r question.Request) <-chan ou
 	return done
 }
 
-// TestChatsAnswer checks that what people answer in chat comes back under the
-// text of each question, with their notes and the preview they chose.
+// TestChatsAnswer checks that answers from chat are returned by the text of
+// each question, with notes and the preview of the chosen option.
 func TestChatsAnswer(t *testing.T) {
 	t.Parallel()
 	c := newChats()
@@ -129,8 +129,8 @@ func TestChatsAnswer(t *testing.T) {
 	}
 }
 
-// TestProcessAnswers checks that an answer of this process counts, closes the
-// cards, and counts once.
+// TestProcessAnswers checks that a response of this process counts, closes the
+// cards, and counts only once.
 func TestProcessAnswers(t *testing.T) {
 	t.Parallel()
 	c := newChats()
@@ -152,7 +152,7 @@ func TestProcessAnswers(t *testing.T) {
 	if got.err != nil || got.r.Answers["Which framework?"] != "React" || got.r.Annotations == nil {
 		t.Errorf("%+v", got)
 	}
-	if why := <-c.cancelled; why != "answered where the agent runs" {
+	if why := <-c.cancelled; why != "answered in the agent's process" {
 		t.Errorf("the cards close with %q", why)
 	}
 	if err := b.Respond(r.ID, mine); err != nil {
@@ -163,8 +163,8 @@ func TestProcessAnswers(t *testing.T) {
 	}
 }
 
-// TestChatsWereFirst checks that an answer from chat that came before the one
-// of this process is the answer.
+// TestChatsWereFirst checks that an answer from chat counts if it arrived
+// before the response of this process.
 func TestChatsWereFirst(t *testing.T) {
 	t.Parallel()
 	c := newChats()
@@ -181,7 +181,8 @@ func TestChatsWereFirst(t *testing.T) {
 	}
 }
 
-// TestCallerLeaves checks that a request ends with its caller, in chat too.
+// TestCallerLeaves checks that a request is cancelled in chat when its caller
+// stops waiting.
 func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	for name, chat := range map[string]bool{"chat": true, "alone": false} {
@@ -204,21 +205,21 @@ func TestCallerLeaves(t *testing.T) {
 				if chat && len(c.cancelled) == 0 {
 					t.Error("the cards stay open")
 				} else if chat && <-c.cancelled != "the agent stopped waiting" {
-					t.Error("the cards do not say why they close")
+					t.Error("the cards do not show why they are closed")
 				}
 			})
 		})
 	}
 }
 
-// TestNoAnswer checks that a request that cannot be asked, or ends without an
-// answer, is an error and an empty response.
+// TestNoAnswer checks that a request that cannot be sent, or that closes
+// without an answer, returns an error and an empty response.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := question.NewBroker().Request(ctx, request()); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has left: %v", err)
+		t.Errorf("a caller that has stopped waiting: %v", err)
 	}
 	c := newChats()
 	if _, err := question.NewBroker(c).Request(t.Context(),
@@ -242,14 +243,14 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherBrokers checks that SetOnRequest leaves brokers of others alone.
+// TestOtherBrokers checks that SetOnRequest has no effect on other
+// implementations of Broker.
 func TestOtherBrokers(t *testing.T) {
 	t.Parallel()
 	question.SetOnRequest(struct{ question.Broker }{}, func(question.Request) {})
 }
 
-// TestForgets checks that a broker does not remember every answered request
-// forever.
+// TestForgets checks that a broker forgets old answered requests.
 func TestForgets(t *testing.T) {
 	t.Parallel()
 	b := question.NewBroker()

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestLongTexts checks that the time to read a text grows with its length, and
-// not with its square, whatever it repeats. Four times the text may take twelve
-// times as long, which leaves room for a busy machine.
+// TestLongTexts checks that the time for a text grows linearly with its length
+// and not quadratically, whatever the text repeats. Four times the text may
+// take twelve times as long, which leaves a margin for a busy machine.
 func TestLongTexts(t *testing.T) {
 	r := redactor(t)
 	const short, long, most, noise = 16 << 10, 64 << 10, 12, time.Second

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// spellings are texts with a credential between « and ». The text around it
+// spellings are texts with a credential between « and ». The rest of each text
 // stays unchanged.
 var spellings = strings.Split(strings.TrimSpace(`
 PASSWORD=«hunter22»
@@ -193,8 +193,7 @@ npm config set //r.example/:_authToken «abcdef0123456789»
 
 var between = regexp.MustCompile(`«[^»]*»`)
 
-// TestInPlace checks that each spelling is hidden, and nothing but the
-// credential is.
+// TestInPlace checks that exactly the credential in each spelling is redacted.
 func TestInPlace(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)

@@ -6,45 +6,48 @@ import (
 	"unicode"
 )
 
-// names of what is secret, in any case and with words before them.
+// names are the names of secrets, in any case and with any prefix.
 const names = `password|passwd|passphrase|passwort|pwd|secret|api[_-]?key|apikey|access[_-]?key|account[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|signing[_-]?key|encryption[_-]?key|master[_-]?key|client[_-]?key[_-]?data|auth[_-]?token|access[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|session[_-]?token|session[_-]?id|sessid|token|credentials?|requirepass|masterauth|storepass|keypass|bindpw|rootpw|connection[_-]?string|jwt`
 
-// shortNames are only secret as a whole word: compass and author are not.
+// shortNames are names of secrets only as a whole word, unlike in compass and
+// author.
 const shortNames = `pass|auth|psk|pw|otp|sid`
 
 var (
 	secretName = regexp.MustCompile(`(?i)(?:(?:` + names + `|authorization|cookie)|(?:^|[_.-])(?:` + shortNames + `))$`)
 
-	// naming finds a name, the end of its quotes or brackets, and the
-	// separator and opening quote before its value.
+	// naming finds a name, the end of its quotes or brackets, and the separator
+	// and the opening quote before its value.
 	naming = regexp.MustCompile(`(?i)(?P<name>(?:` + names + `)|(?:\b|_)(?:` + shortNames + `))(?P<close>\\*["']|\\+u0022|%22|&quot;)?[\])]?(?P<sep>[ \t]*(?:=>|:=|==?|:)[ \t]*|%3[Dd]|%3[Aa])(?P<open>\\*["']|\\+u0022|%22|&quot;)?`)
 	// beginsLine matches the text before a name in a line of a config file.
 	beginsLine = regexp.MustCompile(`^[ \t]*(?:- +)?[\w"'.$:/\[-]*$`)
 
-	// escaped spelling of the quote: u0022 closes like it opens.
+	// escapedQuote matches a quote in an escaped spelling, in which the opening
+	// and the closing quote are the same.
 	escapedQuote = regexp.MustCompile(`^(?:\\+["']|\\+u0022|%22|&quot;)$`)
 
 	// flagged finds options whose value is the next word.
 	flagged = regexp.MustCompile(`(?i)(?:^|[\s"'\[(,;|&])--?(?P<name>[a-z0-9-]*?(?:` + names + `|(?:^|-|\b)(?:` + shortNames + `)))(?P<mid>\\*["'],?)?(?P<gap>[ \t]+|=|,[ \t]*)(?P<open>\\*["'])?`)
 
-	// ordinary are values that say what is there instead of being it.
+	// ordinary matches values that describe a secret instead of being one.
 	ordinary = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|required|optional|string|number|integer|boolean|bool|str|int|object|array|bytes|text|empty|missing|invalid|expired|unset|default|hidden|redacted|secret|password|passwd|token|tokens|key|auth|scheme|authentication|authorization|credentials|file|env|stdin|prompt|ask|basic|bearer|digest|api-?key|negotiate|hmac|value|here|\*+|x{3,}|\.{2,}|<.*|-+|[0-9]{1,3})$`)
 )
 
-// word is a run of characters that no shell gives a meaning. A dollar that
-// begins no command substitution is part of it, but not its first character.
+// word is a sequence of characters without a special meaning in a shell. It may
+// contain a dollar sign that does not start a command substitution, except as
+// its first character.
 var word = regexp.MustCompile("^[^\\s\"'`$;&|<>(){}\\[\\]\\\\,](?:[^\\s\"'`$;&|<>(){}\\[\\]\\\\,]|\\$[^\\s\"'`$;&|<>(){}\\[\\]\\\\,])*")
 
-// percentQuote is a quote that ends a value in a form or an address.
+// percentQuote is an encoded quote that ends a value in a form or a URL.
 var percentQuote = regexp.MustCompile(`(?i)%22|%27|&quot;`)
 
 const (
-	minWord   = 4 // characters of a value without quotes
+	minWord   = 4 // minimum number of characters of a value without quotes
 	minQuoted = 3
 )
 
-// named finds the values of what has a secret name: NAME=value, "name":
-// "value", --name value, and their like.
+// named finds the values of secret names: NAME=value, "name": "value", --name
+// value, and similar forms.
 func named(s string) []span {
 	if !hasName(s) {
 		return nil
@@ -62,8 +65,8 @@ func named(s string) []span {
 		if strings.HasPrefix(s[m[1]:], Mark) {
 			continue
 		}
-		// After white space it is one only if it looks like a credential, or if
-		// name and value are all there is in a line.
+		// After white space, the value must look like a credential, or name and
+		// value must be the only content of the line.
 		spaced := strings.TrimSpace(sep) != sep && open == ""
 		x, ok := valueAt(s, q, m[1], open, spaced)
 		if spaced && ok && !random(s[x.from:x.to]) {
@@ -90,8 +93,8 @@ func named(s string) []span {
 	return out
 }
 
-// without reports whether an option turns something off or asks for it, and
-// has no value.
+// without reports whether an option turns something off or prompts for it, and
+// therefore has no value.
 func without(name string) bool {
 	for _, p := range []string{"no-", "skip-", "ask-", "without-", "disable-", "prompt-"} {
 		if strings.HasPrefix(strings.ToLower(name), p) {
@@ -101,7 +104,8 @@ func without(name string) bool {
 	return false
 }
 
-// kindOf returns what a placeholder calls the value of a name.
+// kindOf returns the kind of credential that the placeholder for a name's value
+// states.
 func kindOf(name string) string {
 	name = strings.ToLower(strings.Trim(name, "_-."))
 	switch {
@@ -119,8 +123,8 @@ func kindOf(name string) string {
 	return "credential"
 }
 
-// valueAt returns the value that begins at a position after an opening quote,
-// if there is one. Spaced means that white space precedes it without a quote.
+// valueAt returns the value at a position after an opening quote, if there is
+// one. Spaced means that white space precedes the value and no quote.
 func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) {
 	rest := s[at:]
 	if strings.HasPrefix(rest, Mark) || rest == "" {
@@ -151,13 +155,13 @@ func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) 
 		return span{}, false
 	}
 	if spaced && value[0] == '-' {
-		return span{}, false // an option
+		return span{}, false // an option instead of a value
 	}
 	return span{from: at, to: at + end}, true
 }
 
-// quotable reports whether the text between two quotes is a value. With white
-// space it may hold nothing that a shell gives a meaning.
+// quotable reports whether the text between two quotes is a value. A value with
+// white space must not contain characters with a special meaning in a shell.
 func quotable(s string) bool {
 	if strings.ContainsAny(s, "`\n") || strings.Contains(s, "$(") || strings.Contains(s, "${") || strings.HasPrefix(s, "$") {
 		return false
@@ -165,20 +169,20 @@ func quotable(s string) bool {
 	return !strings.ContainsAny(s, " \t") || !strings.ContainsAny(s, ";|&<>()$")
 }
 
-// placeholderText reports whether a value stands for another one.
+// placeholderText reports whether a value is a placeholder for another one.
 func placeholderText(s string) bool {
 	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") && strings.HasSuffix(s, "%") && len(s) > 2 || strings.HasPrefix(s, "{{") || strings.Contains(s, ".*")
 }
 
-// lastWord reports whether a value before rest ends its line, its list or its
-// quotes.
+// lastWord reports whether a value before rest is the last word of its line,
+// list or quotes.
 func lastWord(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t")
 	return rest == "" || strings.ContainsRune("\n\r\"'`,})]#\\", rune(rest[0]))
 }
 
 // random reports whether a word looks like a credential: letters with digits,
-// or with upper case after the first.
+// or with upper case after the first letter.
 func random(s string) bool {
 	var letter, digit, upper bool
 	for n, r := range s {
@@ -189,7 +193,7 @@ func random(s string) bool {
 	return letter && (digit || upper) || digit && len(s) >= 6
 }
 
-// nameParts are texts of which every one of names has one.
+// nameParts are texts of which every name in names contains at least one.
 var nameParts = []string{"pass", "pwd", "pw", "secret", "key", "token", "credential", "sess", "connection", "auth", "psk", "otp", "sid", "jwt"}
 
 func hasName(s string) bool {

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	maxKey      = 64 << 10 // bytes of a private key with its markers
-	minKeyLine  = 16       // of base64, if the whole cannot be read as a key
-	minOpenLine = 40       // if the end marker is missing as well
+	maxKey      = 64 << 10 // in bytes, including the markers
+	minKeyLine  = 16       // in base64 characters, if the lines are not a valid key
+	minOpenLine = 40       // the same if the end marker is missing as well
 )
 
 var (
 	keyBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	// keyBreak ends a line of a key: a real one, or one written with escapes, as
+	// keyBreak matches a line end in a key: a real one, or an escaped one, as
 	// in JSON.
 	keyBreak  = regexp.MustCompile(`(?:\\+[rn]|[\r\n])+[ \t]*`)
 	keyHeader = regexp.MustCompile(`^(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[A-F0-9]+|Version: [^\n\\'";|&<>()$` + "`" + `]*|Comment: "[^\n\\"]*")$`)
 	keyWord   = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
 )
 
-// privateKeys finds the bodies of private keys. A marker alone hides nothing:
-// only lines that are one word of base64 are hidden.
+// privateKeys finds the bodies of private keys. A marker alone redacts nothing:
+// only lines that consist of one base64 word are redacted.
 func privateKeys(s string) []span {
 	var out []span
 	begins, ends := keyBegin.FindAllStringIndex(s, -1), keyEnd.FindAllStringIndex(s, -1)
@@ -49,7 +49,7 @@ func privateKeys(s string) []span {
 	return out
 }
 
-// body splits the text between the markers into its lines.
+// body splits the text between the markers into lines.
 func body(s string) []string { return keyBreak.Split(strings.TrimSpace(s), -1) }
 
 // wholeKey reports whether a body is a private key: base64 of a key in DER, in
@@ -79,7 +79,7 @@ func wholeKey(s string) bool {
 	return encrypted || isDER(raw) || bytes.HasPrefix(raw, []byte("openssh-key-v1\x00")) || raw[0]&0x80 != 0 && len(raw) > 128
 }
 
-// isDER reports whether raw is one SEQUENCE, as long as it says.
+// isDER reports whether raw is a single SEQUENCE whose length matches.
 func isDER(raw []byte) bool {
 	if raw[0] != 0x30 {
 		return false
@@ -98,8 +98,8 @@ func isDER(raw []byte) bool {
 	return size == len(raw)-2-bytes
 }
 
-// keyLines finds the first lines that are one long word of base64 each. A
-// line that may be a path or a command stays.
+// keyLines finds the first lines that consist of one long base64 word each. It
+// excludes a line that may be a path or a command.
 func keyLines(s string, at, least int) []span {
 	var out []span
 	pos := 0

@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// safe is a character of a word that no shell gives a meaning, in a class.
+// safe is a character class of characters that have a special meaning in a
+// shell and therefore end a word.
 const safe = "\\s\"'`$;&|<>(){}\\[\\]\\\\"
 
-// loginCommands take a password by -p.
+// loginCommands are commands that take a password with -p.
 const loginCommands = `(?:(?:docker|podman|nerdctl|buildah|oras|helm|crane|az|ibmcloud|cf|oc)\b[^\n|;&]*?\slogin|mongosh?|mongodump|mongorestore|twine|rabbitmqadmin|cqlsh|influx|mosquitto_(?:pub|sub))`
 
-// place is a credential that only its place shows: the group v of a pattern.
+// places finds credentials that only their position reveals: the group v of
+// each pattern.
 var places = func() func(string) []span {
 	all := compile([]shape{
 		{"password", `\b[a-zA-Z][a-zA-Z0-9+.-]*://[^` + safe + `/:@]*:(?P<v>[^` + safe + `/]+)@`, []string{"://"}, 0},

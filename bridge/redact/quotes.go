@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// quotes are the quoted parts of a text, from the opening to the closing
-// quote. It is empty where a shell may see the quotes in another way than this
-// simple reading does: then a value ends at the first white space, so that no
-// word of a command is taken for a part of it.
+// quotes maps the position of each opening quote in a text to its closing
+// quote. It is empty if a shell may pair the quotes differently. In that case a
+// value ends at the first white space, so that no word of a command is redacted
+// as part of it.
 type quotes map[int]int
 
-// intricate matches syntax that makes quotes hard to pair: escapes, substitutions,
-// here-documents, comments, ANSI-C quotes, and quotes that touch.
+// intricate matches syntax that makes quotes difficult to pair: escapes,
+// substitutions, here-documents, comments, ANSI-C quotes, and adjacent quotes.
 var intricate = regexp.MustCompile("\\\\|`|\\$\\(|\\$\\{|\\$['\"]|<<|(?:^|\\s)#|''|\"\"|'\"|\"'")
 
-// quotesOf reads the quotes of a text, and those inside of quotes.
+// quotesOf returns the quotes of a text, including quotes within quotes.
 func quotesOf(s string) quotes {
 	if !strings.ContainsAny(s, `'"`) || intricate.MatchString(touching(s)) {
 		return nil
@@ -31,13 +31,13 @@ func quotesOf(s string) quotes {
 	return q
 }
 
-// touching leaves out quotes that touch as they do in JSON, such as '{"a":"b"}'
-// and "", which is empty.
+// touching removes quotes that are adjacent in JSON, such as '{"a":"b"}', and
+// the empty string "".
 func touching(s string) string {
 	return strings.NewReplacer(`{"`, `{`, `"}`, `}`, `["`, `[`, `"]`, `]`, `":"`, `:`, `","`, `,`, `: ""`, `:`, `:"",`, `:,`, `=''`, `=`, `=""`, `=`).Replace(s)
 }
 
-// read notes the quotes of one line, and reports whether all of them close.
+// read adds the quotes of one line, and reports whether all of them are closed.
 func (q quotes) read(line string, at int, outer bool) bool {
 	for n := 0; n < len(line); n++ {
 		c := line[n]
@@ -58,8 +58,8 @@ func (q quotes) read(line string, at int, outer bool) bool {
 	return true
 }
 
-// closing returns where the quote that opens at a position closes; -1 if it
-// does not open there for certain.
+// closing returns the position of the quote that closes the one at a position,
+// or -1 if that is not certain.
 func (q quotes) closing(at int) int {
 	if end, ok := q[at]; ok {
 		return end
@@ -67,8 +67,8 @@ func (q quotes) closing(at int) int {
 	return -1
 }
 
-// evenBefore reports whether a quote in an escaped spelling opens: those before
-// it on its line are pairs.
+// evenBefore reports whether a quote in an escaped spelling is an opening one,
+// which means that the quotes before it on its line are pairs.
 func evenBefore(s string, at int, spelling string) bool {
 	line := s[strings.LastIndexByte(s[:at], '\n')+1 : at]
 	return strings.Count(line, spelling)%2 == 0

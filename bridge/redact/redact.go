@@ -1,10 +1,10 @@
-// Package redact hides credentials in text: the known shapes, what names and
-// places show to be one, configured patterns, and exact values such as the
-// daemon's own tokens.
+// Package redact replaces credentials in text with placeholders: known formats,
+// values whose name or position shows that they are secret, configured
+// patterns, and exact values such as the daemon's own tokens.
 //
-// A placeholder states the kind and the length of a credential. A match is
-// bounded: it ends at white space, at a quote and at every character with a
-// meaning for a shell, so that no command can hide behind a credential.
+// A placeholder states the kind and the length of a credential. A match ends at
+// white space, at a quote and at every character with a special meaning in a
+// shell, so that no command can hide behind a credential.
 package redact
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mark begins every placeholder.
+// Mark is the start of every placeholder.
 const Mark = "[redacted"
 
-// Placeholder returns what stands for a secret of a kind.
+// Placeholder returns the placeholder for a secret of a kind.
 func Placeholder(kind, secret string) string {
 	if n := strings.Count(strings.TrimRight(secret, "\n"), "\n"); n > 0 {
 		return fmt.Sprintf("%s %s, %d lines]", Mark, kind, n+1)
@@ -32,20 +32,20 @@ func Placeholder(kind, secret string) string {
 	return fmt.Sprintf("%s %s, %d %s]", Mark, kind, n, unit)
 }
 
-// minValue is the shortest exact value that is hidden: shorter ones are
-// ordinary words.
+// minValue is the minimum length of an exact value. Shorter values are ordinary
+// words.
 const minValue = 6
 
-// Redactor hides credentials. It is safe for concurrent use.
+// Redactor replaces credentials. It is safe for concurrent use.
 type Redactor struct {
 	more  []*regexp.Regexp
-	exact []string // the longest first
+	exact []string // longest first
 }
 
 var _ bridge.Redactor = (*Redactor)(nil)
 
-// New returns a redactor for the known shapes, for more patterns (RE2), of
-// which all that matches is hidden, and for exact values.
+// New returns a redactor for known formats, for patterns (RE2), whose matches
+// are redacted completely, and for exact values.
 func New(patterns, values []string) (*Redactor, error) {
 	r := &Redactor{}
 	for n, s := range patterns {
@@ -54,7 +54,7 @@ func New(patterns, values []string) (*Redactor, error) {
 			return nil, fmt.Errorf("[%d]: %w", n, err)
 		}
 		if re.MatchString("") {
-			return nil, fmt.Errorf("[%d]: %q matches the empty text", n, s)
+			return nil, fmt.Errorf("[%d]: %q matches empty text", n, s)
 		}
 		r.more = append(r.more, re)
 	}
@@ -67,14 +67,14 @@ func New(patterns, values []string) (*Redactor, error) {
 	return r, nil
 }
 
-// span is a part of a text that is hidden.
+// span is a part of a text that is redacted.
 type span struct {
 	from, to int
 	kind     string
 }
 
-// Redact returns the text with what is secret replaced by placeholders. It
-// changes nothing in a text that it returned.
+// Redact returns s with credentials replaced by placeholders. Redacting the
+// result again does not change it.
 func (r *Redactor) Redact(s string) string {
 	if len(s) < 4 {
 		return s
@@ -85,8 +85,8 @@ func (r *Redactor) Redact(s string) string {
 	return s
 }
 
-// replace puts placeholders in place of spans. It skips a span that overlaps an
-// earlier one or a placeholder, or that a placeholder follows.
+// replace replaces spans with placeholders. It skips a span that overlaps an
+// earlier one or a placeholder, or that precedes a placeholder.
 func replace(s string, spans []span) string {
 	if len(spans) == 0 {
 		return s
@@ -122,7 +122,8 @@ func (r *Redactor) values(s string) []span {
 			at += n + len(v)
 		}
 	}
-	// The longest first, so that a part of a value does not leave the rest.
+	// Replace the longest value first, so that a value that is part of another
+	// one does not leave the rest.
 	slices.SortStableFunc(out, func(a, b span) int { return (b.to - b.from) - (a.to - a.from) })
 	var kept []span
 	for _, x := range out {
@@ -133,7 +134,7 @@ func (r *Redactor) values(s string) []span {
 	return kept
 }
 
-// patterns finds what the configured patterns match.
+// patterns finds the matches of the configured patterns.
 func (r *Redactor) patterns(s string) []span {
 	var out []span
 	for _, re := range r.more {
@@ -144,5 +145,5 @@ func (r *Redactor) patterns(s string) []span {
 	return out
 }
 
-// Secret reports whether a field of that name holds what is secret.
+// Secret reports whether a field with the name contains a secret.
 func (r *Redactor) Secret(name string) bool { return secretName.MatchString(name) }

@@ -18,7 +18,8 @@ import (
 	"github.com/nodbridge/nod/bridge/redact"
 )
 
-// corpus are credentials as services issue them; none was ever valid.
+// corpus are credentials in the formats that services issue. None of them was
+// ever valid.
 var corpus = map[string]string{
 	"aws":        "AKIA" + "IOSFODNN7EXAMPLE",
 	"github":     "ghp_" + strings.Repeat("a1B2", 9),
@@ -58,8 +59,8 @@ func redactor(t testing.TB) *redact.Redactor {
 	return r
 }
 
-// TestNothingSurvives checks that no credential of the corpus survives in any
-// surrounding text, and that a second pass changes nothing.
+// TestNothingSurvives checks that every credential of the corpus is redacted in
+// any surrounding text, and that a second pass changes nothing.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
@@ -88,7 +89,8 @@ func keys(m map[string]string) []string {
 	return out
 }
 
-// TestNames checks which fields are hidden whole, and which patterns New takes.
+// TestNames checks which fields are redacted completely, and which patterns New
+// accepts.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
@@ -102,12 +104,12 @@ func TestNames(t *testing.T) {
 	}
 	for _, bad := range []string{"(", "a*"} {
 		if _, err := redact.New([]string{bad}, nil); err == nil {
-			t.Errorf("the pattern %q is taken", bad)
+			t.Errorf("the pattern %q is accepted", bad)
 		}
 	}
 }
 
-// privateKeyTexts are keys as tools write them.
+// privateKeyTexts returns keys in the forms that tools write.
 func privateKeyTexts(t *testing.T) map[string]string {
 	t.Helper()
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -134,8 +136,8 @@ func privateKeyTexts(t *testing.T) map[string]string {
 	}
 }
 
-// TestPrivateKeys checks that keys are hidden in every writing, and nothing
-// around them.
+// TestPrivateKeys checks that keys are redacted in every form, and that the
+// text around them is not.
 func TestPrivateKeys(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
@@ -165,8 +167,8 @@ func TestPrivateKeys(t *testing.T) {
 	}
 }
 
-// TestNoHiding checks that nothing that a shell would do hides behind what
-// looks like a credential.
+// TestNoHiding checks that no part of a command is redacted because it looks
+// like a credential.
 func TestNoHiding(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)
@@ -245,9 +247,9 @@ var (
 	pieces         = regexp.MustCompile("[A-Za-z0-9_./-]+|[;&|<>()$`'\"\\\\{}\\n]")
 )
 
-// TestStructure checks over random commands with an embedded credential that
-// every word and every character with a meaning for a shell outside of the
-// credential stays visible, in order.
+// TestStructure checks, for random commands with a credential, that every word
+// and every special character outside the credential stays visible and in
+// order.
 func TestStructure(t *testing.T) {
 	t.Parallel()
 	r := redactor(t)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// shape is one kind of credential that shows by its own form. None of them
-// holds white space, quotes or what a shell gives a meaning.
+// shape is a kind of credential with a format of its own. No format contains
+// white space, quotes or characters with a special meaning in a shell.
 type shape struct {
 	kind, pattern string
-	// A text without any of need, in lower case, or without a run of token
-	// characters of this length has no match.
+	// need lists texts in lower case. A text without any of them, or without a
+	// run of token characters of this length, cannot match.
 	need []string
 	run  int
 }
@@ -21,8 +21,8 @@ type compiled struct {
 	shape
 }
 
-// shapes of credentials. The figures are those that the services publish or
-// their tokens show, with room.
+// shapes are the formats of credentials. The lengths are those that services
+// publish or that their tokens have, with a margin.
 var shapes = compile([]shape{
 	{"AWS access key", `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`, []string{"akia", "asia", "abia", "acca"}, 20},
 	{"AWS session token", `\b(?:IQoJb3JpZ2luX2Vj|FwoGZXIvYXdzE|FQoGZXIvYXdzE)[A-Za-z0-9+/=]{40,}`, []string{"ixyvyxdz", "iqojb3jpz2lux2vj", "fwogzxivyxdze", "fqogzxivyxdze"}, 0},
@@ -90,7 +90,8 @@ func compile(all []shape) []compiled {
 	return out
 }
 
-// spans returns what a shape matches: its group v where it has one.
+// spans returns the matches of a shape: its group v if it has one, and
+// otherwise the whole match.
 func (c compiled) spans(s string) []span {
 	var out []span
 	v := max(0, c.SubexpIndex("v"))
@@ -102,7 +103,7 @@ func (c compiled) spans(s string) []span {
 	return out
 }
 
-// tokens finds credentials by their own form.
+// tokens finds credentials by their format.
 func tokens(s string) []span {
 	var out []span
 	lower, run := strings.ToLower(s), longestRun(s)

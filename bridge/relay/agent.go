@@ -13,55 +13,58 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/codex"
 )
 
-// maxRemembered bounds what is known about an agent's tool calls.
+// maxRemembered limits the tool calls of an agent whose details are kept.
 const maxRemembered = 1000
 
-// Agent is the Handler between an agent and its client, such as an editor:
-// what the agent asks its person is asked in chat too, and the first answer
-// counts. The zero value is not usable; see NewACP and NewCodex.
+// Agent is the Handler between an agent and its client, such as an editor. It
+// sends the agent's requests to chat as well, and the first answer counts. The
+// zero value is not usable; see NewACP and NewCodex.
 type Agent struct {
 	asker  Asker
 	query  url.Values
-	only   bool // do not show it to the client
+	only   bool // if set, the client does not see the requests
 	client *Side
 	server *Side
 	log    *slog.Logger
 
 	dialect string
 	methods []string
-	// note remembers what an earlier message tells about a tool call; context
-	// returns it for a request.
+	// note stores the details of a tool call from an earlier message. context
+	// returns them for a request.
 	note   func(*Agent, Message)
 	enrich func(*Agent, Message) map[string]json.RawMessage
-	// gone is the result of a request whose client has gone: it
-	// denies.
+	// gone returns the result that denies a request when the client has
+	// disconnected.
 	gone func(method string) any
-	// closed tells the client that a request was answered elsewhere; nil: the
-	// agent itself does.
+	// closed returns the message that tells the client that a request was
+	// answered in chat. If it is nil, the agent tells the client itself.
 	closed func(id json.RawMessage) any
 
-	mu       sync.Mutex
-	waiting  map[string]*waiting
-	answered map[string]bool // in chat; the client's answer, which comes too late, does not pass
+	mu      sync.Mutex
+	waiting map[string]*waiting
+	// answered holds the requests that were answered in chat. A later answer of
+	// the client is dropped.
+	answered map[string]bool
 	calls    map[string]json.RawMessage
-	order    []string // of calls, oldest first
+	order    []string // IDs of the calls, oldest first
 	work     sync.WaitGroup
 }
 
-// waiting is a request of the agent that both ends may answer.
+// waiting is a request of the agent that the client or chat may answer.
 type waiting struct {
 	cancel  context.CancelFunc
 	message Message
 	session string
-	shown   bool // to the client
+	shown   bool // the client has received it
 }
 
 // Options configures an Agent.
 type Options struct {
 	Asker Asker
-	// Query goes with every request: route, timeout, grace, batch.
+	// Query holds the options of every request: route, timeout, grace and
+	// batch.
 	Query url.Values
-	// OnlyChat keeps requests from the client.
+	// OnlyChat hides requests from the client.
 	OnlyChat       bool
 	Client, Server *Side
 	Log            *slog.Logger
@@ -71,7 +74,7 @@ func newAgent(o Options) *Agent {
 	return &Agent{asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log, waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: map[string]json.RawMessage{}}
 }
 
-// NewACP is for an agent that speaks the Agent Client Protocol.
+// NewACP returns an Agent for the Agent Client Protocol.
 func NewACP(o Options) *Agent {
 	a := newAgent(o)
 	a.dialect, a.methods, a.gone = "acp", acp.Methods, acp.Gone
@@ -95,7 +98,7 @@ func NewACP(o Options) *Agent {
 				ID string `json:"toolCallId"`
 			} `json:"toolCall"`
 		}
-		_ = limits.Decode(m.Params, &p) // without it there is nothing to add
+		_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to note
 		return map[string]json.RawMessage{"toolCall": a.known(p.ToolCall.ID)}
 	}
 	a.closed = func(id json.RawMessage) any {
@@ -108,7 +111,7 @@ func NewACP(o Options) *Agent {
 	return a
 }
 
-// NewCodex is for codex app-server.
+// NewCodex returns an Agent for codex app-server.
 func NewCodex(o Options) *Agent {
 	a := newAgent(o)
 	a.dialect, a.methods, a.gone = "codex", codex.Methods, codex.Gone
@@ -131,14 +134,13 @@ func NewCodex(o Options) *Agent {
 		var p struct {
 			Item string `json:"itemId"`
 		}
-		_ = limits.Decode(m.Params, &p) // without it there is nothing to add
+		_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to note
 		return map[string]json.RawMessage{"changes": a.known(p.Item)}
 	}
 	return a
 }
 
-// remember merges what is told about a tool call: newer members replace older
-// ones.
+// remember merges the details of a tool call. Newer fields replace older ones.
 func (a *Agent) remember(id string, told json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,7 +169,7 @@ func (a *Agent) known(id string) json.RawMessage {
 	return a.calls[id]
 }
 
-// FromServer implements Handler for what the agent says.
+// FromServer implements Handler for the messages of the agent.
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	a.note(a, *m)
 	switch {
@@ -180,25 +182,25 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	var p struct {
 		Session string `json:"sessionId"`
 	}
-	_ = limits.Decode(m.Params, &p) // others have none
+	_ = limits.Decode(m.Params, &p) // other messages have no session
 	a.mu.Lock()
-	if a.waiting[string(m.ID)] != nil { // an answer to either could be taken for the other's
+	if a.waiting[string(m.ID)] != nil { // an answer to one could be taken for an answer to the other
 		a.mu.Unlock()
-		f := failure(m.ID, codeRequest, "the ID belongs to a request that is not finished")
+		f := failure(m.ID, codeRequest, "id: already used by an unfinished request")
 		f.Version = m.Version
 		a.write(a.server, f)
 		return true
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	a.waiting[string(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
-	delete(a.answered, string(m.ID)) // that was an earlier request
+	delete(a.answered, string(m.ID)) // the ID was used by an earlier request
 	a.mu.Unlock()
 	request := *m
 	a.work.Go(func() { a.ask(ctx, request) })
 	return a.only
 }
 
-// FromClient implements Handler for what the client says.
+// FromClient implements Handler for the messages of the client.
 func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	switch {
 	case m.IsResponse():
@@ -222,7 +224,7 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 	return false
 }
 
-// settle ends the asking in chat for a request that needs no answer any more.
+// settle cancels the request in chat because an answer is no longer needed.
 func (a *Agent) settle(id json.RawMessage) {
 	a.mu.Lock()
 	w := a.waiting[string(id)]
@@ -233,8 +235,8 @@ func (a *Agent) settle(id json.RawMessage) {
 	}
 }
 
-// cancelTurn answers what waits in a session as cancelled: where the client
-// was shown the request, it does so itself.
+// cancelTurn answers the pending requests of a session as cancelled. If the
+// client has received a request, it sends that answer itself.
 func (a *Agent) cancelTurn(session string) {
 	a.mu.Lock()
 	var ids []string
@@ -251,8 +253,8 @@ func (a *Agent) cancelTurn(session string) {
 	}
 }
 
-// ClientGone implements Handler: the agent gets a denial for whatever is still
-// open, because the person it asked has gone.
+// ClientGone implements Handler. It denies the agent's pending requests,
+// because the client can no longer answer them.
 func (a *Agent) ClientGone() {
 	a.mu.Lock()
 	open := a.waiting
@@ -275,11 +277,11 @@ type response struct {
 
 func (a *Agent) write(to *Side, v any) {
 	if err := to.Write(v); err != nil {
-		a.log.Warn("not written", "error", err)
+		a.log.Warn("message not sent", "error", err)
 	}
 }
 
-// ask asks in chat, and answers the agent if it is first.
+// ask sends a request to chat, and answers the agent if chat answers first.
 func (a *Agent) ask(ctx context.Context, m Message) {
 	body, err := a.body(m)
 	var answer json.RawMessage
@@ -302,9 +304,9 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 		if w.shown && a.closed != nil {
 			a.write(a.client, a.closed(m.ID))
 		}
-	case ctx.Err() != nil: // answered in the client, or withdrawn by the agent
+	case ctx.Err() != nil: // answered by the client, or cancelled by the agent
 	case err != nil && a.only:
-		a.log.Warn("not asked in chat, left to the client", "method", m.Method, "error", err)
+		a.log.Warn("request not sent to chat; left to the client", "method", m.Method, "error", err)
 		a.mu.Lock()
 		w := a.waiting[string(m.ID)]
 		if w != nil {
@@ -312,15 +314,15 @@ func (a *Agent) ask(ctx context.Context, m Message) {
 		}
 		a.mu.Unlock()
 		if w == nil {
-			return // denied a moment ago
+			return // ClientGone has denied it
 		}
 		a.write(a.client, m)
 	case err != nil:
-		a.log.Warn("not answered in chat, left to the client", "method", m.Method, "error", err)
+		a.log.Warn("request not answered in chat; left to the client", "method", m.Method, "error", err)
 	}
 }
 
-// body is the request with what is known about it.
+// body returns the request with the details of its tool call.
 func (a *Agent) body(m Message) ([]byte, error) {
 	out := map[string]json.RawMessage{"id": m.ID, "params": m.Params}
 	name, err := encode(m.Method)
@@ -336,5 +338,5 @@ func (a *Agent) body(m Message) ([]byte, error) {
 	return encode(out)
 }
 
-// Wait returns once nothing is asked any more.
+// Wait returns when no request is pending in chat.
 func (a *Agent) Wait() { a.work.Wait() }

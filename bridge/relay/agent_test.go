@@ -15,9 +15,10 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// chat gives a prepared answer to what an agent asks.
+// chat returns a fixed answer to the agent's requests.
 type chat struct {
-	answer string // if empty, no one answers until the request is withdrawn
+	// If answer is empty, no one answers until the request is cancelled.
+	answer string
 	err    error
 }
 
@@ -32,7 +33,7 @@ func (c chat) Ask(ctx context.Context, _ string, _ url.Values, _ []byte) (json.R
 	return json.RawMessage(c.answer), nil
 }
 
-// between is an agent's proxy with a test at both ends.
+// between is an agent's relay with a test at both ends.
 type between struct {
 	t                 *testing.T
 	client, agent     io.WriteCloser
@@ -70,7 +71,7 @@ func (b *between) say(to io.Writer, line string) {
 	}
 }
 
-// hear returns the next line; empty if there is none.
+// hear returns the next line, or an empty string at the end.
 func (b *between) hear(s *bufio.Scanner) string {
 	b.t.Helper()
 	line := make(chan string, 1)
@@ -82,7 +83,7 @@ func (b *between) hear(s *bufio.Scanner) string {
 	case l := <-line:
 		return l
 	case <-time.After(10 * time.Second):
-		b.t.Fatal("nothing is heard")
+		b.t.Fatal("no line received")
 	}
 	return ""
 }
@@ -92,9 +93,9 @@ const (
 	codexAsks = `{"id":5,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","itemId":"i","command":"ls"}}`
 )
 
-// TestPermissionNotUnderstood checks that neither the client nor chat sees a
-// request for permission that two readers could read differently: the agent
-// gets an error.
+// TestPermissionNotUnderstood checks that a permission request that two parsers
+// could read differently reaches neither the client nor chat, and that the
+// agent gets an error.
 func TestPermissionNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -129,8 +130,8 @@ func TestPermissionNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestAnswerNotUnderstood checks that a broken answer of the client reaches the
-// agent as an error.
+// TestAnswerNotUnderstood checks that an invalid answer of the client reaches
+// the agent as an error.
 func TestAnswerNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
@@ -149,8 +150,8 @@ func TestAnswerNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestClientGone checks that the agent gets a denial for what is open when its
-// client goes away, even if only chat was asked.
+// TestClientGone checks that the agent gets a denial for its pending requests
+// when its client disconnects, even if they were only in chat.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
@@ -171,7 +172,7 @@ func TestClientGone(t *testing.T) {
 			if only {
 				b.say(b.agent, `{"method":"marker"}`)
 			}
-			b.hear(b.atClient) // the request was taken
+			b.hear(b.atClient) // the client has the request
 			b.client.Close()
 			if got := b.hear(b.atAgent); got != want {
 				t.Errorf("the agent hears %s, want %s", got, want)
@@ -180,8 +181,8 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestChatFails checks that a failure of chat allows nothing: the client, which
-// has the request, decides.
+// TestChatFails checks that a failure of chat approves nothing: the client
+// still has the request and decides.
 func TestChatFails(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
@@ -197,8 +198,8 @@ func TestChatFails(t *testing.T) {
 	}
 }
 
-// TestSameID checks that an answer cannot be taken for that of another request
-// with the same ID.
+// TestSameID checks that an answer cannot be attributed to another request with
+// the same ID.
 func TestSameID(t *testing.T) {
 	t.Parallel()
 	b := proxy(t, relay.NewACP, chat{}, false)

@@ -11,23 +11,24 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// The methods that make the server do something.
+// Methods that make the server act.
 const (
 	methodCall   = "tools/call"
-	methodUpdate = "tasks/update" // gives a running task what it asked for
+	methodUpdate = "tasks/update" // provides the input that a running task requested
 )
 
-// call is a request that rules or people decide about. Rules match the name,
-// people see the input, and the request that passes is made from both.
+// call is a request that rules or people decide on. Rules match the name,
+// people see the input, and nod forwards a request that it builds from both.
 type call struct {
 	name   string
-	prompt string // what it does, before the name of the server
+	prompt string // what the call does, without the name of the server
 	tool   callParams
 	input  json.RawMessage
-	edit   bool // people may change the input
+	edit   bool // whether people may edit the input
 }
 
-// callParams are the parameters of both methods. No other member passes.
+// callParams are the parameters of both methods. Other fields are not
+// forwarded.
 type callParams struct {
 	Name      string          `json:"name,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -43,14 +44,14 @@ type taskParams struct {
 	TTL *int64 `json:"ttl,omitempty"`
 }
 
-// maxToolName bounds the name of a tool, in bytes. The protocol allows 128.
+// maxToolName limits the name of a tool, in bytes. The protocol allows 128.
 const maxToolName = 256
 
-// readCall reads what a request would do. Its error is a refusal.
+// readCall parses a request. Its error refuses the request.
 func readCall(m Message) (call, error) {
 	var p callParams
 	if len(m.Params) == 0 {
-		return call{}, rpcError{codeParams, "params is missing"}
+		return call{}, rpcError{codeParams, "params: required"}
 	}
 	if err := strictjson.DecodeKnown(m.Params, &p); err != nil {
 		return call{}, rpcError{codeParams, "params: " + err.Error()}
@@ -65,20 +66,20 @@ func readCall(m Message) (call, error) {
 			*part = nil
 		}
 		if len(*part) > 0 && (*part)[0] != '{' {
-			return call{}, rpcError{codeParams, "params." + name + " is not an object"}
+			return call{}, rpcError{codeParams, "params." + name + ": must be an object"}
 		}
 	}
 	if m.Method == methodUpdate {
 		return updateOf(p)
 	}
 	if p.TaskID != "" || !nameable(p.Name) {
-		return call{}, rpcError{codeParams, "params: name is not the name of a tool"}
+		return call{}, rpcError{codeParams, "params.name: not a valid tool name"}
 	}
 	if len(p.Arguments) == 0 {
 		p.Arguments = json.RawMessage("{}")
 	}
 	c := call{name: p.Name, prompt: "Use **" + p.Name + "**", tool: p, input: p.Arguments, edit: true}
-	if len(p.Responses) > 0 || p.State != "" { // people see them too
+	if len(p.Responses) > 0 || p.State != "" { // show them to people as well
 		c.edit = false
 		c.input, err = encode(callParams{Arguments: p.Arguments, Responses: p.Responses, State: p.State})
 	}
@@ -87,14 +88,14 @@ func readCall(m Message) (call, error) {
 
 func updateOf(p callParams) (call, error) {
 	if p.TaskID == "" || p.Name != "" || len(p.Arguments) > 0 || p.Task != nil {
-		return call{}, rpcError{codeParams, "params: is not an update of a task"}
+		return call{}, rpcError{codeParams, "params: not a valid task update"}
 	}
 	input, err := encode(callParams{TaskID: p.TaskID, Responses: p.Responses, State: p.State})
 	return call{name: methodUpdate, prompt: "Answer a task", tool: p, input: input}, err
 }
 
-// params returns the parameters that the server gets. They hold only the
-// evaluated parts.
+// params returns the parameters that the server gets. They hold only the parts
+// that were evaluated.
 func (c call) params() (json.RawMessage, error) { return encode(c.tool) }
 
 // nameable reports whether a card shows the name unchanged. The name must
@@ -111,20 +112,21 @@ func nameable(name string) bool {
 	return true
 }
 
-// metaMembers are the metadata that the protocol defines, in addition to those
-// with its own prefix. People do not see metadata, so nothing else passes.
+// metaMembers are the metadata fields that the protocol defines, in addition to
+// those with its own prefix. People do not see metadata, so no other field is
+// forwarded.
 var metaMembers = []string{"progressToken", "traceparent", "tracestate", "baggage"}
 
 const metaPrefix = "io.modelcontextprotocol/"
 
-// cleanMeta keeps what the protocol defines.
+// cleanMeta returns the metadata fields that the protocol defines.
 func cleanMeta(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || isNull(raw) {
 		return nil, nil
 	}
 	m, err := members(raw)
 	if err != nil {
-		return nil, rpcError{codeParams, "params._meta is not an object"}
+		return nil, rpcError{codeParams, "params._meta: must be an object"}
 	}
 	for name := range m {
 		if !slices.Contains(metaMembers, name) && !strings.HasPrefix(name, metaPrefix) {
@@ -137,7 +139,8 @@ func cleanMeta(raw json.RawMessage) (json.RawMessage, error) {
 	return encode(m)
 }
 
-// called decides about a call. It returns true if the call does not pass now.
+// called decides on a call. It returns true if the call must not be forwarded
+// now.
 func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	params, err := c.params()
 	if err != nil {
@@ -153,7 +156,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.keep(request{message: *m, ctx: ctx})
 		return false
 	}
-	if err := bridge.CheckJSON(c.input); err != nil { // people would see another value
+	if err := bridge.CheckJSON(c.input); err != nil { // people could see another value
 		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
 		return true
 	}
@@ -188,7 +191,8 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	}
 	w.mu.Lock()
 	_, waiting := w.judged[string(m.ID)]
-	if waiting = waiting && ctx.Err() == nil; waiting { // otherwise the ID may be a later call's
+	// After a cancellation, the ID may already belong to a later call.
+	if waiting = waiting && ctx.Err() == nil; waiting {
 		delete(w.judged, string(m.ID))
 	}
 	run := waiting && err == nil && rec.State == bridge.StateApproved
@@ -199,7 +203,7 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	switch {
 	case !waiting: // the client has cancelled the call
 	case err != nil:
-		w.reply(m.ID, refusal("Nobody could be asked whether it may run: "+bridge.PublicText(err)))
+		w.reply(m.ID, refusal("Could not ask anyone whether it may run: "+bridge.PublicText(err)))
 	case !run:
 		w.reply(m.ID, refusal(dialect.WhyNot(rec)))
 	default:
@@ -207,21 +211,21 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	}
 }
 
-// approved are the parameters that people approved.
+// approved returns the parameters that people approved.
 func (c call) approved(rec bridge.Record) (json.RawMessage, error) {
 	if rec.Response != nil && len(rec.Response.Input) > 0 {
 		if !c.edit || rec.Response.Input[0] != '{' {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "the changed input is not an object")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "the edited input must be an object")
 		}
 		c.tool.Arguments = rec.Response.Input
 	}
 	return c.params()
 }
 
-// pass sends an approved request to the server.
+// pass forwards an approved request to the server.
 func (w *Wrap) pass(m Message) {
 	if err := w.Server.Write(m); err != nil {
-		w.Log.Warn("an approved request did not reach its server", "error", err)
+		w.Log.Warn("approved request not forwarded", "error", err)
 		w.mu.Lock()
 		r := w.sent[string(m.ID)]
 		delete(w.sent, string(m.ID))
@@ -229,11 +233,11 @@ func (w *Wrap) pass(m Message) {
 		if len(r.own) > 0 {
 			m.ID = r.own
 		}
-		w.fail(m.ID, rpcError{codeInternal, "the server did not get the request"})
+		w.fail(m.ID, rpcError{codeInternal, "the server did not receive the request"})
 	}
 }
 
-// refusal is a tool's result: the model reads it.
+// refusal returns a tool result for the model.
 func refusal(text string) any {
 	return map[string]any{"isError": true, "content": []any{map[string]string{"type": "text", "text": text}}}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// responded takes a response of the server. The 2026 generation may want to
-// know something before it runs a call.
+// responded handles a response of the server. In protocol version 2026-07-28,
+// the server may ask for input before it runs a call.
 func (w *Wrap) responded(m *Message) bool {
 	w.mu.Lock()
 	r, known := w.sent[string(m.ID)]
@@ -18,7 +18,7 @@ func (w *Wrap) responded(m *Message) bool {
 	case isNull(m.ID):
 		return false
 	case !known:
-		w.Log.Warn("a response of the server does not pass, because it belongs to no request")
+		w.Log.Warn("response of the server dropped: it does not belong to a request")
 		return true
 	case len(r.own) == 0:
 		r.own = m.ID
@@ -38,8 +38,8 @@ func (w *Wrap) responded(m *Message) bool {
 	return false
 }
 
-// formsOf returns the parameters of forms by name; false if the server wants
-// something else too.
+// formsOf returns the parameters of forms by name. It returns false if the
+// server asks for anything other than forms.
 func formsOf(requests map[string]json.RawMessage) (map[string]json.RawMessage, bool) {
 	out := map[string]json.RawMessage{}
 	for name, raw := range requests {
@@ -55,7 +55,7 @@ func formsOf(requests map[string]json.RawMessage) (map[string]json.RawMessage, b
 	return out, len(out) > 0
 }
 
-// again sends a call once more, with people's answers, under an ID of its own.
+// again sends a call a second time, with people's answers and a new ID.
 func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.RawMessage) {
 	answers := map[string]json.RawMessage{}
 	for name, params := range forms {
@@ -63,20 +63,20 @@ func (w *Wrap) again(r request, state json.RawMessage, forms map[string]json.Raw
 	}
 	raw, err := encode(answers)
 	if err != nil {
-		w.fail(r.own, rpcError{codeInternal, "the answers cannot be written"})
+		w.fail(r.own, rpcError{codeInternal, "the answers cannot be encoded"})
 		return
 	}
 	r.message.Params = withMember(r.message.Params, raw, "inputResponses")
 	if len(state) > 0 {
 		r.message.Params = withMember(r.message.Params, state, "requestState")
 	}
-	r.message.ID = json.RawMessage(`"nod-` + uuid.NewString() + `"`) // no client can know it
+	r.message.ID = json.RawMessage(`"nod-` + uuid.NewString() + `"`) // no client can guess the ID
 	w.keep(r)
 	w.pass(r.message)
 }
 
-// elicit has people fill in a form in chat. It cancels a form that cannot be
-// shown there, which no server takes for an answer.
+// elicit shows a form in chat. If chat cannot show the form, it returns a
+// cancellation, which servers do not treat as an answer.
 func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) json.RawMessage {
 	name, err := encode(w.Name)
 	var answer json.RawMessage
@@ -85,15 +85,15 @@ func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) json.RawMessa
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			w.Log.Warn("a form is cancelled", "error", err)
+			w.Log.Warn("form cancelled", "error", err)
 		}
 		return json.RawMessage(`{"action":"cancel"}`)
 	}
 	return answer
 }
 
-// capable adds the capability to metadata that has capabilities. It takes the
-// parameters of a request, or the metadata itself.
+// capable adds the elicitation capability to metadata that lists capabilities.
+// It accepts the parameters of a request, or the metadata itself.
 func capable(raw json.RawMessage) json.RawMessage {
 	m, err := members(raw)
 	if err != nil {

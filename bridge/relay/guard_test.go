@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// people approves what it is asked, and keeps it.
+// people approves every request and records it.
 type people struct {
 	mu    sync.Mutex
 	asked []bridge.Request
@@ -45,8 +45,8 @@ func (p *people) Ask(_ context.Context, _ string, _ url.Values, body []byte) (js
 	return json.RawMessage(`{"action":"accept","content":{}}`), nil
 }
 
-// lines is an end of a connection: it says its lines, one after the other, and
-// ends when the guard has nothing left to do.
+// lines is one end of a connection. It sends its lines one by one, and ends
+// when the relay is idle.
 type lines struct {
 	text []byte
 	wait func()
@@ -62,8 +62,8 @@ func (l *lines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// guard runs a guard over what a client says, and returns what reached the
-// server and the client.
+// guard runs a relay on the lines of a client, and returns the output to the
+// server and to the client.
 func guard(t testing.TB, p *people, rules relay.Rules, said string) (toServer, toClient string) {
 	t.Helper()
 	var server, client bytes.Buffer
@@ -74,7 +74,7 @@ func guard(t testing.TB, p *people, rules relay.Rules, said string) (toServer, t
 	in.wait = w.Wait
 	err := (&relay.Relay{Client: near, Server: far, Handler: w, Strict: true}).Run(t.Context(), func() { closeServer.Close() })
 	if err != nil {
-		t.Logf("the guard ended: %v", err)
+		t.Logf("the relay ended: %v", err)
 	}
 	w.Wait()
 	return server.String(), client.String()
@@ -82,7 +82,7 @@ func guard(t testing.TB, p *people, rules relay.Rules, said string) (toServer, t
 
 const plainCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_db","arguments":{"db":"prod"}}}`
 
-// TestNotUnderstood checks that a message that is not understood completely
+// TestNotUnderstood checks that a message that cannot be parsed completely
 // never reaches the server, and that its sender gets a JSON-RPC error.
 func TestNotUnderstood(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,7 @@ func TestNotUnderstood(t *testing.T) {
 				} `json:"error"`
 			}
 			if name == "a response to nothing" || name == "a response that is an error" {
-				return // no one waits for an answer
+				return // the sender expects no response
 			}
 			if json.Unmarshal([]byte(toClient), &answer) != nil || answer.Error == nil || answer.Error.Code > -32000 || answer.Version != "2.0" || strings.Count(toClient, "\n") != 1 {
 				t.Errorf("the client got %q", toClient)
@@ -166,8 +166,8 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestUnderstood checks that what is understood is encoded again: the
-// server gets one spelling of the evaluated parts.
+// TestUnderstood checks that messages are encoded again, so that the server
+// gets only one spelling of the parts that were evaluated.
 func TestUnderstood(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ said, toServer string }{
@@ -207,8 +207,8 @@ func TestUnderstood(t *testing.T) {
 	}
 }
 
-// TestTwoOfAnID checks that a second request of an id does not replace the
-// first one while it waits.
+// TestTwoOfAnID checks that a second request with the same ID does not replace
+// a pending one.
 func TestTwoOfAnID(t *testing.T) {
 	t.Parallel()
 	toServer, toClient := guard(t, &people{}, relay.Rules{Allow: []string{"get_*"}},
@@ -218,9 +218,9 @@ func TestTwoOfAnID(t *testing.T) {
 	}
 }
 
-// TestForgedMessages checks that neither side can speak for the other one or
-// for the guard: the client does not answer a form of the server, and the
-// server does not answer a call that it did not get.
+// TestForgedMessages checks that neither side can impersonate the other or the
+// relay: the client cannot answer a form of the server, and the server cannot
+// answer a call that it did not get.
 func TestForgedMessages(t *testing.T) {
 	t.Parallel()
 	near, client := io.Pipe()
@@ -247,7 +247,8 @@ func TestForgedMessages(t *testing.T) {
 		{server, `{"jsonrpc":"2.0","method":"forged"}`},
 		{server, `a line of text that is forged`},
 	} {
-		for _, line := range []string{s.line, ""} { // the empty line is read once the other is handled
+		// The relay reads the empty line after it has handled the first one.
+		for _, line := range []string{s.line, ""} {
 			if _, err := io.WriteString(s.from, line+"\n"); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/relay"
 )
 
-// seen is a call of a tool as a reader understands it.
+// seen is a tool call as a parser reads it.
 type seen struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -30,9 +30,9 @@ func (s seen) String() string {
 	return s.Name + " " + string(c)
 }
 
-// python reads lines as lenient servers in Python may: separated by whatever
-// str.splitlines takes for an end, batches unpacked, the first or the last of
-// duplicate names, with and without regard to case.
+// python parses lines as lenient servers in Python may: separated at every line
+// boundary of str.splitlines, batches unpacked, the first or the last of
+// duplicate names, and names matched with or without regard to case.
 const python = `
 import json, sys
 def reader(last, fold):
@@ -58,7 +58,7 @@ for line in sys.stdin.buffer.read().decode('utf-8', 'replace').splitlines():
                 print(json.dumps({'name': str(get(p, 'name', last, fold)), 'arguments': get(p, 'arguments', last, fold)}))
 `
 
-// node reads lines as its module readline separates them.
+// node parses lines as split by its module readline.
 const node = `
 const text = require('fs').readFileSync(0, 'utf8');
 for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/)) {
@@ -70,7 +70,7 @@ for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/)) {
 }
 `
 
-// goReads reads lines with encoding/json, which matches names without regard
+// goReads parses lines with encoding/json, which matches names without regard
 // to case and takes the last of duplicates.
 func goReads(said string) []seen {
 	var out []seen
@@ -115,7 +115,7 @@ func scriptReads(t testing.TB, said string, program string, args ...string) []se
 	return out
 }
 
-// mutations turn a request into one that careless readers disagree about.
+// mutations change a request so that careless parsers disagree about it.
 var mutations = []func(r *rand.Rand, s string) string{
 	func(r *rand.Rand, s string) string { return strings.Replace(s, `"name"`, capital(r, `"name"`), 1) },
 	func(r *rand.Rand, s string) string { return strings.Replace(s, `"method"`, capital(r, `"method"`), 1) },
@@ -143,11 +143,11 @@ var mutations = []func(r *rand.Rand, s string) string{
 	func(r *rand.Rand, s string) string {
 		return s + []string{"\r", "\u2028", "\u0085", "\v", "\f", "\x1e"}[r.IntN(6)] + s
 	},
-	func(r *rand.Rand, s string) string { // a message within a text
+	func(r *rand.Rand, s string) string { // a message within a string
 		inner, _ := json.Marshal("\u2028" + s + "\u0085")
 		return strings.Replace(s, `"x":"`, `"y":`+string(inner)+`,"x":"`, 1)
 	},
-	func(r *rand.Rand, s string) string { // a bit of everything
+	func(r *rand.Rand, s string) string { // a mix of all mutations
 		b := []byte(s)
 		b[r.IntN(len(b))] ^= byte(1 << r.IntN(8))
 		return strings.ReplaceAll(string(b), "\n", " ")
@@ -168,7 +168,7 @@ var mutations = []func(r *rand.Rand, s string) string{
 	},
 }
 
-// capital changes the case of one letter, or writes it as an escape.
+// capital changes the case of one letter, or escapes it.
 func capital(r *rand.Rand, s string) string {
 	at := 1 + r.IntN(len(s)-2)
 	switch r.IntN(3) {
@@ -189,9 +189,9 @@ func mutated(r *rand.Rand, n int) string {
 	return strings.ReplaceAll(s, "\n", " ")
 }
 
-// TestReadersAgree checks that whatever the server's reader does with
-// duplicate names, letter case, escapes and the ends of lines, it finds exactly
-// the calls that people approved and those that the operator allows by name.
+// TestReadersAgree checks that the server's parser, whatever it does with
+// duplicate names, letter case, escapes and line ends, finds exactly the calls
+// that people approved and those that the administrator allows by name.
 func TestReadersAgree(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -205,7 +205,7 @@ func TestReadersAgree(t *testing.T) {
 	for _, a := range p.asked {
 		name := strings.TrimPrefix(a.Approval.Tool, "db/")
 		approved[seen{name, a.Approval.Input}.String()] = true
-		var with struct { // answers to forms are shown too
+		var with struct { // answers to forms are shown as well
 			Arguments      json.RawMessage `json:"arguments"`
 			InputResponses json.RawMessage `json:"inputResponses"`
 		}
@@ -226,12 +226,12 @@ func TestReadersAgree(t *testing.T) {
 	}
 	t.Logf("%d approved, %d calls read", len(approved), calls)
 	if len(approved) < 100 || calls < 500 {
-		t.Error("hardly anything passes: the test shows nothing")
+		t.Error("almost no message is forwarded, so the test proves nothing")
 	}
 }
 
-// FuzzGuard checks that no text makes the guard forward a call that no one
-// approved, for a reader that takes everything it can.
+// FuzzGuard checks that no input makes the relay forward a call that no one
+// approved, for the most lenient parser.
 func FuzzGuard(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 200 {

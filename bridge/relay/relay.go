@@ -1,10 +1,10 @@
-// Package relay sits between a client and an agent or server that exchange
-// JSON-RPC messages, one per line. Every message is decoded strictly and
-// encoded again before it passes, so that the receiver reads what nod read. A
-// message that nod cannot read completely does not pass.
+// Package relay forwards JSON-RPC messages, one per line, between a client and
+// an agent or server. It decodes every message strictly and encodes it again
+// before it forwards it, so that the receiver reads what nod read. It does not
+// forward a message that it cannot parse completely.
 //
-// What belongs here is the forwarding, and the decision which messages ask
-// people first. The meaning of a single message belongs to the dialects.
+// This package forwards messages and decides which of them people must answer
+// first. The meaning of a single message belongs to the dialects.
 package relay
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Asker takes an agent's message to people, in its own format.
+// Asker sends an agent's message to people, in the message's own format.
 type Asker interface {
-	// Ask returns the answer in the message's format. When ctx ends, it takes
-	// back what waits for people.
+	// Ask returns the answer in the message's format. If ctx ends, it cancels
+	// the pending requests.
 	Ask(ctx context.Context, dialect string, query url.Values, body []byte) (json.RawMessage, error)
 }
 
@@ -52,10 +52,11 @@ func (s *Side) Write(v any) error {
 	return err
 }
 
-// errLong is the error of a line that was skipped because of its length.
-var errLong = rpcError{codeRequest, "the message is too long"}
+// errLong is the error for a line that was skipped because of its length.
+var errLong = rpcError{codeRequest, "message: too long"}
 
-// line reads a line. A line that is too long is skipped with errLong.
+// line returns the next line. It skips a line that is too long and returns
+// errLong.
 func (s *Side) line() ([]byte, error) {
 	var line []byte
 	long := false
@@ -74,34 +75,34 @@ func (s *Side) line() ([]byte, error) {
 		case err != nil && len(bytes.TrimSpace(line)) == 0:
 			return nil, err
 		}
-		return bytes.TrimRight(line, "\r\n"), nil // at the end, the next call returns the error
+		return bytes.TrimRight(line, "\r\n"), nil // at the end of the input, the next call returns the error
 	}
 }
 
-// Handler decides about messages before they pass. True means that it has
-// taken the message, which then does not pass.
+// Handler decides on messages before they are forwarded. Its methods return
+// true if the handler has taken over a message, which is then not forwarded.
 type Handler interface {
 	FromClient(context.Context, *Message) bool
 	FromServer(context.Context, *Message) bool
-	// Decisive reports whether a message of the method asks for a decision:
-	// all its members must be known.
+	// Decisive reports whether messages with the method ask for a decision. All
+	// fields of such messages must be known.
 	Decisive(method string) bool
-	// ClientGone is called when the client's side has ended, before the
-	// server's is told.
+	// ClientGone is called when the client has disconnected, before the server
+	// is stopped.
 	ClientGone()
 }
 
-// Relay carries messages between two sides.
+// Relay forwards messages between two sides.
 type Relay struct {
 	Client, Server *Side
 	Handler        Handler
-	// Strict refuses messages without a version or with unknown members.
+	// Strict rejects messages without a version or with unknown fields.
 	Strict bool
-	Log    *slog.Logger // nil discards
+	Log    *slog.Logger // a nil Log discards output
 }
 
-// Run carries messages until the client's side ends, or the server's does. The
-// server is told of the former by stop.
+// Run forwards messages until the client or the server disconnects. When the
+// client disconnects, it calls stop to stop the server.
 func (r *Relay) Run(ctx context.Context, stop func()) error {
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)
@@ -112,7 +113,7 @@ func (r *Relay) Run(ctx context.Context, stop func()) error {
 	go func() {
 		err := r.pump(ctx, r.Client, r.Server, r.Handler.FromClient)
 		r.Handler.ClientGone()
-		stop() // what the server still says is carried below
+		stop() // the loop below still forwards the server's last messages
 		if !errors.Is(err, io.EOF) {
 			done <- err
 		}
@@ -152,14 +153,15 @@ func (r *Relay) pump(ctx context.Context, from, to *Side, take func(context.Cont
 	return ctx.Err()
 }
 
-// read parses a line. True means that it was not understood, and that its
-// sender has been told.
+// read parses a line. It returns true if the line is invalid and its sender has
+// been notified.
 func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 	var m Message
 	if err == nil {
 		m, err = parse(line, r.Strict, r.Handler.Decisive)
 	}
-	if err != nil && from == r.Server { // broken text in what people only read
+	// Tool output for people may contain invalid UTF-8.
+	if err != nil && from == r.Server {
 		repaired, again := parse(strictjson.Repair(line), r.Strict, r.Handler.Decisive)
 		if again == nil && !r.Handler.Decisive(repaired.Method) {
 			return repaired, false
@@ -171,15 +173,14 @@ func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 	return m, false
 }
 
-// refuse answers a line that was not understood. A response that was not
-// understood becomes an error, for the side that waits for it: refuse returns
-// it and false.
+// refuse responds to an invalid line. It returns an invalid response as an
+// error for the side that waits for it, and false.
 func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
 	side := "client"
 	if from == r.Server {
 		side = "server"
 	}
-	r.Log.Warn("a message was not understood and does not pass", "from", side, "error", cause)
+	r.Log.Warn("invalid message dropped", "from", side, "error", cause)
 	was := peek(line)
 	m := failure(was.ID, codeRequest, cause.Error())
 	if e, ok := errors.AsType[rpcError](cause); ok {
@@ -194,10 +195,10 @@ func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
 	case was.isAnswer():
 		return m, false
 	case was.ID == nil && (side == "server" || !r.Strict):
-		return Message{}, true // perhaps not a message at all
+		return Message{}, true // possibly not a message
 	}
 	if err := from.Write(m); err != nil {
-		r.Log.Warn("a refusal was not delivered", "to", side, "error", err)
+		r.Log.Warn("refusal not sent", "to", side, "error", err)
 	}
 	return Message{}, true
 }

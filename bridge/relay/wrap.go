@@ -12,18 +12,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rules say what happens to a call of a tool, by shell patterns over its name.
-// Deny goes before allow; what neither names is asked.
+// Rules decide on tool calls by shell patterns for their names. Deny takes
+// precedence over allow, and people are asked about all other tools.
 type Rules struct {
 	Allow, Deny []string
 }
 
-// Check refuses patterns that cannot be read.
+// Check returns an error for an invalid pattern.
 func (r Rules) Check() error {
 	for flag, patterns := range map[string][]string{"allow": r.Allow, "deny": r.Deny} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				return bridge.Errorf(bridge.CodeInvalid, "--%s: %q is no pattern", flag, p).WithHint("use * ? and [a-z], as a shell does")
+				return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid pattern %q", flag, p).WithHint("use the shell wildcards *, ? and [a-z]")
 			}
 		}
 	}
@@ -32,14 +32,14 @@ func (r Rules) Check() error {
 
 func matches(patterns []string, name string) bool {
 	for _, p := range patterns {
-		if ok, _ := path.Match(p, name); ok { // Check refused what is no pattern
+		if ok, _ := path.Match(p, name); ok { // Check has rejected invalid patterns
 			return true
 		}
 	}
 	return false
 }
 
-// Approver asks for permission.
+// Approver sends requests for approval.
 type Approver interface {
 	Asker
 	Approve(ctx context.Context, r bridge.Request) (bridge.Record, error)
@@ -49,38 +49,39 @@ type Approver interface {
 type WrapOptions struct {
 	Approver       Approver
 	Rules          Rules
-	Name           string // of the server, as people read it
+	Name           string // name of the server that people see
 	Session, Route string
-	Query          url.Values // goes with forms
+	Query          url.Values // options of the requests for forms
 	Timeout        bridge.Duration
 	Batch          bridge.Duration
 	Client, Server *Side
 	Log            *slog.Logger
 }
 
-// Wrap is the Handler before an MCP server: its tools run when the rules or
-// people allow it, and people fill in its forms in chat. A message passes only
-// if its method is known to start nothing, or if rules or people allowed it.
+// Wrap is the Handler in front of an MCP server. Tools run when the rules or
+// people allow it, and people fill in the server's forms in chat. Wrap forwards
+// a message only if its method is known to be harmless, or if the rules or
+// people allowed it.
 type Wrap struct {
 	WrapOptions
 
 	mu     sync.Mutex
-	judged map[string]context.CancelFunc // calls that people are asked about
-	sent   map[string]request            // the client's requests at the server
-	asked  map[string]bool               // the server's requests at the client
+	judged map[string]context.CancelFunc // calls that await a decision
+	sent   map[string]request            // requests that the client sent to the server
+	asked  map[string]bool               // requests that the server sent to the client
 	work   sync.WaitGroup
 }
 
-// request is a request of the client as the server got it.
+// request is a request of the client as it was forwarded to the server.
 type request struct {
 	message Message
 	ctx     context.Context
-	// own is the client's ID of a call that was sent again under another one.
+	// own is the client's ID for a call that was sent again with another ID.
 	own json.RawMessage
 }
 
-// harmless are the client's requests that run nothing for the agent but read
-// what the server offers, or that end something.
+// harmless lists the client's requests that run nothing for the agent: they
+// read what the server offers, or end something.
 var harmless = set(
 	"initialize", "server/discover", "ping", "logging/setLevel", "completion/complete",
 	"tools/list", "prompts/list", "prompts/get",
@@ -88,13 +89,13 @@ var harmless = set(
 	"subscriptions/listen", "tasks/get", "tasks/list", "tasks/result", "tasks/cancel",
 )
 
-// notices are the client's notifications.
+// notices lists the client's notifications.
 var notices = set(
 	"notifications/initialized", "notifications/cancelled", "notifications/progress",
 	"notifications/roots/list_changed", "notifications/tasks/status",
 )
 
-// wanted are the server's requests that the client answers.
+// wanted lists the server's requests that the client answers.
 var wanted = set("ping", "roots/list", "sampling/createMessage")
 
 func set(names ...string) map[string]bool {
@@ -105,14 +106,14 @@ func set(names ...string) map[string]bool {
 	return out
 }
 
-// elicitation is the method of a form.
+// elicitation is the method of a request for a form.
 const elicitation = "elicitation/create"
 
-// elicitationForm is the capability that lets a server ask.
+// elicitationForm is the capability that allows a server to ask for input.
 var elicitationForm = json.RawMessage(`{"form":{},"url":{}}`)
 
-// capabilitiesKey is where the 2026 generation keeps the client's capabilities
-// in every request.
+// capabilitiesKey is the metadata key for the client's capabilities in every
+// request of protocol version 2026-07-28.
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
 
 // NewWrap returns a Wrap.
@@ -123,8 +124,8 @@ func NewWrap(o WrapOptions) *Wrap {
 // Decisive implements Handler.
 func (w *Wrap) Decisive(method string) bool { return method == elicitation }
 
-// ClientGone implements Handler. A call that is approved later finds the
-// server's input closed.
+// ClientGone implements Handler. A call that is approved later is not forwarded
+// because the server's input is closed.
 func (w *Wrap) ClientGone() {}
 
 // FromClient implements Handler.
@@ -135,7 +136,7 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 	case !m.IsRequest():
 		return w.noticed(m)
 	case w.inUse(m.ID):
-		w.fail(m.ID, rpcError{codeRequest, "the ID belongs to a request that is not finished"})
+		w.fail(m.ID, rpcError{codeRequest, "id: already used by an unfinished request"})
 		return true
 	case m.Method == methodCall, m.Method == methodUpdate:
 		c, err := readCall(*m)
@@ -145,11 +146,11 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 		}
 		return w.called(ctx, m, c)
 	case !harmless[m.Method]:
-		w.fail(m.ID, rpcError{codeMethod, "the method " + clip(m.Method) + " does not pass, because nod cannot judge it"})
+		w.fail(m.ID, rpcError{codeMethod, "method " + clip(m.Method) + " is not allowed, because nod cannot evaluate it"})
 		return true
 	}
 	if len(m.Params) > 0 && m.Params[0] != '{' {
-		w.fail(m.ID, rpcError{codeParams, "params is not an object"})
+		w.fail(m.ID, rpcError{codeParams, "params: must be an object"})
 		return true
 	}
 	if m.Method == "initialize" {
@@ -161,7 +162,7 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 	return false
 }
 
-// clip bounds what an error repeats.
+// clip shortens text that an error message repeats.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		s = string(r[:60]) + "…"
@@ -169,14 +170,14 @@ func clip(s string) string {
 	return `"` + strings.ToValidUTF8(s, "") + `"`
 }
 
-// noticed takes a notification of the client.
+// noticed handles a notification of the client.
 func (w *Wrap) noticed(m *Message) bool {
 	switch {
 	case m.Method == methodCall, m.Method == methodUpdate, harmless[m.Method]:
-		w.fail(nil, rpcError{codeRequest, "the request has no ID"})
+		w.fail(nil, rpcError{codeRequest, "id: required"})
 		return true
 	case !notices[m.Method]:
-		w.Log.Warn("a notification of the client does not pass", "method", clip(m.Method))
+		w.Log.Warn("notification of the client dropped", "method", clip(m.Method))
 		return true
 	case m.Method != "notifications/cancelled":
 		return false
@@ -186,14 +187,14 @@ func (w *Wrap) noticed(m *Message) bool {
 	stop := w.judged[string(id)]
 	delete(w.judged, string(id))
 	w.mu.Unlock()
-	if stop != nil { // the server never got the call
+	if stop != nil { // the call was not forwarded
 		stop()
 		return true
 	}
 	return false
 }
 
-// inUse reports whether a request of the client is not finished.
+// inUse reports whether a request of the client with the ID is unfinished.
 func (w *Wrap) inUse(id json.RawMessage) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,23 +210,23 @@ func (w *Wrap) inUse(id json.RawMessage) bool {
 	return false
 }
 
-// keep remembers what the server got: only that may be answered, and it can be
-// sent again with what the server wanted to know.
+// keep records a forwarded request. The server may answer only recorded
+// requests, and nod can send them again with additional input.
 func (w *Wrap) keep(r request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent[string(r.message.ID)] = r
 }
 
-// expected reports whether the client responds to a request of the server that
-// it has seen. It cannot answer a form, which people do.
+// expected reports whether the client responds to a request that it received
+// from the server. It cannot answer a form, because people do.
 func (w *Wrap) expected(m *Message) bool {
 	w.mu.Lock()
 	known := w.asked[string(m.ID)]
 	delete(w.asked, string(m.ID))
 	w.mu.Unlock()
 	if !known {
-		w.Log.Warn("a response of the client does not pass, because the server did not ask the client for it")
+		w.Log.Warn("response of the client dropped: the server did not send the request to the client")
 	}
 	return known
 }
@@ -238,7 +239,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	case !m.IsRequest():
 		pass := strings.HasPrefix(m.Method, "notifications/")
 		if !pass {
-			w.Log.Warn("a notification of the server does not pass", "method", clip(m.Method))
+			w.Log.Warn("notification of the server dropped", "method", clip(m.Method))
 		}
 		return !pass
 	case m.Method == elicitation:
@@ -246,7 +247,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 		w.work.Go(func() { w.answer(Message{Version: "2.0", ID: asked.ID, Result: w.elicit(ctx, asked.Params)}) })
 		return true
 	case !wanted[m.Method]:
-		w.answer(failure(m.ID, codeMethod, "the method "+clip(m.Method)+" does not pass"))
+		w.answer(failure(m.ID, codeMethod, "method "+clip(m.Method)+" is not allowed"))
 		return true
 	}
 	w.mu.Lock()
@@ -255,7 +256,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	return false
 }
 
-// fail refuses a request of the client.
+// fail responds to the client with an error.
 func (w *Wrap) fail(id json.RawMessage, err error) {
 	m := failure(id, codeParams, err.Error())
 	if e, ok := err.(rpcError); ok {
@@ -268,7 +269,7 @@ func (w *Wrap) fail(id json.RawMessage, err error) {
 func (w *Wrap) reply(id json.RawMessage, result any) {
 	raw, err := encode(result)
 	if err != nil {
-		w.tell(failure(id, codeInternal, "the result cannot be written"))
+		w.tell(failure(id, codeInternal, "the result cannot be encoded"))
 		return
 	}
 	w.tell(Message{Version: "2.0", ID: id, Result: raw})
@@ -276,15 +277,15 @@ func (w *Wrap) reply(id json.RawMessage, result any) {
 
 func (w *Wrap) tell(m Message) {
 	if err := w.Client.Write(m); err != nil {
-		w.Log.Warn("the client did not get an answer", "error", err)
+		w.Log.Warn("response to the client not sent", "error", err)
 	}
 }
 
 func (w *Wrap) answer(m Message) {
 	if err := w.Server.Write(m); err != nil {
-		w.Log.Warn("the server did not get an answer", "error", err)
+		w.Log.Warn("response to the server not sent", "error", err)
 	}
 }
 
-// Wait returns once nothing is asked any more.
+// Wait returns when no request is pending in chat.
 func (w *Wrap) Wait() { w.work.Wait() }

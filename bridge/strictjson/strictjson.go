@@ -1,8 +1,8 @@
-// Package strictjson decodes JSON that another program may read too, so that
-// no two readers can find different values in the same bytes. Member names are
-// case-sensitive. Duplicate names at any depth, invalid UTF-8, unpaired
-// surrogates, data after the value, and values that are too deep or too large
-// are refused.
+// Package strictjson decodes JSON that another program may read as well, so
+// that no two parsers find different values in the same bytes. Field names are
+// case-sensitive. The package rejects duplicate names at any depth, invalid
+// UTF-8, unpaired surrogates, data after the value, and values that are too
+// deep or too large.
 package strictjson
 
 import (
@@ -20,14 +20,14 @@ import (
 
 // Default limits of a value.
 const (
-	MaxDepth = 100      // objects and arrays inside each other
-	MaxBytes = 32 << 20 // of the text
+	MaxDepth = 100      // nested objects and arrays
+	MaxBytes = 32 << 20 // size of the text
 )
 
-// Error is the error of a value that was refused.
+// Error is the error for a value that was rejected.
 type Error struct {
-	// Path leads to the refused part, such as params.items.2. It is empty for
-	// the value itself.
+	// Path is the location of the rejected part, such as params.items.2. It is
+	// empty for the value itself.
 	Path string
 	// Reason completes the sentence "The value …", such as "is not valid JSON".
 	Reason string
@@ -47,32 +47,32 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Reason
 }
 
-// Limits bounds a value. A zero field means the default.
+// Limits are limits on a value. A zero field means the default.
 type Limits struct {
 	Depth, Bytes int
-	// Exact refuses numbers that a double does not hold exactly, as readers
-	// round them in different ways.
+	// Exact rejects numbers that a double cannot represent exactly, because
+	// parsers round them differently.
 	Exact bool
 }
 
-// Check returns an error if raw is not exactly one value that every reader
-// understands in the same way.
+// Check returns an error unless raw is exactly one value that every parser
+// reads in the same way.
 func Check(raw []byte) error { return Limits{}.Check(raw) }
 
-// Decode reads raw into v. Unknown members are ignored, but they are checked
-// like all others.
+// Decode decodes raw into v. Unknown fields are checked like all others and
+// then ignored.
 func Decode(raw []byte, v any) error { return Limits{}.decode(raw, v, false) }
 
-// DecodeKnown reads raw into v. Unknown members are refused.
+// DecodeKnown decodes raw into v and rejects unknown fields.
 func DecodeKnown(raw []byte, v any) error { return Limits{}.decode(raw, v, true) }
 
-// Decode reads raw into v under the limits. Unknown members are ignored.
+// Decode decodes raw into v with these limits. Unknown fields are ignored.
 func (l Limits) Decode(raw []byte, v any) error { return l.decode(raw, v, false) }
 
-// DecodeKnown reads raw into v under the limits. Unknown members are refused.
+// DecodeKnown decodes raw into v with these limits and rejects unknown fields.
 func (l Limits) DecodeKnown(raw []byte, v any) error { return l.decode(raw, v, true) }
 
-// Check is the function Check under other limits.
+// Check is like the function Check, with these limits.
 func (l Limits) Check(raw []byte) error {
 	maxDepth, maxBytes := MaxDepth, MaxBytes
 	if l.Depth > 0 {
@@ -94,7 +94,7 @@ func (l Limits) Check(raw []byte) error {
 			return refused(err)
 		}
 		if l.Exact && token.Kind() == '0' && !isDouble(token.String()) {
-			return &Error{Path: pathOf(dec.StackPointer()), Reason: fmt.Sprintf("the number %s cannot be kept exactly", clipped(token.String())), Cause: ErrInexact}
+			return &Error{Path: pathOf(dec.StackPointer()), Reason: fmt.Sprintf("the number %s is not exact in double precision", clipped(token.String())), Cause: ErrInexact}
 		}
 		if dec.StackDepth() > maxDepth {
 			return &Error{Reason: fmt.Sprintf("is nested more than %d levels deep", maxDepth)}
@@ -109,8 +109,8 @@ func (l Limits) Check(raw []byte) error {
 	return nil
 }
 
-// semantics are those of encoding/json, except that names match only in their
-// own spelling.
+// semantics are those of encoding/json, except that field names are
+// case-sensitive.
 var semantics = json.JoinOptions(
 	jsonv1.DefaultOptionsV1(),
 	jsonv1.ReportErrorsWithLegacySemantics(false),
@@ -129,10 +129,10 @@ func (l Limits) decode(raw []byte, v any, known bool) error {
 	return nil
 }
 
-// Compact writes a value that Check accepts in the one way in which nod
-// forwards it: without white space, with only the escapes that are necessary,
-// and without a character that a reader of lines could take for the end of a
-// line. The members keep their order and the numbers their spelling.
+// Compact returns a value that Check accepts in the form in which nod forwards
+// it: without white space, with only the necessary escapes, and without
+// characters that some parsers treat as a line end. Fields keep their order and
+// numbers their spelling.
 func Compact(raw []byte) ([]byte, error) {
 	if err := Check(raw); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func Compact(raw []byte) ([]byte, error) {
 	return compact(raw)
 }
 
-// Compact is the function Compact under other limits.
+// Compact is like the function Compact, with these limits.
 func (l Limits) Compact(raw []byte) ([]byte, error) {
 	if err := l.Check(raw); err != nil {
 		return nil, err
@@ -154,21 +154,22 @@ func compact(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	// U+0085 ends a line for some readers; valid JSON holds it in strings only.
+	// Some parsers treat U+0085 as a line end. In valid JSON, it occurs in
+	// strings only.
 	return bytes.ReplaceAll(out, []byte("\u0085"), []byte(`\u0085`)), nil
 }
 
-// Repair replaces unpaired surrogates and invalid UTF-8 by U+FFFD. It is for text
-// that people only read, such as the output of a tool.
+// Repair replaces unpaired surrogates and invalid UTF-8 with U+FFFD. It is for
+// text that only people read, such as the output of a tool.
 func Repair(raw []byte) []byte {
 	out, err := jsontext.AppendFormat(nil, raw, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return raw // Check refuses it
+		return raw // Check rejects it
 	}
 	return out
 }
 
-// refused puts the error of a decoder into words that do not depend on it.
+// refused returns an Error with a reason that does not depend on the decoder.
 func refused(err error) error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
@@ -178,7 +179,7 @@ func refused(err error) error {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
 			at, name := cut(path)
-			return &Error{Path: at, Reason: fmt.Sprintf("unknown member %q", name)}
+			return &Error{Path: at, Reason: fmt.Sprintf("unknown field %q", name)}
 		case s.Err != nil:
 			return &Error{Path: path, Reason: s.Err.Error(), Cause: s.Err}
 		}
@@ -188,14 +189,14 @@ func refused(err error) error {
 		path := pathOf(s.JSONPointer)
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			at, name := cut(path)
-			return &Error{Path: at, Reason: fmt.Sprintf("duplicate member %q", name)}
+			return &Error{Path: at, Reason: fmt.Sprintf("duplicate field %q", name)}
 		}
 		return &Error{Path: path, Reason: "is not valid JSON: " + strings.TrimPrefix(fmt.Sprint(s.Err), "jsontext: ")}
 	}
 	return &Error{Reason: "is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
 }
 
-// maxPath bounds what an error repeats of the value or of a path in it.
+// maxPath limits the excerpt of the value or path in an error.
 const maxPath = 100
 
 func pathOf(p jsontext.Pointer) string {
@@ -207,7 +208,7 @@ func pathOf(p jsontext.Pointer) string {
 	return clipped(s)
 }
 
-// clipped shortens what an error repeats of the value.
+// clipped shortens an excerpt of the value.
 func clipped(s string) string {
 	if len(s) > maxPath {
 		s = strings.ToValidUTF8(s[:maxPath], "") + "…"
@@ -215,7 +216,7 @@ func clipped(s string) string {
 	return s
 }
 
-// cut splits the last name off a path.
+// cut splits off the last name of a path.
 func cut(path string) (at, name string) {
 	if n := strings.LastIndex(path, "."); n >= 0 {
 		return path[:n], path[n+1:]
@@ -223,7 +224,7 @@ func cut(path string) (at, name string) {
 	return "", path
 }
 
-// wanted names the kind of JSON value that fits a type.
+// wanted describes the kind of JSON value that a type requires.
 func wanted(t reflect.Type) string {
 	if t == nil {
 		return ""

@@ -17,16 +17,16 @@ type call struct {
 	} `json:"nested"`
 }
 
-// TestRefused checks that a value which two readers could read differently is
-// refused, with a reason.
+// TestRefused checks that a value that two parsers could read differently is
+// rejected with a reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for in, reason := range map[string]string{
 		"":                                          "is empty",
 		" \n":                                       "is empty",
-		`{"name":"a","name":"b"}`:                   `duplicate member "name"`,
-		`{"name":"a","\u006eame":"b"}`:              `duplicate member "name"`,
-		`{"arguments":{"a":[{"b":1,"b":2}]}}`:       `arguments.a.0: duplicate member "b"`,
+		`{"name":"a","name":"b"}`:                   `duplicate field "name"`,
+		`{"name":"a","\u006eame":"b"}`:              `duplicate field "name"`,
+		`{"arguments":{"a":[{"b":1,"b":2}]}}`:       `arguments.a.0: duplicate field "b"`,
 		`{"name":"a"} {"name":"b"}`:                 "is followed by more data",
 		"{\"name\":\"a\"}\r{\"name\":\"b\"}":        "is followed by more data",
 		`{"name":"a"}}`:                             "is followed by more data",
@@ -51,8 +51,8 @@ func TestRefused(t *testing.T) {
 		`"` + strings.Repeat("x", 33<<20) + `"`:     "is longer than",
 		`{"name":"a","arguments":{"x":"\ud83d"}}`:   "is not valid JSON",
 		`{"name":"a","retries":1e999}`:              "retries: ",
-		`{"name":"a","arguments":{"x":1,"x":1}}`:    `arguments: duplicate member "x"`,
-		`{"name":"a","arguments":[{},{"":1,"":2}]}`: `arguments.1: duplicate member ""`,
+		`{"name":"a","arguments":{"x":1,"x":1}}`:    `arguments: duplicate field "x"`,
+		`{"name":"a","arguments":[{},{"":1,"":2}]}`: `arguments.1: duplicate field ""`,
 	} {
 		var c call
 		if err := strictjson.Decode([]byte(in), &c); err == nil || !strings.Contains(err.Error(), reason) {
@@ -63,8 +63,8 @@ func TestRefused(t *testing.T) {
 
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// TestNames checks that a member matches its own spelling only, and that
-// unknown members are ignored or refused as the caller wants.
+// TestNames checks that field names are case-sensitive, and that unknown fields
+// are ignored or rejected as requested.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	const in = `{"name":"a","Name":"b","NAME":"c","n\u0061me2":"d","arguments":{"x":1}}`
@@ -72,10 +72,10 @@ func TestNames(t *testing.T) {
 	if err := strictjson.Decode([]byte(in), &c); err != nil || c.Name != "a" || string(c.Arguments) != `{"x":1}` {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if err := strictjson.DecodeKnown([]byte(in), &c); err == nil || err.Error() != `unknown member "Name"` {
+	if err := strictjson.DecodeKnown([]byte(in), &c); err == nil || err.Error() != `unknown field "Name"` {
 		t.Errorf("%v", err)
 	}
-	if err := strictjson.DecodeKnown([]byte(`{"nested":{"Items":[]}}`), &c); err == nil || err.Error() != `nested: unknown member "Items"` {
+	if err := strictjson.DecodeKnown([]byte(`{"nested":{"Items":[]}}`), &c); err == nil || err.Error() != `nested: unknown field "Items"` {
 		t.Errorf("%v", err)
 	}
 	if err := strictjson.DecodeKnown([]byte(`{"name":"\u0061","retries":3,"nested":{"items":["x"]}}`), &c); err != nil || c.Name != "a" || c.Retries != 3 {
@@ -89,8 +89,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCompact checks that the forwarded text is one line for every reader, and
-// the same value.
+// TestCompact checks that the result is one line for every parser, and the same
+// value.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	out, err := strictjson.Compact([]byte("{ \"b\" : \"\\u0061\\/\u2028\u0085<&\\u0000\" ,\n \"a\":[1.0, 1E2, 12345678901234567890]}"))
@@ -98,16 +98,16 @@ func TestCompact(t *testing.T) {
 		t.Errorf("%s, %v, want %s", out, err, want)
 	}
 	if _, err := strictjson.Compact([]byte(`{"a":1,"a":1}`)); err == nil {
-		t.Error("duplicates pass")
+		t.Error("duplicates are accepted")
 	}
 	if got := string(strictjson.Repair([]byte("{\"a\":\"\\ud83d\xff\"}"))); got != `{"a":"`+"\ufffd\ufffd"+`"}` {
 		t.Errorf("repaired: %s", got)
 	}
 }
 
-// FuzzCompact checks that what passes has one meaning: the standard decoder
-// reads the same from the original and from the forwarded text, and the text
-// is stable.
+// FuzzCompact checks that accepted text has only one meaning: the standard
+// decoder reads the same value from the original and from the result, and the
+// result is stable.
 func FuzzCompact(f *testing.F) {
 	for _, s := range []string{`{"a":[1,"b",null,true]}`, `{"a":1,"A":2}`, `{"a":"\ud83d\ude00"}`, "{\"a\":\"\u2028\"}", `[1e2,-0,1.50]`, `{"a":1,"a":2}`} {
 		f.Add([]byte(s))
@@ -120,7 +120,7 @@ func FuzzCompact(f *testing.F) {
 		var a, b any
 		if json.Unmarshal(raw, &a) != nil || json.Unmarshal(out, &b) != nil {
 			if !strings.Contains(string(raw), "e") && !strings.Contains(string(raw), "E") && len(raw) < 300 { // an exponent may be out of range
-				t.Fatalf("%q passes as %q and is not JSON", raw, out)
+				t.Fatalf("%q is accepted as %q, which is not JSON", raw, out)
 			}
 			return
 		}
@@ -133,7 +133,7 @@ func FuzzCompact(f *testing.F) {
 			t.Fatalf("%q is not stable: %q, %v", out, again, err)
 		}
 		if strings.ContainsAny(string(out), "\n\r\u0085\u2028\u2029") {
-			t.Fatalf("%q is more than a line", out)
+			t.Fatalf("%q has more than one line", out)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Package visible replaces characters that people cannot see by their code
-// points, so that what is read is what is there.
+// Package visible replaces invisible characters with their code points, so that
+// people see every character of a text.
 package visible
 
 import (
@@ -9,19 +9,19 @@ import (
 )
 
 // maxMarks is the number of combining marks that may follow a letter. Languages
-// need up to three; more hide the letter, and the lines above and below it.
+// need up to three. More of them hide the letter and the lines around it.
 const maxMarks = 4
 
-// blanks are characters with a width or a place but no ink that no property of
-// Unicode names: fillers, null glyphs and joiners.
+// blanks are characters without ink that no Unicode property covers: fillers,
+// null glyphs and joiners.
 var blanks = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{Lo: 0x0335, Hi: 0x0338, Stride: 1}, // overlays that strike a letter out
+		{Lo: 0x0335, Hi: 0x0338, Stride: 1}, // overlays that strike through a letter
 		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
 		{Lo: 0x20d0, Hi: 0x20f0, Stride: 1}, // marks around and across symbols
-		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // Braille without dots
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // Braille pattern without dots
 		{Lo: 0x2d7f, Hi: 0x2d7f, Stride: 1},
-		{Lo: 0xfff9, Hi: 0xfffd, Stride: 1}, // annotations, and replacements of what is not known
+		{Lo: 0xfff9, Hi: 0xfffd, Stride: 1}, // annotations and replacement characters
 	},
 	R32: []unicode.Range32{
 		{Lo: 0x1107f, Hi: 0x1107f, Stride: 1},
@@ -31,14 +31,14 @@ var blanks = &unicode.RangeTable{
 	},
 }
 
-// hidden are the properties of what cannot be seen: Default_Ignorable_Code_Point
-// is the sum of the first three, and of Cf.
+// hidden are the properties of invisible characters. The first three, together
+// with Cf, make up Default_Ignorable_Code_Point.
 var hidden = []*unicode.RangeTable{
 	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks,
 	unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Zs, unicode.Me,
 }
 
-// joining are the scripts whose letters need ZWJ and ZWNJ between them.
+// joining are the scripts in which ZWJ and ZWNJ occur between letters.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
 	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
@@ -54,8 +54,8 @@ const (
 	placeholder = "⟨U+%04X⟩"
 )
 
-// Text returns s with every character that cannot be seen as ⟨U+XXXX⟩. Newline,
-// tab and space stay, and so do the joiners and selectors inside an emoji or
+// Text returns s with every invisible character replaced by ⟨U+XXXX⟩. It keeps
+// newlines, tabs and spaces, and also joiners and selectors inside an emoji or
 // between letters of a script that needs them.
 func Text(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -80,10 +80,10 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Line is Text on one line, with single spaces.
+// Line is like Text, but returns a single line with single spaces.
 func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
 
-// plain reports whether s is printable ASCII with newlines and tabs.
+// plain reports whether s consists of printable ASCII, newlines and tabs.
 func plain(s string) bool {
 	for n := range len(s) {
 		if c := s[n]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
@@ -93,8 +93,7 @@ func plain(s string) bool {
 	return true
 }
 
-// shown reports whether people see the n-th character, or its neighbors need
-// it.
+// shown reports whether the n-th character is visible or its neighbors need it.
 func shown(rs []rune, n int) bool {
 	r, before, after := rs[n], at(rs, n-1), at(rs, n+1)
 	switch {
@@ -112,18 +111,18 @@ func shown(rs []rune, n int) bool {
 	return inked(r)
 }
 
-// inked reports whether people see a character that stands alone.
+// inked reports whether a character is visible on its own.
 func inked(r rune) bool {
-	return !unicode.IsOneOf(hidden, r) && unicode.IsGraphic(r) // not assigned: what it looks like is not known
+	return !unicode.IsOneOf(hidden, r) && unicode.IsGraphic(r) // the appearance of an unassigned character is unknown
 }
 
-// Escape returns s with every character replaced that people do not see alone,
-// so that texts that differ never read alike. It is stricter than Text: it
+// Escape returns s with every character replaced that is not visible on its
+// own, so that different texts never look alike. It is stricter than Text: it
 // replaces newlines, tabs, joiners and selectors everywhere, a space that
-// follows a space, and a mark that follows no letter.
+// follows a space, and a mark that does not follow a letter.
 func Escape(s string, escape func(rune) string) string {
 	var b strings.Builder
-	before, marks := rune('"'), 0 // what precedes the text
+	before, marks := rune('"'), 0 // the character before the text
 	for _, r := range s {
 		if marks++; !unicode.Is(unicode.M, r) {
 			marks = 0
@@ -152,10 +151,8 @@ func pictograph(r rune) bool {
 	switch {
 	case r == 0x203c, r == 0x2049, r == 0x3030, r >= 0x2190 && r <= 0x21ff, r >= 0x2900 && r <= 0x297f, r >= 0x25fb && r <= 0x25fe:
 		return true
-	case r == 0x2800:
-		return false
 	}
-	return (r > 0x7f && unicode.Is(unicode.So, r)) || skin(r)
+	return r > 0x7f && unicode.Is(unicode.So, r) && inked(r) || skin(r)
 }
 
 func skin(r rune) bool { return r >= lightSkin && r <= darkSkin }

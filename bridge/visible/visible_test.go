@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// invisible are characters that people do not see, by what they are.
+// invisible are invisible characters by category.
 var invisible = map[string][]rune{
 	"blank glyphs":        {0x2800, 0x3164, 0x115f, 0x1160, 0xffa0, 0x1d159, 0x13441, 0x16fe4},
 	"variation selectors": {0xfe00, 0xfe0e, 0xfe0f, 0xe0100, 0xe01ef, 0x180b, 0x180f},
@@ -29,7 +29,7 @@ var invisible = map[string][]rune{
 	"overlays":            {0x0336, 0x0338, 0x20dd, 0x20e3, 0x0488},
 }
 
-// TestInvisible checks that each of them is shown by its code point, at each
+// TestInvisible checks that each of them is replaced by its code point at each
 // position in a text of letters.
 func TestInvisible(t *testing.T) {
 	t.Parallel()
@@ -52,12 +52,15 @@ func TestInvisible(t *testing.T) {
 	if got := visible.Text("h" + strings.Repeat("\u0301", 9) + "x"); strings.Count(got, "⟨U+0301⟩") != 5 {
 		t.Errorf("a heap of marks: %q", got)
 	}
+	if got := visible.Text("\ufffc\ufe0e"); got != "⟨U+FFFC⟩⟨U+FE0E⟩" {
+		t.Errorf("a selector after a hidden symbol: %q", got)
+	}
 	if got := visible.Line("a\u00a0\u2003b\r\nc  d"); got != "a⟨U+00A0⟩⟨U+2003⟩b c d" {
 		t.Errorf("a line: %q", got)
 	}
 }
 
-// TestVisible checks that what people write stays unchanged.
+// TestVisible checks that ordinary text stays unchanged.
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
@@ -72,8 +75,8 @@ func TestVisible(t *testing.T) {
 
 var marker = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
 
-// TestProperty checks over random text that nothing is lost, that a second
-// pass changes nothing, and that what is left has ink.
+// TestProperty checks for random text that no character is lost, that a second
+// pass changes nothing, and that the result is visible.
 func TestProperty(t *testing.T) {
 	t.Parallel()
 	var odd []rune

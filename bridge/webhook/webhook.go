@@ -1,9 +1,9 @@
 // Package webhook delivers the outcome of requests to other systems, as
-// Standard Webhooks (standardwebhooks.com) describes it.
+// Standard Webhooks (standardwebhooks.com) specifies.
 //
-// What belongs here is one delivery: the signature, the HTTP call, and the
-// meaning of the receiver's status. When to deliver, what the body contains
-// and when to try again belong to the engine and its outbox.
+// This package handles a single delivery: the signature, the HTTP call, and the
+// meaning of the receiver's status. The engine and its outbox decide when to
+// deliver, what the body contains and when to retry.
 package webhook
 
 import (
@@ -24,13 +24,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Bounds of a delivery.
+// Limits of a delivery.
 const (
 	callTimeout = 15 * time.Second
-	maxAnswer   = 64 << 10 // bytes that are read of an answer, so that its connection can be used again
-	minSecret   = 24       // bytes, as Standard Webhooks has it
-	maxSecret   = 64
-	// SecretPrefix begins a secret.
+	// maxAnswer is how many bytes of a response are read, so that its
+	// connection can be reused.
+	maxAnswer = 64 << 10
+	minSecret = 24 // in bytes, from Standard Webhooks
+	maxSecret = 64
+	// SecretPrefix is the prefix of every secret.
 	SecretPrefix = "whsec_"
 )
 
@@ -38,10 +40,10 @@ const (
 type Options struct {
 	Name string
 	URL  string
-	// Secret is whsec_ and 24 to 64 bytes as base64. Several, with commas
-	// between them, all sign: so a secret is rotated.
+	// Secret is "whsec_" followed by 24 to 64 bytes in base64. Several secrets
+	// are separated by commas and all of them sign, which allows rotation.
 	Secret string
-	Agents []string // whose requests are told; empty: all
+	Agents []string // agents whose requests are delivered; if empty, all
 	Client *http.Client
 }
 
@@ -55,18 +57,18 @@ type Hook struct {
 
 var _ bridge.Webhook = (*Hook)(nil)
 
-// New returns a receiver. It does not touch the network.
+// New returns a receiver. It does not use the network.
 func New(o Options) (*Hook, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.url: is not an http or https address", o.Name)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.url: not an http or https URL", o.Name)
 	}
 	h := &Hook{name: o.Name, url: o.URL, agents: o.Agents, client: o.Client}
 	for s := range strings.SplitSeq(o.Secret, ",") {
 		encoded, found := strings.CutPrefix(strings.TrimSpace(s), SecretPrefix)
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if !found || err != nil || len(key) < minSecret || len(key) > maxSecret {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.secret: is not whsec_ and %d to %d bytes as base64", o.Name, minSecret, maxSecret).WithHint("make one with: echo whsec_$(openssl rand -base64 32)")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.secret: must be whsec_ and %d to %d bytes in base64", o.Name, minSecret, maxSecret).WithHint("create one with: echo whsec_$(openssl rand -base64 32)")
 		}
 		h.keys = append(h.keys, key)
 	}
@@ -74,7 +76,8 @@ func New(o Options) (*Hook, error) {
 		h.client = &http.Client{}
 	}
 	client := *h.client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the address was configured, and no other
+	// Deliver to the configured URL only.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	h.client = &client
 	return h, nil
 }
@@ -104,26 +107,26 @@ func (h *Hook) Send(ctx context.Context, id string, body []byte) error {
 	resp, err := h.client.Do(req)
 	if err != nil {
 		if ue, ok := errors.AsType[*url.Error](err); ok {
-			err = ue.Err // without the address, which may hold a secret
+			err = ue.Err // omit the URL, which may contain a secret
 		}
 		return bridge.Wrap(bridge.CodeUnavailable, err, "webhook %s", h.name)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status says it all
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // only the status matters
 	switch {
 	case resp.StatusCode/100 == 2:
 		return nil
 	case resp.StatusCode == http.StatusGone:
-		return bridge.Errorf(bridge.CodeNotFound, "webhook %s: the receiver wants no more", h.name)
+		return bridge.Errorf(bridge.CodeNotFound, "webhook %s: the receiver responded 410 Gone", h.name)
 	}
-	e := bridge.Errorf(bridge.CodeUnavailable, "webhook %s: the receiver answered %s", h.name, resp.Status)
+	e := bridge.Errorf(bridge.CodeUnavailable, "webhook %s: the receiver responded %s", h.name, resp.Status)
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
 		e.RetryAfter = time.Duration(n) * time.Second
 	}
 	return e
 }
 
-// sign signs with every secret.
+// sign returns the signatures of all secrets.
 func (h *Hook) sign(id, at string, body []byte) string {
 	var out []string
 	for _, key := range h.keys {

@@ -21,14 +21,14 @@ func secretOf(n int, fill string) string {
 	return webhook.SecretPrefix + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, n)))
 }
 
-// delivery is one call as the receiver got it.
+// delivery is one call that the receiver got.
 type delivery struct {
 	method, path string
 	header       http.Header
 	body         string
 }
 
-// receiver is an HTTP server that records what it gets and answers as f does.
+// receiver starts an HTTP server that records its calls and responds with f.
 func receiver(t *testing.T, f http.HandlerFunc) (string, <-chan delivery) {
 	t.Helper()
 	got := make(chan delivery, 8)
@@ -61,7 +61,7 @@ func newHook(t *testing.T, o webhook.Options) *webhook.Hook {
 	return h
 }
 
-// signature computes the signature that Standard Webhooks demands,
+// signature computes the signature that Standard Webhooks requires,
 // independently of the package.
 func signature(key string, d delivery) string {
 	m := hmac.New(sha256.New, []byte(key))
@@ -69,8 +69,8 @@ func signature(key string, d delivery) string {
 	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// TestDelivery checks that the body arrives unchanged, under its ID, with the
-// current time and one signature for each secret.
+// TestDelivery checks that the body arrives unchanged, with its ID, the current
+// time and one signature for each secret.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	url, got := receiver(t, status(http.StatusNoContent))
@@ -97,13 +97,13 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestAnswers checks which status ends a delivery, which asks for another try,
+// TestAnswers checks which status ends a delivery, which one causes a retry,
 // and how long the receiver asks nod to wait.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		answer http.HandlerFunc
-		code   bridge.Code // of a delivery that failed
+		code   bridge.Code // error code of a failed delivery
 		after  time.Duration
 	}{
 		"created": {answer: status(http.StatusCreated)},
@@ -136,7 +136,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRedirect checks that a delivery goes to the configured address only.
+// TestRedirect checks that a delivery goes to the configured URL only.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	elsewhere, got := receiver(t, status(http.StatusOK))
@@ -156,8 +156,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks that the error of an unreachable receiver does not
-// contain the address, which may hold a secret.
+// TestUnreachable checks that the error for an unreachable receiver does not
+// contain the URL, which may contain a secret.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(status(http.StatusOK))
@@ -174,8 +174,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestOptions checks that New refuses an address or a secret that cannot work,
-// and names the configuration key.
+// TestOptions checks that New rejects an invalid URL or secret, and names the
+// config key.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	good := secretOf(32, "k")
@@ -201,8 +201,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestAgents checks that a hook is told about the requests of its agents, or of
-// all if it names none.
+// TestAgents checks that a hook receives the requests of its agents, or of all
+// agents if it names none.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	const url = "https://example.com"

@@ -1,7 +1,9 @@
--- Registers a daemon's channel with a pending interaction, or takes it off.
--- KEYS 1 record  2 nodes with waiters
--- ARGV 1 channel  2 how long the daemon counts as alive, in ms; 0 takes it off,
---      '' leaves that as it is
+-- Adds a daemon's channel to a pending interaction, or removes it.
+-- KEYS 1 record
+--      2 nodes with waiters
+-- ARGV 1 channel
+--      2 how long the daemon counts as alive, in ms; 0 removes the channel, and ''
+--        leaves the time unchanged
 -- returns {state or '', now in ms, queued (0|1)}
 local f = call('HMGET', KEYS[1], 'st', 'w', 'q', 'c')
 if not f[4] then return {'', ms(now), '0'} end

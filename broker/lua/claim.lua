@@ -1,7 +1,9 @@
 -- Leases due jobs.
--- KEYS 1 outbox  2 jobs
--- ARGV 1 how many  2 lease in ms
--- returns names and packed jobs, in turn
+-- KEYS 1 outbox
+--      2 jobs
+-- ARGV 1 maximum number of jobs
+--      2 lease in ms
+-- returns names and packed jobs, alternating
 local due = call('ZRANGEBYSCORE', KEYS[1], '-inf', ms(now), 'LIMIT', 0, ARGV[1])
 local out = {}
 for _, name in ipairs(due) do

@@ -1,13 +1,16 @@
--- Applies what was agreed for their deadlines to interactions of one partition.
--- KEYS 1-10 as in lib.lua, the first not used; 11.. records
--- ARGV 1 channel of this daemon  2.. ids, in the order of the records
--- returns the ids of those that ended, or that wait on for a late answer
+-- Resolves, defers or escalates the interactions of one partition whose
+-- deadline has passed.
+-- KEYS 1-10 as in lib.lua, the first not used
+--      11.. records
+-- ARGV 1 channel of this daemon
+--      2.. IDs, in the order of the records
+-- returns the IDs of those that were resolved, or deferred for a late answer
 own, all = ARGV[1], {}
 local records, over = {}, {}
-for n = 2, #ARGV do -- all is read before anything is written
+for n = 2, #ARGV do -- all reads come before the first write
   local known, r = pcall(read, KEYS[9 + n], ARGV[n])
-  if not known then r = nil -- a newer nod's, which ends it
-  elseif not r or r.st ~= 'pending' then all[#all + 1] = ARGV[n] -- a deadline whose record is gone
+  if not known then r = nil -- written by a newer nod, which resolves it
+  elseif not r or r.st ~= 'pending' then all[#all + 1] = ARGV[n] -- its record has expired
   else records[#records + 1] = r end
 end
 for _, r in ipairs(records) do

@@ -1,7 +1,8 @@
--- Takes, keeps or gives back a lease.
+-- Takes, extends or releases a lease.
 -- KEYS 1 lease
--- ARGV 1 holder  2 ttl in ms; 0 gives it back
--- returns 1 if the holder has (or had) it, else 0
+-- ARGV 1 holder
+--      2 TTL in ms; 0 releases it
+-- returns 1 if the holder has or had it, otherwise 0
 local cur = call('GET', KEYS[1])
 if cur and cur ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then

@@ -1,23 +1,42 @@
--- Notes what happened to an interaction without ending it, except that the
--- last destination to fail makes it undeliverable.
+-- Records a change of an interaction without resolving it, except that the
+-- failure of the last destination makes it undeliverable.
 -- KEYS 1-10 as in lib.lua
--- ARGV 1 id  2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown
---      posted:    3 destination  4 message reference  5 revision shown  6 event data
---                 7 content that is shown ('' if it is not whole)
---      failed:    3 destination  4 reason  5 event data  6 response if nobody is left
---      queued:    3 hold in ms  4 proof of how long that is
+-- ARGV 1 ID
+--      2 posted|failed|delivered|queued|completed|joined|late|redraw|part|shown|
+--        amended
+--      posted:    3 destination
+--                 4 message reference
+--                 5 revision shown
+--                 6 event data
+--                 7 content that it shows in full ('' for none)
+--      failed:    3 destination
+--                 4 reason
+--                 5 event data
+--                 6 response if no destination is left
+--      queued:    3 hold in ms
+--                 4 proof of the hold
 --      completed: 3 completion
---      late:      3 destination  4 delay in ms
+--      late:      3 destination
+--                 4 delay in ms
 --      redraw:    3 destination
---      part:      3 destination  4 content  5 parts before this one  6 message reference
---      shown:     3 destination  4 content
---      amended:   3 amendments so far  4 interaction  5 number of destinations
---                 6 interaction once escalated ('')  7 more people are asked (0|1)
---                 8 next step  9 ms until then (below 0: none)  10 ms until reminders
---                 11 voters whose approvals no longer count, each between \30
+--      part:      3 destination
+--                 4 content
+--                 5 number of parts before this one
+--                 6 message reference
+--      shown:     3 destination
+--                 4 content
+--      amended:   3 number of amendments so far
+--                 4 interaction
+--                 5 number of destinations
+--                 6 interaction once escalated ('' for none)
+--                 7 more people are asked (0|1)
+--                 8 next step
+--                 9 ms until then (negative for none)
+--                 10 ms until the reminders
+--                 11 voters whose approvals no longer count, each between two \30
 --                 12.. reminders
 -- returns 'missing' | 'ok' | 'kept' (nothing changed) | 'final' (too late) |
---      'changed' (another amendment, or another daemon's part, came first)
+--      'changed' (another amendment, or a part of another daemon, came first)
 local id, what = ARGV[1], ARGV[2]
 local r = read(KEYS[1], id)
 if not r then return 'missing' end
@@ -33,13 +52,13 @@ if what == 'posted' then
 end
 if what == 'failed' then
   local d = ARGV[3]
-  -- A message of an earlier round does not show this one.
+  -- A message that an earlier round posted does not show this one.
   local m, s = call('HEXISTS', KEYS[1], 'm' .. d), call('HEXISTS', KEYS[1], 's' .. d)
   if call('HEXISTS', KEYS[1], 'f' .. d) == 1 or m == 1 and s == 1 then return 'kept' end
   call('HSET', KEYS[1], 'f' .. d, ARGV[4])
   event(r, 'failed', r.st, ARGV[5])
   if r.st == 'pending' then
-    if r.fe == '1' or r.en then return 'ok' end -- others can still be asked
+    if r.fe == '1' or r.en then return 'ok' end -- someone can still answer
     for k = 0, tonumber(r.nd) - 1 do
       if call('HEXISTS', KEYS[1], 'f' .. k) == 0 then return 'ok' end
     end
@@ -100,7 +119,7 @@ if what == 'late' then
   return 'ok'
 end
 if what == 'part' then
-  -- The content and one reference a line.
+  -- The content on the first line, then one reference per line.
   local had = call('HGET', KEYS[1], 'p' .. ARGV[3]) or ''
   local content, refs = string.match(had, '^(%x+)\n(.*)$')
   if content ~= ARGV[4] then refs = '' end

@@ -1,39 +1,58 @@
--- Stores a new interaction with its deadline, posting jobs and event. One that
--- asks again takes over the messages of the interaction before it.
--- KEYS 1-10 as in lib.lua  11 idempotency key  12 index of all  13 index of the
---      session; only with argument 21:  14 record of the interaction
---      before  15 record of the first  16 the identical request that is pending
---      17 batch that is open  18 record of that batch's first interaction
---      last, with an idempotency key: where older versions kept it
--- ARGV 1 id  2 digest of what the agent sent  3 interaction  4 timeout in ms
---      5 state after the timeout  6 response after the timeout
---      7 number of destinations  8 agent  9 retention in ms  10 hold in ms
---      11 grace in ms: how long posts are held back  12 has front ends (0|1)
---      13 number of webhooks  14 session  15 correlation ids as JSON ('' for none)
+-- Stores a new interaction with its deadline, posting jobs and event. A
+-- follow-up takes over the messages of the interaction before it.
+-- KEYS 1-10 as in lib.lua
+--      11 idempotency key
+--      12 index of all
+--      13 index of the session
+--      14 record of the interaction before; this and the next four are passed
+--         only with argument 21
+--      15 record of the first round
+--      16 pending duplicate
+--      17 open batch
+--      18 record of the first interaction in that batch
+--      last, with an idempotency key: where older versions stored it
+-- ARGV 1 ID
+--      2 digest of the request as the agent sent it
+--      3 interaction
+--      4 timeout in ms
+--      5 state after the timeout
+--      6 response after the timeout
+--      7 number of destinations
+--      8 agent
+--      9 retention in ms
+--      10 hold in ms
+--      11 grace period in ms: the delay before cards are posted
+--      12 has front ends (0|1)
+--      13 number of webhooks
+--      14 session
+--      15 correlation IDs as JSON ('' for none)
 --      16 response after the hold ('' if it cannot be held)
---      17 has idempotency key (0|1)
---      18 channel of this daemon if it waits from the start ('')
---      19 longest hold there can be in ms  20 its agent is limited (0|1)
---      21 what few openings need, as one JSON object; not there if there is none
---      of it. It is openMore in open.go; a member that is left out means no:
---      state         state now, if it ends at once
---      response      response now
---      escalated     interaction once escalated
---      destinations  number of its destinations
---      again         its timeout in ms
---      previous      id of the interaction before
---      superseded    response of that one if it is still pending
---      root          id of the first, whose messages it takes over
---      queued        it is queued from the start
---      join          it joins an identical one: 1 | id of one that is over by now |
---                    join: and the id of one that is pending
---      window        batch window in ms
---      batch         id of that batch's first interaction, if known
---      share         how many share a batch
---      step          ms until the first step of its escalation
---      failures      reasons by destination index: who cannot be reached
--- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', id, now in ms}, {'twin', id} for an
---      identical one to look at, {'joined', id}, or {'batch', id} for the first of the batch to name
+--      17 has an idempotency key (0|1)
+--      18 channel of this daemon if a caller waits from the start, otherwise ''
+--      19 longest possible hold in ms
+--      20 its agent is limited (0|1)
+--      21 openMore of open.go as JSON, absent if all members are; an absent
+--         member means that the feature is not used:
+--           state         state if it is resolved immediately
+--           response      response if it is resolved immediately
+--           escalated     interaction once escalated
+--           destinations  number of its destinations once escalated
+--           again         its timeout once escalated, in ms
+--           previous      ID of the interaction before
+--           superseded    response of that one if it is still pending
+--           root          ID of the first round, whose messages it takes over
+--           queued        it is deferred from the start
+--           join          it joins a duplicate: 1, the ID of a duplicate that is
+--                         closed by now, or "join:" and the ID of a pending one
+--           window        batch window in ms
+--           batch         ID of the first interaction in the batch, if known
+--           share         maximum size of a batch
+--           step          ms until the first step of its escalation
+--           failures      reasons by index of the destinations that cannot be
+--                         reached
+-- returns {'new'|'old'|'conflict'|'taken'|'missing'|'unversioned', ID, now in
+--      ms}, {'twin', ID} for a duplicate to check, {'joined', ID}, or {'batch',
+--      ID} for the first in the batch, to be passed with the next call
 local more = ARGV[21] and cjson.decode(ARGV[21]) or {}
 local id, keep = ARGV[1], tonumber(ARGV[9])
 local timeout, nd = tonumber(ARGV[4]), tonumber(ARGV[7])
@@ -74,7 +93,7 @@ if window > 0 then
   end
 end
 
--- The first write tells as well whether the id is there already.
+-- The first write also finds out whether the ID exists already.
 if call('ZADD', KEYS[12], 'NX', ms(now), ARGV[1]) == 0 then return {'old', ARGV[1]} end
 local r = {key = KEYS[1], id = id, st = 'pending', created = ms(now), deadline = now + timeout, after = ARGV[5], keep = ARGV[9],
   hold = ARGV[10], fe = ARGV[12], hooks = ARGV[13], nd = ARGV[7], lim = ARGV[20], m = {}, ag = ARGV[8], se = ARGV[14], rt = id, rev = 0}
@@ -112,12 +131,12 @@ if prev then
   call('HSET', KEYS[14], 'nx', id)
   if more.root then
     call('HSET', KEYS[15], 'hd', id)
-    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to whatever round its messages show
+    call('PEXPIRE', KEYS[15], ms(timeout + tonumber(ARGV[19]) + keep)) -- it leads to the round that its messages show
     m = messages(KEYS[14], nd)
     r.m = m
   elseif prev.st ~= 'pending' then
     bump(prev)
-    edit_all(prev, 0) -- it says that it was asked again
+    edit_all(prev, 0) -- it shows that there is a follow-up
   end
   for d = 0, nd - 1 do
     if m[d + 1] then
@@ -145,11 +164,11 @@ if first then
   event(r, 'batched', 'pending', '"' .. first .. '"')
   local shown = read(KEYS[18], first)
   bump(shown)
-  edit_all(shown, 0) -- where it is shown already
+  edit_all(shown, 0) -- if it is shown already
   return {'new', id, r.created}
 end
 if window > 0 then
-  due = due + window + 50 -- the list of the batch is closed by then
+  due = due + window + 50 -- by then, the list of the batch has expired
   call('DEL', KEYS[17])
   call('RPUSH', KEYS[17], id)
   call('PEXPIRE', KEYS[17], ms(window))
@@ -157,7 +176,7 @@ if window > 0 then
 end
 for d = 0, nd - 1 do
   if m[d + 1] then
-    edit(r, d, now + 100) -- after the answer to the click that led here
+    edit(r, d, now + 100) -- after the reply to the click that caused it
   elseif not failed[tostring(d)] then
     add_job('post', id, d, due)
   end

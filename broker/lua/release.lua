@@ -1,8 +1,14 @@
 -- Ends or extends the lease of a job.
--- KEYS 1 outbox  2 jobs  3 dead letters
--- ARGV 1 job  2 fence  3 generation  4 finish|retry|later|bury|extend
---      5 delay in ms (retry; later, which was no try), dead letter (bury), lease in ms (extend)
--- returns 0 if the lease was lost, 1 if done, 2 if the job was asked for again meanwhile
+-- KEYS 1 outbox
+--      2 jobs
+--      3 dead letters
+-- ARGV 1 job
+--      2 fence
+--      3 generation
+--      4 finish|retry|later|bury|extend; later does not count as an attempt
+--      5 delay in ms (retry, later), dead letter (bury), or lease in ms (extend)
+-- returns 0 if the lease was lost, 1 if done, 2 if the job was requested again
+--      in the meantime
 local s = call('HGET', KEYS[2], ARGV[1])
 if not s then return 0 end
 local j = job_parse(s)

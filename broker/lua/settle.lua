@@ -1,8 +1,12 @@
--- Ends a pending interaction; the first caller wins.
+-- Resolves a pending interaction; the first caller wins.
 -- KEYS 1-10 as in lib.lua
--- ARGV 1 id  2 state  3 response  4 nonce  5 channel of this daemon
---      6 number of amendments that it was checked under ('' for any)
--- returns 'missing' | 'won' | 'lost' | 'changed' (it was amended since)
+-- ARGV 1 ID
+--      2 state
+--      3 response
+--      4 nonce
+--      5 channel of this daemon
+--      6 number of amendments that it was checked against ('' for any)
+-- returns 'missing' | 'won' | 'lost' | 'changed' (amended since then)
 own = ARGV[5]
 local r = read(KEYS[1], ARGV[1])
 if not r then return 'missing' end

@@ -1,16 +1,22 @@
--- Counts one person's vote on an approval that needs several; the one that
--- completes what is needed ends it.
+-- Counts one person's vote on an approval with a quorum. The vote that
+-- completes the quorum resolves the approval.
 -- KEYS 1-10 as in lib.lua
--- ARGV 1 id  2 person  3 approved|denied  4 vote  5 how far it reaches (1 once,
---      2 session, 3 always) and, after ';', the indexes of the slots that it
---      counts for (',' after each)  6 approvals needed  7 approvals needed for
---      each slot (',' after each)  8 a denial ends it (0|1)  9 nonce
+-- ARGV 1 ID
+--      2 person
+--      3 approved|denied
+--      4 vote
+--      5 index of its scope (1 once, 2 session, 3 always) and, after ';', the
+--        indexes of the slots that it counts for (',' after each)
+--      6 required approvals
+--      7 required approvals for each slot (',' after each)
+--      8 a single denial resolves it (0|1)
+--      9 nonce
 --      10 channel of this daemon
---      11 number of amendments that it was checked under ('' for any)
---      12.. responses if this vote decides: of the reach 1, 2 and 3, as far as it has them
---      the last: revision that the record must have ('' for any)
--- returns 'missing' | 'late' | 'won' (a repeat of the vote that decided) |
---      'repeat' | 'counted' | 'decided' | 'changed' (it was amended since) |
+--      11 number of amendments that it was checked against ('' for any)
+--      12.. responses if this vote decides: with scope 1, 2 and 3, up to its own
+--      last: revision that the record must have ('' for any)
+-- returns 'missing' | 'late' | 'won' (a repeat of the deciding vote) |
+--      'repeat' | 'counted' | 'decided' | 'changed' (amended since then) |
 --      'raced' (it has another revision)
 own = ARGV[10]
 local r = read(KEYS[1], ARGV[1])
@@ -22,8 +28,9 @@ end
 if at_deadline(r) ~= 'pending' then return 'late' end
 if ARGV[11] ~= '' and (call('HGET', KEYS[1], 'av') or '0') ~= ARGV[11] then return 'changed' end
 if ARGV[#ARGV] ~= '' and ms(r.rev) ~= ARGV[#ARGV] then return 'raced' end
--- A vote is person, state, reach and indexes, and JSON with \31 between, \30
--- after it. What is approved reaches as far as the narrowest yes.
+-- A stored vote has four parts, separated by \31 and followed by \30: person,
+-- state, scope index with slot indexes, and JSON. An approval has the narrowest
+-- scope of its votes.
 local votes, yes, no, covered, reach = {}, 0, 0, {}, 3
 local function count(state, covers)
   if state == 'denied' then no = no + 1 return end
@@ -35,7 +42,7 @@ local function count(state, covers)
     covered[n] = (covered[n] or 0) + 1
   end
 end
--- One account counts once as well, whatever person it belonged to each time.
+-- An account counts only once, whichever person it belonged to at each vote.
 local function account(vote)
   local a = cjson.decode(vote).actor or {}
   return (a.platform or '') .. '/' .. (a.user or '')
@@ -43,7 +50,7 @@ end
 local mine = account(ARGV[4])
 for person, state, covers, vote in string.gmatch(call('HGET', KEYS[1], 'vs') or '', '([^\30\31]*)\31([^\30\31]*)\31([^\30\31]*)\31([^\30]*)\30') do
   if person == ARGV[2] or account(vote) == mine then
-    if state == ARGV[3] then return 'repeat' end -- another vote takes the place of the first
+    if state == ARGV[3] then return 'repeat' end -- a different vote replaces the first
   else
     count(state, covers)
     votes[#votes + 1] = table.concat({person, state, covers, vote}, '\31') .. '\30'

@@ -15,10 +15,11 @@ import (
 
 const slots = 16384
 
-// nodeTimeout is after how many ms a node counts as dead.
+// nodeTimeout is the time in ms after which an unresponsive node counts as
+// failed.
 const nodeTimeout = 1000
 
-// Cluster is a Redis Cluster of this test's own: masters with a replica each.
+// Cluster is a Redis Cluster for one test: masters with a replica each.
 type Cluster struct {
 	Masters  []*Server
 	Replicas []*Server
@@ -55,7 +56,7 @@ func StartCluster(t testing.TB) *Cluster {
 	}
 	for _, s := range all {
 		cl := s.Client(t)
-		await(t, ctx, "the cluster to be well", func() bool {
+		await(t, ctx, "the cluster to be ok", func() bool {
 			info := cl.ClusterInfo(ctx).Val()
 			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:6")
 		})
@@ -67,7 +68,7 @@ func StartCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// Synced waits until the replicas have what their masters have now.
+// Synced waits until the replicas have caught up with their masters.
 func (c *Cluster) Synced(t testing.TB) {
 	t.Helper()
 	for n, m := range c.Masters {
@@ -75,7 +76,7 @@ func (c *Cluster) Synced(t testing.TB) {
 	}
 }
 
-// synced waits until a replica has what its master has now.
+// synced waits until a replica has caught up with its master.
 func synced(t testing.TB, master, replica *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -87,7 +88,7 @@ func synced(t testing.TB, master, replica *Server) {
 	})
 }
 
-// offset reads a number from what INFO says; -1 if it does not say it.
+// offset returns a number from the output of INFO, or -1 if it is absent.
 func offset(info, name string) int64 {
 	for line := range strings.Lines(info) {
 		if v, ok := strings.CutPrefix(line, name); ok {
@@ -111,14 +112,14 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	return cl
 }
 
-// Sentinel is a master, its replicas and three Sentinels of this test's own.
+// Sentinel is a master, its replicas and three Sentinels for one test.
 type Sentinel struct {
 	Master   *Server
 	Replicas []*Server
 	addrs    []string
 }
 
-// Synced waits until the replicas have what their master has now.
+// Synced waits until the replicas have caught up with their master.
 func (s *Sentinel) Synced(t testing.TB) {
 	t.Helper()
 	for _, r := range s.Replicas {
@@ -129,7 +130,7 @@ func (s *Sentinel) Synced(t testing.TB) {
 // masterName is the name under which the Sentinels know the master.
 const masterName = "nod"
 
-// StartSentinel starts them.
+// StartSentinel starts a master, some replicas and three Sentinels.
 func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	t.Helper()
 	s := &Sentinel{Master: Start(t, "--appendonly", "yes")}
@@ -176,7 +177,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// await polls: servers have no event for what it waits for.
+// await polls, because servers send no event for the states that tests wait
+// for.
 func await(t testing.TB, ctx context.Context, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -190,8 +192,7 @@ func await(t testing.TB, ctx context.Context, what string, ok func() bool) {
 	}
 }
 
-// Failover makes a master's replica take its place, as for maintenance: nothing
-// that the master has is lost.
+// Failover promotes the replica of a master in an orderly way: no data is lost.
 func (c *Cluster) Failover(t testing.TB, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -202,8 +203,8 @@ func (c *Cluster) Failover(t testing.TB, n int) {
 	c.Masters[n], c.Replicas[n] = c.Replicas[n], c.Masters[n]
 }
 
-// Move migrates the slot of a key, with all its keys, to the master that does
-// not have it yet, as resharding does: while clients go on.
+// Move migrates the slot of a key, with all its keys, to another master while
+// clients keep working, as resharding does.
 func (c *Cluster) Move(t testing.TB, key string, to int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -215,14 +216,14 @@ func (c *Cluster) Move(t testing.TB, key string, to int) {
 	for n, m := range c.Masters {
 		cl := m.Client(t)
 		//lint:ignore SA1019 a server before version 7 has no CLUSTER SHARDS
-		for _, s := range cl.ClusterSlots(ctx).Val() { //nolint:staticcheck // as said
+		for _, s := range cl.ClusterSlots(ctx).Val() { //nolint:staticcheck // see above
 			if int64(s.Start) <= slot && slot <= int64(s.End) && len(s.Nodes) > 0 && s.Nodes[0].Addr == m.Addr && n != to {
 				source = cl
 			}
 		}
 	}
 	if source == nil {
-		return // it is there
+		return // the slot is already there
 	}
 	check(t, target.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", source.ClusterMyID(ctx).Val()).Err())
 	check(t, source.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", targetID).Err())
@@ -243,7 +244,7 @@ func (c *Cluster) Move(t testing.TB, key string, to int) {
 	check(t, source.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err())
 }
 
-// Failover makes a replica take the master's place, as for maintenance.
+// Failover promotes a replica in an orderly way.
 func (s *Sentinel) Failover(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -251,7 +252,7 @@ func (s *Sentinel) Failover(t testing.TB) {
 	cl := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
 	defer func() { check(t, cl.Close()) }()
 	await(t, ctx, "the failover", func() bool {
-		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second time on
+		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second call on
 		addr := cl.GetMasterAddrByName(ctx, masterName).Val()
 		return len(addr) == 2 && addr[0]+":"+addr[1] != s.Master.Addr
 	})

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ChaosSpan is how long a test breaks things: short in `make test`, and as long
-// as NOD_CHAOS says in `make chaos`.
+// ChaosSpan returns how long a test injects faults: short in `make test`, and
+// the value of NOD_CHAOS in `make chaos`.
 func ChaosSpan(t testing.TB, short time.Duration) time.Duration {
 	t.Helper()
 	s := os.Getenv("NOD_CHAOS")
@@ -26,8 +26,8 @@ func ChaosSpan(t testing.TB, short time.Duration) time.Duration {
 	return d
 }
 
-// Proxy stands between clients and a server, and breaks their network as it is
-// told. It ends with the test.
+// Proxy relays between clients and a server, and injects network faults. It
+// ends with the test.
 type Proxy struct {
 	Addr     string
 	listener net.Listener
@@ -36,14 +36,14 @@ type Proxy struct {
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{}
 	refuse  bool
-	deaf    bool // what is sent disappears, and connections stay open
+	stalled bool // drops all data, while connections stay open
 	delay   time.Duration
-	noNews  bool // subscriptions hear nothing
+	noNews  bool // drops published messages
 	done    sync.WaitGroup
 	stopped bool
 }
 
-// StartProxy starts a proxy of a server.
+// StartProxy starts a proxy for a server.
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,29 +69,29 @@ func (p *Proxy) Cut() {
 	defer p.mu.Unlock()
 	for c := range p.conns {
 		if tcp, ok := c.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // a reset, not an orderly end
+			_ = tcp.SetLinger(0) // a reset instead of an orderly close
 		}
 		c.Close()
 	}
 }
 
-// Refuse makes new connections fail, or lets them in again.
+// Refuse makes new connections fail, or accepts them again.
 func (p *Proxy) Refuse(on bool) { p.set(func() { p.refuse = on }) }
 
-// Deafen swallows all that is sent, in both directions, while connections stay
-// open; off, connections that lost something are reset.
-func (p *Proxy) Deafen(on bool) {
-	p.set(func() { p.deaf = on })
+// Stall drops all data in both directions while connections stay open. Turning
+// it off resets the connections, because they have lost data.
+func (p *Proxy) Stall(on bool) {
+	p.set(func() { p.stalled = on })
 	if !on {
 		p.Cut()
 	}
 }
 
-// Slow delays each piece of what is sent.
+// Slow delays each chunk of data.
 func (p *Proxy) Slow(d time.Duration) { p.set(func() { p.delay = d }) }
 
-// Silence swallows what is published, and nothing else: subscriptions look
-// well, and hear nothing.
+// Silence drops published messages and nothing else: subscriptions look healthy
+// but receive nothing.
 func (p *Proxy) Silence(on bool) { p.set(func() { p.noNews = on }) }
 
 func (p *Proxy) set(f func()) {
@@ -136,9 +136,9 @@ func (p *Proxy) copy(to, from net.Conn) {
 			return
 		}
 		p.mu.Lock()
-		deaf, delay := p.deaf || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n")), p.delay
+		stalled, delay := p.stalled || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n")), p.delay
 		p.mu.Unlock()
-		if deaf {
+		if stalled {
 			continue
 		}
 		if delay > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Server is a redis-server of this test's own. It ends with the test.
+// Server is a redis-server process for one test. It ends with the test.
 type Server struct {
 	Addr string
 	t    testing.TB
@@ -54,12 +54,12 @@ func (s *Server) Restart() {
 	}
 }
 
-// Kill ends the server at once, as kill -9 does.
+// Kill ends the server immediately, like kill -9.
 func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
 	}
-	// The process may be gone already; Wait reports how it ended, which is as asked.
+	// The process may have ended already; Wait reports that it was killed.
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 	s.cmd = nil
@@ -72,8 +72,8 @@ func (s *Server) Client(t testing.TB) *redis.Client {
 	return c
 }
 
-// Binary is the path of redis-server. The test fails without one: `make test`
-// installs it.
+// Binary returns the path of redis-server. The test fails if it is not
+// installed; `make test` installs it.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
@@ -83,17 +83,18 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Ports for servers that tests start and start again. They lie below the range
-// from which systems take the ports of outgoing connections, and a Cluster
-// node's second port, 10000 higher, does too. Processes that run at the same
-// time share them in blocks: who listens on a block's first port has the block.
+// Ports for servers that tests start and restart. They are below the range from
+// which systems take the ports of outgoing connections, and so is the second
+// port of a Cluster node, which is 10000 higher. Concurrent processes share
+// them in blocks: the process that listens on the first port of a block owns
+// the block.
 const (
 	firstPort = 10000
 	lastPort  = 19999
 	blockSize = 50
 )
 
-// ports are this process's blocks. They are never given back, so that no
+// ports holds the blocks of this process. They are never released, so that no
 // other process starts a server where a test is about to restart one.
 var ports struct {
 	mu     sync.Mutex
@@ -101,8 +102,8 @@ var ports struct {
 	next   int // of the last claimed block
 }
 
-// FreePort returns a port that nobody listens on, and that neither this
-// process nor another one that runs tests hands out again.
+// FreePort returns a port on which no process listens, and which no process
+// that runs tests hands out again.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	ports.mu.Lock()
@@ -120,8 +121,8 @@ func FreePort(t testing.TB) int {
 	}
 }
 
-// claimBlock takes a block that no process has. It begins anywhere, as other
-// programs may have many of them.
+// claimBlock claims a free block. It starts at a random one, because other
+// programs may use many ports of a block.
 func claimBlock() bool {
 	const blocks = (lastPort - firstPort + 1) / blockSize
 	start := rand.IntN(blocks)

@@ -83,7 +83,7 @@ func TestHookAnswers(t *testing.T) {
 		"question": {"claude", hookQuestions, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}],"answers":{"Which framework?":"Vue"}}}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Choose("ana", a.On("slack"), bridge.WidgetRadio, "Vue")
 		}},
-		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes of the plan are wanted: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
+		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes to the plan requested: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Typed("ana", a.On("slack"), "Request changes", "smaller steps")
 		}},
 		"form": {"claude", hookForm, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"ticket":"T-7"}}}`, func(r *rig.Rig, a rig.Asked) {

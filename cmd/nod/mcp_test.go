@@ -242,7 +242,12 @@ func TestMCPHold(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 			sub.Press("ana", a.On("telegram"), "me")
-			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Answer != "me" {
+			id := got.ID
+			sub.Eventually("the answer is there", func() bool { // a check ends with its hold
+				got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": id}, nil)
+				return err != nil || got.Status != "pending"
+			})
+			if err != nil || got.Answer != "me" {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

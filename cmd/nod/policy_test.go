@@ -102,7 +102,7 @@ func TestPolicyCommand(t *testing.T) {
 		"ls; git push":    "plain line: ls\n",
 		"ls > f":          "not a plain line: ls > f\n",
 		"sudo rm -rf /":   "started by another command: rm -rf /\n",
-		"ls > f; mkfs.x ": "no rule matches, so: ask",
+		"ls > f; mkfs.x ": "no rule matches; effect: ask",
 	} {
 		out.Reset()
 		if code := Run(append(args, line), nil, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the documentation into dist/docs: a static site with search. The build
-# fails on a link that leads nowhere.
+# fails if a link is broken.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 if ! command -v npm >/dev/null 2>&1; then
@@ -10,8 +10,8 @@ fi
 cd "$root/deploy/site"
 rm -rf pages "$root/dist/docs"
 cp -R "$root/docs" pages
-# No lock file: npm leaves the optional packages of other systems out of one
-# that names no registry, and then refuses it.
+# Without a lock file, because npm omits the optional packages of other systems
+# from a lock file that names no registry, and then rejects the file.
 npm install --no-package-lock --no-fund --no-audit --loglevel=error
 npm run --silent build
 test -s "$root/dist/docs/index.html"

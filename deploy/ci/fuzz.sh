@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target for a while, one after the other, and then plain shell
-# lines in every shell that is installed.
+# Runs each fuzz target for the given time, and then plain shell lines in every
+# shell that is installed.
 set -eu
 each=${1:-30s}
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Checks what nod is deployed with, by the tools that will read it. Helm, the
-# types of Kubernetes and Compose are libraries; promtool is taken from the
-# system's packages where it is not installed; systemd-analyze is used where it
-# is.
+# Checks the deployment files with the tools that read them. Helm, the types of
+# Kubernetes, and Compose are libraries. If promtool is not installed, it is taken
+# from the system's packages. systemd-analyze is used if it is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
@@ -13,7 +12,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 promtool=$(command -v promtool || true)
 if [ -z "$promtool" ] && command -v apt-get >/dev/null 2>&1; then
-  echo "lint: taking promtool out of Debian's package prometheus, without installing it"
+  echo "lint: unpacking promtool from the Debian package prometheus without installing it"
   (cd "$tmp" && { apt-get download prometheus || { apt-get update && apt-get download prometheus; }; } >/dev/null 2>&1 && dpkg -x prometheus_*.deb prometheus) || true
   promtool="$tmp/prometheus/usr/bin/promtool"
 fi
@@ -21,14 +20,14 @@ if [ -n "$promtool" ] && [ -x "$promtool" ]; then
   "$promtool" check rules "$root/deploy/prometheus/alerts.yaml"
   (cd "$root/deploy/prometheus" && "$promtool" test rules alerts_test.yaml)
 else
-  echo "lint: promtool could not be had; the alerts are not checked"
+  echo "lint: promtool not found; skipping the alerts"
 fi
 
 if command -v systemd-analyze >/dev/null 2>&1; then
-  # The binary need not be there; nor the user's name server.
+  # The check must not depend on the binary or on the man page.
   sed -e 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' -e '/^Documentation=/d' "$root/deploy/systemd/nod.service" >"$tmp/nod.service"
   systemd-analyze verify "$tmp/nod.service"
   systemd-analyze security --offline=true --threshold=20 "$tmp/nod.service" | tail -1
 else
-  echo "lint: no systemd-analyze here; the unit is not checked"
+  echo "lint: systemd-analyze not found; skipping the unit"
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds redis-server, or installs it by the system's package manager. Tests
-# start their own servers; no service has to run.
+# Finds redis-server, or installs it with the system's package manager. Tests
+# start their own servers, so Redis does not need to run as a service.
 set -eu
 
 if command -v redis-server >/dev/null 2>&1; then
@@ -10,12 +10,12 @@ fi
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else
-    echo "redis: this needs root: sudo $*"
+    echo "redis: root is required, running: sudo $*"
     sudo "$@"
   fi
 }
 
-echo "redis: no redis-server here, installing one"
+echo "redis: redis-server not found; installing it"
 if command -v apt-get >/dev/null 2>&1; then
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends redis-server
@@ -28,7 +28,7 @@ elif command -v pacman >/dev/null 2>&1; then
 elif command -v brew >/dev/null 2>&1; then
   brew install redis
 else
-  echo "redis: no package manager that I know; install redis-server 6.2 or newer and run this again" >&2
+  echo "redis: unknown package manager; install redis-server 6.2 or later, then try again" >&2
   exit 1
 fi
-command -v redis-server >/dev/null 2>&1 || { echo "redis: redis-server is still not on the PATH" >&2; exit 1; }
+command -v redis-server >/dev/null 2>&1 || { echo "redis: redis-server is still not in PATH" >&2; exit 1; }

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Builds the archives of a release, the same bytes from the same commit:
-# binary, license, manual pages and completions for each system, checksums, and
-# what the binary was made of.
+# Builds the archives of a release, which are reproducible: binary, license,
+# manual pages and completions for each system, checksums, and the SBOM.
 set -eu
 version=${1:?usage: release.sh VERSION}
 cd "$(dirname "$0")/../.."

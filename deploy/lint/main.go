@@ -1,9 +1,9 @@
-// Command lint checks what nod is deployed with, by the libraries of the tools
-// that will read it: the chart by Helm, what it renders by the types of
-// Kubernetes, the compose files by those of Compose. It is a module of its own,
-// so that nod does not depend on them.
+// Command lint checks the deployment files with the libraries of the tools that
+// read them: the chart with Helm, its manifests with the types of Kubernetes,
+// and the compose files with Compose. It is a separate module, so that nod does
+// not depend on these libraries.
 //
-// With -write it writes deploy/kubernetes again, which is what the chart renders.
+// With -write, it renders the chart into deploy/kubernetes.
 package main
 
 import (
@@ -26,20 +26,20 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-const header = "# What the chart in deploy/helm/nod renders by default, for kubectl apply.\n# Set the image, make the Secret that it names, and fill in the config.\n"
+const header = "# The manifests that the chart in deploy/helm/nod renders by default, for\n# kubectl apply.\n# Set the image, create the Secret that they name, and complete the config.\n"
 
 func main() {
-	write := flag.Bool("write", false, "write deploy/kubernetes anew")
-	root := flag.String("deploy", "deploy", "the folder")
+	write := flag.Bool("write", false, "write deploy/kubernetes from the chart")
+	root := flag.String("deploy", "deploy", "directory of the deployment files")
 	flag.Parse()
 	if err := errors.Join(lintChart(*root, *write), lintCompose(*root)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("lint: chart, manifests and compose files are good")
+	fmt.Println("lint: chart, manifests and compose files are valid")
 }
 
-// everything switches every part of the chart on.
+// everything enables every part of the chart.
 var everything = map[string]any{
 	"ingress":       map[string]any{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"}},
 	"networkPolicy": map[string]any{"enabled": true, "from": []any{map[string]any{"namespaceSelector": map[string]any{}}}},
@@ -57,10 +57,10 @@ func lintChart(root string, write bool) error {
 		return errors.Join(r.Errors...)
 	}
 	if r := l.Run([]string{dir}, map[string]any{"replicas": 3}); len(r.Errors) == 0 {
-		return errors.New("the schema of the values takes a key that there is not")
+		return errors.New("the schema of the values accepts an unknown key")
 	}
 	if _, err := render(dir, everything); err != nil {
-		return fmt.Errorf("with everything on: %w", err)
+		return fmt.Errorf("with all parts enabled: %w", err)
 	}
 	plain, err := render(dir, nil)
 	if err != nil {
@@ -72,13 +72,13 @@ func lintChart(root string, write bool) error {
 		return os.WriteFile(path, want, 0o644)
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		return fmt.Errorf("%s is not what the chart renders; write it anew with: make manifests (%v)", path, err)
+		return fmt.Errorf("%s does not match the chart; run make manifests (%v)", path, err)
 	}
 	return nil
 }
 
-// render renders the chart and decodes strictly all that Kubernetes itself
-// knows.
+// render renders the chart and strictly decodes all resources that Kubernetes
+// itself defines.
 func render(dir string, values map[string]any) (string, error) {
 	c, err := loader.Load(dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func render(dir string, values map[string]any) (string, error) {
 	var out strings.Builder
 	for _, name := range names {
 		for doc := range strings.SplitSeq(files[name], "\n---\n") {
-			if !strings.Contains(doc, "monitoring.coreos.com") { // of an operator, not of Kubernetes
+			if !strings.Contains(doc, "monitoring.coreos.com") { // a resource of an operator
 				if _, _, err := strict.Decode([]byte(doc), nil, nil); err != nil {
 					return "", fmt.Errorf("%s: %w\n%s", name, err, doc)
 				}
@@ -127,7 +127,7 @@ func lintCompose(root string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if load() == nil {
-			return fmt.Errorf("%s: starts a Redis without a password", name)
+			return fmt.Errorf("%s: starts Redis without a password", name)
 		}
 	}
 	return nil

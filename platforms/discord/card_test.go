@@ -33,14 +33,21 @@ func newDiscordDesk(t *testing.T) *discordDesk {
 	server := httptest.NewServer(d.sandbox)
 	t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	d.base = server.URL
+	d.connectAgain()
+	return d
+}
+
+// connectAgain replaces the platform by a new one, as a restart does.
+func (d *discordDesk) connectAgain() {
+	d.t.Helper()
 	var err error
 	d.p, err = discord.New(discord.Options{
-		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true, HTTPClient: &http.Client{Transport: d},
+		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: d.base + "/discord", NoPacing: true,
+		HTTPClient: &http.Client{Transport: d},
 	})
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	return d
 }
 
 // RoundTrip implements http.RoundTripper.

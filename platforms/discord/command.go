@@ -41,7 +41,7 @@ func (p *Platform) register(ctx context.Context) {
 	err := p.do(ctx, http.MethodGet, discordgo.EndpointApplication("@me"), nil, &app)
 	if err == nil {
 		err = p.do(ctx, http.MethodPost, discordgo.EndpointApplicationGlobalCommands(app.ID),
-			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "What waits, who you are to nod, and how it behaves here", Options: subcommands}, nil)
+			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "List pending requests, your account, and the settings of this channel", Options: subcommands}, nil)
 	}
 	if err != nil {
 		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)

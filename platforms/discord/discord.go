@@ -31,7 +31,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -60,9 +59,10 @@ type Platform struct {
 	health platforms.HealthBox
 	pacer  *platforms.Pacer
 
-	mu   sync.Mutex
-	dms  map[string]string    // channel of a direct message by user
-	seen map[string]time.Time // interactions of HTTP mode, against replays
+	mu      sync.Mutex
+	dms     map[string]string    // channel of a direct message by user
+	seen    map[string]time.Time // interactions of HTTP mode, against replays
+	threads map[string]bool      // threads of sessions
 	// registered means that the application's command is known.
 	registered bool
 }
@@ -81,6 +81,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		name: o.Name, token: o.BotToken, deaf: o.DeafAfter, log: o.Log, dms: map[string]string{}, seen: map[string]time.Time{},
+		threads: map[string]bool{},
 		// A channel takes about five messages in five seconds; the headers tell
 		// the exact figure, the pacer only avoids asking for it.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
@@ -209,24 +210,6 @@ func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, e
 	return out.ID, nil
 }
 
-// Thread implements bridge.Threader: a thread on the session's first message.
-func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string) (bridge.Destination, error) {
-	if strings.HasPrefix(d.Channel, "@") {
-		return d, nil // direct messages have no threads
-	}
-	if first.Channel != d.Channel {
-		d.Thread = first.Channel // the first message was in a thread already
-		return d, nil
-	}
-	args := map[string]any{"name": render.Cut("session "+render.Line(title), 100, render.Runes), "auto_archive_duration": 1440}
-	err := p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessageThread(d.Channel, first.Message), args, nil)
-	if re, ok := errors.AsType[*discordgo.RESTError](err); ok && re.Message != nil && re.Message.Code == 160004 {
-		err = nil // there is one already; its id is the message's
-	}
-	d.Thread = first.Message
-	return d, err
-}
-
 func (p *Platform) do(ctx context.Context, method, endpoint string, args, out any) error {
 	raw, err := p.rest.RequestWithBucketID(method, endpoint, args, bucket(endpoint), discordgo.WithContext(ctx))
 	return p.finish(endpoint, raw, err, out)
@@ -307,6 +290,8 @@ func (p *Platform) classify(endpoint string, err error) error {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)
 	case status == http.StatusNotFound:
 		return bridge.Wrap(bridge.CodeNotFound, err, "discord: %s", text)
+	case code == codeArchived || code == codeLocked:
+		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("unlock the thread")
 	case status == http.StatusForbidden:
 		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("run nod doctor: it names the permission that the bot lacks there")
 	}

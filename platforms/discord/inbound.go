@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -28,8 +27,6 @@ const (
 
 	flagEphemeral  = 64
 	flagComponents = 32768
-	codeUnknown    = 10062 // late: the three seconds are over
-	codeAcked      = 40060 // an earlier try got through
 )
 
 // interaction is the part of an interaction that nod reads.
@@ -131,7 +128,7 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	defer cancelCall()
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
 	err := p.send(callCtx, http.MethodPost, endpoint, r, r.file, nil)
-	if re, ok := errors.AsType[*discordgo.RESTError](err); ok && re.Message != nil && re.Message.Code == codeAcked {
+	if isCode(err, codeAcked) {
 		err = nil
 	}
 	if err != nil {
@@ -141,11 +138,6 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	if after != nil {
 		after(callCtx)
 	}
-}
-
-func isCode(err error, code int) bool {
-	re, ok := errors.AsType[*discordgo.RESTError](err)
-	return ok && re.Message != nil && re.Message.Code == code
 }
 
 // respond applies the interaction and returns the answer, and what to do once

@@ -23,10 +23,10 @@ type mentions struct {
 
 var silent = mentions{Parse: []string{}}
 
-// push is a message of plain text. A card begins as one, because the
+// opening is a message of plain text. A card begins as one, because the
 // notification of a message made of components has no text
 // (github.com/discord/discord-api-docs/issues/7854).
-type push struct {
+type opening struct {
 	Content         string   `json:"content"`
 	AllowedMentions mentions `json:"allowed_mentions"`
 	Nonce           string   `json:"nonce"`
@@ -41,7 +41,7 @@ type body struct {
 	Attachments     []attachment                 `json:"attachments"`
 }
 
-// edit is a body that replaces whatever the message was, such as a push or the
+// edit is a body that replaces whatever the message was, such as an opening or the
 // embed that earlier versions of nod posted. Discord adds the flag for
 // components only to a message whose text and embeds are cleared in the same
 // request.
@@ -98,6 +98,21 @@ func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.
 			return ref, nil
 		}
 	}
+	ref, err := p.push(ctx, d, v, m)
+	if p.ofSession(d.Thread) && closedToUs(err) {
+		p.log.Warn("thread of the session takes no messages, posting to the channel",
+			"platform", p.name, "thread", d.Thread, "error", err)
+		d.Thread = ""
+		ref, err = p.push(ctx, d, v, m)
+	}
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	return ref, parts.Add(ctx, ref)
+}
+
+// push posts the text of the notification.
+func (p *Platform) push(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, error) {
 	channel, err := p.channel(ctx, d)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -110,12 +125,11 @@ func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.
 		ID      string `json:"id"`
 		Channel string `json:"channel_id"`
 	}
-	b := push{Content: m.Push, AllowedMentions: silent, Nonce: hex.EncodeToString(sum[:12]), EnforceNonce: true}
+	b := opening{Content: m.Push, AllowedMentions: silent, Nonce: hex.EncodeToString(sum[:12]), EnforceNonce: true}
 	if err := p.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, &out); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	ref := bridge.MessageRef{Channel: out.Channel, Message: out.ID}
-	return ref, parts.Add(ctx, ref)
+	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, nil
 }
 
 // Update implements bridge.Platform.
@@ -153,7 +167,7 @@ func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.
 		file = nil
 	}
 	var raw json.RawMessage
-	if err := p.send(ctx, http.MethodPatch, discordgo.EndpointChannelMessage(ref.Channel, ref.Message), editOf(m, kept), file, &raw); err != nil {
+	if err := p.change(ctx, ref, editOf(m, kept), file, &raw); err != nil {
 		return err
 	}
 	id, err := delivered(m, raw)
@@ -172,8 +186,8 @@ func (p *Platform) withhold(ctx context.Context, ref bridge.MessageRef, cause er
 	if bridge.ErrorCode(cause) == bridge.CodeNotFound {
 		return // there is no message
 	}
-	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
-	if err := p.do(ctx, http.MethodPatch, endpoint, editOf(discordmsg.Withheld(bridge.PublicError(cause).Message), ""), nil); err != nil {
+	withheld := discordmsg.Withheld(bridge.PublicError(cause).Message)
+	if err := p.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
 		p.log.Error("message without its request keeps its controls", "platform", p.name, "message", ref.Message, "error", err)
 	}
 }

@@ -48,6 +48,8 @@ const (
 
 	TelegramToken = telegram.Token
 	TelegramChat  = telegram.Chat
+	TelegramForum = telegram.Forum
+	TelegramTopic = telegram.Topic
 	TelegramBotID = telegram.BotID
 )
 
@@ -92,6 +94,11 @@ type Options struct {
 	// Heartbeat is the heartbeat interval of Discord's gateway. Zero means the
 	// real value, 41.25 seconds.
 	Heartbeat time.Duration
+	// DiscordStarts is the number of gateway sessions that a bot may start in the
+	// period DiscordStartsPer before Discord resets its token. Zero means the real
+	// values, 1000 in 24 hours.
+	DiscordStarts    int
+	DiscordStartsPer time.Duration
 	// Log records every request at level debug. A nil Log discards them.
 	Log *slog.Logger
 }
@@ -117,7 +124,10 @@ func New(o Options) *Sandbox {
 		slack: slack.New(hub, accounts(members, func(m Member) string { return m.Slack }),
 			slack.Options{URL: o.SlackURL, TriggerTTL: o.TriggerTTL}),
 		discord: discord.New(hub, accounts(members, func(m Member) string { return m.Discord }),
-			discord.Options{URL: o.DiscordURL, ResponseTTL: o.TriggerTTL, Heartbeat: o.Heartbeat}),
+			discord.Options{
+				URL: o.DiscordURL, ResponseTTL: o.TriggerTTL, Heartbeat: o.Heartbeat,
+				Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
+			}),
 		telegram: telegram.New(hub, accounts(members, func(m Member) string { return strconv.FormatInt(m.Telegram, 10) })),
 	}
 	if s.log == nil {

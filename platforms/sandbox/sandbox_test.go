@@ -111,7 +111,7 @@ func TestServices(t *testing.T) {
 	}
 	st := s.State()
 	if len(st.Members) != 4 || len(st.Slack.Channels) != 2 || len(st.Discord.Channels) != 2 ||
-		len(st.Telegram.Chats) != 5 || st.Revision < 3 {
+		len(st.Telegram.Chats) != 6 || st.Revision < 3 {
 		t.Errorf("state %+v", st)
 	}
 	if _, err := ana.Reply(t.Context(), "-1001000000001", "x"); err == nil {

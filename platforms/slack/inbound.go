@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -31,7 +32,8 @@ type payload struct {
 		Type  string `json:"type"`
 		Value string `json:"value"`
 	} `json:"actions"`
-	State state `json:"state"`
+	State       state  `json:"state"`
+	ResponseURL string `json:"response_url"`
 
 	// An event, and what Slack sends when an address for events is set.
 	Event struct {
@@ -82,31 +84,49 @@ type answer struct {
 	View   *slack.ModalViewRequest `json:"view,omitempty"`
 }
 
-// handle works on one authenticated interaction and returns what to
-// acknowledge it with. The click is in the store when it returns.
-func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) any {
+// reaction is the answer to an interaction.
+type reaction struct {
+	reply any                   // acknowledges it
+	then  func(context.Context) // runs after it was acknowledged; may be nil
+}
+
+// afterwards bounds what is done for a click after it was acknowledged.
+const afterwards = 10 * time.Second
+
+// finish does what follows the acknowledgment. It has its own time, as the click
+// is stored.
+func (r reaction) finish(ctx context.Context) {
+	if r.then == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	r.then(ctx)
+}
+
+// handle works on one authenticated interaction. The click is in the store when
+// it returns.
+func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) reaction {
 	ctx, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancel()
 	var in payload
 	if err := json.Unmarshal(raw, &in); err != nil {
-		p.log.Warn("interaction can not be read", "platform", p.name, "error", err)
-		return nil
+		p.log.Warn("interaction cannot be read", "platform", p.name, "error", err)
+		return reaction{}
 	}
 	switch {
 	case in.Command != "":
-		return p.commanded(ctx, sink, in)
+		return reaction{reply: p.commanded(ctx, sink, in)}
 	case in.Type == "url_verification":
-		return challenge{in.Challenge}
+		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
 		p.home(ctx, sink, in.Event.User)
 	case in.Type == "block_actions":
-		p.pressed(ctx, sink, in)
+		return reaction{then: p.clicked(ctx, sink, in)}
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:
-		if a := p.submitted(ctx, sink, in); a != nil {
-			return a
-		}
+		return p.submitted(ctx, sink, in)
 	}
-	return nil
+	return reaction{}
 }
 
 func (p *Platform) actor(in payload) bridge.Actor {
@@ -115,8 +135,9 @@ func (p *Platform) actor(in payload) bridge.Actor {
 
 // told answers a slash command; only the person who gave it sees it.
 type told struct {
-	Type string `json:"response_type"`
-	Text string `json:"text"`
+	Type   string        `json:"response_type"`
+	Text   string        `json:"text"`
+	Blocks []slack.Block `json:"blocks"`
 }
 
 func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) told {
@@ -131,54 +152,73 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) 
 		p.log.Error("command not carried out", "platform", p.name, "error", err)
 		note = bridge.NoteNotDone
 	}
-	return told{Type: "ephemeral", Text: slackmsg.Escape(note)}
+	text, blocks := slackmsg.Note(note)
+	return told{Type: slack.ResponseTypeEphemeral, Text: text, Blocks: blocks}
 }
 
-func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, in payload) {
+// clicked applies a click on a message and returns what is to be done after it
+// was acknowledged.
+func (p *Platform) clicked(ctx context.Context, sink bridge.Sink, in payload) func(context.Context) {
 	if len(in.Actions) == 0 || in.Actions[0].Type != "button" || in.Actions[0].Value == "" {
-		return // a select was touched, whose value comes with the button; or a link
+		return nil // a select, whose value comes with the button, or a link
 	}
 	c := bridge.Click{
 		Token: in.Actions[0].Value, Actor: p.actor(in), Inputs: inputs(in.State),
-		Ref: bridge.MessageRef{Channel: in.Container.ChannelID, Message: in.Container.MessageTS, Thread: in.Container.ThreadTS},
+		Ref: bridge.MessageRef{
+			Channel: in.Container.ChannelID, Message: in.Container.MessageTS, Thread: in.Container.ThreadTS,
+		},
+	}
+	note := func(text string) func(context.Context) {
+		return func(ctx context.Context) { p.tell(ctx, c, in.ResponseURL, text) }
 	}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		p.openForm(ctx, sink, c, in.TriggerID)
-		return
+		return note(p.openForm(ctx, sink, c, in.TriggerID))
 	}
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		p.log.Error("click not recorded", "platform", p.name, "error", err)
-		p.tell(ctx, c, bridge.NoteNotRecorded)
-		return
+		return note(bridge.NoteNotRecorded)
 	}
-	if v.Kind == bridge.VerdictSettled {
-		return // the card itself says so in a moment
-	}
-	p.tell(ctx, c, v.Note)
-	if v.Kind == bridge.VerdictLate && v.View != nil {
-		// The pressed copy may be one that the record does not know.
-		if err := p.Update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
-			p.log.Warn("stale card not closed", "platform", p.name, "error", err)
+	return func(ctx context.Context) {
+		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
+			p.tell(ctx, c, in.ResponseURL, v.Note)
 		}
+		p.closeStale(ctx, c.Ref, v)
 	}
 }
 
-func (p *Platform) openForm(ctx context.Context, sink bridge.Sink, c bridge.Click, trigger string) {
+// closeStale draws the clicked card if the outbox may not: because it was decided
+// before, or because it is not the card on record. There are two cards if the
+// answer to the first post was lost, and nod knows only the second.
+func (p *Platform) closeStale(ctx context.Context, clicked bridge.MessageRef, v bridge.Verdict) {
+	if v.View == nil || clicked == (bridge.MessageRef{}) {
+		return
+	}
+	known := v.View.Record.Messages[v.View.Destination]
+	if v.Kind != bridge.VerdictLate && (v.Kind != bridge.VerdictSettled || known.Message == clicked.Message) {
+		return
+	}
+	if err := p.Update(ctx, clicked, *v.View, v.View.Delivered()); err != nil {
+		p.log.Warn("stale card not closed", "platform", p.name, "error", err)
+	}
+}
+
+// openForm opens the form of a control and returns what to tell the person if it
+// did not open.
+func (p *Platform) openForm(ctx context.Context, sink bridge.Sink, c bridge.Click, trigger string) string {
 	form, v, err := sink.Form(ctx, c)
 	if err != nil {
 		p.log.Error("form not opened", "platform", p.name, "error", err)
-		p.tell(ctx, c, bridge.NoteNotRecorded)
-		return
+		return bridge.NoteNotRecorded
 	}
 	if v.Kind != "" {
-		p.tell(ctx, c, v.Note)
-		return
+		return v.Note
 	}
-	meta, err := json.Marshal(metadata{Token: form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option), Ref: c.Ref})
+	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
+	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref})
 	if err != nil {
 		p.log.Error("form not opened", "platform", p.name, "error", err)
-		return
+		return bridge.NoteNotRecorded
 	}
 	modal, err := slackmsg.Modal(form, string(meta))
 	if err == nil {
@@ -186,28 +226,33 @@ func (p *Platform) openForm(ctx context.Context, sink bridge.Sink, c bridge.Clic
 	}
 	if err != nil {
 		p.log.Warn("modal not opened", "platform", p.name, "error", err)
-		p.tell(ctx, c, "The form could not be opened in time. Please press again.")
+		return "The form did not open in time. Click again."
 	}
+	return ""
 }
 
-func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in payload) *answer {
+func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in payload) reaction {
 	var meta metadata
 	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil {
-		return closed("That form is not one of nod's.")
+		return reaction{reply: closed("This form does not belong to nod.")}
 	}
-	c := bridge.Click{Token: meta.Token, Actor: p.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State)}
+	c := bridge.Click{
+		Token: meta.Token, Actor: p.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
+	}
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		p.log.Error("form not recorded", "platform", p.name, "error", err)
-		return fieldErrors(in.View.State, nil, bridge.NoteNotRecorded)
+		return reaction{reply: fieldErrors(in.View.State, nil, bridge.NoteNotRecorded)}
 	}
+	r := reaction{then: func(ctx context.Context) { p.closeStale(ctx, c.Ref, v) }}
 	switch v.Kind {
-	case bridge.VerdictSettled:
-		return nil
+	case bridge.VerdictSettled: // no reply closes the form
 	case bridge.VerdictInvalid:
-		return fieldErrors(in.View.State, v.Problems, v.Note)
+		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
+	default:
+		r.reply = closed(v.Note)
 	}
-	return closed(v.Note)
+	return r
 }
 
 func closed(note string) *answer {
@@ -297,15 +342,26 @@ func typed(s state) string {
 	return ""
 }
 
-// tell answers the person who pressed, privately. It has its own time: the
-// click is settled by now.
-func (p *Platform) tell(ctx context.Context, c bridge.Click, note string) {
+// tell tells the person who clicked something privately.
+func (p *Platform) tell(ctx context.Context, c bridge.Click, url, note string) {
 	if note == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), platforms.ClickTimeout)
-	defer cancel()
-	if err := p.Notify(ctx, c.Ref, c.Actor.User, note); err != nil {
+	err := p.Notify(ctx, c.Ref, c.Actor.User, note)
+	if err != nil && url != "" {
+		// A person can click without being in the channel; the URL works anyway.
+		err = p.answerAt(ctx, url, c.Ref.Thread, note)
+	}
+	if err != nil {
 		p.log.Warn("private note not sent", "platform", p.name, "error", err)
 	}
+}
+
+// answerAt tells the person who clicked something privately, by the response URL of
+// the click. It works up to five times in 30 minutes.
+func (p *Platform) answerAt(ctx context.Context, url, thread, note string) error {
+	text, blocks := slackmsg.Note(note)
+	return p.classify("", slack.PostWebhookCustomHTTPContext(ctx, url, p.http, &slack.WebhookMessage{
+		ResponseType: slack.ResponseTypeEphemeral, ThreadTimestamp: thread, Text: text, Blocks: &slack.Blocks{BlockSet: blocks},
+	}))
 }

@@ -30,8 +30,10 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
-	_, _, err := p.api.PostMessageContext(ctx, card.Channel, slack.MsgOptionText(text+slackmsg.Escape(r.Text), false), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast(),
-		slack.MsgOptionParse(false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl())
+	_, _, _, err := p.reply(ctx, card.Channel, thread, []slack.MsgOption{
+		slack.MsgOptionText(text+slackmsg.Escape(r.Text), false), slack.MsgOptionParse(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	})
 	return p.classify(card.Channel, err)
 }
 

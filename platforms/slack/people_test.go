@@ -39,6 +39,30 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestDirectFindings checks that a destination is known as a person by either
+// form of a person's ID: nod doctor then asks for the scope that it needs.
+func TestDirectFindings(t *testing.T) {
+	t.Parallel()
+	s, p := desk(t)
+	s.AddFault(sandbox.Fault{Service: "slack", Kind: "missing_scope", Method: "im:write"})
+	for id, want := range map[string]bridge.FindingStatus{
+		"U0ANA00001": bridge.FindingFailed, "W0GRID0001": bridge.FindingFailed, sandbox.SlackChannel: bridge.FindingOK,
+	} {
+		found := map[string]bridge.FindingStatus{}
+		needs := bridge.Needs{Destinations: []bridge.Destination{{Platform: "slack", Channel: id}}}
+		for _, f := range p.Diagnose(t.Context(), needs) {
+			found[f.Check] = f.Status
+		}
+		channel := bridge.FindingSkipped
+		if want == bridge.FindingOK {
+			channel = want
+		}
+		if found["slack.scopes"] != want || found["slack.channel."+id] != channel {
+			t.Errorf("%s: %v", id, found)
+		}
+	}
+}
+
 // TestEmail checks whose address counts.
 func TestEmail(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -88,7 +89,9 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 				wg.Go(func() {
 					defer func() { <-slots }()
 					// A click under way is finished even when the socket ends.
-					p.acknowledge(ctx, client, id, p.handle(context.WithoutCancel(ctx), sink, raw))
+					r := p.handle(context.WithoutCancel(ctx), sink, raw)
+					p.acknowledge(ctx, client, id, r.reply)
+					r.finish(ctx)
 				})
 			}
 		}
@@ -183,16 +186,31 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			w.WriteHeader(http.StatusOK) // ssl_check
 			return
 		}
-		reply := p.handle(r.Context(), sink, raw)
-		if reply == nil {
-			w.WriteHeader(http.StatusOK)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(reply); err != nil {
-			p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
-		}
+		reaction := p.handle(r.Context(), sink, raw)
+		p.respond(w, reaction.reply)
+		reaction.finish(r.Context())
 	})
+}
+
+// respond acknowledges a request in full before the handler returns, as nod may
+// have more to do for it.
+func (p *Platform) respond(w http.ResponseWriter, reply any) {
+	var body []byte
+	var err error
+	if reply != nil {
+		w.Header().Set("Content-Type", "application/json")
+		body, err = json.Marshal(reply)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
+	}
+	if err != nil {
+		p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
+	}
 }
 
 // interaction is what a request holds, in the form of Socket Mode: events come

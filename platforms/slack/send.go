@@ -2,6 +2,8 @@ package slack
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -38,17 +40,11 @@ func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Me
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
 		return bridge.MessageRef{}, bridge.Errorf(bridge.CodeUnavailable, "slack: the next message needs another job")
 	}
-	opts := message(m)
-	if d.Thread != "" {
-		// Replies are seen by whoever follows the thread only; a card must be
-		// seen by the channel.
-		opts = append(opts, slack.MsgOptionTS(d.Thread), slack.MsgOptionBroadcast())
-	}
-	channel, ts, got, err := p.api.PostMessageWithResponseContext(ctx, d.Channel, opts...)
+	channel, ts, got, err := p.reply(ctx, d.Channel, d.Thread, message(m))
 	if err != nil {
 		return bridge.MessageRef{}, p.classify(d.Channel, err)
 	}
-	ref := bridge.MessageRef{Channel: channel, Message: ts, Thread: d.Thread}
+	ref := bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}
 	if hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet); hidden != "" {
 		if _, _, err := p.api.DeleteMessageContext(ctx, channel, ts); err != nil {
 			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(channel, err))
@@ -56,6 +52,31 @@ func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Me
 		return bridge.MessageRef{}, incomplete(hidden)
 	}
 	return ref, nil
+}
+
+// Errors because of which a message cannot go to a thread, although it can go
+// to the channel.
+var noThread = []string{
+	"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked",
+	"restricted_action_non_threadable_channel",
+}
+
+// reply posts a message to a thread in a way that the channel sees too: only
+// those who follow a thread see its replies. If the thread does not take it, the
+// message goes to the channel.
+func (p *Platform) reply(
+	ctx context.Context, channel, thread string, opts []slack.MsgOption,
+) (in, ts string, got slack.Message, err error) {
+	if thread == "" {
+		return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
+	}
+	inThread := append(slices.Clone(opts), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast())
+	in, ts, got, err = p.api.PostMessageWithResponseContext(ctx, channel, inThread...)
+	if e, ok := errors.AsType[slack.SlackErrorResponse](err); !ok || !slices.Contains(noThread, e.Err) {
+		return in, ts, got, err
+	}
+	p.log.Warn("thread takes no message, posting to the channel", "platform", p.name, "channel", channel, "error", err)
+	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
 }
 
 // edit changes one message. If it then does not show what it should, its

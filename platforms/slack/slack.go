@@ -168,7 +168,8 @@ func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.
 // Notify implements bridge.Notifier. Slack does not guarantee that an
 // ephemeral message arrives.
 func (p *Platform) Notify(ctx context.Context, ref bridge.MessageRef, user, text string) error {
-	opts := []slack.MsgOption{slack.MsgOptionText(slackmsg.Escape(text), false), slack.MsgOptionParse(false)}
+	notice, blocks := slackmsg.Note(text)
+	opts := []slack.MsgOption{slack.MsgOptionText(notice, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionParse(false)}
 	if ref.Thread != "" {
 		opts = append(opts, slack.MsgOptionTS(ref.Thread))
 	}

@@ -3,28 +3,64 @@ package telegram
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// isCommand reports whether a text calls nod: /nod, or /nod@bot.
-func isCommand(text string) bool {
-	word, _, _ := strings.Cut(text, " ")
-	name, _, _ := strings.Cut(word, "@")
-	return name == "/"+bridge.CommandName
+// command splits a text that calls nod, /nod or /nod@bot, and returns the bot
+// that it is addressed to and the rest.
+func command(text string) (bot, rest string, ok bool) {
+	word, rest := text, ""
+	if n := strings.IndexFunc(text, unicode.IsSpace); n >= 0 {
+		word, rest = text[:n], strings.TrimSpace(text[n:])
+	}
+	name, bot, _ := strings.Cut(word, "@")
+	return bot, rest, name == "/"+bridge.CommandName
+}
+
+// addressed reports whether a command for a bot is for this one. A bot that is
+// an administrator also receives the commands for other bots.
+func (p *Platform) addressed(ctx context.Context, bot string) (bool, error) {
+	if bot == "" {
+		return true, nil
+	}
+	own, err := p.self(ctx)
+	return strings.EqualFold(bot, own), err
+}
+
+// self returns the username of the bot.
+func (p *Platform) self(ctx context.Context) (string, error) {
+	p.mu.Lock()
+	known := p.username
+	p.mu.Unlock()
+	if known != "" {
+		return known, nil
+	}
+	var me user
+	if err := p.call(ctx, "getMe", tgbotapi.Params{}, &me); err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.username = me.Username
+	return me.Username, nil
 }
 
 // commanded carries out a command. An error means that it must be delivered
 // again.
 func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) error {
+	bot, words, _ := command(m.Text)
+	if ours, err := p.addressed(ctx, bot); err != nil || !ours {
+		return err
+	}
 	if m.SenderChat != nil {
 		p.say(ctx, m, "Anonymous members can not command nod: it has to know who you are.")
 		return nil
 	}
-	_, word, _ := strings.Cut(m.Text, " ")
-	c := bridge.Command{Actor: p.actor(*m.From), Channels: []string{m.ref().Channel}, Text: word}
+	c := bridge.Command{Actor: p.actor(*m.From), Channels: []string{m.ref().Channel}, Text: words}
 	note, err := sink.Command(ctx, c)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ func FuzzUpdate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.username = "bot" // else nod would have to ask for it first
 		if err := p.handle(context.Background(), platformtest.Refusing{}, raw); err != nil {
 			t.Errorf("asked for again: %v", err)
 		}

@@ -62,10 +62,19 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
 		p.pressed(ctx, sink, *u.Callback)
-	case u.Message != nil && u.Message.From != nil && isCommand(u.Message.Text):
-		return p.commanded(ctx, sink, *u.Message)
-	case u.Message != nil && u.Message.ReplyTo != nil && u.Message.From != nil:
-		return p.replied(ctx, sink, *u.Message)
+	case u.Message != nil && u.Message.From != nil:
+		return p.received(ctx, sink, *u.Message)
+	}
+	return nil
+}
+
+// received works on a message from a person.
+func (p *Platform) received(ctx context.Context, sink bridge.Sink, m message) error {
+	if _, _, ok := command(m.Text); ok {
+		return p.commanded(ctx, sink, m)
+	}
+	if m.ReplyTo != nil {
+		return p.replied(ctx, sink, m)
 	}
 	return nil
 }
@@ -216,13 +225,8 @@ func promptBody(f bridge.Form, cb callback) (tgbotapi.Params, error) {
 	if err != nil {
 		return nil, err
 	}
-	params := tgbotapi.Params{
-		"chat_id": strconv.FormatInt(cb.Message.Chat.ID, 10), "text": name + ", " + ask + ".", "entities": string(entities), "reply_markup": string(markup),
-		"reply_parameters": `{"message_id":` + strconv.FormatInt(cb.Message.ID, 10) + `,"allow_sending_without_reply":true}`,
-	}
-	if cb.Message.Thread != 0 {
-		params["message_thread_id"] = strconv.FormatInt(cb.Message.Thread, 10)
-	}
+	params := answering(cb.Message.ref())
+	params["text"], params["entities"], params["reply_markup"] = name+", "+ask+".", string(entities), string(markup)
 	return params, nil
 }
 
@@ -273,10 +277,8 @@ func (p *Platform) replied(ctx context.Context, sink bridge.Sink, m message) err
 // say answers a typed message where it was written: Telegram has no private
 // answer to a message in a group.
 func (p *Platform) say(ctx context.Context, m message, note string) {
-	params := tgbotapi.Params{
-		"chat_id": strconv.FormatInt(m.Chat.ID, 10), "text": note,
-		"reply_parameters": `{"message_id":` + strconv.FormatInt(m.ID, 10) + `,"allow_sending_without_reply":true}`,
-	}
+	params := answering(m.ref())
+	params["text"] = note
 	if err := p.call(ctx, "sendMessage", params, nil); err != nil {
 		p.log.Warn("note not sent", "platform", p.name, "error", err)
 	}

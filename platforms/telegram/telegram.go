@@ -65,8 +65,9 @@ type Platform struct {
 	privates *platforms.Pacer
 	cards    platforms.KeyedMutex // what one card shows follows the order of what was done to it
 
-	mu    sync.Mutex
-	moved map[string]string // groups that became supergroups
+	mu       sync.Mutex
+	moved    map[string]string // groups that became supergroups
+	username string            // empty until Telegram has said it
 }
 
 var (
@@ -172,7 +173,10 @@ func decode(resp *tgbotapi.APIResponse, out any) error {
 type sent struct {
 	ID     int64 `json:"message_id"`
 	Thread int64 `json:"message_thread_id"`
-	Chat   struct {
+	// InTopic is true if Thread is a topic. Every reply in a supergroup has a
+	// thread, and Telegram refuses messages to a thread that is not a topic.
+	InTopic bool `json:"is_topic_message"`
+	Chat    struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
 	Text     string `json:"text"`
@@ -183,10 +187,20 @@ type sent struct {
 
 func (s sent) ref() bridge.MessageRef {
 	r := bridge.MessageRef{Channel: strconv.FormatInt(s.Chat.ID, 10), Message: strconv.FormatInt(s.ID, 10)}
-	if s.Thread != 0 {
+	if s.InTopic {
 		r.Thread = strconv.FormatInt(s.Thread, 10)
 	}
 	return r
+}
+
+// answering returns the parameters of a message that replies to another one, in
+// the same topic.
+func answering(ref bridge.MessageRef) tgbotapi.Params {
+	params := tgbotapi.Params{"chat_id": ref.Channel, "reply_parameters": replyTo(ref.Message)}
+	if ref.Thread != "" {
+		params["message_thread_id"] = ref.Thread
+	}
+	return params
 }
 
 // Post implements bridge.Platform. Telegram has no idempotent post: after an
@@ -261,11 +275,7 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
 		return err
 	}
-	where := tgbotapi.Params{"chat_id": ref.Channel, "reply_parameters": replyTo(ref.Message)}
-	if ref.Thread != "" {
-		where["message_thread_id"] = ref.Thread
-	}
-	if _, err := p.sendFile(ctx, ref.Channel, where, v, m, parts); err != nil {
+	if _, err := p.sendFile(ctx, ref.Channel, answering(ref), v, m, parts); err != nil {
 		return err
 	}
 	return p.edit(ctx, ref, v, m)

@@ -35,12 +35,9 @@ const plainest = 150
 // batchMessage gives each item at most limit characters, and reports whether
 // that was all.
 func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
-	id := v.Record.Interaction.ID.Short()
-	for _, it := range items {
-		id += "-" + strconv.FormatInt(it.View.Record.Revision, 36)
-	}
+	id := blockID(v)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
-	m.Blocks = append(m.Blocks, slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)), slack.NewContextBlock("from-"+id, literal(render.Cut(c.From, maxHeader, cost))))
+	m.Blocks = append(m.Blocks, slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)), slack.NewContextBlock("from-"+id, plain(c.From, maxHeader)))
 	whole := true
 	for _, it := range items {
 		n := strconv.Itoa(it.Number) + "-" + id
@@ -62,7 +59,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	for _, note := range render.Notes(v) {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, plain(note, maxSection)))
 	}
 	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
 		m.Blocks = append(m.Blocks, slack.NewDividerBlock(), slack.NewActionBlock("all-"+id, row...))

@@ -28,7 +28,7 @@ func Build(v bridge.View) (Message, error) {
 	if len(v.Batch) > 0 {
 		return buildBatch(v)
 	}
-	c := render.NewCard(v, listed)
+	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
 		if measure(m.Blocks) > maxMessage {
@@ -48,6 +48,15 @@ func Build(v bridge.View) (Message, error) {
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card does not fit %d characters", maxMessage)
 }
 
+// listedOnCard reports which options the text of a card has to list: also those
+// that only a modal offers, so that everyone can read the choice. Yes and no need
+// no list.
+func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
+	f, lone := i.Lone()
+	inModal := !lone || needsForm(f.Question)
+	return func(q bridge.Question) bool { return inModal && q.Widget != bridge.WidgetConfirm || listed(q) }
+}
+
 // listed reports whether the options have to be listed in the text.
 func listed(q bridge.Question) bool {
 	if !render.LabelsFit(q, maxOption, cost) {
@@ -62,12 +71,12 @@ func listed(q bridge.Question) bool {
 // build writes the card with at most limit characters of body and of
 // questions each, and reports whether that was all.
 func build(v bridge.View, c render.Card, limit int) (Message, bool) {
-	id := v.Record.Interaction.ID.Short() + "-" + strconv.FormatInt(v.Record.Revision, 36)
+	id := blockID(v)
 	body, whole := clip(c.Body, limit)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
 	m.Blocks = append(m.Blocks,
 		slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)),
-		slack.NewContextBlock("from-"+id, literal(render.Cut(c.From, maxHeader, cost))),
+		slack.NewContextBlock("from-"+id, plain(c.From, maxHeader)),
 		richText("body-"+id, body),
 	)
 	questions, all := clip(c.Questions, limit)
@@ -89,7 +98,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	for _, note := range render.Notes(v) {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, literal(note)))
+		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, plain(note, maxSection)))
 	}
 	if !v.ReadOnly {
 		m.Blocks = append(m.Blocks, controls(v, id)...)
@@ -108,14 +117,19 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	return m, whole
 }
 
+// blockID ends the IDs of a card's blocks. Clients keep what a person entered for
+// as long as the IDs stay the same, so they change with the content only: not
+// with a vote or a reminder.
+func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] }
+
 // fullText is the title of the messages that carry the full text of a view.
 func fullText(v bridge.View) string {
-	return "Full text " + v.Record.Interaction.ID.Short() + "-" + v.Content()[:4]
+	return "Full text " + blockID(v)
 }
 
 // shortened says where the rest is.
 func shortened(v bridge.View, id string) slack.Block {
-	return slack.NewContextBlock("full-"+id, literal("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”."))
+	return slack.NewContextBlock("full-"+id, plain("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”.", maxSection))
 }
 
 // footer says until when the card can be answered.
@@ -149,7 +163,7 @@ func parts(v bridge.View, c render.Card) []Message {
 		out[n] = Message{
 			Text: Escape(title),
 			Blocks: []slack.Block{
-				slack.NewContextBlock("", literal(title)),
+				slack.NewContextBlock("", plain(title, maxSection)),
 				richText("", []render.Block{{Kind: render.Code, Text: p}}),
 			},
 		}

@@ -16,7 +16,7 @@ func TestHidden(t *testing.T) {
 	t.Parallel()
 	sent := []slack.Block{
 		slack.NewHeaderBlock(plain("🔐 Permission wanted", maxHeader)),
-		slack.NewContextBlock("from", literal("ci · see https://example.com")),
+		slack.NewContextBlock("from", plain("ci · see https://example.com", maxSection)),
 		richText("body", []render.Block{render.Para("May I <run> this & that? 🎉 See https://example.com/a"), {Kind: render.Code, Text: "echo one\nrm -rf /"}}),
 		slack.NewActionBlock("act", button("o", "token", "Allow once", slack.StylePrimary)),
 	}

@@ -117,6 +117,13 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 	return out
 }
 
+// Note writes a private note: its notification, escaped, and the note itself in
+// leaves that are literal.
+func Note(s string) (string, []slack.Block) {
+	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)
+	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{render.Para(s)})}
+}
+
 // plain is a plain_text object: no mentions, no links, no emoji codes.
 func plain(s string, limit int) *slack.TextBlockObject {
 	off := false
@@ -125,12 +132,6 @@ func plain(s string, limit int) *slack.TextBlockObject {
 		s = "–"
 	}
 	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &off}
-}
-
-// literal is an mrkdwn object in which nothing is parsed. Slack knows no
-// escapes but these three.
-func literal(s string) *slack.TextBlockObject {
-	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: Escape(s), Verbatim: true}
 }
 
 // Escape makes text literal where Slack parses mrkdwn tokens, the top-level

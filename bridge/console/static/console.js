@@ -1,5 +1,5 @@
-// The console: plain JavaScript, run as it is. Texts are set as text; the only
-// HTML is that of cards, which the daemon has escaped.
+// The console in plain JavaScript, without a build step. Texts are inserted as
+// text. The only HTML is that of cards, which the daemon has escaped.
 
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
@@ -8,20 +8,20 @@ const said = document.getElementById("said");
 const logout = document.getElementById("logout");
 let me = null;
 let stream = null;
-let drawn = 0; // counts the pages that somebody went to, so that a slow one does not replace a newer
-let drawing = false; // a page is being fetched that somebody went to
-let dirty = false; // something was typed or chosen since the page was drawn
-let shown = ""; // what the page was drawn of
+let drawn = 0; // number of the last page that was opened, so that a slow page does not replace a newer one
+let drawing = false; // a page that was opened is being fetched
+let dirty = false; // the form has changed since the page was drawn
+let shown = ""; // the JSON that the page shows
 
-// visible shows characters that cannot be seen by their code points, as the
-// cards do. Selectors and joiners stay inside an emoji.
+// visible replaces invisible characters with their code points, as cards do.
+// Variation selectors and joiners stay inside an emoji.
 const unseen = /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\p{Variation_Selector}|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|(?![\n\t \u200d]|\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\u2800\u{1d159}\ufff9-\ufffd]/gu;
 
 function visible(text) {
   return text.replace(unseen, (c) => "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
 }
 
-// el makes an element with attributes and children.
+// el returns an element with attributes and children.
 function el(name, attributes = {}, ...children) {
   const e = document.createElement(name);
   for (const [k, v] of Object.entries(attributes)) {
@@ -41,7 +41,7 @@ async function call(path, options = {}) {
     draw();
   }
   if (!response.ok) {
-    const e = body.error || { message: "the daemon answers " + response.status };
+    const e = body.error || { message: "nod responded with status " + response.status };
     throw new Error(e.message + (e.hint ? " (" + e.hint + ")" : ""));
   }
   return body;
@@ -62,7 +62,7 @@ const clock = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", tim
 
 function left(deadline) {
   const s = Math.round((new Date(deadline) - Date.now()) / 1000);
-  if (s <= 0) return "time is over";
+  if (s <= 0) return "deadline passed";
   if (s < 90) return s + " s left";
   if (s < 5400) return Math.round(s / 60) + " min left";
   return Math.round(s / 3600) + " h left";
@@ -87,10 +87,10 @@ const pages = {
     const others = all.items.filter((r) => !own.has(r.interaction.id));
     document.title = (own.size ? "(" + own.size + ") " : "") + "nod";
     return [
-      el("h1", {}, "Waiting for you"),
-      mine.items.length ? el("ul", { class: "list" }, mine.items.map(row)) : el("p", { class: "soft" }, "Nothing waits for you."),
-      mine.more && el("p", { class: "soft" }, "There are older ones; see the history."),
-      others.length > 0 && el("h2", {}, "Waiting for others"),
+      el("h1", {}, "Requests for you"),
+      mine.items.length ? el("ul", { class: "list" }, mine.items.map(row)) : el("p", { class: "soft" }, "No pending requests."),
+      mine.more && el("p", { class: "soft" }, "Older requests are pending too. Find them under History."),
+      others.length > 0 && el("h2", {}, "Requests for others"),
       others.length > 0 && el("ul", { class: "list" }, others.map(row)),
     ];
   },
@@ -99,13 +99,13 @@ const pages = {
     const text = query.get("text") || "";
     const path = "/v1/interactions?limit=50&text=" + encodeURIComponent(text) + "&state=" + encodeURIComponent(query.get("state") || "");
     const list = el("ul", { class: "list" });
-    const more = el("button", { type: "button" }, "Older");
+    const more = el("button", { type: "button" }, "Show older");
     const add = async (cursor) => {
       const page = await call(path + "&cursor=" + encodeURIComponent(cursor));
       list.append(...page.items.map(row));
       more.hidden = !page.next;
       more.onclick = () => add(page.next).catch((e) => say(e.message));
-      if (!list.children.length) list.append(el("li", { class: "soft" }, "Nothing found."));
+      if (!list.children.length) list.append(el("li", { class: "soft" }, "No requests found."));
     };
     await add("");
     const states = ["", "pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
@@ -113,8 +113,8 @@ const pages = {
       e.preventDefault();
       location.hash = "#/history?" + new URLSearchParams(new FormData(form));
     } },
-      el("input", { type: "search", name: "text", value: text, "aria-label": "Search prompts, agents, tools, people" }),
-      el("select", { name: "state", "aria-label": "State" }, states.map((s) => el("option", { value: s, selected: s === (query.get("state") || "") }, s || "every state"))),
+      el("input", { type: "search", name: "text", value: text, "aria-label": "Search prompts, tools, names and IDs" }),
+      el("select", { name: "state", "aria-label": "State" }, states.map((s) => el("option", { value: s, selected: s === (query.get("state") || "") }, s || "any state"))),
       el("button", { type: "submit" }, "Search"));
     return [el("h1", {}, "History"), form, list, el("div", { class: "buttons" }, more)];
   },
@@ -133,7 +133,7 @@ const pages = {
         el("p", { class: "what" }, g.words),
         el("button", { type: "button", class: "bad", "aria-label": "Revoke: " + g.words, onclick: async () => {
           await call("/v1/grants/" + encodeURIComponent(g.id), { method: "DELETE" });
-          say("Revoked. Requests that it covered are asked again.");
+          say("Grant revoked. Requests that it covered need approval again.");
           draw();
         } }, "Revoke"))))) : el("p", { class: "soft" }, "No grants."),
     ];
@@ -143,11 +143,11 @@ const pages = {
     const { routes } = await call("/console/routes");
     routes.sort((a, b) => a.name.localeCompare(b.name));
     return [el("h1", {}, "Routes"), el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Routes" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["Route", "Shown in", "May answer", "Approvals", "Escalation"].map((t) => el("th", { scope: "col" }, t)))),
+      el("thead", {}, el("tr", {}, ["Route", "Destinations", "Responders", "Approvals", "Escalation"].map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, routes.map((r) => el("tr", {},
         el("th", { scope: "row" }, r.name), el("td", {}, r.to.join(", ")), el("td", {}, r.responders.join(", ")),
-        el("td", {}, String(r.quorum) + (r.must && r.must.length ? ", among them " + r.must.join(", ") : "")),
-        el("td", {}, r.steps ? r.steps + " steps" : "none"))))))];
+        el("td", {}, String(r.quorum) + (r.must && r.must.length ? ", including " + r.must.join(", ") : "")),
+        el("td", {}, r.steps ? r.steps + (r.steps === 1 ? " step" : " steps") : "none"))))))];
   },
 
   async health() {
@@ -158,7 +158,7 @@ const pages = {
   },
 };
 
-// html is a part of a card that the daemon has escaped.
+// html returns the elements of HTML that the daemon has escaped.
 function html(text) {
   const t = document.createElement("template");
   t.innerHTML = text;
@@ -178,7 +178,7 @@ function cardOf(c) {
         }
         return;
       }
-      say(got.state === "pending" ? "Counted." : "Recorded: " + got.state + ".");
+      say(got.state === "pending" ? "Vote recorded." : "Response recorded: " + got.state + ".");
       draw();
     } catch (e) {
       say(e.message);
@@ -194,8 +194,8 @@ function cardOf(c) {
     html(c.body), html(c.closing),
     c.notes.map((n) => el("p", { class: "soft" }, n)),
     form,
-    c.state === "pending" && !c.may_answer && el("p", { class: "soft" }, "You may not answer this one. Asked: " + c.asked.join(", ") + "."),
-    el("h2", {}, "What happened"),
+    c.state === "pending" && !c.may_answer && el("p", { class: "soft" }, "You cannot respond to this request. Responders: " + c.asked.join(", ") + "."),
+    el("h2", {}, "Timeline"),
     el("ol", { class: "timeline" }, c.timeline.map((m) => el("li", {}, el("time", { datetime: m.at }, clock(m.at)), m.text))),
     el("p", { class: "soft" }, [c.id, c.route && "route " + c.route, c.session && "session " + c.session, c.digest].filter(Boolean).join(" · ")));
 }
@@ -209,7 +209,7 @@ function decisionsOf(c, send) {
   if (c.fields.length) buttons.append(el("button", { type: "button", class: "good", onclick: () => send({}) }, "Submit"));
   if (c.declinable) buttons.append(el("button", { type: "button", class: "bad", onclick: () => send({ decline: true }) }, "Decline"));
   function ask(d) {
-    const label = { reason: "Why is it denied?", input: "The input to be approved instead", confirm: "To approve, type: " + c.confirm }[d.wants];
+    const label = { reason: "Reason for the denial", input: "Edited input", confirm: "To approve, type: " + c.confirm }[d.wants];
     const field = d.wants === "confirm" ? el("input", { id: "wanted", autocomplete: "off" }) : el("textarea", { id: "wanted", class: d.wants });
     if (d.wants === "input") field.value = pretty(c.input);
     wants.replaceChildren(el("label", { for: "wanted" }, label), field,
@@ -233,7 +233,7 @@ function inputOf(f, n) {
   const id = "field-" + n;
   const hint = f.hint && el("p", { class: "soft", id: id + "-hint" }, f.hint);
   const described = f.hint ? id + "-hint" : false;
-  const other = f.other && el("input", { name: "other:" + f.id, "aria-label": "Something else for " + f.label, placeholder: "Something else" });
+  const other = f.other && el("input", { name: "other:" + f.id, "aria-label": "Other answer for " + f.label, placeholder: "Other answer" });
   if (f.options.length) {
     return el("fieldset", { "aria-describedby": described }, el("legend", {}, f.label + (f.required ? "" : " (optional)")), hint,
       f.options.map((o) => el("label", { class: "choice" },
@@ -260,9 +260,9 @@ function values(form, c) {
 function loginPage(session) {
   const token = el("input", { id: "token", type: "password", autocomplete: "current-password", required: true });
   return [el("div", { class: "login" },
-    el("h1", {}, "Log in"),
+    el("h1", {}, "Sign in"),
     session.refused && el("p", { class: "problem", role: "alert" }, session.refused),
-    session.oidc && el("p", {}, el("a", { href: "/console/oidc" }, "Log in with your identity provider")),
+    session.oidc && el("p", {}, el("a", { href: "/console/oidc" }, "Sign in with your identity provider")),
     el("form", { onsubmit: async (e) => {
       e.preventDefault();
       try {
@@ -275,14 +275,14 @@ function loginPage(session) {
       }
     } },
       el("label", { for: "token" }, "Your token"), token,
-      el("p", { class: "soft" }, "The token of a person in the config, as nod token makes it."),
-      el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Log in"))))];
+      el("p", { class: "soft" }, "The token of a person in the config. Run nod token to create one."),
+      el("div", { class: "buttons" }, el("button", { type: "submit", class: "good" }, "Sign in"))))];
 }
 
-// draw shows what the address says. What happens elsewhere never takes away what
-// somebody is typing, unless it can no longer be sent.
+// draw shows the page that the URL names. A live update never discards a form
+// that has been edited, unless it can no longer be sent.
 async function draw(live = false) {
-  if (live && drawing) return; // it will be as new
+  if (live && drawing) return; // the page that is being fetched will be as new
   const turn = live ? drawn : ++drawn;
   const before = shown;
   drawing = drawing || !live;
@@ -293,7 +293,7 @@ async function draw(live = false) {
   try {
     content = me ? await (pages[name] || pages.waiting)(id, new URLSearchParams(query || "")) : loginPage(await call("/console/session"));
   } catch (e) {
-    content = [el("h1", {}, "That did not work"), el("p", {}, e.message)];
+    content = [el("h1", {}, "Something went wrong"), el("p", {}, e.message)];
   }
   if (turn !== drawn) return;
   if (!live) drawing = false;
@@ -310,7 +310,7 @@ async function draw(live = false) {
   if (row) row.focus();
 }
 
-// listen draws anew when something happens.
+// listen redraws the page when an event arrives.
 function listen() {
   if (stream) stream.close();
   stream = new EventSource("/v1/events");
@@ -328,7 +328,7 @@ async function begin() {
   const session = await call("/console/session");
   me = session.person || null;
   if (me) {
-    logout.textContent = "Log out " + me;
+    logout.textContent = "Sign out " + me;
     listen();
   }
   await draw();
@@ -344,7 +344,7 @@ logout.addEventListener("click", async () => {
 
 main.addEventListener("input", () => (dirty = true));
 
-// j and k go through a list, as arrows do; the rest is Tab and Enter.
+// j, k and the arrow keys move through a list. Tab and Enter do the rest.
 addEventListener("keydown", (e) => {
   if (e.altKey || e.ctrlKey || e.metaKey || ["INPUT", "TEXTAREA", "SELECT"].includes(e.target.tagName)) return;
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];

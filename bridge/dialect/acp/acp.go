@@ -1,5 +1,5 @@
-// Package acp speaks the Agent Client Protocol: what an agent asks its client
-// that a person has to answer.
+// Package acp translates the Agent Client Protocol: the requests of an agent to
+// its client that people have to answer.
 package acp
 
 import (
@@ -12,11 +12,12 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// Methods are the requests of an agent that a person answers.
+// Methods are the requests of an agent that people answer.
 var Methods = []string{"session/request_permission", "elicitation/create"}
 
-// Call is a request of an agent. ToolCall is what earlier updates of the
-// session told about the tool call: the request may only name its id.
+// Call is a request of an agent. ToolCall holds the details of the tool call
+// from earlier updates of the session, because the request may contain only its
+// ID.
 type Call struct {
 	ID       json.RawMessage `json:"id"`
 	Method   string          `json:"method"`
@@ -24,7 +25,8 @@ type Call struct {
 	ToolCall json.RawMessage `json:"toolCall,omitempty"`
 }
 
-// The kinds of options. Only they are portable; ids are the agent's own.
+// Kinds of options. Only the kinds are portable, because each agent chooses its
+// own IDs.
 const (
 	allowOnce    = "allow_once"
 	allowAlways  = "allow_always"
@@ -50,7 +52,7 @@ type permissionParams struct {
 	Session  string   `json:"sessionId"`
 	ToolCall toolCall `json:"toolCall"`
 	Options  []option `json:"options"`
-	// Of the second version.
+	// Fields of the second version.
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Subject     struct {
@@ -74,15 +76,16 @@ func selected(id string) outcome {
 	return o
 }
 
-// Cancelled is the result of a permission request whose turn was cancelled.
+// Cancelled returns the result of a permission request whose turn was
+// cancelled.
 func Cancelled() any {
 	var o outcome
 	o.Outcome.Outcome = "cancelled"
 	return o
 }
 
-// Gone is the result of a request whose client has gone: nothing is allowed
-// and nothing is filled in.
+// Gone returns the result of a request whose client has disconnected. It
+// approves nothing and fills in nothing.
 func Gone(method string) any {
 	if method == "session/request_permission" {
 		return Cancelled()
@@ -91,7 +94,7 @@ func Gone(method string) any {
 }
 
 // Request translates a request of an agent. Its answer is the result to send
-// back under the same id.
+// back with the same ID.
 func Request(raw []byte) (dialect.Translation, error) {
 	var c Call
 	if err := dialect.Decode("request", raw, &c); err != nil {
@@ -103,7 +106,7 @@ func Request(raw []byte) (dialect.Translation, error) {
 	case "elicitation/create":
 		return c.elicitation()
 	}
-	return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is nothing that a person answers", c.Method).WithHint("these are: %s", strings.Join(Methods, ", "))
+	return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is not a request that people answer", c.Method).WithHint("use one of %s", strings.Join(Methods, ", "))
 }
 
 func (c Call) elicitation() (dialect.Translation, error) {
@@ -123,7 +126,8 @@ func (c Call) elicitation() (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return elicitation.Answer(rec), nil }), nil
 }
 
-// tool merges what is known about the tool call: what the request says wins.
+// tool merges the details of the tool call. Those in the request take
+// precedence.
 func (c Call) tool(p permissionParams) (toolCall, error) {
 	t := toolCall{}
 	if len(c.ToolCall) > 0 {
@@ -151,8 +155,8 @@ func (c Call) tool(p permissionParams) (toolCall, error) {
 	return t, nil
 }
 
-// input is what people see of the tool call: its input, else what it would
-// change.
+// input returns the part of the tool call that people see: its input, or
+// otherwise the changes that it would make.
 func (t toolCall) input(p permissionParams) (json.RawMessage, error) {
 	switch {
 	case p.Subject.Command != "":
@@ -212,7 +216,7 @@ func (c Call) permission() (dialect.Translation, error) {
 		}
 	}
 	if !slices.ContainsFunc(a.Decisions, bridge.Decision.Approves) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: none of them allows").WithHint("kinds are allow_once, allow_always, reject_once, reject_always")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "options: no option allows the call").WithHint("add an option of kind allow_once or allow_always")
 	}
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: p.Session, ToolCall: t.ID, ToolName: tool, Approval: a,
@@ -224,13 +228,14 @@ func (c Call) permission() (dialect.Translation, error) {
 	return dialect.One(r, key, func(rec bridge.Record) (any, error) { return answer(rec, first), nil }), nil
 }
 
-// answer selects the option of a decision. What nobody decided is rejected
-// rather than cancelled, which would mean that the person ended the turn.
+// answer selects the option for a decision. If no one decided, it rejects the
+// call instead of cancelling it, because a cancellation means that the person
+// ended the turn.
 func answer(rec bridge.Record, first map[string]option) any {
 	kinds := []string{rejectOnce, rejectAlways}
 	switch {
 	case rec.State == bridge.StateApproved && rec.Response.Scope == bridge.ScopeAlways:
-		kinds = []string{allowAlways, allowOnce} // less than was approved will do
+		kinds = []string{allowAlways, allowOnce} // a smaller scope than approved is safe
 	case rec.State == bridge.StateApproved:
 		kinds = []string{allowOnce}
 	case rec.State == bridge.StateDenied && rec.Response.Scope == bridge.ScopeAlways:

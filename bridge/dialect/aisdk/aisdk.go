@@ -1,4 +1,4 @@
-// Package aisdk speaks the tool approvals of the Vercel AI SDK.
+// Package aisdk translates the tool approvals of the Vercel AI SDK.
 package aisdk
 
 import (
@@ -20,7 +20,7 @@ type request struct {
 	} `json:"toolCall"`
 }
 
-// response is a part of the tool message that answers.
+// response is a part of the tool message with the answers.
 type response struct {
 	Type     string `json:"type"`
 	ID       string `json:"approvalId"`
@@ -33,15 +33,16 @@ type message struct {
 	Content []any  `json:"content"`
 }
 
-// requestType marks the parts that ask; others are passed over.
+// requestType is the type of the parts that request approval. Other parts are
+// ignored.
 const requestType = "tool-approval-request"
 
-// MaxRequests bounds one message.
+// MaxRequests limits the requests in one message.
 const MaxRequests = 50
 
 // Approvals translates a tool-approval-request part, or the content of a
-// message that holds some. Its answer is the tool message to append. Nothing
-// can be edited: the SDK has no way to take it.
+// message that contains such parts. Its answer is the tool message to append.
+// People cannot edit the input, because the SDK cannot receive an edited one.
 func Approvals(raw []byte) (dialect.Translation, error) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("{")) {
@@ -58,7 +59,7 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		}
 		at := "content[" + strconv.Itoa(n) + "]"
 		if p.ID == "" || p.ToolCall.Name == "" {
-			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId or toolCall.toolName is empty", at)
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: approvalId and toolCall.toolName are required", at)
 		}
 		r := bridge.Request{Ask: bridge.Ask{
 			Kind: bridge.KindApproval, Prompt: "The agent wants to use **" + p.ToolCall.Name + "**", ToolName: p.ToolCall.Name, ToolCall: p.ToolCall.ID,
@@ -73,7 +74,7 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 		}})
 	}
 	if len(t.Exchanges) == 0 || len(t.Exchanges) > MaxRequests {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content: %d parts of type %s are not 1 to %d", len(t.Exchanges), requestType, MaxRequests)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "content: %d parts of type %s (1 to %d)", len(t.Exchanges), requestType, MaxRequests)
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
-// Package askuserquestion speaks the AskUserQuestion tool of coding agents as
-// a can_use_tool callback sees it: the tool's questions go in, permission with
-// the answers in its input comes back. Every other tool is allowed at once.
+// Package askuserquestion translates the AskUserQuestion tool of coding agents
+// as a can_use_tool callback receives it: it takes the tool's questions, and
+// returns a permission with the answers in the tool's input. It allows every
+// other tool immediately.
 package askuserquestion
 
 import (
@@ -19,14 +20,14 @@ const Tool = "AskUserQuestion"
 // Separator joins the labels of several choices.
 const Separator = ", "
 
-// Call is a tool call that asks whether it may run.
+// Call is a tool call that needs permission.
 type Call struct {
 	ToolName  string          `json:"tool_name"`
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
 }
 
-// Option is one thing to choose.
+// Option is a choice of a question.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
@@ -45,10 +46,10 @@ type Question struct {
 type Result struct {
 	Behavior     string          `json:"behavior"`
 	UpdatedInput json.RawMessage `json:"updated_input,omitempty"`
-	Message      string          `json:"message,omitempty"` // of a denial
+	Message      string          `json:"message,omitempty"` // message of a denial
 }
 
-// Late is an answer that a front end sends.
+// Late is an answer from a front end.
 type Late struct {
 	Type           string            `json:"type"`
 	ConversationID string            `json:"conversation_id"`
@@ -59,13 +60,13 @@ type Late struct {
 // LateType is the type of Late.
 const LateType = "ask_user_response"
 
-// Allow lets a tool run as it is.
+// Allow returns a result that lets a tool run with its input unchanged.
 func Allow(input json.RawMessage) Result { return Result{Behavior: "allow", UpdatedInput: input} }
 
-// Deny tells the agent that there is no answer, and why.
+// Deny returns a result that tells the agent why there is no answer.
 func Deny(err error) Result { return Result{Behavior: "deny", Message: bridge.PublicText(err)} }
 
-// Questions reads the questions of the tool's input.
+// Questions decodes the questions in the tool's input.
 func Questions(input []byte) ([]Question, error) {
 	var in struct {
 		Questions []Question `json:"questions"`
@@ -76,7 +77,7 @@ func Questions(input []byte) ([]Question, error) {
 	return in.Questions, nil
 }
 
-// Request is the tool's input as a bridge request.
+// Request returns the request for the tool's input.
 func Request(input []byte) (bridge.Request, error) {
 	questions, err := Questions(input)
 	if err != nil {
@@ -85,25 +86,25 @@ func Request(input []byte) (bridge.Request, error) {
 	return Ask(questions)
 }
 
-// Ask is a request for answers to questions. Free text is always allowed beside
-// the options.
+// Ask returns a request for answers to questions. People can always answer with
+// text instead of an option.
 func Ask(questions []Question) (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, ToolName: Tool, Prompt: strconv.Itoa(len(questions)) + " questions",
 	}}
 	if len(questions) == 0 {
-		return r, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
+		return r, bridge.Errorf(bridge.CodeInvalid, "questions: required")
 	}
 	seen := map[string]bool{}
 	for n, q := range questions {
 		at := "questions[" + strconv.Itoa(n) + "]"
 		switch {
 		case strings.TrimSpace(q.Question) == "":
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: is empty", at)
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: required", at)
 		case seen[q.Question]:
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: is there twice, and answers go by the question", at)
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.question: duplicate question; answers are listed by question", at)
 		case len(q.Options) == 0:
-			return r, bridge.Errorf(bridge.CodeInvalid, "%s.options: is empty", at)
+			return r, bridge.Errorf(bridge.CodeInvalid, "%s.options: required", at)
 		}
 		seen[q.Question] = true
 		out := bridge.Question{ID: "q" + strconv.Itoa(n+1), Text: q.Question, Header: q.Header, Widget: bridge.WidgetRadio, AllowOther: true}
@@ -112,20 +113,20 @@ func Ask(questions []Question) (bridge.Request, error) {
 		}
 		for _, o := range q.Options {
 			option := bridge.Option{Value: o.Label, Description: o.Description}
-			if !q.MultiSelect { // only meaningful where one is chosen
+			if !q.MultiSelect { // previews apply to single choices only
 				option.Preview = o.Preview
 			}
 			out.Options = append(out.Options, option)
 		}
 		r.Questions = append(r.Questions, out)
 	}
-	if len(questions) == 1 { // the prompt is the question
+	if len(questions) == 1 { // the prompt contains the only question
 		r.Prompt, r.Questions[0].Text = r.Questions[0].Text, ""
 	}
 	return r, nil
 }
 
-// TextOf is the text of a question as the tool had it.
+// TextOf returns the text of a question as the tool sent it.
 func TextOf(i bridge.Interaction, q bridge.Question) string {
 	if q.Text == "" {
 		return i.Prompt
@@ -133,8 +134,9 @@ func TextOf(i bridge.Interaction, q bridge.Question) string {
 	return q.Text
 }
 
-// Answers maps the text of each question to the label chosen, to labels joined
-// by the separator, or to free text. Questions without an answer are missing.
+// Answers maps the text of each question to the chosen label, to several labels
+// joined by the separator, or to free text. It omits questions without an
+// answer.
 func Answers(r bridge.Record) (map[string]string, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -148,8 +150,8 @@ func Answers(r bridge.Record) (map[string]string, error) {
 	return out, nil
 }
 
-// Permission is the result of a call whose questions were answered: the
-// questions as they came, and the answers in the order of the questions.
+// Permission returns the result of an answered call: the unchanged questions,
+// and the answers in the order of the questions.
 func Permission(input []byte, r bridge.Record) (Result, error) {
 	answers, err := Answers(r)
 	if err != nil {
@@ -192,8 +194,8 @@ func Permission(input []byte, r bridge.Record) (Result, error) {
 	return Allow(b.Bytes()), nil
 }
 
-// DecodeAnswers reads answers by question text, as a front end sends them.
-// What is no question of the interaction, or no answer to it, is refused.
+// DecodeAnswers decodes answers by the text of the question, as a front end
+// sends them. It rejects unknown questions and invalid answers.
 func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Reply, error) {
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	left := len(answers)
@@ -218,7 +220,7 @@ func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Repl
 	if left > 0 {
 		for text := range answers {
 			if !asked(i, text) {
-				return reply, bridge.Errorf(bridge.CodeInvalid, "answers: there is no question %q", text)
+				return reply, bridge.Errorf(bridge.CodeInvalid, "answers: unknown question %q", text)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(out)})
-			// A front end that answers so says the same.
+			// A front end that sends these answers gets the same result.
 			answers, err := askuserquestion.Answers(rec)
 			if err != nil {
 				t.Fatal(err)
@@ -70,10 +70,10 @@ func TestGolden(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`: "questions: is empty",
-		`{"questions":[{"question":" ","options":[{"label":"a"}]}]}`:                                            "question: is empty",
-		`{"questions":[{"question":"a","options":[]}]}`:                                                         "options: is empty",
-		`{"questions":[{"question":"a","options":[{"label":"x"}]},{"question":"a","options":[{"label":"x"}]}]}`: "is there twice",
+		`{}`: "questions: required",
+		`{"questions":[{"question":" ","options":[{"label":"a"}]}]}`:                                            "question: required",
+		`{"questions":[{"question":"a","options":[]}]}`:                                                         "options: required",
+		`{"questions":[{"question":"a","options":[{"label":"x"}]},{"question":"a","options":[{"label":"x"}]}]}`: "duplicate question",
 	} {
 		if _, err := askuserquestion.Request([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", in, err, want)
@@ -89,7 +89,7 @@ func TestRefuses(t *testing.T) {
 	}
 	expired := dialecttest.Record(t, r, bridge.Response{State: bridge.StateExpired})
 	if _, err := askuserquestion.Permission([]byte(two), expired); err == nil {
-		t.Error("silence was given as an answer")
+		t.Error("a request without a response is answered")
 	}
 	if got, err := dialect.Encode(askuserquestion.Allow(json.RawMessage(`{"a": 1}`))); err != nil || string(got) != `{"behavior":"allow","updated_input":{"a":1}}` {
 		t.Errorf("%s, %v", got, err)
@@ -110,7 +110,7 @@ func FuzzRequest(f *testing.F) {
 			answers[q.Text] = answer
 			resp.Answers[q.ID] = bridge.TextAnswer(answer)
 		}
-		_, _ = askuserquestion.DecodeAnswers(i, answers) // must not panic
+		_, _ = askuserquestion.DecodeAnswers(i, answers) // checks that it does not panic
 		result, err := askuserquestion.Permission([]byte(in), bridge.Record{Interaction: i, State: resp.State, Response: &resp})
 		if err != nil || !json.Valid(result.UpdatedInput) {
 			t.Errorf("%s, %v", result.UpdatedInput, err)

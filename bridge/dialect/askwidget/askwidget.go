@@ -1,6 +1,6 @@
-// Package askwidget speaks the ask and approval frames of an agent hub:
-// ask_request with widgets, answered by one string, and approval_request,
-// answered by approved and always. The same ask also comes as a tool call.
+// Package askwidget translates the frames of an agent hub: ask_request with
+// widgets, which is answered by one string, and approval_request, which is
+// answered by approved and always. An ask may also arrive as a tool call.
 package askwidget
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Types of frames. Every frame carries the request's id at its top level.
+// Types of frames. Every frame has the ID of its request at the top level.
 const (
 	AskRequest       = "ask_request"
 	AskResponse      = "ask_response"
@@ -28,7 +28,7 @@ type Frame struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Widget is one control of an ask.
+// Widget is one input of an ask.
 type Widget struct {
 	Type    string   `json:"type"`
 	Label   string   `json:"label,omitempty"`
@@ -61,7 +61,7 @@ type Decision struct {
 	Always    bool   `json:"always,omitempty"`
 }
 
-// Errors as the tool words them.
+// Errors in the wording of the tool.
 const (
 	ErrNoPrompt = "'prompt' (or 'text') is required for ask action"
 	ErrNobody   = "Interactive prompts require the web UI"
@@ -71,7 +71,7 @@ var widgets = map[string]bridge.Widget{
 	"buttons": bridge.WidgetButtons, "confirm": bridge.WidgetConfirm, "select": bridge.WidgetSelect, "radio": bridge.WidgetRadio, "checkbox": bridge.WidgetCheckbox,
 }
 
-// DecodeAsk reads the payload of an ask_request.
+// DecodeAsk decodes the payload of an ask_request.
 func DecodeAsk(raw []byte) (bridge.Request, error) {
 	var a Ask
 	if err := dialect.Decode("payload", raw, &a); err != nil {
@@ -80,7 +80,7 @@ func DecodeAsk(raw []byte) (bridge.Request, error) {
 	return a.Request()
 }
 
-// Request is the ask as a bridge request.
+// Request returns the ask as a bridge request.
 func (a Ask) Request() (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, Prompt: a.Prompt}}
 	if strings.TrimSpace(a.Prompt) == "" {
@@ -92,14 +92,14 @@ func (a Ask) Request() (bridge.Request, error) {
 	for n, w := range a.Widgets {
 		kind, ok := widgets[w.Type]
 		if !ok {
-			return r, bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown %q", n, w.Type).WithHint("use buttons, confirm, select, radio or checkbox")
+			return r, bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown type %q", n, w.Type).WithHint("use buttons, confirm, select, radio or checkbox")
 		}
 		q := bridge.Question{ID: "w" + strconv.Itoa(n+1), Text: w.Label, Widget: kind}
 		if kind == bridge.WidgetConfirm && len(w.Options) == 0 {
 			w.Options = []string{"Yes", "No"}
 		}
 		if kind == bridge.WidgetConfirm && len(w.Options) != 2 {
-			q.Widget = bridge.WidgetButtons // a confirm is drawn as a row of buttons
+			q.Widget = bridge.WidgetButtons // a confirm widget is shown as a row of buttons
 		}
 		for _, o := range w.Options {
 			q.Options = append(q.Options, bridge.Option{Value: o})
@@ -119,7 +119,7 @@ func (a Ask) Request() (bridge.Request, error) {
 	return r, nil
 }
 
-// call is the arguments of the tool.
+// call holds the arguments of the tool.
 type call struct {
 	Resource string   `json:"resource"`
 	Action   string   `json:"action"`
@@ -128,14 +128,14 @@ type call struct {
 	Widgets  []Widget `json:"widgets"`
 }
 
-// DecodeCall reads the arguments of agent(resource: message, action: ask, …).
+// DecodeCall decodes the arguments of agent(resource: message, action: ask, …).
 func DecodeCall(raw []byte) (bridge.Request, error) {
 	var c call
 	if err := dialect.Decode("arguments", raw, &c); err != nil {
 		return bridge.Request{}, err
 	}
 	if c.Resource != "message" || c.Action != "ask" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "action: %q of resource %q is not supported", c.Action, c.Resource).WithHint("use resource message, action ask")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "action: %q is not supported for resource %q", c.Action, c.Resource).WithHint("use action ask with resource message")
 	}
 	if c.Prompt == "" {
 		c.Prompt = c.Text
@@ -143,15 +143,15 @@ func DecodeCall(raw []byte) (bridge.Request, error) {
 	return Ask{Prompt: c.Prompt, Widgets: c.Widgets}.Request()
 }
 
-// DecodeApproval reads the payload of an approval_request. Always is offered
-// beside once.
+// DecodeApproval decodes the payload of an approval_request. The card offers
+// the scope always in addition to once.
 func DecodeApproval(raw []byte) (bridge.Request, error) {
 	var a Approval
 	if err := dialect.Decode("payload", raw, &a); err != nil {
 		return bridge.Request{}, err
 	}
 	if strings.TrimSpace(a.Tool) == "" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: is empty")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "payload.tool: required")
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: "Allow **" + plain(a.Tool) + "**?",
@@ -159,7 +159,8 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 	}}, nil
 }
 
-// plain takes the marks out of a name, which would end the bold text.
+// plain removes formatting characters from a name, which would end the bold
+// text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*_`[]<>\\\n", r) {
@@ -169,8 +170,9 @@ func plain(s string) string {
 	}, s)
 }
 
-// Value is the answer to an ask as one string: the chosen label, several
-// joined by commas; the answers to several widgets one a line, in their order.
+// Value returns the answer to an ask as one string: the chosen label, or
+// several labels joined by commas. The answers to several widgets are on
+// separate lines, in the order of the widgets.
 func Value(r bridge.Record) (string, error) {
 	if err := dialect.Refused(r); err != nil {
 		return "", err
@@ -182,7 +184,7 @@ func Value(r bridge.Record) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// EncodeAnswer is the ask_response to a request.
+// EncodeAnswer returns the ask_response to a request.
 func EncodeAnswer(id string, r bridge.Record) ([]byte, error) {
 	value, err := Value(r)
 	if err != nil {
@@ -191,7 +193,7 @@ func EncodeAnswer(id string, r bridge.Record) ([]byte, error) {
 	return encode(AskResponse, id, Answer{RequestID: id, Value: value})
 }
 
-// EncodeDecision is the approval_response to a request.
+// EncodeDecision returns the approval_response to a request.
 func EncodeDecision(id string, r bridge.Record) ([]byte, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -209,7 +211,7 @@ func encode(kind, id string, payload any) ([]byte, error) {
 	return dialect.Encode(Frame{Type: kind, ID: id, Payload: raw})
 }
 
-// Block is an ask as it is kept with a chat message.
+// Block is an ask as it is stored with a chat message.
 type Block struct {
 	Type         string   `json:"type"`
 	AskRequestID string   `json:"askRequestId,omitempty"`
@@ -218,7 +220,7 @@ type Block struct {
 	AskResponse  string   `json:"askResponse,omitempty"`
 }
 
-// ContentBlock is an ask with its answer, if it has one.
+// ContentBlock returns an ask with its answer, if it has one.
 func ContentBlock(id string, r bridge.Record) Block {
 	b := Block{Type: "ask", AskRequestID: id, AskPrompt: r.Interaction.Prompt}
 	b.AskWidgets, _ = Widgets(r.Interaction)
@@ -228,8 +230,8 @@ func ContentBlock(id string, r bridge.Record) Block {
 	return b
 }
 
-// Widgets writes the questions of an interaction as widgets; false where one
-// of them has no form in this dialect.
+// Widgets returns the questions of a request as widgets. It returns false if
+// one of them has no form in this dialect.
 func Widgets(i bridge.Interaction) ([]Widget, bool) {
 	var out []Widget
 	for _, q := range i.Questions {
@@ -254,8 +256,8 @@ func Widgets(i bridge.Interaction) ([]Widget, bool) {
 	return out, len(out) > 0
 }
 
-// EncodeRequest shows an interaction to a front end of this dialect; false
-// where it has no form in it.
+// EncodeRequest returns the frame that shows a request to a front end. It
+// returns false if the request has no form in this dialect.
 func EncodeRequest(r bridge.Record) ([]byte, bool, error) {
 	i := r.Interaction
 	id := string(i.ID)
@@ -271,7 +273,7 @@ func EncodeRequest(r bridge.Record) ([]byte, bool, error) {
 	return raw, true, err
 }
 
-// DecodeAnswer reads a front end's ask_response to an interaction.
+// DecodeAnswer decodes a front end's ask_response to a request.
 func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	lines := strings.Split(a.Value, "\n")
@@ -279,7 +281,7 @@ func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 		lines = []string{a.Value}
 	}
 	if len(lines) != len(i.Questions) {
-		return reply, bridge.Errorf(bridge.CodeInvalid, "value: has %d lines for %d widgets", len(lines), len(i.Questions))
+		return reply, bridge.Errorf(bridge.CodeInvalid, "value: %d lines for %d widgets", len(lines), len(i.Questions))
 	}
 	for n, q := range i.Questions {
 		labels := []string{lines[n]}
@@ -295,7 +297,7 @@ func DecodeAnswer(i bridge.Interaction, a Answer) (bridge.Reply, error) {
 	return reply, nil
 }
 
-// DecodeDecision reads a front end's approval_response to an interaction.
+// DecodeDecision decodes a front end's approval_response to a request.
 func DecodeDecision(i bridge.Interaction, d Decision) (bridge.Reply, error) {
 	switch {
 	case !d.Approved:

@@ -105,7 +105,7 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{"widgets":[]}`: askwidget.ErrNoPrompt,
-		`{"prompt":"x","widgets":[{"type":"slider"}]}`: `unknown "slider"`,
+		`{"prompt":"x","widgets":[{"type":"slider"}]}`: `unknown type "slider"`,
 		`{"prompt":7}`: "payload.prompt: is a number",
 		`{} {}`:        "followed by more data",
 		``:             "is empty",
@@ -121,10 +121,10 @@ func TestRefuses(t *testing.T) {
 		Prompt: "x",
 	}}, bridge.Response{State: bridge.StateExpired})
 	if _, err := askwidget.EncodeAnswer("x", expired); err == nil {
-		t.Error("silence was encoded as an answer")
+		t.Error("a request without a response is encoded as an answer")
 	}
 	if _, err := askwidget.EncodeDecision("x", expired); err == nil {
-		t.Error("silence was encoded as a decision")
+		t.Error("a request without a response is encoded as a decision")
 	}
 }
 
@@ -144,7 +144,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil || ok && !json.Valid(raw) {
 				t.Errorf("shown as %s, %v", raw, err)
 			}
-			_, _ = askwidget.DecodeAnswer(i, askwidget.Answer{Value: value}) // must not panic
+			_, _ = askwidget.DecodeAnswer(i, askwidget.Answer{Value: value}) // checks that it does not panic
 		}
 	})
 }

@@ -67,14 +67,14 @@ func TestHooks(t *testing.T) {
 			}
 			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
 			if strings.Contains(name, "silence") && strings.Contains(strings.ToLower(out), `"allow"`) {
-				t.Errorf("silence allows: %s", out)
+				t.Errorf("a request without a response is allowed: %s", out)
 			}
 		})
 	}
 }
 
-// TestSuggestionsAreStated checks that a card names every permission that its
-// choice hands back to Claude Code.
+// TestSuggestionsAreStated checks that a card lists every permission that its
+// choice gives to Claude Code.
 func TestSuggestionsAreStated(t *testing.T) {
 	t.Parallel()
 	tr, err := claudecode.Hook([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","tool_name":"Bash","tool_input":{"command":"x"},"permission_suggestions":[
@@ -88,7 +88,7 @@ func TestSuggestionsAreStated(t *testing.T) {
 	}
 	x := tr.Exchanges[0]
 	if !x.Request.Approval.AgentRemembers {
-		t.Error("nod would remember as well")
+		t.Error("nod would remember the approval as well")
 	}
 	for _, s := range []bridge.Scope{bridge.ScopeSession, bridge.ScopeAlways} {
 		note := x.Request.Approval.ScopeNotes[s]
@@ -111,7 +111,8 @@ func TestSuggestionsAreStated(t *testing.T) {
 	}
 }
 
-// What is told about other decisions closes cards, and asks nobody.
+// TestElsewhere checks that a report about another decision closes cards and
+// sends no request.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	tr, err := claudecode.Hook([]byte(`{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"b":1,"a":2},"tool_response":{}}`), claudecode.AskLocally)
@@ -124,9 +125,9 @@ func TestElsewhere(t *testing.T) {
 		}})
 	}
 	if !covered("Bash", `{"a":2, "b":1}`) || covered("Bash", `{"a":2}`) || covered("Write", `{"a":2,"b":1}`) {
-		t.Error("it covers the wrong ones")
+		t.Error("it covers the wrong requests")
 	}
-	for event, want := range map[string][2]bool{ // the main agent's and a subagent's request
+	for event, want := range map[string][2]bool{ // requests of the main agent and of a subagent
 		`"Stop"`: {true, false}, `"SubagentStop","agent_id":"a1"`: {false, true}, `"SessionEnd"`: {true, true},
 	} {
 		tr, err := claudecode.Hook([]byte(`{"session_id":"s","hook_event_name":`+event+`}`), "")
@@ -169,7 +170,7 @@ func TestControl(t *testing.T) {
 		})
 	}
 	if _, err := claudecode.Control([]byte(`{"type":"control_cancel_request","request_id":"r"}`)); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("a cancellation asks: %v", err)
+		t.Errorf("a cancellation sends a request: %v", err)
 	}
 }
 
@@ -205,7 +206,8 @@ func TestPromptAndChannel(t *testing.T) {
 	}
 }
 
-// Nobody approves what they cannot see whole.
+// TestShortenedPreview checks that no one can approve an input that is not
+// shown in full.
 func TestShortenedPreview(t *testing.T) {
 	t.Parallel()
 	for _, preview := range []string{`{"command": "rm -rf ⋯ 9 code points elided ⋯"}`, `{"command": "rm -rf /ho`} {
@@ -252,7 +254,7 @@ func FuzzHook(f *testing.F) {
 				t.Fatal(err)
 			}
 			if out, err := dialect.Encode(a); err != nil || strings.Contains(string(out), `"behavior":"allow"`) || strings.Contains(string(out), `"permissionDecision":"allow"`) {
-				t.Fatalf("silence allows: %s, %v", out, err)
+				t.Fatalf("a request without a response is allowed: %s, %v", out, err)
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// canUseTool is the request of the control protocol that asks for permission.
+// canUseTool is the request for permission in the control protocol.
 type canUseTool struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -35,7 +35,7 @@ type controlResponse struct {
 	} `json:"response"`
 }
 
-// permissionResult is the answer of a can_use_tool callback, and the text of
+// permissionResult is the result of a can_use_tool callback, and the text of
 // the permission-prompt tool's result.
 type permissionResult struct {
 	Behavior string          `json:"behavior"`
@@ -45,8 +45,8 @@ type permissionResult struct {
 	Stop     bool            `json:"interrupt,omitempty"`
 }
 
-// result writes a verdict. The protocol has no form for "nobody decided": it
-// is a denial whose message says so.
+// result returns a verdict as a result. The protocol has no form for a request
+// that no one decided, so that is a denial with a message that says so.
 func (v verdict) result() permissionResult {
 	if v.allow {
 		return permissionResult{Behavior: "allow", Input: v.input, Updates: v.updates}
@@ -54,18 +54,18 @@ func (v verdict) result() permissionResult {
 	return permissionResult{Behavior: "deny", Message: bounded(v.message), Stop: v.stop}
 }
 
-// ansi are the colors that reasons may carry.
+// ansi matches the color codes that reasons may contain.
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
-// Control translates a control_request of the stream-json protocol. A
-// control_cancel_request, and any other message, is CodeInvalid.
+// Control translates a control_request of the stream-json protocol. For a
+// control_cancel_request or any other message, it returns CodeInvalid.
 func Control(raw []byte) (dialect.Translation, error) {
 	var m canUseTool
 	if err := dialect.Decode("control", raw, &m); err != nil {
 		return dialect.Translation{}, err
 	}
 	if m.Type != "control_request" || m.Request.Subtype != "can_use_tool" {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: want a control_request of subtype can_use_tool, got %q of %q", m.Type, m.Request.Subtype)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: must be a control_request of subtype can_use_tool, not %q of %q", m.Type, m.Request.Subtype)
 	}
 	q := m.Request
 	c := call{
@@ -116,7 +116,7 @@ func Prompt(a PromptArguments, session string) (dialect.Translation, error) {
 	}), nil
 }
 
-// The notifications of a channel that relays permissions.
+// Notifications of a channel that relays permission dialogs.
 const (
 	ChannelCapability           = "claude/channel"
 	ChannelPermissionCapability = "claude/channel/permission"
@@ -124,7 +124,8 @@ const (
 	ChannelVerdictMethod        = "notifications/claude/channel/permission"
 )
 
-// ChannelRequest is what Claude Code tells a channel that may answer.
+// ChannelRequest is the notification that Claude Code sends to a channel that
+// may answer.
 type ChannelRequest struct {
 	ID          string `json:"request_id"`
 	Tool        string `json:"tool_name"`
@@ -132,31 +133,33 @@ type ChannelRequest struct {
 	Preview     string `json:"input_preview"`
 }
 
-// ChannelVerdict is the channel's answer: no scope, no reason, no edit.
+// ChannelVerdict is the channel's answer. It has no scope, no reason and no
+// edited input.
 type ChannelVerdict struct {
 	ID       string `json:"request_id"`
 	Behavior string `json:"behavior"` // allow or deny
 }
 
-// channelID is five letters without l, which is taken for a 1.
+// channelID matches five letters without l, which looks like a 1.
 var channelID = regexp.MustCompile(`^[a-km-z]{5}$`)
 
-// elided marks what Claude Code took out of a preview.
+// elided is the text that replaces the omitted part of a preview in Claude
+// Code.
 const elided = "code points elided ⋯"
 
 // Channel translates a channel's request. Its answer is a ChannelVerdict, or a
-// *bridge.EndedError where nobody decided: then the channel stays silent, and
-// the terminal's own dialog stands.
+// *bridge.EndedError if no one decided. In that case the channel does not
+// answer, and the dialog stays open at the terminal.
 func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 	if !channelID.MatchString(q.ID) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "request_id: %q is not five letters", q.ID)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "request_id: %q must be five letters", q.ID)
 	}
 	prompt := "Claude Code wants to use **" + q.Tool + "**"
 	if q.Description != "" {
 		prompt += "\n\n" + q.Description
 	}
 	if !json.Valid([]byte(q.Preview)) || strings.Contains(q.Preview, elided) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: was shortened, and nobody approves what they can not see whole").WithHint("answer at the terminal, or use the hooks, which get all of it")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: shortened, and people cannot approve what they do not see in full").WithHint("answer at the terminal, or use the hooks, which receive the complete input")
 	}
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,

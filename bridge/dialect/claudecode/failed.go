@@ -9,35 +9,35 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// silentEvents are the events that nod has nothing to say about.
+// silentEvents are the events that nod does not answer.
 var silentEvents = []string{
 	"SessionStart", "Setup", "InstructionsLoaded", "Notification", "SubagentStart", "PermissionDenied",
 	"PreCompact", "PostCompact", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle",
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
 
-// reportEvents are the events that close cards: the person or the agent went
-// on.
+// reportEvents are the events that close cards because the person or the agent
+// has continued.
 var reportEvents = []string{
 	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
 }
 
-// blocked is the output that blocks whatever the event is.
+// blocked is the output that blocks the agent for any event.
 type blocked struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 }
 
-// gate finds the event of a gate, even in an input that cannot be decoded.
+// gate finds the event PreToolUse, even in an input that cannot be decoded.
 var gate = regexp.MustCompile(`"hook_event_name"\s*:\s*"PreToolUse"`)
 
-// IsGate reports whether an input is, or may be, that of a PreToolUse hook:
-// there, a failure that is not a denial lets the tool run.
+// IsGate reports whether an input may be that of a PreToolUse hook. For such a
+// hook, any failure other than a denial lets the tool run.
 func IsGate(raw []byte) bool { return gate.Match(raw) }
 
-// Failed is the output of a hook that could not ask anyone. It never allows:
-// where the event has no denial, Claude Code asks at its terminal. An event
-// that is not known is blocked.
+// Failed returns the output of a hook that could not ask anyone. It never
+// allows. If the event has no denial, Claude Code asks at its terminal. An
+// unknown event is blocked.
 func Failed(event, why string) any {
 	v := verdict{decided: true, message: why}
 	switch {
@@ -51,8 +51,8 @@ func Failed(event, why string) any {
 	return blocked{"block", bounded(why)}
 }
 
-// CheckOutput refuses an output that does not have the form of the event, so
-// that Claude Code could take it for another one or for none.
+// CheckOutput returns an error for an output that does not have the form of the
+// event, because Claude Code could read it as another decision or as none.
 func CheckOutput(event string, raw []byte) error {
 	var out struct {
 		Continue   *bool  `json:"continue"`
@@ -76,13 +76,13 @@ func CheckOutput(event string, raw []byte) error {
 		out.Specific = &elicited{}
 	}
 	if named.Specific.Event != event {
-		return bridge.Errorf(bridge.CodeInvalid, "output: is not for the event %s", event)
+		return bridge.Errorf(bridge.CodeInvalid, "output: belongs to another event than %s", event)
 	}
 	if err := strictjson.DecodeKnown(raw, &out); err != nil {
 		return bridge.Errorf(bridge.CodeInvalid, "output: %s", err)
 	}
 	if p, ok := out.Specific.(*preToolUse); ok && !slices.Contains([]string{"allow", "deny", "ask"}, p.Decision) {
-		return bridge.Errorf(bridge.CodeInvalid, "output: has no decision")
+		return bridge.Errorf(bridge.CodeInvalid, "output: no decision")
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-// Package claudecode speaks the four places where Claude Code waits for a
+// Package claudecode translates the four ways in which Claude Code asks a
 // person: the hooks PreToolUse, PermissionRequest and Elicitation, which also
-// carry questions and plans, the can_use_tool request of its control protocol,
-// the permission-prompt tool, and the permission relay of channels.
+// carry questions and plans; the can_use_tool request of its control protocol;
+// the permission-prompt tool; and the permission relay of channels.
 package claudecode
 
 import (
@@ -13,19 +13,20 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// Unanswered says what Claude Code is told when nobody decided.
+// Unanswered is the answer for Claude Code if no one decides.
 type Unanswered string
 
-// What it may be told.
+// Answers if no one decides.
 const (
-	// AskLocally lets Claude Code ask at its own terminal; where there is
-	// none, it denies on its own.
+	// AskLocally lets Claude Code ask at its own terminal. Without a terminal,
+	// Claude Code denies on its own.
 	AskLocally Unanswered = "ask"
-	// DenySilence denies, and says that no person did.
+	// DenySilence denies with a message that no person did.
 	DenySilence Unanswered = "deny"
 )
 
-// ParseUnanswered reads the word; empty is AskLocally.
+// ParseUnanswered parses the value of unanswered. An empty string means
+// AskLocally.
 func ParseUnanswered(s string) (Unanswered, error) {
 	switch u := Unanswered(s); u {
 	case "":
@@ -33,10 +34,10 @@ func ParseUnanswered(s string) (Unanswered, error) {
 	case AskLocally, DenySilence:
 		return u, nil
 	}
-	return "", bridge.Errorf(bridge.CodeInvalid, "unanswered: unknown %q", s).WithHint("use ask or deny")
+	return "", bridge.Errorf(bridge.CodeInvalid, "unanswered: unknown value %q", s).WithHint("use ask or deny")
 }
 
-// hookInput is what nod reads of a hook's input.
+// hookInput holds the fields of a hook's input that nod reads.
 type hookInput struct {
 	Session     string          `json:"session_id"`
 	Cwd         string          `json:"cwd"`
@@ -44,7 +45,7 @@ type hookInput struct {
 	Tool        string          `json:"tool_name"`
 	Input       json.RawMessage `json:"tool_input"`
 	ToolUse     string          `json:"tool_use_id"`
-	Agent       string          `json:"agent_id"` // of a subagent; empty: the session's main one
+	Agent       string          `json:"agent_id"` // ID of a subagent; empty for the session's main agent
 	Suggestions []Suggestion    `json:"permission_suggestions"`
 
 	Server  string          `json:"mcp_server_name"`
@@ -54,7 +55,7 @@ type hookInput struct {
 	Schema  json.RawMessage `json:"requested_schema"`
 }
 
-// hookOutput is what a hook answers.
+// hookOutput is the output of a hook.
 type hookOutput struct {
 	Continue   *bool  `json:"continue,omitempty"`
 	StopReason string `json:"stopReason,omitempty"`
@@ -88,15 +89,16 @@ type elicited struct {
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
-// NoDecision is the answer of a hook that decides nothing: an empty body.
+// NoDecision is the output of a hook that decides nothing: an empty body.
 type NoDecision struct{}
 
-// maxOutput is what Claude Code keeps of a hook's text, in characters.
+// maxOutput is the number of characters of a hook's text that Claude Code
+// keeps.
 const maxOutput = 10_000
 
-// Hook translates what a hook is given. An event that needs nobody has
-// NoDecision as its answer. An event that is not known is CodeInvalid: it could
-// be a gate.
+// Hook translates the input of a hook. For an event that does not need a
+// person, the answer is NoDecision. For an unknown event, it returns
+// CodeInvalid, because the event could be a gate.
 func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {
@@ -109,15 +111,16 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		return in.elicitation(u)
 	case "PostToolUse", "PostToolUseFailure":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
-	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit": // of one agent; others of the session may still wait
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Agent, Reason: "the agent went on without an answer"}}, nil
+	// These events belong to one agent. Others of the session may still wait.
+	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit":
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Agent, Reason: "the agent continued without an answer"}}, nil
 	case "SessionEnd":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, AllTurns: true, Reason: "the session has ended"}}, nil
 	case "":
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: required")
 	}
 	if !slices.Contains(silentEvents, in.Event) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown %q", in.Event)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown event %q", in.Event)
 	}
 	return dialect.Translation{Answer: NoDecision{}}, nil
 }
@@ -134,7 +137,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 	}
 	r.Turn = in.Agent
 	key := ""
-	if in.ToolUse != "" { // the same call is asked once, whoever repeats it
+	if in.ToolUse != "" { // a repeated call is the same request
 		key = "claude:" + in.Event + ":" + in.Session + ":" + in.ToolUse
 	}
 	return dialect.One(r, key, func(rec bridge.Record) (any, error) {
@@ -146,7 +149,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 			v.decided = true
 		}
 		if rec.Response != nil && rec.State == bridge.StateApproved && len(rec.Response.Input) == 0 {
-			v.input = nil // as it was; questions and plans need theirs back
+			v.input = nil // unchanged; questions and plans need their own input back
 		}
 		if permission {
 			return v.permissionRequest(), nil
@@ -181,7 +184,7 @@ func (v verdict) permissionRequest() any {
 	return hookOutput{Specific: permissionRequest{Event: "PermissionRequest", Decision: d}}
 }
 
-// bounded cuts a text to what Claude Code keeps.
+// bounded shortens a text to the length that Claude Code keeps.
 func bounded(s string) string {
 	if r := []rune(s); len(r) > maxOutput {
 		return string(r[:maxOutput-1]) + "…"

@@ -13,21 +13,21 @@ import (
 // PlanTool is the tool that shows a plan and waits for its approval.
 const PlanTool = "ExitPlanMode"
 
-// call is one use of a tool that needs a person.
+// call is a tool call that needs a person.
 type call struct {
 	session, cwd, toolUse string
 	tool                  string
 	input                 json.RawMessage
 	suggestions           []Suggestion
-	reason                string // why Claude Code asks
+	reason                string // reason why Claude Code asks
 	defaultNo             bool
-	noRules               bool // no standing permission may be offered
-	ownInterface          bool // a single press must not decide
-	stop, edit            bool // what the answer can carry
-	remember              bool // the answer can carry permission updates
+	noRules               bool // must not offer standing permissions
+	ownInterface          bool // a single click must not decide
+	stop, edit            bool // what the result can contain
+	remember              bool // the result can contain permission updates
 }
 
-// plan is the id of the question that shows a plan.
+// plan is the ID of the question that shows a plan.
 const plan = "plan"
 
 func (c call) request() (bridge.Request, error) {
@@ -40,7 +40,7 @@ func (c call) request() (bridge.Request, error) {
 	case PlanTool:
 		r, err = c.planRequest()
 	case "":
-		return r, bridge.Errorf(bridge.CodeInvalid, "tool_name: is empty")
+		return r, bridge.Errorf(bridge.CodeInvalid, "tool_name: required")
 	default:
 		r = c.approval()
 	}
@@ -56,7 +56,7 @@ func (c call) planRequest() (bridge.Request, error) {
 		return bridge.Request{}, err
 	}
 	if strings.TrimSpace(in.Plan) == "" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "tool_input.plan: is empty")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "tool_input.plan: required")
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "Claude Code has a plan" + c.where(),
@@ -75,7 +75,7 @@ func (c call) approval() bridge.Request {
 	var in struct {
 		Description string `json:"description"`
 	}
-	_ = dialect.Decode("tool_input", c.input, &in) // tools without a description are fine
+	_ = dialect.Decode("tool_input", c.input, &in) // a tool without a description is valid
 	prompt := "Claude Code wants to use **" + c.tool + "**" + c.where()
 	for _, more := range []string{in.Description, c.reason} {
 		if strings.TrimSpace(more) != "" {
@@ -95,14 +95,14 @@ func (c call) approval() bridge.Request {
 	case c.noRules:
 	case c.remember:
 		c.offerSuggestions(a)
-	default: // Claude Code takes no permission updates here, so nod remembers
+	default: // Claude Code accepts no permission updates here, so nod stores a grant
 		a.Decisions = append(a.Decisions, bridge.DecideSession)
 	}
 	return bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}}
 }
 
-// Suggestion is a change of permissions that Claude Code proposes. Echoing it
-// is what "always allow" means there.
+// Suggestion is a change of permissions that Claude Code proposes. Returning it
+// is what "always allow" does in Claude Code.
 type Suggestion struct {
 	Type        string `json:"type"`
 	Rules       []Rule `json:"rules,omitempty"`
@@ -120,9 +120,9 @@ type Rule struct {
 
 const forSession = "session"
 
-// widens reports whether echoing the suggestion gives permission that a person
-// may give here: nothing that removes rules, and no mode without prompts.
-// It has to be one that words states whole.
+// widens reports whether returning the suggestion gives a permission that a
+// person may give here. It must not remove rules or set a mode without prompts,
+// and words must be able to describe all of it.
 func (s Suggestion) widens() bool {
 	if s.words() == "" || slices.ContainsFunc(s.Directories, func(d any) bool { _, text := d.(string); return !text }) {
 		return false
@@ -138,7 +138,7 @@ func (s Suggestion) widens() bool {
 	return false
 }
 
-// words says what the suggestion would permit.
+// words returns a description of what the suggestion would permit.
 func (s Suggestion) words() string {
 	var what []string
 	for _, r := range s.Rules {
@@ -162,7 +162,7 @@ func (s Suggestion) words() string {
 	return strings.Join(what, ", ")
 }
 
-var destinations = map[string]string{"userSettings": "all your projects", "projectSettings": "this project, for everybody", "localSettings": "this project, for this user"}
+var destinations = map[string]string{"userSettings": "all your projects", "projectSettings": "this project, for everyone", "localSettings": "this project, for this user"}
 
 func (c call) offerSuggestions(a *bridge.Approval) {
 	var session, always []string
@@ -189,7 +189,7 @@ func (c call) offerSuggestions(a *bridge.Approval) {
 	}
 }
 
-// updates are the permission updates of a yes with a scope.
+// updates returns the permission updates for an approval with a scope.
 func (c call) updates(s bridge.Scope) []Suggestion {
 	if s != bridge.ScopeSession && s != bridge.ScopeAlways || c.noRules {
 		return nil
@@ -207,12 +207,12 @@ func (c call) updates(s bridge.Scope) []Suggestion {
 	return out
 }
 
-// verdict is how a call ended, whatever form it is written in.
+// verdict is the outcome of a call, independent of its output format.
 type verdict struct {
 	allow   bool
-	decided bool            // by a person, or by what the request had set for silence
-	input   json.RawMessage // of an allowed call
-	message string          // of a denied one, or why there is none
+	decided bool            // by a person, or by the request's on_timeout
+	input   json.RawMessage // input of an allowed call
+	message string          // message of a denied call, or the reason why there is no decision
 	stop    bool
 	updates []Suggestion
 }
@@ -226,7 +226,7 @@ func (c call) verdict(r bridge.Record) (verdict, error) {
 	case bridge.StateAnswered:
 		return c.answered(r)
 	case bridge.StateCancelled:
-		if r.Response.Actor != nil { // a question that was declined
+		if r.Response.Actor != nil { // a declined question
 			return verdict{decided: true, message: dialect.WhyNot(r) + " Do not assume an answer."}, nil
 		}
 	}
@@ -240,11 +240,11 @@ func (c call) answered(r bridge.Record) (verdict, error) {
 	}
 	i := slices.IndexFunc(r.Interaction.Questions, func(q bridge.Question) bool { return q.ID == plan })
 	if i < 0 {
-		return verdict{}, bridge.Errorf(bridge.CodeInternal, "the record has no plan")
+		return verdict{}, bridge.Errorf(bridge.CodeInternal, "the response has no plan")
 	}
-	parts, _ := r.Response.Answers[plan].Object() // checked when it was answered
+	parts, _ := r.Response.Answers[plan].Object() // checked when the answer arrived
 	if parts[bridge.PartDecision].Text == bridge.PlanApprove {
 		return verdict{allow: true, decided: true, input: c.input}, nil
 	}
-	return verdict{decided: true, message: "Changes of the plan are wanted: " + parts[bridge.PartFeedback].Text}, nil
+	return verdict{decided: true, message: "Changes to the plan requested: " + parts[bridge.PartFeedback].Text}, nil
 }

@@ -55,7 +55,7 @@ func TestHooks(t *testing.T) {
 			out := dialecttest.Golden(t, name, c.in, tr, c.resp)
 			for _, fatal := range []string{"updatedInput", "updatedPermissions", "interrupt", `"ask"`} {
 				if strings.Contains(out, fatal) {
-					t.Errorf("Codex fails closed on %s: %s", fatal, out)
+					t.Errorf("Codex would fail closed on %s: %s", fatal, out)
 				}
 			}
 		})
@@ -90,7 +90,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Only what the app server offers is on the card.
+// TestOffer checks that the card offers only the decisions that the app server
+// offers.
 func TestOffer(t *testing.T) {
 	t.Parallel()
 	tr, err := codex.Request([]byte(commandFew))
@@ -103,7 +104,7 @@ func TestOffer(t *testing.T) {
 	}
 	i := bridge.Interaction{Ask: bridge.Ask{Kind: r.Kind, Approval: r.Approval}}
 	if got := i.Decisions(); len(got) != 2 || got[0] != bridge.DecideDenyStop || got[1] != bridge.DecideOnce {
-		t.Errorf("offered are %v", got)
+		t.Errorf("the card offers %v", got)
 	}
 }
 
@@ -139,7 +140,7 @@ func FuzzRequest(f *testing.F) {
 				continue
 			}
 			if out, err := dialect.Encode(a); err != nil || strings.Contains(string(out), `"accept`) || strings.Contains(string(out), `"approved`) {
-				t.Fatalf("silence accepts: %s, %v", out, err)
+				t.Fatalf("a request without a response is accepted: %s, %v", out, err)
 			}
 		}
 	})

@@ -2,20 +2,20 @@ package codex
 
 import "slices"
 
-// silentEvents are the events that nod has nothing to say about.
+// silentEvents are the events that nod does not answer.
 var silentEvents = []string{
 	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PostModelRequest",
 	"PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Interrupt",
 }
 
-// blocked is the output that blocks whatever the event is.
+// blocked is the output that blocks the agent for any event.
 type blocked struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 }
 
-// Failed is the output of a hook that could not ask anyone. It never allows.
-// An event that is not known is blocked.
+// Failed returns the output of a hook that could not ask anyone. It never
+// allows. An unknown event is blocked.
 func Failed(event, why string) any {
 	switch {
 	case event == "PreToolUse":

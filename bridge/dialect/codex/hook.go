@@ -1,5 +1,5 @@
-// Package codex speaks Codex: its hooks, whose answers are a strict part of
-// Claude Code's, and the requests of codex app-server.
+// Package codex translates the requests of Codex: its hooks, whose outputs are
+// a strict subset of Claude Code's, and the requests of codex app-server.
 package codex
 
 import (
@@ -25,8 +25,8 @@ type hookOutput struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-// permissionRequest has no member that Codex fails closed on: no updatedInput,
-// no updatedPermissions, no interrupt.
+// permissionRequest has only fields that Codex accepts. With updatedInput,
+// updatedPermissions or interrupt, Codex would fail closed.
 type permissionRequest struct {
 	Event    string `json:"hookEventName"`
 	Decision struct {
@@ -35,20 +35,21 @@ type permissionRequest struct {
 	} `json:"decision"`
 }
 
-// preToolUse knows allow and deny; Codex refuses ask.
+// preToolUse has the decisions allow and deny, because Codex rejects ask.
 type preToolUse struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 }
 
-// NoDecision is the answer of a hook that decides nothing: an empty body.
+// NoDecision is the output of a hook that decides nothing: an empty body.
 type NoDecision struct{}
 
-// Hook translates what a hook is given. With denySilence, what nobody decided
-// is denied, with a message that says so. Otherwise Codex asks at its own
-// terminal, except for PreToolUse, where it cannot: there silence always
-// denies. An event that is not known is CodeInvalid: it could be a gate.
+// Hook translates the input of a hook. If no one decides and denySilence is
+// set, the answer is a denial with a message that says so. Otherwise Codex asks
+// at its own terminal. It cannot do that for PreToolUse, which is always denied
+// in that case. For an unknown event, Hook returns CodeInvalid, because the
+// event could be a gate.
 func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {
@@ -59,26 +60,26 @@ func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	case "PostToolUse":
 		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
 	case "Stop":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn has ended without an answer"}}, nil
+		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Turn, Reason: "the turn ended without an answer"}}, nil
 	case "":
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: is empty")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: required")
 	default:
 		if !slices.Contains(silentEvents, in.Event) {
-			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown %q", in.Event)
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown event %q", in.Event)
 		}
 		return dialect.Translation{Answer: NoDecision{}}, nil
 	}
 	if in.Tool == "" {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "tool_name: is empty")
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "tool_name: required")
 	}
 	var described struct {
 		Description string `json:"description"`
 	}
-	_ = dialect.Decode("tool_input", in.Input, &described) // tools without a description are fine
+	_ = dialect.Decode("tool_input", in.Input, &described) // a tool without a description is valid
 	r := approval(in.Tool, in.Input, "Codex wants to use **"+in.Tool+"**"+where(in.Cwd), described.Description)
 	r.Approval.Where = in.Cwd
 	r.Session, r.Turn, r.ToolCall = in.Session, in.Turn, in.ToolUse
-	// Codex remembers nothing of a hook's answer; nod does.
+	// Codex stores no permissions from a hook's output, so nod stores a grant.
 	r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideSession}
 	key := ""
 	if in.ToolUse != "" {
@@ -110,7 +111,8 @@ func where(cwd string) string {
 	return " in `" + strings.ReplaceAll(cwd, "`", "'") + "`"
 }
 
-// approval is a request for permission; more are paragraphs below the prompt.
+// approval returns a request for approval. The texts in more become paragraphs
+// below the prompt.
 func approval(tool string, input json.RawMessage, prompt string, more ...string) bridge.Request {
 	for _, m := range more {
 		if strings.TrimSpace(m) != "" {

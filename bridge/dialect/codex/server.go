@@ -11,15 +11,15 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Methods are the requests of codex app-server that a person answers.
+// Methods are the requests of codex app-server that people answer.
 var Methods = []string{
 	"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval",
 	"item/tool/requestUserInput", "mcpServer/elicitation/request", "execCommandApproval", "applyPatchApproval",
 }
 
-// Call is a request of the app server. Changes are what an earlier
-// notification told about the item: a file change's own request does not
-// repeat them.
+// Call is a request of the app server. Changes holds the changes from an
+// earlier notification about the item, because a request about a file change
+// does not repeat them.
 type Call struct {
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
@@ -27,7 +27,7 @@ type Call struct {
 	Changes json.RawMessage `json:"changes,omitempty"`
 }
 
-// params has what nod reads of all the requests.
+// params holds the fields that nod reads from any request.
 type params struct {
 	Thread       string          `json:"threadId"`
 	Conversation string          `json:"conversationId"`
@@ -64,8 +64,8 @@ type question struct {
 }
 
 // Request translates a request of the app server. Its answer is the result to
-// send back under the same id; a *bridge.EndedError where nobody decided, as
-// the protocol has no form for that.
+// send back with the same ID, or a *bridge.EndedError if no one decided,
+// because the protocol has no form for that.
 func Request(raw []byte) (dialect.Translation, error) {
 	var c Call
 	if err := dialect.Decode("request", raw, &c); err != nil {
@@ -92,20 +92,21 @@ func Request(raw []byte) (dialect.Translation, error) {
 	case "mcpServer/elicitation/request":
 		r, answer, err = p.elicitation(c.Params)
 	default:
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is nothing that a person answers", c.Method).WithHint("these are: %s", strings.Join(Methods, ", "))
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is not a request that people answer", c.Method).WithHint("use one of %s", strings.Join(Methods, ", "))
 	}
 	if err != nil {
 		return dialect.Translation{}, err
 	}
 	if r.Approval != nil {
-		r.Approval.AgentRemembers = true // its decisions carry the scope
+		r.Approval.AgentRemembers = true // its decisions contain the scope
 	}
 	r.Session, r.Turn = p.Thread+p.Conversation, p.Turn
 	r.ToolCall = p.Item + p.LegacyCall
 	return dialect.One(r, p.key(c.Method, c.ID), answer), nil
 }
 
-// key is the same for a repeat of a request, whoever sends it.
+// key returns the idempotency key of a request, which is the same for every
+// repetition.
 func (p params) key(method string, id json.RawMessage) string {
 	item := p.Item + p.LegacyCall
 	if p.Approval != nil {
@@ -117,7 +118,8 @@ func (p params) key(method string, id json.RawMessage) string {
 	return "codex:" + method + ":" + p.Thread + p.Conversation + ":" + item
 }
 
-// decided returns the answer of an approval: by decision, else nobody decided.
+// decided returns the function that encodes the answer to an approval. It uses
+// by for a decision, and otherwise reports that no one decided.
 func decided(by func(bridge.Record) any) func(bridge.Record) (any, error) {
 	return func(r bridge.Record) (any, error) {
 		if r.State != bridge.StateApproved && r.State != bridge.StateDenied || r.Response.Actor == nil {
@@ -131,7 +133,7 @@ type decision struct {
 	Decision any `json:"decision"`
 }
 
-// The plain decisions of the app server.
+// Simple decisions of the app server.
 const (
 	accept        = "accept"
 	acceptSession = "acceptForSession"
@@ -145,7 +147,8 @@ type amendment struct {
 	} `json:"acceptWithExecpolicyAmendment"`
 }
 
-// available are the plain decisions on offer, and the amendments among them.
+// available returns the simple decisions that the app server offers, and the
+// amendment among them.
 func (p params) available() (plain []string, exec json.RawMessage) {
 	if p.Available == nil {
 		return []string{accept, acceptSession, decline, cancel}, nil
@@ -175,7 +178,7 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
 			input["command"] = p.Command
 		}
 	}
-	raw, _ := json.Marshal(input) // strings and JSON that was decoded
+	raw, _ := json.Marshal(input) // strings and decoded JSON always encode
 	r := approval("command", raw, prompt, more...)
 	r.Approval.Where = p.Cwd
 	plain, exec := p.available()
@@ -194,7 +197,8 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error)) {
 	})
 }
 
-// offer sets the decisions that the plain words stand for. They carry no text.
+// offer sets the decisions that correspond to the simple ones. They contain no
+// text.
 func offer(a *bridge.Approval, plain []string) {
 	for _, d := range []struct {
 		word string
@@ -206,7 +210,7 @@ func offer(a *bridge.Approval, plain []string) {
 	}
 }
 
-// word is the plain decision of a record.
+// word returns the simple decision for a record.
 func word(r bridge.Record, plain []string) string {
 	switch {
 	case r.State == bridge.StateApproved && r.Response.Scope == bridge.ScopeSession && slices.Contains(plain, acceptSession):
@@ -222,14 +226,14 @@ func word(r bridge.Record, plain []string) string {
 func (p params) fileChange(changes json.RawMessage) (bridge.Request, func(bridge.Record) (any, error)) {
 	input := changes
 	if len(input) == 0 {
-		input, _ = json.Marshal(map[string]string{"item": p.Item}) // a string always marshals
+		input, _ = json.Marshal(map[string]string{"item": p.Item}) // a string always encodes
 	}
 	more := []string{p.Reason}
 	if p.GrantRoot != "" {
-		more = append(more, "It asks to write below `"+p.GrantRoot+"` for the rest of the session.")
+		more = append(more, "It asks to write in `"+p.GrantRoot+"` for the rest of the session.")
 	}
 	if len(changes) == 0 {
-		more = append(more, "⚠️ The app server has not told what changes; look at its own window first.")
+		more = append(more, "⚠️ The app server did not report the changes. Check them in its own window first.")
 	}
 	r := approval("fileChange", input, "Codex wants to change files", more...)
 	plain := []string{accept, acceptSession, decline, cancel}
@@ -262,7 +266,8 @@ type denied struct {
 	} `json:"denied"`
 }
 
-// legacy requests take a text with a denial, and know a timeout.
+// legacy translates an older request, which accepts a text with a denial and
+// has a decision for a timeout.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
 	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
 	input, _ := json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before
@@ -289,8 +294,8 @@ func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any,
 	}
 }
 
-// Gone is the result of a request whose client has gone: nothing is allowed
-// and nothing is filled in.
+// Gone returns the result of a request whose client has disconnected. It
+// approves nothing and fills in nothing.
 func Gone(method string) any {
 	switch method {
 	case "item/permissions/requestApproval":
@@ -310,11 +315,11 @@ func Gone(method string) any {
 func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), error) {
 	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, ToolName: "requestUserInput", Prompt: "Codex asks"}}
 	if len(p.Questions) == 0 {
-		return r, nil, bridge.Errorf(bridge.CodeInvalid, "questions: is empty")
+		return r, nil, bridge.Errorf(bridge.CodeInvalid, "questions: required")
 	}
 	for _, q := range p.Questions {
 		if q.IsSecret {
-			return r, nil, bridge.Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which nobody should type into a chat", q.ID).WithHint("answer it at the terminal")
+			return r, nil, bridge.Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which people should not type in chat", q.ID).WithHint("answer it at the terminal")
 		}
 		out := bridge.Question{ID: q.ID, Header: header(q.Header), Text: q.Question, Widget: bridge.WidgetText}
 		for _, o := range q.Options {
@@ -343,7 +348,7 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 	}, nil
 }
 
-// header keeps what fits a chip.
+// header shortens a text to the length of a header.
 func header(s string) string {
 	if r := []rune(s); len(r) > bridge.MaxHeader {
 		return string(r[:bridge.MaxHeader-1]) + "…"
@@ -351,7 +356,7 @@ func header(s string) string {
 	return s
 }
 
-// elicited is the result of an elicitation: its members are always there.
+// elicited is the result of an elicitation. All of its fields are required.
 type elicited struct {
 	Action  string          `json:"action"`
 	Content json.RawMessage `json:"content"`

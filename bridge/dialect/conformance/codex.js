@@ -1,9 +1,9 @@
-// A model that wants to run one command, for the real Codex to talk to.
+// A model for the real Codex that calls one command.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-// model serves the Responses API: whatever it is asked, it wants to run the
-// command, and is content once that has an output.
+// model serves the Responses API. It calls the command on every request, and
+// finishes when the command has an output.
 export async function model(command) {
   const server = createServer(async (req, res) => {
     let text = "";

@@ -1,10 +1,10 @@
-// The answers that nod's own tests have pinned.
+// Answers from the golden files of nod's own tests.
 import { readdirSync, readFileSync } from "node:fs";
 
 const root = new URL("../", import.meta.url);
 
-// goldens returns the answers of a dialect's golden files by name. What has no
-// form in the dialect is left out.
+// goldens returns the answers in a dialect's golden files by name. It omits
+// outcomes without a form in the dialect.
 export function goldens(dialect) {
   const dir = new URL(`${dialect}/testdata/`, root);
   const out = {};
@@ -14,7 +14,7 @@ export function goldens(dialect) {
     try {
       out[file.replace(/\.json$/, "")] = JSON.parse(answer);
     } catch {
-      // an error's text: nobody decided
+      // the text of an error, because no one decided
     }
   }
   return out;

@@ -1,5 +1,5 @@
-// Other people's clients against the real binary: a daemon, the sandbox, and
-// somebody who answers.
+// Independent clients with the real binary: a daemon, the sandbox, and a person
+// who responds.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -80,7 +80,7 @@ async function api(token, method, path, body) {
   return answer;
 }
 
-// answers waits for the request whose prompt has a text, and answers it.
+// answers waits for the request whose prompt contains a text, and responds to it.
 async function answers(text, reply) {
   const found = await until(text, async () => (await api(agent, "GET", "/v1/interactions?state=pending")).items.find((r) => r.interaction.prompt.includes(text) && r.messages));
   return api(person, "POST", `/v1/interactions/${found.interaction.id}/response`, reply);
@@ -115,7 +115,7 @@ for (const [name, transport] of Object.entries({
   });
 }
 
-test("the standard webhook library takes the signature", async () => {
+test("the Standard Webhooks library accepts the signature", async () => {
   const record = await api(agent, "POST", "/v1/interactions", { prompt: "Told?" });
   await answers("Told?", { answers: { q1: "yes" } });
   const hook = await until("the webhook", () => told.find((t) => t.body.includes(record.interaction.id)));
@@ -125,7 +125,7 @@ test("the standard webhook library takes the signature", async () => {
   assert.throws(() => new Webhook(secret).verify(hook.body.replace("answered", "approved"), hook.headers));
 });
 
-test("the TypeScript example asks, and its types are right", async () => {
+test("the TypeScript example sends a request, and its types are correct", async () => {
   const source = new URL("../../../docs/agents/examples/nod.mts", import.meta.url);
   const program = ts.createProgram([fileURLToPath(source)], {
     strict: true, noEmit: true, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022,
@@ -148,7 +148,7 @@ test("the TypeScript example asks, and its types are right", async () => {
   assert.deepEqual(JSON.parse((await exchanged).stdout), { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-1", approved: true }] });
 });
 
-test("the real Codex runs a command once somebody allowed it", { skip: !process.env.CODEX && "no codex here" }, async () => {
+test("the real Codex runs a command after a person approves it", { skip: !process.env.CODEX && "Codex not found" }, async () => {
   const home = join(dir, "codex");
   mkdirSync(home);
   const fake = await model(`touch ${join(home, "made")}`);

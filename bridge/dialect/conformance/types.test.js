@@ -1,4 +1,4 @@
-// Answers against the type definitions and schemas that agents publish.
+// Checks answers against the type definitions and schemas that agents publish.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { goldens } from "./goldens.js";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-// check compiles one constant per answer, of the type that the agent wants.
+// check compiles one constant per answer with the type that the agent expects.
 function check(lines) {
   const dir = mkdtempSync(join(here, "check-"));
   try {
@@ -32,7 +32,7 @@ function check(lines) {
 
 const constants = (type, answers) => Object.entries(answers).map(([name, v], n) => `export const c${type}${n}: ${type} = ${JSON.stringify(v)}; // ${name}`);
 
-test("Claude Code takes the answers of hooks and of its control protocol", () => {
+test("Claude Code accepts the answers of hooks and of its control protocol", () => {
   const all = goldens("claudecode");
   const hooks = Object.fromEntries(Object.entries(all).filter(([, v]) => v.hookSpecificOutput || Object.keys(v).length === 0));
   const control = Object.fromEntries(Object.entries(all).filter(([, v]) => v.type === "control_response").map(([k, v]) => [k, v.response.response]));
@@ -42,20 +42,20 @@ test("Claude Code takes the answers of hooks and of its control protocol", () =>
     'import type { PermissionResult, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";',
     ...constants("SyncHookJSONOutput", hooks), ...constants("PermissionResult", { ...control, ...prompt }),
   ]), []);
-  // The judge is awake.
+  // Make sure that the check detects a wrong answer.
   assert.notDeepEqual(check(['import type { PermissionResult } from "@anthropic-ai/claude-agent-sdk";', 'export const c: PermissionResult = { behavior: "maybe" };']), []);
 });
 
-test("LangChain takes the decisions", () => {
+test("LangChain accepts the decisions", () => {
   const { js, "js-silence": silence } = goldens("langchain");
   assert.deepEqual(check(['import type { HITLResponse } from "langchain";', ...constants("HITLResponse", { js, silence })]), []);
 });
 
-test("the AI SDK takes the tool messages", () => {
+test("the AI SDK accepts the tool messages", () => {
   assert.deepEqual(check(['import type { ToolModelMessage } from "ai";', ...constants("ToolModelMessage", goldens("aisdk"))]), []);
 });
 
-test("ACP's schema takes the outcomes", () => {
+test("ACP's schema accepts the outcomes", () => {
   const path = createRequire(import.meta.url).resolve("@agentclientprotocol/sdk").replace(/dist\/.*/, "schema/v1/schema.json");
   const schema = JSON.parse(readFileSync(path, "utf8"));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -68,7 +68,7 @@ test("ACP's schema takes the outcomes", () => {
   assert.notEqual(valid("RequestPermissionResponse", { outcome: { outcome: "perhaps" } }), true);
 });
 
-test("MCP's schema takes the forms", () => {
+test("MCP's schema accepts the forms", () => {
   for (const [name, v] of Object.entries({ ...goldens("acp"), ...goldens("codex") })) {
     if (!v.action) continue;
     const { _meta, content, ...rest } = v;
@@ -76,7 +76,7 @@ test("MCP's schema takes the forms", () => {
   }
 });
 
-test("Codex's own generated schema takes the answers", { skip: !process.env.CODEX && "no codex here" }, () => {
+test("Codex's own generated schema accepts the answers", { skip: !process.env.CODEX && "Codex not found" }, () => {
   const dir = mkdtempSync(join(here, "codex-"));
   try {
     execFileSync(process.env.CODEX, ["app-server", "generate-json-schema", "--experimental", "--out", dir], { stdio: "ignore", env: { ...process.env, HOME: dir, CODEX_HOME: dir } });

@@ -1,4 +1,4 @@
-// Package dialecttest has what the tests of translators share.
+// Package dialecttest contains helpers for the tests of translators.
 package dialecttest
 
 import (
@@ -13,8 +13,8 @@ import (
 
 var at = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 
-// Record is a request unchanged once it was answered with resp, whose State
-// is answered if it says nothing else.
+// Record returns the record of a request that was answered with resp. If resp
+// has no state, it is answered.
 func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record {
 	t.Helper()
 	if err := r.Normalize(); err != nil {
@@ -34,23 +34,23 @@ func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record 
 	}}
 }
 
-// Pinned is what a golden file holds: what came in, what it asks, and what goes
-// out for the answer.
+// Pinned is the content of a golden file: the input, the request, and the
+// output for the response.
 type Pinned struct {
 	In      string         `json:"in"`
 	Request bridge.Request `json:"request"`
 	Out     string         `json:"out"`
 }
 
-// Exchanged is what a golden file of a translation holds.
+// Exchanged is the content of a golden file for a translation.
 type Exchanged struct {
 	In       string           `json:"in"`
 	Requests []bridge.Request `json:"requests"`
-	Out      string           `json:"out"` // an error's text where the format has no form for the end
+	Out      string           `json:"out"` // error text if the format has no form for the outcome
 }
 
-// Golden answers a translation with one response for each of its exchanges,
-// and compares everything with a golden file. It returns what went out.
+// Golden answers each exchange of a translation with one response, and compares
+// the result with a golden file. It returns the output.
 func Golden(t *testing.T, name, in string, tr dialect.Translation, responses ...bridge.Response) string {
 	t.Helper()
 	if len(responses) != len(tr.Exchanges) {

@@ -1,6 +1,6 @@
 // Package elicitation translates MCP elicitation into requests: a form with a
-// flat JSON Schema, or an address to open. ACP, the hooks of Claude Code and
-// the Codex app server use the same format.
+// flat JSON Schema, or a URL to open. ACP, the hooks of Claude Code and the
+// Codex app server use the same format.
 //
 // The messages around an elicitation belong to the dialect of each agent.
 package elicitation
@@ -14,29 +14,30 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Params are what a server asks. The generations of MCP and ACP agree on them.
+// Params are the parameters of an elicitation, which are the same in all
+// versions of MCP and ACP.
 type Params struct {
-	Mode            string          `json:"mode,omitempty"` // form or url; empty: form
+	Mode            string          `json:"mode,omitempty"` // form or url; if empty, form
 	Message         string          `json:"message"`
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
 	URL             string          `json:"url,omitempty"`
 }
 
-// Result is what the server gets.
+// Result is the result for the server.
 type Result struct {
 	Action  string          `json:"action"` // accept, decline or cancel
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
-// The actions.
+// Actions of a result.
 const (
 	Accept  = "accept"
 	Decline = "decline"
 	Cancel  = "cancel"
 )
 
-// Translate translates what an MCP server asks; the member serverName, which
-// nod adds, names it.
+// Translate translates the elicitation of an MCP server. The field serverName,
+// which nod adds, names the server.
 func Translate(raw []byte) (dialect.Translation, error) {
 	var p struct {
 		Params
@@ -52,18 +53,19 @@ func Translate(raw []byte) (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec), nil }), nil
 }
 
-// question is the id of the only question.
+// question is the ID of the only question.
 const question = "elicitation"
 
-// secret finds properties that ask for what must not be typed into a chat.
+// secret matches the names of properties that people must not type in chat.
 var secret = regexp.MustCompile(`(?i)(^|[_\-. ])(password|passwd|passphrase|secret|api[ _-]?key|private[ _-]?key|access[ _-]?token|auth[ _-]?token|credential|credentials|otp|pin)([_\-. ]|$)`)
 
-// Request is an elicitation as an ask. From names the server, which people
-// have to see; it may be empty. What asks for a secret is CodeUnsupported.
+// Request returns the request for an elicitation. The name of the server in
+// from is shown to people. It may be empty. Request returns CodeUnsupported if
+// the elicitation asks for a secret.
 func Request(p Params, from string) (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, Declinable: true, Prompt: p.Message}}
 	if strings.TrimSpace(r.Prompt) == "" {
-		r.Prompt = "Some values are wanted"
+		r.Prompt = "Values requested"
 	}
 	if from != "" {
 		r.ToolName = from
@@ -77,12 +79,12 @@ func Request(p Params, from string) (bridge.Request, error) {
 		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetForm, Schema: p.RequestedSchema}}
 	case "url":
 		if p.URL == "" {
-			return r, bridge.Errorf(bridge.CodeInvalid, "url: is empty")
+			return r, bridge.Errorf(bridge.CodeInvalid, "url: required")
 		}
-		r.Prompt += "\n\nOpen this address, and press Done when you have finished there:\n\n```\n" + p.URL + "\n```"
+		r.Prompt += "\n\nOpen this URL, and click Done when you have finished there:\n\n```\n" + p.URL + "\n```"
 		r.Questions = []bridge.Question{{ID: question, Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "done", Label: "Done"}}}}
 	default:
-		return r, bridge.Errorf(bridge.CodeUnsupported, "mode: %q can not be shown in a chat", p.Mode).WithHint("form and url can")
+		return r, bridge.Errorf(bridge.CodeUnsupported, "mode: %q cannot be shown in chat", p.Mode).WithHint("use form or url")
 	}
 	return r, nil
 }
@@ -103,14 +105,14 @@ func refuseSecrets(schema json.RawMessage) error {
 	}
 	for name, p := range s.Properties {
 		if p.Format == "password" || p.WriteOnly || secret.MatchString(name) || secret.MatchString(p.Title) {
-			return bridge.Errorf(bridge.CodeUnsupported, "requestedSchema.properties.%s: asks for a secret, which nobody should type into a chat", name).WithHint("use mode url")
+			return bridge.Errorf(bridge.CodeUnsupported, "requestedSchema.properties.%s: asks for a secret, which people should not type in chat", name).WithHint("use mode url")
 		}
 	}
 	return nil
 }
 
-// Answer is the result for a record. One that nobody answered is cancelled,
-// which is not a refusal.
+// Answer returns the result for a record. If no one answered, the action is
+// cancel, which is not a refusal.
 func Answer(r bridge.Record) Result {
 	switch {
 	case r.State == bridge.StateAnswered:

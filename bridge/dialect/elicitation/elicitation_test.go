@@ -15,7 +15,7 @@ import (
 
 const form = `{"message":"Who are you?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}`
 
-// exchange translates a message that asks one thing.
+// exchange returns the only exchange of a message.
 func exchange(t *testing.T, in string) dialect.Exchange {
 	t.Helper()
 	tr, err := elicitation.Translate([]byte(in))
@@ -43,8 +43,8 @@ func ended(t *testing.T, x dialect.Exchange, r bridge.Response) string {
 	return string(b)
 }
 
-// TestForm checks that a form is asked as the server wrote it, under the name
-// of the server, and that each end has the action that the protocol gives it.
+// TestForm checks that a form is shown as the server wrote it, with the name of
+// the server, and that each outcome has the action that the protocol defines.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	x := exchange(t, form+"}")
@@ -56,7 +56,7 @@ func TestForm(t *testing.T) {
 		t.Errorf("the server is shown as %q in %q", r.ToolName, r.Prompt)
 	}
 	if r := exchange(t, strings.Replace(form+"}", "Who are you?", " ", 1)).Request; strings.TrimSpace(r.Prompt) == "" {
-		t.Error("an empty message leaves the card empty")
+		t.Error("an empty message results in an empty card")
 	}
 	filled := bridge.Response{Answers: map[string]bridge.Answer{"elicitation": {JSON: json.RawMessage(`{"name":"ana"}`)}}}
 	for want, r := range map[string]bridge.Response{
@@ -71,8 +71,8 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestWithdrawn checks that a request that the agent cancelled is cancelled: no
-// person declined it.
+// TestWithdrawn checks that a request that the agent cancelled has the action
+// cancel, because no person declined it.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	x := exchange(t, form+"}")
@@ -83,8 +83,8 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestURL checks that people see the address to open, and confirm that they
-// have finished there.
+// TestURL checks that people see the URL to open, and confirm when they have
+// finished there.
 func TestURL(t *testing.T) {
 	t.Parallel()
 	const url = "https://example.com/login?a=1&b=2"
@@ -99,8 +99,8 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestRefused checks that nod asks neither for secrets nor for what it cannot
-// show.
+// TestRefused checks that nod rejects a request for a secret, or one that it
+// cannot show.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	with := func(name, property string) string {

@@ -1,5 +1,5 @@
-// Package langchain speaks LangChain's human-in-the-loop middleware, in the
-// spelling of Python and of JavaScript, and the older Agent Inbox.
+// Package langchain translates LangChain's human-in-the-loop middleware, in the
+// spellings of Python and JavaScript, and the older Agent Inbox.
 package langchain
 
 import (
@@ -15,7 +15,7 @@ import (
 type action struct {
 	Name        string          `json:"name"`
 	Args        json.RawMessage `json:"args"`
-	Arguments   json.RawMessage `json:"arguments"` // of early releases
+	Arguments   json.RawMessage `json:"arguments"` // used by early releases
 	Description string          `json:"description"`
 }
 
@@ -45,7 +45,7 @@ type interrupt struct {
 	ReviewsJS []review `json:"reviewConfigs"`
 }
 
-// The decisions of the middleware.
+// Decisions of the middleware.
 const (
 	approve = "approve"
 	edit    = "edit"
@@ -57,7 +57,7 @@ type edited struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// decision is one decision; Edited and EditedJS are the same in the two
+// decision is one decision. Edited and EditedJS are the same field in the two
 // spellings.
 type decision struct {
 	Type     string  `json:"type"`
@@ -66,12 +66,12 @@ type decision struct {
 	Message  string  `json:"message,omitempty"`
 }
 
-// MaxActions bounds one interrupt.
+// MaxActions limits the actions of one interrupt.
 const MaxActions = 50
 
-// HITL translates the value of an interrupt. Each action is a request of its
-// own; the answer is the value to resume with, its decisions in the order of
-// the actions.
+// HITL translates the value of an interrupt. Each action becomes a request. The
+// answer is the value to resume with, with the decisions in the order of the
+// actions.
 func HITL(raw []byte) (dialect.Translation, error) {
 	var in interrupt
 	if err := dialect.Decode("interrupt", raw, &in); err != nil {
@@ -83,7 +83,7 @@ func HITL(raw []byte) (dialect.Translation, error) {
 		actions, reviews, name = in.ActionsJS, in.ReviewsJS, "actionRequests"
 	}
 	if len(actions) == 0 || len(actions) > MaxActions {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: %d are not 1 to %d", name, len(actions), MaxActions)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "%s: %d actions (1 to %d)", name, len(actions), MaxActions)
 	}
 	t := dialect.Translation{Join: func(all []any) (any, error) {
 		return struct {
@@ -120,19 +120,20 @@ func (a action) request(at string, allowed []string) (bridge.Request, error) {
 		case reject:
 			p.Decisions = append(p.Decisions, bridge.DecideDeny, bridge.DecideDenyReason)
 		default:
-			return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: the decision %q is unknown", at, d).WithHint("approve, edit and reject are known")
+			return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: unknown decision %q", at, d).WithHint("use approve, edit and reject")
 		}
 	}
 	if a.Name == "" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "%s.name: is empty", at)
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "%s.name: required", at)
 	}
 	return bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, ToolName: a.Name, Approval: p,
 	}}, nil
 }
 
-// decision writes how a record ended. The middleware knows no "nobody decided":
-// it is a rejection whose message says so.
+// decision returns the decision for a closed request. The middleware has no
+// form for a request that no one decided, so that is a rejection with a message
+// that says so.
 func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error) {
 	if r.State == bridge.StateApproved {
 		if len(r.Response.Input) == 0 {

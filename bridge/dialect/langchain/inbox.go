@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// humanInterrupt is what Agent Inbox shows.
+// humanInterrupt is the interrupt that Agent Inbox shows.
 type humanInterrupt struct {
 	Action struct {
 		Action string          `json:"action"`
@@ -24,7 +24,7 @@ type humanInterrupt struct {
 	Description string `json:"description"`
 }
 
-// humanResponse is what it resumes with, as the only element of a list.
+// humanResponse is the only item of the list that Agent Inbox resumes with.
 type humanResponse struct {
 	Type string `json:"type"`
 	Args any    `json:"args"`
@@ -35,7 +35,7 @@ type actionRequest struct {
 	Args   json.RawMessage `json:"args"`
 }
 
-// reply is the id of the only question.
+// reply is the ID of the only question.
 const reply = "response"
 
 // Inbox translates a HumanInterrupt, or a list of one. Its answer is a list
@@ -48,7 +48,7 @@ func Inbox(raw []byte) (dialect.Translation, error) {
 			return dialect.Translation{}, err
 		}
 		if len(list) != 1 {
-			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "interrupt: is a list of %d, want one", len(list))
+			return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "interrupt: %d items (exactly 1)", len(list))
 		}
 		raw = list[0]
 	}
@@ -69,7 +69,7 @@ func Inbox(raw []byte) (dialect.Translation, error) {
 func (in humanInterrupt) request() (bridge.Request, error) {
 	name := in.Action.Action
 	if name == "" {
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "action_request.action: is empty")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "action_request.action: required")
 	}
 	prompt := in.Description
 	if strings.TrimSpace(prompt) == "" {
@@ -78,7 +78,7 @@ func (in humanInterrupt) request() (bridge.Request, error) {
 	c := in.Config
 	if !c.Accept && !c.Edit {
 		if !c.Respond {
-			return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "config: allows neither accept nor edit nor respond")
+			return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "config: must allow accept, edit or respond")
 		}
 		if len(in.Action.Args) > 0 {
 			prompt += "\n\n```json\n" + string(in.Action.Args) + "\n```"
@@ -116,7 +116,7 @@ func (in humanInterrupt) response(r bridge.Record) (humanResponse, error) {
 	return humanResponse{}, &bridge.EndedError{Record: r}
 }
 
-// stringValues makes every value a text, as the inbox does.
+// stringValues converts every value to a string, as the inbox does.
 func stringValues(input json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if dialect.Decode("args", input, &fields) != nil {
@@ -132,7 +132,7 @@ func stringValues(input json.RawMessage) json.RawMessage {
 	}
 	b, err := dialect.Encode(out)
 	if err != nil {
-		return input // texts always encode
+		return input // strings always encode
 	}
 	return b
 }

@@ -65,7 +65,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
-	for in, word := range map[string]string{`{}`: "action", `[]`: "list", `{"action_request":{"action":"x"},"config":{}}`: "config"} {
+	for in, word := range map[string]string{`{}`: "action", `[]`: "0 items", `{"action_request":{"action":"x"},"config":{}}`: "config"} {
 		if _, err := langchain.Inbox([]byte(in)); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
 			t.Errorf("%s: %v", in, err)
 		}
@@ -83,7 +83,7 @@ func FuzzHITL(f *testing.F) {
 		for _, x := range tr.Exchanges {
 			r := x.Request
 			if r.Normalize() == nil {
-				_, _ = x.Answer(dialecttest.Record(t, x.Request, silence)) // must not panic
+				_, _ = x.Answer(dialecttest.Record(t, x.Request, silence)) // checks that it does not panic
 			}
 		}
 	})

@@ -1,6 +1,6 @@
-// Package openaiagents speaks the interruptions of the OpenAI Agents SDK. The
-// SDK has a library's contract and no wire format for decisions: nod's answer
-// has what approve and reject of its run state take.
+// Package openaiagents translates the interruptions of the OpenAI Agents SDK.
+// The SDK defines functions but no wire format for decisions, so nod's answer
+// contains the arguments for approve and reject of its run state.
 package openaiagents
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// item is a tool_approval_item as the SDKs write it; Python has snake case.
+// item is a tool_approval_item as the SDKs encode it. Python uses snake case.
 type item struct {
 	Raw   rawItem `json:"rawItem"`
 	RawPy rawItem `json:"raw_item"`
@@ -28,24 +28,24 @@ type rawItem struct {
 	Call      string `json:"callId"`
 	CallPy    string `json:"call_id"`
 	ID        string `json:"id"`
-	Arguments string `json:"arguments"` // JSON as text
+	Arguments string `json:"arguments"` // JSON in a string
 }
 
-// Decision is what to do with one item. Always is alwaysApprove or
-// alwaysReject, which hold for the whole run.
+// Decision is the decision on one item. Always means alwaysApprove or
+// alwaysReject, which apply to the whole run.
 type Decision struct {
 	CallID   string `json:"callId"`
 	Approved bool   `json:"approved"`
 	Always   bool   `json:"always"`
-	Message  string `json:"message,omitempty"` // of a rejection
+	Message  string `json:"message,omitempty"` // message of a rejection
 }
 
-// MaxItems bounds one run's interruptions.
+// MaxItems limits the interruptions of one run.
 const MaxItems = 50
 
-// Interruptions translates a list of items, or one. Its answer is a list of
-// decisions in their order. Nothing can be edited: the SDKs have no way to
-// take it.
+// Interruptions translates one item or a list of items. Its answer is a list of
+// decisions in the same order. People cannot edit the input, because the SDKs
+// cannot receive an edited one.
 func Interruptions(raw []byte) (dialect.Translation, error) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("{")) {
@@ -56,7 +56,7 @@ func Interruptions(raw []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	if len(items) == 0 || len(items) > MaxItems {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "interruptions: %d are not 1 to %d", len(items), MaxItems)
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "interruptions: %d items (1 to %d)", len(items), MaxItems)
 	}
 	t := dialect.Translation{Join: func(all []any) (any, error) { return all, nil }}
 	for n, it := range items {
@@ -91,7 +91,7 @@ func (it item) request(at string) (bridge.Request, string, error) {
 		call = raw.ID
 	}
 	if name == "" {
-		return bridge.Request{}, "", bridge.Errorf(bridge.CodeInvalid, "%s.rawItem.name: is empty", at)
+		return bridge.Request{}, "", bridge.Errorf(bridge.CodeInvalid, "%s.rawItem.name: required", at)
 	}
 	input := json.RawMessage(raw.Arguments)
 	if !json.Valid(input) {

@@ -1,6 +1,6 @@
-// Package toolinteraction speaks the client-interactive tools of a chat
-// server: interaction_request and interaction_response events, and the
-// messages of front ends that answer them.
+// Package toolinteraction translates the client-interactive tools of a chat
+// server: interaction_request and interaction_response events, and the messages
+// of front ends that answer them.
 package toolinteraction
 
 import (
@@ -49,13 +49,13 @@ type Schema struct {
 	InitialValues map[string]bridge.Answer `json:"initialValues,omitempty"`
 }
 
-// CompletedView says how a closed interaction shows.
+// CompletedView configures how a closed request is shown.
 type CompletedView struct {
 	ShowInputs      *bool  `json:"showInputs,omitempty"`
 	SummaryTemplate string `json:"summaryTemplate,omitempty"`
 }
 
-// Request is what a tool asks for.
+// Request is the request of a tool.
 type Request struct {
 	Type           string         `json:"type"` // approval or input
 	Prompt         string         `json:"prompt,omitempty"`
@@ -77,7 +77,7 @@ type Event struct {
 	ToolCallID    string    `json:"toolCallId"`
 	InteractionID bridge.ID `json:"interactionId"`
 
-	// Of a request.
+	// Fields of a request.
 	ToolName        string         `json:"toolName,omitempty"`
 	InteractionType string         `json:"interactionType,omitempty"`
 	Prompt          string         `json:"prompt,omitempty"`
@@ -88,13 +88,14 @@ type Event struct {
 	CompletedView   *CompletedView `json:"completedView,omitempty"`
 	Presentation    string         `json:"presentation,omitempty"`
 
-	// Of a response.
+	// Fields of a response.
 	Action        string                   `json:"action,omitempty"`
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
 	Input         map[string]bridge.Answer `json:"input,omitempty"`
 	Reason        string                   `json:"reason,omitempty"`
-	// State tells apart what ended without a human: expired, cancelled,
-	// superseded, undeliverable. Their action is cancel.
+	// State is the state of a request that closed without a person: expired,
+	// cancelled, superseded or undeliverable. The action of these states is
+	// cancel.
 	State bridge.State `json:"state,omitempty"`
 }
 
@@ -110,7 +111,7 @@ type ToolResponse struct {
 	Reason        string                   `json:"reason,omitempty"`
 }
 
-// Mode is what a front end can and may do.
+// Mode holds the capabilities and permissions of a front end.
 type Mode struct {
 	Supported bool `json:"supported"`
 	Enabled   bool `json:"enabled"`
@@ -121,20 +122,23 @@ type Hello struct {
 	Type        string `json:"type"`
 	SessionID   string `json:"sessionId"`
 	Interaction *Mode  `json:"interaction,omitempty"`
-	// After is where the events begin: an event's id, a time, 0 or empty for
-	// the beginning, now for what comes.
+	// After is the position at which the events start: after an event ID or a
+	// time, at the oldest event if it is 0 or empty, or at the next event if it
+	// is now.
 	After string `json:"after,omitempty"`
-	// Frames is how requests are shown: interaction (default), ask or widget.
+	// Frames is the format in which requests are shown: interaction (the
+	// default), ask or widget.
 	Frames string `json:"frames,omitempty"`
 }
 
-// SetMode changes what a front end may do.
+// SetMode changes the permissions of a front end.
 type SetMode struct {
 	Type    string `json:"type"`
 	Enabled bool   `json:"enabled"`
 }
 
-// DecodeRequest reads a tool's request. What correlates it comes beside it.
+// DecodeRequest decodes a tool's request. The session and the IDs that
+// correlate it are not part of the request.
 func DecodeRequest(raw []byte) (bridge.Request, error) {
 	var in struct {
 		Request
@@ -169,7 +173,7 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	return r, nil
 }
 
-// Bridge is the request as a bridge request.
+// Bridge returns the request as a bridge request.
 func (in Request) Bridge() (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Prompt: in.Prompt, Error: in.Error, Timeout: bridge.Duration(time.Duration(in.TimeoutMs) * time.Millisecond),
@@ -188,10 +192,10 @@ func (in Request) Bridge() (bridge.Request, error) {
 	case interactionInput:
 		r.Kind, r.Declinable = bridge.KindAsk, true
 	default:
-		return r, bridge.Errorf(bridge.CodeInvalid, "type: unknown %q", in.Type).WithHint("use approval or input")
+		return r, bridge.Errorf(bridge.CodeInvalid, "type: unknown type %q", in.Type).WithHint("use approval or input")
 	}
 	if in.InputSchema == nil || in.InputSchema.Type != "form" {
-		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.type: is not \"form\"")
+		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.type: must be \"form\"")
 	}
 	for _, f := range in.InputSchema.Fields {
 		q, err := f.question()
@@ -201,13 +205,13 @@ func (in Request) Bridge() (bridge.Request, error) {
 		r.Questions = append(r.Questions, q)
 	}
 	if len(r.Questions) == 0 {
-		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: is empty")
+		return r, bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields: required")
 	}
 	if r.Prompt == "" {
 		r.Prompt = in.InputSchema.Fields[0].Label
 	}
 	if len(r.Questions) == 1 && r.Prompt == r.Questions[0].Text {
-		r.Questions[0].Text = "" // the prompt is the question
+		r.Questions[0].Text = "" // the prompt contains the only question
 	}
 	if len(in.InputSchema.InitialValues) > 0 {
 		r.Initial = map[string]bridge.Answer{}
@@ -222,7 +226,7 @@ var fieldTypes = map[string]bridge.Widget{
 	"text": bridge.WidgetText, "textarea": bridge.WidgetTextarea, "select": bridge.WidgetSelect, "radio": bridge.WidgetRadio, "checkbox": bridge.WidgetCheckbox,
 }
 
-// A checkbox without options is a yes or no; these are its values.
+// Values of a checkbox without options.
 const yes, no = "true", "false"
 
 func (f Field) question() (bridge.Question, error) {
@@ -247,7 +251,8 @@ func (f Field) question() (bridge.Question, error) {
 	return q, nil
 }
 
-// unwrap turns true, false and numbers into the values of options and texts.
+// unwrap converts booleans and numbers to the values of options and text
+// fields.
 func unwrap(a bridge.Answer) bridge.Answer {
 	if a.JSON != nil && a.JSON[0] != '{' {
 		return bridge.TextAnswer(string(a.JSON))
@@ -260,7 +265,7 @@ func boolean(q bridge.Question) bool {
 	return q.Widget == bridge.WidgetConfirm && len(q.Options) == 2 && q.Options[0].Value == yes && q.Options[1].Value == no
 }
 
-// EncodeRequest is the interaction_request event of an interaction.
+// EncodeRequest returns the interaction_request event for a request.
 func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	e := Event{
 		Type: TypeRequest, Timestamp: at, SessionID: i.Session, TurnID: i.Turn, ResponseID: i.ResponseID, ToolCallID: i.ToolCall, InteractionID: i.ID,
@@ -273,7 +278,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	if i.Approval != nil {
 		e.InteractionType, e.ApprovalScopes = interactionApproval, i.Approval.Scopes
 		if !i.Approval.AgentRemembers {
-			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // it does not show what a grant covers
+			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // the event does not show what a grant covers
 		}
 		if e.ToolName == "" {
 			e.ToolName = i.Approval.Tool
@@ -328,8 +333,8 @@ func wrap(q bridge.Question, a bridge.Answer) bridge.Answer {
 	return a
 }
 
-// EncodeResponse is the interaction_response event of an interaction that has
-// ended; hidden leaves out the values, where their display was switched off.
+// EncodeResponse returns the interaction_response event for a closed request.
+// It omits the values if show_inputs is false.
 func EncodeResponse(i bridge.Interaction, r bridge.Response) Event {
 	e := Event{
 		Type: TypeResponse, Timestamp: r.At, SessionID: i.Session, TurnID: i.Turn, ResponseID: i.ResponseID, ToolCallID: i.ToolCall, InteractionID: i.ID,
@@ -349,7 +354,7 @@ func EncodeResponse(i bridge.Interaction, r bridge.Response) Event {
 	return e
 }
 
-// Reply is a front end's answer to an interaction.
+// Reply returns the reply for a front end's answer to a request.
 func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 	r := bridge.Reply{Reason: t.Reason, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	switch {
@@ -369,12 +374,12 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 		}
 		return r, nil
 	case t.Action != "submit" || i.Kind != bridge.KindAsk:
-		return r, bridge.Errorf(bridge.CodeInvalid, "action: %q does not answer this", t.Action).WithHint("use approve or deny for an approval, submit or cancel for an input")
+		return r, bridge.Errorf(bridge.CodeInvalid, "action: %q is not allowed for this request", t.Action).WithHint("use approve or deny for an approval, and submit or cancel for an input")
 	}
 	return r, t.fill(i, &r)
 }
 
-// fill puts the input into a reply: by field, or by question.
+// fill sets the answers of a reply from the input, by field or by question.
 func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 	objects := map[string]map[string]bridge.Answer{}
 	fields := i.Fields()
@@ -382,7 +387,7 @@ func (t ToolResponse) fill(i bridge.Interaction, r *bridge.Reply) error {
 		n := slices.IndexFunc(fields, func(f bridge.Field) bool { return f.ID == id })
 		if n < 0 {
 			if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == id }) {
-				return bridge.Errorf(bridge.CodeInvalid, "input: there is no field %q", id)
+				return bridge.Errorf(bridge.CodeInvalid, "input: unknown field %q", id)
 			}
 			r.Answers[id] = a
 			continue

@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: string(request) + "\n" + string(response)})
-			// What a front end reads there, it can send.
+			// A front end can send the values that it receives.
 			answer := toolinteraction.ToolResponse{Action: event.Action, ApprovalScope: event.ApprovalScope, Input: event.Input, Reason: event.Reason}
 			reply, err := answer.Reply(rec.Interaction)
 			if err != nil {
@@ -83,8 +83,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What the protocol has no field type for is shown by its parts, and answered
-// by them.
+// TestComposites checks that a question without a field type in the protocol is
+// shown and answered by its parts.
 func TestComposites(t *testing.T) {
 	t.Parallel()
 	r := bridge.Request{Ask: bridge.Ask{Prompt: "?", Questions: []bridge.Question{
@@ -114,9 +114,9 @@ func TestComposites(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{"type":"poll"}`:  `unknown "poll"`,
+		`{"type":"poll"}`:  `unknown type "poll"`,
 		`{"type":"input"}`: "inputSchema.type",
-		`{"type":"input","inputSchema":{"type":"form","fields":[]}}`:                           "fields: is empty",
+		`{"type":"input","inputSchema":{"type":"form","fields":[]}}`:                           "fields: required",
 		`{"type":"input","inputSchema":{"type":"form","fields":[{"id":"a","type":"slider"}]}}`: `unknown type "slider"`,
 	} {
 		if _, err := toolinteraction.DecodeRequest([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
@@ -152,7 +152,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		var tr toolinteraction.ToolResponse
 		if json.Unmarshal([]byte(answer), &tr) == nil {
-			_, _ = tr.Reply(i) // must not panic
+			_, _ = tr.Reply(i) // checks that it does not panic
 		}
 	})
 }

@@ -1,6 +1,6 @@
-// Package widgetblock speaks the widget protocol of an agent runtime: an
-// assistant's text carries fenced widget blocks, each answered by a user
-// message that begins with WIDGET_SUBMIT.
+// Package widgetblock translates the widget protocol of an agent runtime. An
+// assistant's text contains fenced widget blocks, and each is answered by a
+// user message that starts with WIDGET_SUBMIT.
 package widgetblock
 
 import (
@@ -27,7 +27,7 @@ type Option struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Item is something to comment on.
+// Item is an item of a feedback widget.
 type Item struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
@@ -47,23 +47,23 @@ type Payload struct {
 	Message   string `json:"message"`
 	Submitted bool   `json:"submitted"`
 
-	Schema      json.RawMessage `json:"schema,omitempty"`      // form
-	Options     []Option        `json:"options,omitempty"`     // selection
-	Multi       bool            `json:"multi,omitempty"`       // selection
-	PlanContent string          `json:"planContent,omitempty"` // plan_review
-	Items       []Item          `json:"items,omitempty"`       // feedback
-	Actions     []Action        `json:"actions,omitempty"`     // action_selection
+	Schema      json.RawMessage `json:"schema,omitempty"`      // for form
+	Options     []Option        `json:"options,omitempty"`     // for selection
+	Multi       bool            `json:"multi,omitempty"`       // for selection
+	PlanContent string          `json:"planContent,omitempty"` // for plan_review
+	Items       []Item          `json:"items,omitempty"`       // for feedback
+	Actions     []Action        `json:"actions,omitempty"`     // for action_selection
 
 	SubmittedValue json.RawMessage `json:"submittedValue,omitempty"`
 }
 
-// Submission is what a human submitted.
+// Submission is a submitted answer.
 type Submission struct {
 	WidgetID string          `json:"widgetId"`
 	Value    json.RawMessage `json:"value"`
 }
 
-// Decode reads a widget and checks that it can be asked.
+// Decode decodes a widget and checks that it can be shown.
 func Decode(raw []byte) (Payload, error) {
 	var p Payload
 	if err := dialect.Decode("widget", raw, &p); err != nil {
@@ -76,24 +76,24 @@ func Decode(raw []byte) (Payload, error) {
 	return p, r.Normalize()
 }
 
-// question is the id of the one question that a widget is.
+// question is the ID of the only question of a widget.
 const question = "value"
 
 const known = "form, selection, confirmation, plan_review, feedback, action_selection"
 
-// Request is the widget as a bridge request.
+// Request returns the widget as a bridge request.
 func (p Payload) Request() (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: p.Message, ToolName: Tool, ToolCall: p.WidgetID,
 	}}
 	if strings.TrimSpace(p.WidgetID) == "" {
-		return r, bridge.Errorf(bridge.CodeInvalid, "widgetId: is empty")
+		return r, bridge.Errorf(bridge.CodeInvalid, "widgetId: required")
 	}
 	if strings.TrimSpace(p.Message) == "" {
-		return r, bridge.Errorf(bridge.CodeInvalid, "message: is empty")
+		return r, bridge.Errorf(bridge.CodeInvalid, "message: required")
 	}
 	if p.Submitted {
-		return r, bridge.Errorf(bridge.CodeInvalid, "submitted: widget %s was submitted already", p.WidgetID)
+		return r, bridge.Errorf(bridge.CodeInvalid, "submitted: widget %s has already been submitted", p.WidgetID)
 	}
 	q := bridge.Question{ID: question}
 	switch p.Type {
@@ -129,8 +129,8 @@ func (p Payload) Request() (bridge.Request, error) {
 	return r, nil
 }
 
-// FromRecord is the widget that an interaction came from; false where it came
-// from none. The widget's id travels as the tool call.
+// FromRecord returns the widget that a request came from, or false if it did
+// not come from a widget. The tool call of the request is the widget's ID.
 func FromRecord(rec bridge.Record) (Payload, bool) {
 	i := rec.Interaction
 	if i.ToolName != Tool || len(i.Questions) != 1 || i.Questions[0].ID != question {
@@ -164,7 +164,7 @@ func FromRecord(rec bridge.Record) (Payload, bool) {
 	return p, true
 }
 
-// Value is what was submitted, in the form that the widget's type has.
+// Value returns the submitted value in the form of the widget's type.
 func (p Payload) Value(r bridge.Record) (json.RawMessage, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -182,19 +182,20 @@ func (p Payload) Value(r bridge.Record) (json.RawMessage, error) {
 	return dialect.Encode(v)
 }
 
-// Submit is the submission of a widget.
+// Submit returns the submission of a widget.
 func (p Payload) Submit(r bridge.Record) (Submission, error) {
 	v, err := p.Value(r)
 	return Submission{WidgetID: p.WidgetID, Value: v}, err
 }
 
-// Answered is the widget as it is kept once it was submitted.
+// Answered returns the widget in the form in which it is stored after the
+// submission.
 func (p Payload) Answered(s Submission) Payload {
 	p.Submitted, p.SubmittedValue = true, s.Value
 	return p
 }
 
-// UserMessage is the user's message that carries a submission.
+// UserMessage returns the user's message that contains a submission.
 func (s Submission) UserMessage() (string, error) {
 	raw, err := dialect.Encode(s)
 	return "WIDGET_SUBMIT\n" + string(raw), err
@@ -202,15 +203,15 @@ func (s Submission) UserMessage() (string, error) {
 
 const fence = "```"
 
-// Block is the snippet that an assistant puts into its text.
+// Block returns the block that an assistant includes in its text.
 func (p Payload) Block() (string, error) {
 	raw, err := dialect.Encode(p)
 	return fence + "widget\n" + string(raw) + "\n" + fence, err
 }
 
-// Blocks finds the widget blocks in an assistant's text, in their order. A
-// block that is not a widget is an error that says which; text without blocks
-// has none.
+// Blocks returns the widget blocks in an assistant's text in their order. If a
+// block is not a widget, it returns an error with the number of the block. Text
+// without blocks is not an error.
 func Blocks(text string) ([]Payload, error) {
 	var out []Payload
 	seen := map[string]bool{}
@@ -226,7 +227,7 @@ func Blocks(text string) ([]Payload, error) {
 				return nil, bridge.Errorf(e.Code, "widget block %d: %s", len(out)+1, e.Message).WithHint("%s", e.Hint)
 			}
 			if seen[p.WidgetID] {
-				return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: widgetId %q is there twice", len(out)+1, p.WidgetID)
+				return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: widgetId: duplicate ID %q", len(out)+1, p.WidgetID)
 			}
 			seen[p.WidgetID] = true
 			out = append(out, p)
@@ -239,16 +240,16 @@ func Blocks(text string) ([]Payload, error) {
 		case mark == fence+"widget":
 			inside = true
 		case strings.HasPrefix(mark, fence):
-			other = true // a block of another language
+			other = true // a block in another language
 		}
 	}
 	if inside {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: is not closed", len(out)+1)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "widget block %d: not closed", len(out)+1)
 	}
 	return out, nil
 }
 
-// DecodeSubmission reads a front end's submission for an interaction that came
+// DecodeSubmission decodes a front end's submission for a request that came
 // from a widget.
 func DecodeSubmission(i bridge.Interaction, s Submission) (bridge.Reply, error) {
 	if len(i.Questions) != 1 || i.Questions[0].ID != question {
@@ -265,7 +266,7 @@ func DecodeSubmission(i bridge.Interaction, s Submission) (bridge.Reply, error) 
 			return bridge.Reply{}, err
 		}
 		if confirmed.Confirmed == nil {
-			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "value.confirmed: is missing")
+			return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "value.confirmed: required")
 		}
 		a = bridge.TextAnswer(map[bool]string{true: "true", false: "false"}[*confirmed.Confirmed])
 	default:

@@ -76,7 +76,8 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			rendertest.Golden(t, name, dialecttest.Pinned{In: c.in, Request: r, Out: message + "\n" + block})
-			// The block is the widget as it came, and a front end sees the same.
+			// The block is the widget as it arrived, and a front end receives
+			// the same.
 			if block, err := p.Block(); err != nil || block != "```widget\n"+c.in+"\n```" {
 				t.Errorf("the block is %s, %v", block, err)
 			}
@@ -99,11 +100,11 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for in, want := range map[string]string{
-		"```widget\n{}\n```": "widget block 1: widgetId: is empty",
+		"```widget\n{}\n```": "widget block 1: widgetId: required",
 		"```widget\n" + widgets["form"].in + "\n```\n```widget\nnonsense\n```": "widget block 2",
-		"```widget\n{": "is not closed",
+		"```widget\n{": "not closed",
 		"```widget\n{\"widgetId\":\"w\",\"type\":\"slider\",\"message\":\"?\"}\n```":                                                                             "Unknown widget type",
-		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                                 "is there twice",
+		"```widget\n" + widgets["form"].in + "\n```\n```widget\n" + widgets["form"].in + "\n```":                                                                 "duplicate ID",
 		"```widget\n{\"widgetId\":\"w\",\"type\":\"form\",\"message\":\"?\",\"schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\"}}}}\n```": `schema.properties.a.type: "object" is not supported`,
 	} {
 		if _, err := widgetblock.Blocks(in); err == nil || !strings.Contains(err.Error(), want) {
@@ -127,13 +128,13 @@ func FuzzBlocks(f *testing.F) {
 				err = r.Normalize()
 			}
 			if err != nil {
-				t.Errorf("a block that was taken can not be asked: %v", err)
+				t.Errorf("a block that was returned cannot be shown: %v", err)
 				continue
 			}
 			i := bridge.Interaction{Ask: bridge.Ask{
 				Questions: r.Questions, ToolName: r.ToolName, ToolCall: r.ToolCall, Prompt: r.Prompt,
 			}}
-			_, _ = widgetblock.DecodeSubmission(i, widgetblock.Submission{WidgetID: p.WidgetID, Value: []byte(value)}) // must not panic
+			_, _ = widgetblock.DecodeSubmission(i, widgetblock.Submission{WidgetID: p.WidgetID, Value: []byte(value)}) // checks that it does not panic
 		}
 	})
 }

@@ -78,14 +78,14 @@ func TestConsole(t *testing.T) {
 	}
 	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), chromedp.WaitVisible("#token"))
 	axe(t, ctx, "login")
-	drive(t, ctx, "a wrong token is rejected", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "no person's token")]`))
-	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("Nothing waits for you"))
+	drive(t, ctx, "a wrong token is rejected", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "does not belong to a person")]`))
+	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("No pending requests"))
 
 	a := r.Ask(demo.Scenes()[3].Request)
 	drive(t, ctx, "it appears automatically", chromedp.WaitVisible(`//a[@class="row"]`))
 	axe(t, ctx, "waiting")
 	screenshot(t, ctx, "console")
-	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("What happened"))
+	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("Timeline"))
 	axe(t, ctx, "a card")
 	screenshot(t, ctx, "console-card")
 	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("#wanted", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
@@ -100,7 +100,7 @@ func TestConsole(t *testing.T) {
 		{ID: "regions", Widget: bridge.WidgetCheckbox, Text: "Regions", Options: []bridge.Option{{Value: "eu"}, {Value: "us"}}},
 		{ID: "replicas", Widget: bridge.WidgetNumber, Text: "Replicas"},
 	}}})
-	drive(t, ctx, "open the form", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("What happened"))
+	drive(t, ctx, "open the form", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("Timeline"))
 	axe(t, ctx, "a form")
 	screenshot(t, ctx, "console-form")
 	drive(t, ctx, "missing values are reported", press("Submit"), chromedp.WaitVisible(".problem"))
@@ -130,7 +130,7 @@ func TestConsole(t *testing.T) {
 		drive(t, ctx, page, chromedp.Navigate(r.Daemons[0].URL+"/console/#/"+page), shows(text))
 		axe(t, ctx, page)
 	}
-	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 800), chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("What happened"))
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 800), chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("Timeline"))
 	wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
 	if err != nil || wide {
 		t.Errorf("the page is wider than the screen of a phone: %v", err)
@@ -382,7 +382,7 @@ func TestConsoleOIDC(t *testing.T) {
 	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc/callback?code=good&state=x", "", nil); strings.Contains(body, "person") {
 		t.Errorf("%s", body)
 	}
-	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil); !strings.Contains(body, "not begun here") {
+	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil); !strings.Contains(body, "did not start in this browser") {
 		t.Errorf("%s", body)
 	}
 }

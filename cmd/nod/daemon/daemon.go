@@ -159,7 +159,7 @@ func (d *Daemon) tidy(ctx context.Context) {
 // reads the fingerprints of the other daemons.
 func (d *Daemon) announce(ctx context.Context) {
 	for {
-		all, err := d.store.Announce(ctx, d.now.Load().keys.fingerprint())
+		all, err := d.store.Keyring.Announce(ctx, d.now.Load().keys.fingerprint())
 		if err == nil {
 			d.announced.Store(&all)
 		}
@@ -169,7 +169,7 @@ func (d *Daemon) announce(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := d.store.Retire(last); err != nil {
+	if err := d.store.Keyring.Retire(last); err != nil {
 		d.log.Debug("cannot remove the entry of this daemon; it will expire", "error", err)
 	}
 }

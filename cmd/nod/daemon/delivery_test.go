@@ -140,6 +140,7 @@ func TestPartsOnce(t *testing.T) {
 	}
 	fault := func(f sandbox.Fault) func(*rig.Rig, string) {
 		return func(r *rig.Rig, method string) {
+			f := f // several tests use the fault
 			f.Service, f.Method, _ = strings.Cut(method, " ")
 			r.Sandbox.AddFault(f)
 		}
@@ -349,7 +350,7 @@ func TestEscalationShowsAll(t *testing.T) {
 		c.Routes["later"] = config.Route{To: []string{fmt.Sprintf("telegram:%d", sandbox.TelegramChat)}, Responders: []string{"bo"}}
 	}})
 	req := commandOf(30_000)
-	req.Timeout, req.OnTimeout = bridge.Duration(2*time.Second), bridge.OnTimeoutEscalate
+	req.Timeout, req.OnTimeout = bridge.Duration(10*time.Second), bridge.OnTimeoutEscalate
 	rec, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil {
 		t.Fatal(err)

@@ -167,17 +167,6 @@ func TestOnCallAway(t *testing.T) {
 	}
 }
 
-func TestSnoozeLabel(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 100 * time.Minute: "1h40m"} {
-		if got := (bridge.Interaction{Schedule: bridge.Schedule{
-			Snooze: bridge.Duration(d),
-		}}).SnoozeLabel(); !strings.HasSuffix(got, " in "+want) {
-			t.Errorf("%s: %s", d, got)
-		}
-	}
-}
-
 func TestQuietHours(t *testing.T) {
 	t.Parallel()
 	q := &bridge.Quiet{From: "22:00", To: "07:00", Zone: "Europe/Madrid", Risks: []string{"critical"}}

@@ -20,11 +20,11 @@ import (
 
 // build creates the generation of a config.
 func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	k, err := loadKeys(ctx, c, d.store)
+	k, err := loadKeys(ctx, c, d.store.Keyring)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.announce(ctx, c, d.store, d.log); err != nil {
+	if err := k.announce(ctx, c, d.store.Keyring, d.log); err != nil {
 		return nil, err
 	}
 	keyring, err := bridge.NewKeyring(k.token...)
@@ -83,7 +83,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
-		Proven: proven, Refused: d.guesses.failed, Doors: map[string]api.Door{"/mcp": door},
+		Proven: proven, Refused: d.guesses.failed, EntryPoints: map[string]api.EntryPoint{"/mcp": door},
 	}
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)

@@ -16,14 +16,16 @@ import (
 )
 
 // keyed returns a store and a function that loads the keys of a daemon for it.
-func keyed(t *testing.T) (*broker.Broker, func(path string) (keys, error)) {
+func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
 	t.Helper()
 	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Start(t).Client(t), Partitions: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return store, func(path string) (keys, error) { return loadKeys(t.Context(), config.Config{KeysFile: path}, store) }
+	return store.Keyring, func(path string) (keys, error) {
+		return loadKeys(t.Context(), config.Config{KeysFile: path}, store.Keyring)
+	}
 }
 
 // TestKeyFile checks that a daemon creates its keys once, in a file that no one

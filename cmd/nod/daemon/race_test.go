@@ -132,7 +132,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 			if s != "slack" { // Slack's private note comes a moment later
 				rig.Must(t, reaction, err)
 			}
-			r.Told("ana", s, reaction, "Not recorded, please press again")
+			r.Told("ana", s, reaction, "Not recorded. Click again")
 			r.Redis.Restart()
 			r.Eventually("the press is taken", func() bool {
 				if _, err := r.Sandbox.Act(r.Ctx, press); err != nil {

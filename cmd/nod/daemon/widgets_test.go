@@ -282,7 +282,7 @@ func slackForm(r *rig.Rig, a rig.Asked) {
 	opened := r.Press("ana", a.On("slack"), "Answer")
 	p := r.Sandbox.Person("ana")
 	reaction, err := p.Fill(r.Ctx, "slack", opened.Modal, everyValue...)
-	if rig.Must(r.T, reaction, err); !strings.Contains(fmt.Sprint(reaction.Errors), "form asked for: ^[a-z]+$") {
+	if rig.Must(r.T, reaction, err); !strings.Contains(fmt.Sprint(reaction.Errors), "required format: ^[a-z]+$") {
 		r.T.Fatalf("the mistake is told as %v", reaction.Errors)
 	}
 	a.Pending("slack")
@@ -303,7 +303,7 @@ func discordForm(r *rig.Rig, a rig.Asked) {
 		return rig.Must(r.T, reaction, err)
 	}
 	fill(opened.Modal, everyValue[:5]...)
-	r.Told("ana", "discord", sandbox.Reaction{}, "form asked for")
+	r.Told("ana", "discord", sandbox.Reaction{}, "required format")
 	opened = pressPrivate(r, "ana", "discord", "Continue (1 of 3)")
 	kept(r, opened.Modal, "Billing")
 	fill(opened.Modal, []string{"billing"})
@@ -339,7 +339,7 @@ func telegramForm(r *rig.Rig, a rig.Asked) {
 		answerPrompt(r, a, text)
 	}
 	typed(1, "Billing")
-	r.Eventually("the mistake is told", func() bool { return strings.Contains(rig.Chat(r, at.Channel), "form asked for: ^[a-z]+$") })
+	r.Eventually("the mistake is told", func() bool { return strings.Contains(rig.Chat(r, at.Channel), "required format: ^[a-z]+$") })
 	answerPrompt(r, a, "billing")
 	for n := 2; n <= 3; n++ {
 		typed(n, everyValue[n-1][0])

@@ -53,26 +53,56 @@ func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
 	return reaction
 }
 
-// Press presses a control. Like a person, it presses again when nod says that
-// the click was not recorded, which happens when the machine is too busy.
+// Press presses a control. Like a person, it presses again when nod gives no
+// answer or says that the click was not recorded, which happens when the
+// machine is too busy.
 func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	r.T.Helper()
 	r.Eventually(fmt.Sprintf("the card on %s says %q", at.Service, label), func() bool {
 		return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
-	before := r.unrecorded(who, at.Service)
-	reaction, err := r.Sandbox.Person(who).Press(r.Ctx, at, label)
-	for range 3 {
-		if err != nil || reaction.Toast != bridge.NoteNotRecorded {
+	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
+		return r.Sandbox.Person(who).Press(ctx, at, label)
+	})
+}
+
+// insist does something that nod must record, and does it again while nod is
+// too busy to record it. Private notes arrive later, so that they are answered
+// in the background.
+func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reaction, error)) sandbox.Reaction {
+	r.T.Helper()
+	seen := r.unrecorded(who, service)
+	reaction, err := do(r.Ctx)
+	for range 5 {
+		if err != nil || !tooBusy(reaction) {
 			break
 		}
-		reaction, err = r.Sandbox.Person(who).Press(r.Ctx, at, label)
+		before := reaction
+		if reaction, err = do(r.Ctx); err != nil { // a late answer has closed the card
+			before.Warning = ""
+			return before
+		}
 	}
 	Must(r.T, reaction, err)
-	if at.Service != "telegram" { // whose toast comes with the press
-		r.pressAgain(who, at, label, before)
+	if service == "telegram" { // whose toast comes with the press
+		return reaction
 	}
+	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
+	var wg sync.WaitGroup
+	r.T.Cleanup(func() { cancel(); wg.Wait() })
+	wg.Go(func() {
+		for r.Sandbox.Wait(ctx, func() bool { return r.unrecorded(who, service) > seen }) == nil {
+			seen++
+			_, _ = do(ctx)
+		}
+	})
 	return reaction
+}
+
+// tooBusy reports whether nod did not answer in time, or could not record it.
+func tooBusy(reaction sandbox.Reaction) bool {
+	return strings.Contains(reaction.Warning, "no answer within") ||
+		strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
 }
 
 // unrecorded counts how often a person was told to press again.
@@ -86,35 +116,30 @@ func (r *Rig) unrecorded(who, service string) int {
 	return n
 }
 
-// pressAgain presses once more, in the background, for each new note that says
-// so.
-func (r *Rig) pressAgain(who string, at sandbox.Place, label string, seen int) {
-	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
-	var wg sync.WaitGroup
-	r.T.Cleanup(func() { cancel(); wg.Wait() })
-	wg.Go(func() {
-		for r.Sandbox.Wait(ctx, func() bool { return r.unrecorded(who, at.Service) > seen }) == nil {
-			seen++
-			_, _ = r.Sandbox.Person(who).Press(ctx, at, label)
-		}
-	})
-}
-
 // Typed answers a free text in the way of the service: a modal, or a reply.
 func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	reaction := r.Press(who, at, label)
 	p := r.Sandbox.Person(who)
-	if at.Service != "telegram" {
-		reaction, err := p.Fill(r.Ctx, at.Service, reaction.Modal, []string{text})
-		return Must(r.T, reaction, err)
+	if at.Service == "telegram" {
+		reaction := r.Press(who, at, label)
+		r.Eventually("the prompt is there", func() bool {
+			var err error
+			reaction, err = p.Reply(r.Ctx, at.Channel, text)
+			return err == nil
+		})
+		return reaction
 	}
-	r.Eventually("the prompt is there", func() bool {
-		var err error
-		reaction, err = p.Reply(r.Ctx, at.Channel, text)
-		return err == nil
+	opened := r.Press(who, at, label)
+	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
+		reaction, err := p.Fill(ctx, at.Service, opened.Modal, []string{text})
+		if err != nil || !tooBusy(reaction) || reaction.Warning == "" {
+			return reaction, err
+		}
+		if again, err := p.Press(ctx, at, label); err == nil { // the modal is gone
+			opened = again
+		}
+		return reaction, nil
 	})
-	return reaction
 }
 
 // Choose answers one question with options in the way of the service.

@@ -1,6 +1,6 @@
-// Command prose reports wording that the writing guide rejects: in comments
-// and strings of source code, and in the text of documents. It takes files and
-// folders, and exits with 1 if it finds more than it is told to accept.
+// Command prose reports wording that the writing guide rejects, in comments and
+// strings of source code and in the text of documents. It takes files and
+// directories, and exits with 1 if it finds more hits than allowed.
 package main
 
 import (
@@ -110,7 +110,8 @@ func readAllowList(path string) ([]*accepted, error) {
 	return out, nil
 }
 
-// Folders that hold nothing people read, or nothing of this project.
+// skippedFolders are directories without text for people, or without files of
+// this project.
 var skippedFolders = []string{".git", "node_modules", "testdata", "dist", "bin", "images", "pages", "prose"}
 
 func check(roots []string, allowed []*accepted) ([]hit, error) {

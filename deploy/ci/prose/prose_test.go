@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRun checks what is reported, where, and with which exit code.
+// TestRun checks the hits, their locations and the exit code.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -53,7 +53,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRulesHaveNames checks that rules can be named in an allow list.
+// TestRulesHaveNames checks that every rule has a name that an allow list can
+// use.
 func TestRulesHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

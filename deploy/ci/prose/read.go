@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// passage is a run of prose: a paragraph, a comment block, a string.
+// passage is a piece of prose: a paragraph, a comment block or a string.
 type passage struct {
 	kind  int
 	text  string
@@ -25,7 +25,7 @@ func (p *passage) add(text string, line int) {
 	p.text += text
 }
 
-// lineAt returns the line of the file that an offset of the text is on.
+// lineAt returns the line of the file at an offset of the text.
 func (p *passage) lineAt(offset int) int {
 	line := 0
 	for n, at := range p.at {
@@ -36,8 +36,8 @@ func (p *passage) lineAt(offset int) int {
 	return line
 }
 
-// readerOf returns what reads the prose of a file. It returns nil if the file
-// has none.
+// readerOf returns the function that reads the prose of a file, or nil if the
+// file has none.
 func readerOf(name string) func(string) []*passage {
 	switch path.Ext(name) {
 	case ".go":
@@ -126,7 +126,7 @@ func readComments(source, mark string) []*passage {
 	return out
 }
 
-// Parts of Markdown that are not prose, or only mark it up.
+// Parts of Markdown that are not prose, or that format it.
 var (
 	inlineCode = regexp.MustCompile("``[^`]*``|`[^`]*`")
 	link       = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
@@ -134,8 +134,8 @@ var (
 	tableRule  = regexp.MustCompile(`^[|\s:-]+$`)
 )
 
-// readMarkdown returns headings, paragraphs, list items and table rows; no
-// code.
+// readMarkdown returns headings, paragraphs, list items and table rows. It
+// omits code.
 func readMarkdown(source string) []*passage {
 	var out []*passage
 	var block *passage

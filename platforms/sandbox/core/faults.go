@@ -36,6 +36,7 @@ type Fault struct {
 	//   - no_permission: the bot may not post in the channels
 	//   - truncate: long texts and files lose their second half
 	//   - strip: messages lose their rich text or file
+	//   - privacy_off: the bot receives every message of its groups
 	//   - skew: the service's clock is ahead by Delay
 	Kind       string        `json:"kind"`
 	Count      int           `json:"count,omitempty"`       // number of times it applies; zero means until removed

@@ -10,17 +10,6 @@ import (
 // applicationsAPI has the routes of the application and of its bot user.
 type applicationsAPI struct{ *guild }
 
-func (api applicationsAPI) gateway(c *call) (int, any, *failure) {
-	left := 999
-	if c.spent {
-		left = 3
-	}
-	return 200, raw.Object{
-		"url": "ws://" + c.Host + "/discord/gateway", "shards": 1,
-		"session_start_limit": raw.Object{"total": 1000, "remaining": left, "reset_after": 86400000, "max_concurrency": 1},
-	}, nil
-}
-
 func (api applicationsAPI) me(*call) (int, any, *failure) { return 200, botJSON(), nil }
 
 func (api applicationsAPI) application(c *call) (int, any, *failure) {

@@ -46,6 +46,8 @@ func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction,
 		return cl.modalSubmit(m, a)
 	case "command":
 		return cl.command(m, a)
+	case "thread":
+		return nil, nil, cl.moderate(a)
 	case "embeds":
 		cl.preferEmbeds(m, a.Text != "off")
 		return nil, nil, nil

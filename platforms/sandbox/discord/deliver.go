@@ -40,12 +40,16 @@ func (cl client) deliver(ctx context.Context, payload raw.Object, i *interaction
 	}
 }
 
-// overGateway sends an interaction to every session of the shard.
+// overGateway sends an interaction to every session of the shard. A session
+// without a connection gets it when the bot resumes.
 func (cl client) overGateway(ctx context.Context, payload raw.Object, _ *interaction) error {
 	cl.Lock()
 	defer cl.Unlock()
 	sessions := cl.gateway.connected()
 	if len(sessions) == 0 {
+		for _, s := range cl.gateway.sessions {
+			s.send(ctx, "INTERACTION_CREATE", payload)
+		}
 		return core.ErrNoReceiver
 	}
 	for _, s := range sessions {

@@ -44,6 +44,10 @@ type Options struct {
 	URL         string
 	ResponseTTL time.Duration // time limit for the first response; zero means 3 seconds
 	Heartbeat   time.Duration // interval of the gateway; zero means the real 41.25 seconds
+	// Starts is the number of gateway sessions that a bot may start in the period
+	// StartsPer before its token is reset. Zero means the real 1000 in 24 hours.
+	Starts    int
+	StartsPer time.Duration
 }
 
 // Emulator is one Discord guild with one application. It is safe for concurrent
@@ -62,6 +66,12 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 	}
 	if o.ResponseTTL == 0 {
 		o.ResponseTTL = defaultResponseTTL
+	}
+	if o.Starts == 0 {
+		o.Starts = defaultStarts
+	}
+	if o.StartsPer == 0 {
+		o.StartsPer = defaultStartsPer
 	}
 	g := newGuild(core.NewBase(h, Name, members), o)
 	gw := &gateway{guild: g, sessions: map[string]*session{}}
@@ -82,7 +92,7 @@ func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
 
 // Act implements core.Service. Members click buttons, choose from selects,
-// submit and close modals, send commands, and hide embeds.
+// submit and close modals, send commands, moderate threads, and hide embeds.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {

@@ -37,6 +37,8 @@ var (
 	emptyMessage       = &failure{400, 50006, "Cannot send an empty message", nil}
 	cannotSend         = &failure{400, 50007, "Cannot send messages to this user", nil}
 	notAllowed         = &failure{403, 50013, "Missing Permissions", nil}
+	threadArchived     = &failure{400, 50083, "Thread is archived", nil}
+	threadLocked       = &failure{400, 160005, "Thread is locked", nil}
 	badToken           = &failure{401, 50027, "Invalid Webhook Token", nil}
 	hasThread          = &failure{400, 160004, "A thread has already been created for this message", nil}
 	internalError      = &failure{500, 0, "500: Internal Server Error", nil}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,15 @@ const (
 type gateway struct {
 	*guild
 	sessions map[string]*session
+	url      string // to resume at; the address at which the last connection came
+}
+
+// revoked reports whether the token of the bot is refused.
+func (g *guild) revoked() bool {
+	g.Lock()
+	reset := g.starts.reset
+	g.Unlock()
+	return reset || g.Has("revoke")
 }
 
 // session is a gateway session. It outlives its connection, so that a bot can
@@ -79,10 +89,15 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 	if wsjson.Write(ctx, conn, raw.Object{"op": opHello, "d": hello}) != nil {
 		return
 	}
+	gw.Lock()
+	gw.url = "ws://" + r.Host + "/discord/gateway"
+	gw.Unlock()
 	var s *session
+	ended := websocket.StatusCode(-1)
 	for {
 		var f frame
-		if wsjson.Read(ctx, conn, &f) != nil {
+		if err := wsjson.Read(ctx, conn, &f); err != nil {
+			ended = websocket.CloseStatus(err)
 			break
 		}
 		if f.Op == opHeartbeat {
@@ -99,17 +114,21 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 		s = next
 	}
 	if s != nil {
-		gw.left(s, conn)
+		gw.left(s, conn, ended)
 	}
 }
 
-// left removes an ended connection from its session.
-func (gw *gateway) left(s *session, conn *websocket.Conn) {
+// left removes an ended connection from its session. A bot that closes it with
+// 1000 or 1001 ends the session.
+func (gw *gateway) left(s *session, conn *websocket.Conn, ended websocket.StatusCode) {
 	gw.Lock()
 	defer gw.Unlock()
 	s.mu.Lock()
-	if s.conn == conn {
+	if s.conn == conn { // otherwise, the service closed it
 		s.conn = nil
+		if ended == websocket.StatusNormalClosure || ended == websocket.StatusGoingAway {
+			delete(gw.sessions, s.id)
+		}
 	}
 	s.mu.Unlock()
 	gw.Touch()
@@ -132,14 +151,14 @@ func (gw *gateway) frame(
 	if json.Unmarshal(f.D, &d) != nil {
 		return nil, closeDecode
 	}
-	if d.Token != Token && d.Token != "Bot "+Token || gw.Has("revoke") {
+	if d.Token != Token && d.Token != "Bot "+Token || gw.revoked() {
 		return nil, closeAuthentication
 	}
 	if f.Op == opIdentify {
 		if s != nil {
 			return nil, closeAlreadyVerified
 		}
-		return gw.identify(conn, d.Intents), 0
+		return gw.identify(ctx, conn, d.Intents)
 	}
 	if old := gw.resume(ctx, conn, d.SessionID, d.Seq); old != nil {
 		return old, 0
@@ -171,11 +190,27 @@ func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, 
 	return old
 }
 
-func (gw *gateway) identify(conn *websocket.Conn, intents int) *session {
+// identify starts a session. Starts that follow each other too fast get Invalid
+// Session, and too many in a day cost the bot its token.
+func (gw *gateway) identify(
+	ctx context.Context, conn *websocket.Conn, intents int,
+) (*session, websocket.StatusCode) {
+	gw.Lock()
+	wait := gw.Limits.Take("discord identify", startRate.perSecond, startRate.burst)
+	kept := wait > 0 || gw.started()
+	gw.Touch()
+	gw.Unlock()
+	switch {
+	case wait > 0:
+		_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // it may be gone
+		return nil, 0
+	case !kept:
+		return nil, closeAuthentication
+	}
 	s := &session{id: uuid.NewString(), intents: intents, conn: conn}
 	s.send(gw.Context(), "READY", raw.Object{
 		"v": 10, "user": botJSON(), "guilds": []any{raw.Object{"id": Guild, "unavailable": true}}, "session_id": s.id,
-		"resume_gateway_url": "", "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
+		"resume_gateway_url": gw.url, "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
 		"shard": []int{0, 1},
 	})
 	gw.Lock()
@@ -185,7 +220,7 @@ func (gw *gateway) identify(conn *websocket.Conn, intents int) *session {
 		s.send(gw.Context(), "GUILD_CREATE", gw.guildJSON())
 	}
 	gw.Touch()
-	return s
+	return s, 0
 }
 
 // guildJSON returns the guild in the format of GUILD_CREATE. The caller holds
@@ -254,15 +289,22 @@ func (gw *gateway) connected() []*session {
 	return out
 }
 
+// unresumable are the close codes that end a session.
+var unresumable = []int{4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
+
 // disconnect closes every gateway connection with a code. Zero asks the bot to
 // reconnect.
 func (gw *gateway) disconnect(ctx context.Context, code int) {
 	gw.Lock()
 	sessions := gw.connected()
+	if slices.Contains(unresumable, code) {
+		clear(gw.sessions)
+	}
 	gw.Unlock()
 	for _, s := range sessions {
 		s.mu.Lock()
 		conn := s.conn
+		s.conn = nil
 		s.mu.Unlock()
 		if conn == nil {
 			continue

@@ -26,6 +26,7 @@ type guild struct {
 	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
 	commands     map[string]raw.Object   // by name
+	starts       starts
 	lastID       int64
 }
 
@@ -39,6 +40,7 @@ const (
 type channel struct {
 	core.Chat
 	Kind int
+	threadState
 }
 
 // modal is an open modal.
@@ -66,7 +68,7 @@ func newGuild(b *core.Base, o Options) *guild {
 }
 
 func (g *guild) add(id, name string, kind int) *channel {
-	g.channels[id] = &channel{core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), kind}
+	g.channels[id] = &channel{Chat: core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), Kind: kind}
 	return g.channels[id]
 }
 
@@ -102,10 +104,7 @@ func (ch *channel) json() raw.Object {
 	}
 	if ch.Parent != "" {
 		o["parent_id"] = ch.Parent
-		o["thread_metadata"] = raw.Object{
-			"archived": false, "auto_archive_duration": 1440, "locked": false,
-			"archive_timestamp": time.Now().UTC().Format(time.RFC3339),
-		}
+		o["thread_metadata"] = ch.threadJSON()
 	}
 	return o
 }
@@ -131,18 +130,26 @@ type State struct {
 	Channels    []core.ChatState `json:"channels"`
 	Modals      []core.ViewState `json:"modals"`
 	NoEmbeds    []string         `json:"no_embeds"` // users whose client shows no embeds
+	Archived    []string         `json:"archived"`  // IDs of archived threads
+	Starts      int              `json:"starts"`    // gateway sessions that the bot started in the current period
+	TokenReset  bool             `json:"token_reset"`
 }
 
 // State returns a copy of the guild. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
 		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},
-		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)),
+		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)), Archived: []string{},
+		Starts: e.starts.used, TokenReset: e.starts.reset,
 	}
 	for _, c := range e.channels {
+		if c.archived() {
+			st.Archived = append(st.Archived, c.ID)
+		}
 		st.Channels = append(st.Channels, c.State())
 	}
 	slices.SortFunc(st.Channels, core.ByID)
+	slices.Sort(st.Archived)
 	for _, m := range e.modals {
 		st.Modals = append(st.Modals, core.ViewState{ID: m.ID, User: m.User, View: raw.Copy(m.Data)})
 	}

@@ -67,6 +67,9 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	if time.Since(i.Created) > api.opts.ResponseTTL {
 		return unknownInteraction
 	}
+	if api.channels[i.Channel] == nil { // a thread that was deleted
+		return unknownChannel
+	}
 	kind, _ := raw.Number(in.args, "type")
 	in.args = raw.Sub(in.args, "data")
 	var bad *failure
@@ -157,6 +160,9 @@ func (api interactionsAPI) live(c *call) (*interaction, *failure) {
 	i := api.interactions[c.PathValue("token")]
 	if i == nil || c.PathValue("app") != Application || time.Since(i.Created) > tokenTTL || !i.done {
 		return nil, badToken
+	}
+	if api.channels[i.Channel] == nil {
+		return nil, unknownChannel
 	}
 	return i, nil
 }

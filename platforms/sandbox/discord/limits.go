@@ -54,6 +54,8 @@ const (
 
 	// events/gateway
 	defaultHeartbeat = 41250 * time.Millisecond
+	defaultStarts    = 1000 // gateway sessions
+	defaultStartsPer = 24 * time.Hour
 	maxFrame         = 4096 // bytes; larger payloads end with 4002
 	replayed         = 500  // events kept for a resume; no figure is published
 )
@@ -64,5 +66,6 @@ type rate struct{ perSecond, burst float64 }
 
 var (
 	globalRate = rate{50, 50}
-	routeRate  = rate{1, 5} // of a route and a channel; Discord sends it in headers
+	routeRate  = rate{1, 5}   // of a route and a channel; Discord sends it in headers
+	startRate  = rate{0.2, 1} // of gateway sessions; max_concurrency in 5 seconds
 )

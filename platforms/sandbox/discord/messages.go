@@ -41,6 +41,9 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 	if bad := api.mayPost(ch, c); bad != nil {
 		return 0, nil, bad
 	}
+	if ch.locked {
+		return 0, nil, threadLocked
+	}
 	if bad := api.apply(ch, m, c.sent(), false); bad != nil {
 		return 0, nil, bad
 	}
@@ -49,6 +52,7 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 		m["nonce"] = c.args["nonce"]
 	}
 	ch.Add(m)
+	ch.reopen()
 	api.Touch()
 	api.gw.dispatch("MESSAGE_CREATE", raw.Object{"guild_id": Guild}, m)
 	return 200, raw.Clone(m), nil
@@ -94,6 +98,9 @@ func (api messagesAPI) edit(c *call) (int, any, *failure) {
 	if !api.may(ch, "VIEW_CHANNEL") {
 		return 0, nil, noAccess
 	}
+	if ch.archived() {
+		return 0, nil, threadArchived
+	}
 	if bad := api.apply(ch, m, c.sent(), true); bad != nil {
 		return 0, nil, bad
 	}
@@ -108,28 +115,4 @@ func (api messagesAPI) delete(c *call) (int, any, *failure) {
 	ch.Remove(raw.Str(m, "id"))
 	api.Touch()
 	return 204, nil, nil
-}
-
-// createThread starts a thread. The thread has the ID of its message.
-func (api messagesAPI) createThread(c *call) (int, any, *failure) {
-	ch, m, bad := api.locate(c)
-	if bad != nil {
-		return 0, nil, bad
-	}
-	if !api.may(ch, "CREATE_PUBLIC_THREADS") {
-		return 0, nil, notAllowed
-	}
-	name := raw.Str(c.args, "name")
-	if l := raw.Runes(name); l < 1 || l > maxThreadName {
-		return 0, nil, badLength("name", 1, maxThreadName)
-	}
-	id := raw.Str(m, "id")
-	if api.channels[id] != nil {
-		return 0, nil, hasThread
-	}
-	t := api.add(id, name, thread)
-	t.Parent = ch.ID
-	m["thread"] = t.json()
-	api.Touch()
-	return 201, t.json(), nil
 }

@@ -69,6 +69,7 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
 		{"GET /guilds/{guild}", true, guilds.getGuild},
 		{"GET /channels/{channel}", true, guilds.getChannel},
+		{"PATCH /channels/{channel}", true, messages.modify},
 		{"GET /channels/{channel}/messages", true, messages.list},
 		{"POST /channels/{channel}/messages", true, messages.create},
 		{"GET " + ofMessage, true, messages.get},
@@ -105,7 +106,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	if rw = api.Misbehave(rw, r, rt.pattern, limited); rw == nil {
 		return
 	}
-	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.Has("revoke")) {
+	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {
 		raw.Write(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
 		return
 	}

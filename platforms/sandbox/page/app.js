@@ -59,7 +59,7 @@ function draw(id) {
   const messages = panel.querySelector(".messages");
   const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 80;
   const threads = state[id].channels ? state[id].channels.filter((c) => c.parent === chat.id) : [];
-  if (drawMessages(id + "/messages", [chat, threads, person.key], messages, () => service.timeline(state, chat, person, redraw)) && atEnd) {
+  if (drawMessages(id + "/messages", [chat, threads, state[id].archived, person.key], messages, () => service.timeline(state, chat, person, redraw)) && atEnd) {
     messages.scrollTop = messages.scrollHeight;
     if (!panel.classList.contains("shown")) document.querySelector(`#tabs [data-service=${id}]`).classList.add("news");
   }

@@ -189,7 +189,8 @@ export function timeline(state, channel, me) {
   const all = [];
   const embeds = showsEmbeds(state, me);
   for (const c of [channel, ...state.discord.channels.filter((t) => t.parent === channel.id)]) {
-    const thread = c === channel ? "" : c.name;
+    const archived = (state.discord.archived || []).includes(c.id);
+    const thread = c === channel ? "" : c.name + (archived ? " (archived)" : "");
     all.push(...c.messages.map((m) => [m, false, thread]));
     all.push(...(c.private || []).filter((p) => p.user === me.discord).map((p) => [p.message, true, thread]));
   }

@@ -10,8 +10,9 @@ function spans(text, entities = []) {
     const on = entities.filter((e) => e.offset <= from && e.offset + e.length >= at[n + 1]);
     let node = text.slice(from, at[n + 1]);
     for (const e of on) {
-      const tag = { bold: "b", italic: "i", strikethrough: "s", underline: "u", code: "code", pre: "pre", blockquote: "blockquote", text_mention: "em" }[e.type];
+      const tag = { bold: "b", italic: "i", strikethrough: "s", underline: "u", code: "code", pre: "pre", blockquote: "blockquote", text_mention: "em", mention: "em", bot_command: "em" }[e.type];
       if (e.type === "text_link") node = link(e.url, node);
+      else if (e.type === "url") node = link(/^https?:/i.test(node) ? node : "http://" + node, node);
       else if (tag) node = h(tag, {}, node);
     }
     return node;
@@ -41,6 +42,7 @@ function message(m, channel, me, redraw) {
         m.reply_to_message && h("div", { class: "quoted" }, (m.reply_to_message.text || m.reply_to_message.caption || "file").slice(0, 60)),
         m.document && h("a", { class: "file", href: m.document.url, target: "_blank" }, "📄 " + m.document.file_name),
         h("div", { class: "rich" }, spans(m.text || m.caption || "", m.entities)),
+        m.preview && h("div", { class: "quoted" }, "preview of " + m.preview),
         h("div", { class: "meta" }, h("button", { class: "reply", onclick: () => { keep("telegram/to/" + channel.id, m.message_id); redraw(); } }, "reply"), m.edit_date && !own ? "edited " : "", clock(m.date))),
       keyboard(m, channel, me)));
 }

@@ -97,6 +97,7 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("X-OAuth-Scopes", api.scopes())
 	api.damage(name, args)
 	api.Lock()
+	api.host = r.Host
 	answer := m.call(r, args)
 	api.Unlock()
 	if answer["ok"] == nil {

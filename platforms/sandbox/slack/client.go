@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	if element == nil {
 		return nil, cl.Errorf("no control %q on message %s", a.Control, a.Message)
 	}
-	values, err := inputState(raw.Objects(msg, "blocks"), a.Values)
+	values, err := inputState(raw.Objects(msg, "blocks"), cl.inputs(m, a, raw.Objects(msg, "blocks")))
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +79,37 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	}, nil
 }
 
+// enter fills inputs of a message. The app learns of it with the next click.
+func (cl client) enter(m core.Account, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	defer cl.Unlock()
+	c := cl.channels[a.Channel]
+	if c == nil || c.Message(a.Message) == nil {
+		return core.Reaction{}, cl.Errorf("no message %q in %q", a.Message, a.Channel)
+	}
+	if _, err := inputState(raw.Objects(c.Message(a.Message), "blocks"), a.Values); err != nil {
+		return core.Reaction{}, err
+	}
+	for id, v := range a.Values {
+		cl.entered[input{m.ID, a.Channel, a.Message, id}] = v
+	}
+	return core.Reaction{OK: true}, nil
+}
+
+// inputs returns what a member has entered in a message: with this action, or
+// before it in blocks that still have the same ID.
+func (cl client) inputs(m core.Account, a core.Action, blocks []raw.Object) map[string][]string {
+	all := map[string][]string{}
+	for _, b := range blocks {
+		id := raw.Str(b, "block_id")
+		if v, ok := cl.entered[input{m.ID, a.Channel, a.Message, id}]; ok {
+			all[id] = v
+		}
+	}
+	maps.Copy(all, a.Values)
+	return all
+}
+
 func findElement(blocks []raw.Object, actionID string) (block, element raw.Object) {
 	for _, block := range blocks {
 		for _, o := range raw.Objects(block, "elements") {
@@ -87,6 +119,18 @@ func findElement(blocks []raw.Object, actionID string) (block, element raw.Objec
 		}
 	}
 	return nil, nil
+}
+
+// remove deletes a message, as an administrator of the workspace can.
+func (cl client) remove(a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	defer cl.Unlock()
+	c := cl.channels[a.Channel]
+	if c == nil || c.Find(a.Message) < 0 {
+		return core.Reaction{}, cl.Errorf("no message %q in %q", a.Message, a.Channel)
+	}
+	cl.workspace.remove(c, a.Message)
+	return core.Reaction{OK: true}, nil
 }
 
 func (cl client) close(a core.Action) (core.Reaction, error) {
@@ -105,7 +149,7 @@ func (cl client) command(ctx context.Context, m core.Account, a core.Action) (co
 	name, text, _ := strings.Cut(a.Text, " ")
 	cl.Lock()
 	c := cl.channels[a.Channel]
-	trigger := cl.trigger(m.ID)
+	trigger, url := cl.trigger(m.ID), cl.newURL(m.ID, a.Channel, "")
 	cl.Unlock()
 	if c == nil || !strings.HasPrefix(name, "/") {
 		return core.Reaction{}, cl.Errorf("no command %q in %q", a.Text, a.Channel)
@@ -113,7 +157,7 @@ func (cl client) command(ctx context.Context, m core.Account, a core.Action) (co
 	body, err := cl.delivery.deliver(ctx, raw.Object{
 		"token": "deprecated", "team_id": team, "team_domain": "sandbox", "channel_id": c.ID, "channel_name": c.Name,
 		"user_id": m.ID, "user_name": m.Key, "command": name, "text": text, "api_app_id": app,
-		"is_enterprise_install": "false", "response_url": "/slack/response/none", "trigger_id": trigger,
+		"is_enterprise_install": "false", "response_url": url, "trigger_id": trigger,
 	})
 	if err != nil {
 		return core.Reaction{Warning: name + " failed: " + err.Error()}, nil
@@ -124,8 +168,11 @@ func (cl client) command(ctx context.Context, m core.Account, a core.Action) (co
 	}
 	cl.Lock()
 	defer cl.Unlock()
-	if raw.Str(answer, "text") != "" {
-		msg := raw.Object{"ts": cl.stamp(), "user": BotUser, "type": "message", "text": raw.Str(answer, "text")}
+	if raw.Str(answer, "text") != "" || len(raw.List(answer, "blocks")) > 0 {
+		msg := raw.Object{"ts": cl.stamp(), "user": BotUser, "type": "message"}
+		if bad := content(answer, msg); bad != nil {
+			return core.Reaction{Warning: name + " failed with the error \"" + raw.Str(bad, "error") + "\""}, nil
+		}
 		if raw.Str(answer, "response_type") == "in_channel" {
 			c.Add(msg)
 		} else {

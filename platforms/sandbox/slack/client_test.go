@@ -191,3 +191,40 @@ func TestPick(t *testing.T) {
 		t.Error("picked an option that is not there")
 	}
 }
+
+// TestEnteredValues checks that a client keeps what a member entered in a
+// message while its block has the same ID, and forgets it otherwise.
+func TestEnteredValues(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slack.Options{}, false)
+	sent := make(chan json.RawMessage, 9)
+	d.connect(func(_ socketmode.EventType, payload json.RawMessage) any { sent <- payload; return nil })
+	blocks := func(id string) slackgo.MsgOption {
+		choose := input(id, slackgo.NewRadioButtonsBlockElement("v", options("0", "1")...))
+		return slackgo.MsgOptionBlocks(choose, slackgo.NewActionBlock("acts", button("go", "Go")))
+	}
+	at := d.post(blocks("q"))
+	act := core.Action{Service: slack.Name, As: "ana", Do: "enter", Channel: at.Channel, Message: at.Message}
+	act.Values = map[string][]string{"q": {"1"}}
+	d.act(act)
+	chosen := func(id string) string {
+		t.Helper()
+		if _, _, _, err := d.api.UpdateMessageContext(t.Context(), at.Channel, at.Message, blocks(id)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := core.Press(t.Context(), d.e, "ana", at, "Go"); err != nil {
+			t.Fatal(err)
+		}
+		var in slackgo.InteractionCallback
+		if err := json.Unmarshal(<-sent, &in); err != nil {
+			t.Fatal(err)
+		}
+		return in.BlockActionState.Values[id]["v"].SelectedOption.Value
+	}
+	if got := chosen("q"); got != "1" {
+		t.Errorf("after a redraw with the same block ID, %q is chosen", got)
+	}
+	if got := chosen("other"); got != "" {
+		t.Errorf("after a redraw with another block ID, %q is chosen", got)
+	}
+}

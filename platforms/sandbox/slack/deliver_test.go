@@ -89,7 +89,7 @@ func TestResponseURLs(t *testing.T) {
 		t.Fatal(err)
 	}
 	respond := func(body string) int {
-		resp, err := http.Post(d.url+in.ResponseURL, "application/json", strings.NewReader(body))
+		resp, err := http.Post(in.ResponseURL, "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
@@ -54,18 +55,33 @@ func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
 	if bad := content(a, m); bad != nil {
 		return bad
 	}
-	if parent := raw.Str(a, "thread_ts"); parent != "" {
-		if c.Find(parent) < 0 {
-			return failure("cannot_reply_to_message")
-		}
-		m["thread_ts"] = parent
-		if a["reply_broadcast"] == true {
-			m["subtype"] = "thread_broadcast"
-		}
+	if bad := api.reply(c, a, m); bad != nil {
+		return bad
 	}
 	c.Add(m)
 	api.Touch()
 	return raw.Object{"channel": c.ID, "ts": m["ts"], "message": raw.Copy(m)}
+}
+
+// reply puts a message into the thread that a call names. A root that was
+// deleted has no thread: Slack then posts the message to the channel.
+func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
+	parent := raw.Str(a, "thread_ts")
+	switch {
+	case parent == "":
+		return nil
+	case slices.Contains(api.Named("thread_locked"), c.ID):
+		return failure("restricted_action_thread_locked")
+	case c.Find(parent) < 0 && api.deleted[c.ID+" "+parent]:
+		return nil
+	case c.Find(parent) < 0:
+		return failure("cannot_reply_to_message")
+	}
+	m["thread_ts"] = parent
+	if a["reply_broadcast"] == true {
+		m["subtype"] = "thread_broadcast"
+	}
+	return nil
 }
 
 func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
@@ -79,7 +95,7 @@ func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
 	}
 	m := raw.Copy(c.Messages[n])
 	if raw.Str(m, "user") != BotUser {
-		return failure("cant_update_message")
+		return failure("cant_update_message") // also the tombstone of a deleted message
 	}
 	if raw.Runes(raw.Str(a, "text")) > maxUpdateText {
 		return failure("msg_too_long")
@@ -108,8 +124,7 @@ func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
 	if c.Find(raw.Str(a, "ts")) < 0 {
 		return failure("message_not_found")
 	}
-	c.Remove(raw.Str(a, "ts"))
-	api.Touch()
+	api.remove(c, raw.Str(a, "ts"))
 	return raw.Object{"channel": c.ID, "ts": a["ts"]}
 }
 
@@ -118,7 +133,8 @@ func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
 	if c == nil {
 		return failure("channel_not_found")
 	}
-	if _, known := api.ByID(raw.Str(a, "user")); !known {
+	_, known := api.ByID(raw.Str(a, "user"))
+	if !known || slices.Contains(api.Named("not_member"), raw.Str(a, "user")) {
 		return failure("user_not_in_channel")
 	}
 	m := raw.Object{"ts": api.stamp(), "user": BotUser}

@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -35,10 +36,10 @@ func TestMessages(t *testing.T) {
 	if err != nil || len(h.Messages) != 2 || h.Messages[0].Text != "reply" || h.Messages[1].Text != "second" {
 		t.Errorf("history %v %v", h, err)
 	}
-	if _, _, err := d.api.DeleteMessageContext(ctx, at.Channel, at.Message); err != nil {
+	if _, _, err := d.api.DeleteMessageContext(ctx, reply.Channel, reply.Message); err != nil {
 		t.Error(err)
 	}
-	if m := d.e.Message(at.Channel, at.Message); m != nil {
+	if m := d.e.Message(reply.Channel, reply.Message); m != nil {
 		t.Errorf("still there: %v", m)
 	}
 }
@@ -90,12 +91,53 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", private("C0NONE", ana, text))
 	d.refused("user_not_in_channel", private(slack.Channel, "U0NONE", text))
 	d.refused("no_text", private(slack.Channel, ana))
+	d.fault(core.Fault{Kind: "not_member", Method: bo})
+	d.refused("user_not_in_channel", private(slack.Channel, bo, text))
 	if err := private(slack.Channel, ana, slackgo.MsgOptionText("for Ana", false)); err != nil ||
 		len(d.e.Notes("ana")) != 1 || d.e.Notes("bo") != nil {
 		t.Errorf("ephemeral: %v, notes %q and %q", err, d.e.Notes("ana"), d.e.Notes("bo"))
 	}
 	_, err := d.api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{ChannelID: "C0NONE"})
 	d.refused("channel_not_found", err)
+}
+
+// TestThreads checks what becomes of replies when the root of their thread was
+// deleted, or the thread is locked.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slack.Options{}, false)
+	text := slackgo.MsgOptionText("x", false)
+	reply := func(to core.Place) string {
+		t.Helper()
+		_, _, m, err := d.api.PostMessageWithResponseContext(t.Context(), to.Channel, text, slackgo.MsgOptionTS(to.Message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.ThreadTimestamp
+	}
+	remove := func(at core.Place) {
+		t.Helper()
+		d.act(core.Action{Service: slack.Name, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message})
+	}
+	lone, root := d.post(text), d.post(text)
+	remove(lone)
+	if got := reply(lone); got != "" || d.e.Message(lone.Channel, lone.Message) != nil {
+		t.Errorf("a reply to a deleted message is in the thread %q", got)
+	}
+	reply(root)
+	remove(root)
+	if got := reply(root); got != root.Message {
+		t.Errorf("a reply to a deleted root with replies is in the thread %q", got)
+	}
+	if m := d.e.Message(root.Channel, root.Message); m["subtype"] != "tombstone" {
+		t.Errorf("the deleted root is %v", m)
+	}
+	_, _, _, err := d.api.UpdateMessageContext(t.Context(), root.Channel, root.Message, text)
+	d.refused("cant_update_message", err)
+	d.fault(core.Fault{Kind: "thread_locked", Method: slack.Channel})
+	_, _, err = d.api.PostMessageContext(t.Context(), root.Channel, text, slackgo.MsgOptionTS(root.Message))
+	d.refused("restricted_action_thread_locked", err)
+	d.post(text)
 }
 
 // TestPeople checks the methods that look people and channels up.
@@ -138,6 +180,21 @@ func TestPeople(t *testing.T) {
 	d.refused("user_not_found", err)
 	_, err = d.api.GetConversationInfoContext(ctx, &slackgo.GetConversationInfoInput{ChannelID: "C0NONE"})
 	d.refused("channel_not_found", err)
+}
+
+// TestGridAccounts checks direct messages to an account of an Enterprise Grid,
+// whose ID begins with W.
+func TestGridAccounts(t *testing.T) {
+	t.Parallel()
+	hub := core.NewHub(true)
+	e := slack.New(hub, []core.Account{{Key: "wim", Name: "Wim", ID: "W0WIM00001"}}, slack.Options{})
+	server := httptest.NewServer(e)
+	t.Cleanup(func() { hub.Close(); server.Close() })
+	api := bot(server.URL, slack.BotToken, "")
+	channel, ts, err := api.PostMessageContext(t.Context(), "W0WIM00001", slackgo.MsgOptionText("hello", false))
+	if err != nil || channel != "D0WIM00001" || e.Message(channel, ts) == nil {
+		t.Errorf("it went to %s: %v", channel, err)
+	}
 }
 
 // TestAuthorization checks which token each method takes, and what scopes the

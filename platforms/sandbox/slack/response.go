@@ -18,11 +18,12 @@ type responseURL struct {
 	expires           time.Time
 }
 
-// newURL returns the path of a new response URL.
+// newURL returns a new response URL. Its host is that of the newest API call, as
+// the emulator does not know where it runs.
 func (w *workspace) newURL(user, channel, ts string) string {
 	key := uuid.NewString()
 	w.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: time.Now().Add(responseTTL)}
-	return "/slack/response/" + key
+	return "http://" + w.host + "/slack/response/" + key
 }
 
 // responseURL serves the response_url of an interaction.
@@ -49,6 +50,9 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 	replace := n >= 0 && (a["replace_original"] == true || raw.Str(a, "replace_original") == "true")
 	if replace {
 		m = raw.Copy(c.Messages[n])
+	}
+	if thread := raw.Str(a, "thread_ts"); thread != "" && !replace {
+		m["thread_ts"] = thread
 	}
 	if bad := content(a, m); bad != nil {
 		raw.Write(rw, http.StatusBadRequest, bad)

@@ -72,8 +72,8 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 // ServeHTTP implements http.Handler.
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// Act implements core.Service. Members click buttons, submit and close modals,
-// send commands, and open the Home tab.
+// Act implements core.Service. Members click buttons, fill inputs, submit and
+// close modals, send commands, open the Home tab, and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -82,6 +82,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	switch a.Do {
 	case "press":
 		return e.client.press(ctx, m, a)
+	case "enter":
+		return e.client.enter(m, a)
 	case "submit":
 		return e.client.submit(ctx, m, a)
 	case "command":
@@ -90,6 +92,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 		return e.client.openHome(ctx, m)
 	case "close":
 		return e.client.close(a)
+	case "delete":
+		return e.client.remove(a)
 	}
 	return core.Reaction{}, e.CannotDo(a.Do)
 }

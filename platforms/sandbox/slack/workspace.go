@@ -22,13 +22,20 @@ type workspace struct {
 	views      map[string]*view
 	homes      map[string]raw.Object  // Home tabs by user
 	urls       map[string]responseURL // by the last part of their path
+	host       string                 // of the newest API call
+	entered    map[input][]string     // values in inputs of messages that were not sent yet
+	deleted    map[string]bool        // by channel and timestamp
 	lastTS     int64
 }
+
+// input is an input of a message, as one member sees it. Clients keep what a
+// member entered for as long as the block keeps its ID.
+type input struct{ user, channel, ts, block string }
 
 func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
 	w := &workspace{
 		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]time.Time{}, triggerTTL: triggerTTL,
-		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{},
+		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{}, deleted: map[string]bool{}, entered: map[input][]string{},
 	}
 	w.add(Channel, "deploys")
 	w.add(otherChannel, "oncall")
@@ -59,8 +66,23 @@ func (w *workspace) channel(id string) *core.Chat {
 	return nil
 }
 
+// remove deletes a message. The root of a thread with replies leaves a
+// tombstone, and its thread goes on.
+func (w *workspace) remove(c *core.Chat, ts string) {
+	replies := slices.ContainsFunc(c.Messages, func(m raw.Object) bool { return raw.Str(m, "thread_ts") == ts })
+	if replies {
+		c.Messages[c.Find(ts)] = raw.Object{
+			"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "text": "This message was deleted.", "ts": ts,
+		}
+	} else {
+		c.Remove(ts)
+	}
+	w.deleted[c.ID+" "+ts] = true
+	w.Touch()
+}
+
 func (w *workspace) direct(user string) *core.Chat {
-	id := "D" + strings.TrimPrefix(user, "U")
+	id := "D" + user[1:] // IDs of users begin with U, or with W in an Enterprise Grid
 	if c := w.channels[id]; c != nil {
 		return c
 	}

@@ -22,6 +22,9 @@ type chat struct {
 	core.Chat
 	Kind string // supergroup or private
 	last int    // ID of the newest message
+	// topics are the IDs of a forum's topics. A chat without topics is not a
+	// forum.
+	topics []int
 }
 
 const (
@@ -32,6 +35,8 @@ const (
 func newBot(b *core.Base) *bot {
 	out := &bot{Base: b, chats: map[string]*chat{}}
 	out.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
+	forum := out.add(strconv.FormatInt(Forum, 10), "Projects", supergroup)
+	forum.last, forum.topics = 10, []int{Topic}
 	for _, m := range b.Members {
 		out.add(m.ID, m.Name, private).User = m.ID
 	}
@@ -62,7 +67,34 @@ func (c *chat) json() raw.Object {
 	if c.Kind == private {
 		return raw.Object{"id": number(c.ID), "type": private, "first_name": c.Name}
 	}
-	return raw.Object{"id": number(c.ID), "type": c.Kind, "title": c.Name}
+	out := raw.Object{"id": number(c.ID), "type": c.Kind, "title": c.Name}
+	if len(c.topics) > 0 {
+		out["is_forum"] = true
+	}
+	return out
+}
+
+// place sets the thread of a message. A caller may name only a topic. Any other
+// reply in a supergroup has the thread of its original, which is a topic only
+// if is_topic_message is set.
+func (c *chat) place(m raw.Object, topic int) *failure {
+	original := raw.Sub(m, "reply_to_message")
+	switch {
+	case topic != 0 && !slices.Contains(c.topics, topic):
+		return badRequest("message thread not found")
+	case topic != 0:
+		m["message_thread_id"], m["is_topic_message"] = topic, true
+	case original == nil || c.Kind == private:
+	case original["is_topic_message"] == true:
+		m["message_thread_id"], m["is_topic_message"] = raw.Int(original["message_thread_id"]), true
+	default:
+		root := raw.Int(original["message_thread_id"])
+		if root == 0 {
+			root = raw.Int(original["message_id"])
+		}
+		m["message_thread_id"] = root
+	}
+	return nil
 }
 
 // blank returns a new message.
@@ -72,7 +104,7 @@ func (c *chat) blank(from raw.Object) raw.Object {
 }
 
 func botJSON() raw.Object {
-	return raw.Object{"id": BotID, "is_bot": true, "first_name": "nod", "username": "nod_sandbox_bot"}
+	return raw.Object{"id": BotID, "is_bot": true, "first_name": "nod", "username": Username}
 }
 
 func userJSON(m core.Account) raw.Object {

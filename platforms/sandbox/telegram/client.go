@@ -61,10 +61,23 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 // chatID returns the ID of the chat of an action in canonical form.
 func chatID(a core.Action) string { return strconv.FormatInt(number(a.Channel), 10) }
 
-// write sends a message of a member to a chat, or replies to a message. Privacy
-// mode is on: in a group, the bot receives only commands and replies to its own
-// messages.
+// commandTo reports whether a message begins with a command that is not
+// addressed to another bot.
+func commandTo(m raw.Object) bool {
+	for _, e := range raw.Objects(m, "entities") {
+		if raw.Str(e, "type") == "bot_command" && raw.Int(e["offset"]) == 0 {
+			_, name, addressed := strings.Cut(cutUTF16(raw.Str(m, "text"), 0, raw.Int(e["length"])), "@")
+			return !addressed || strings.EqualFold(name, Username)
+		}
+	}
+	return false
+}
+
+// write sends a message of a member to a chat, or replies to a message. Unless
+// the fault privacy_off applies, the bot has privacy mode: in a group, it
+// receives only commands and replies to its own messages.
 func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
+	readsAll := cl.Has("privacy_off")
 	cl.Lock()
 	defer cl.Unlock()
 	c := cl.chats[chatID(a)]
@@ -76,7 +89,8 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	}
 	msg := c.blank(userJSON(m))
 	msg["text"] = a.Text
-	toBot := c.Kind == private || strings.HasPrefix(a.Text, "/")
+	note(msg, a.Text, nil, true)
+	toBot := c.Kind == private || commandTo(msg) || readsAll
 	if a.Do == "reply" {
 		original := raw.Copy(c.Message(a.Message))
 		if original == nil {
@@ -84,6 +98,9 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 		}
 		delete(original, "reply_to_message")
 		msg["reply_to_message"] = original
+		if bad := c.place(msg, 0); bad != nil {
+			return core.Reaction{}, cl.Errorf("%s", bad.description)
+		}
 		toBot = toBot || fromBot(original)
 	}
 	c.Add(msg)

@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -40,46 +39,13 @@ func compose(m raw.Object, a arguments, textKey string, limit int) *failure {
 		text, _ = core.Truncated(text).(string)
 		entities = nil
 	}
+	var options raw.Object
+	if err := a.structure("link_preview_options", &options); err != nil {
+		return badRequest("can't parse link preview options JSON object")
+	}
 	m[textKey] = text
-	delete(m, "entities")
-	if len(entities) > 0 {
-		m["entities"] = entities
-	}
-	noteMentions(m, text, entities)
+	note(m, text, entities, options["is_disabled"] != true && a.text("disable_web_page_preview") != "true")
 	return nil
-}
-
-var mention = regexp.MustCompile(`(?:^|[^\w])@([A-Za-z]\w{3,31})`)
-
-// noteMentions records the mentions that Telegram detects in text outside code.
-func noteMentions(m raw.Object, text string, entities []any) {
-	delete(m, "detected_mentions")
-	plain := []rune(text)
-	for _, e := range raw.All(entities) {
-		if kind := raw.Str(e, "type"); kind == "code" || kind == "pre" {
-			blankUTF16(plain, raw.Int(e["offset"]), raw.Int(e["length"]))
-		}
-	}
-	var found []any
-	for _, hit := range mention.FindAllStringSubmatch(string(plain), -1) {
-		found = append(found, hit[1])
-	}
-	if len(found) > 0 {
-		m["detected_mentions"] = found
-	}
-}
-
-func blankUTF16(text []rune, offset, length int) {
-	at := 0
-	for n, r := range text {
-		if at >= offset && at < offset+length {
-			text[n] = ' '
-		}
-		at++
-		if r > 0xffff {
-			at++
-		}
-	}
 }
 
 // replyTo sets reply_to_message on a message.

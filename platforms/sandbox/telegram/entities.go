@@ -11,6 +11,12 @@ import (
 
 func lengthUTF16(s string) int { return len(utf16.Encode([]rune(s))) }
 
+// cutUTF16 returns a part of a text that is given in UTF-16 units.
+func cutUTF16(s string, offset, length int) string {
+	units := utf16.Encode([]rune(s))
+	return string(utf16.Decode(units[offset : offset+length]))
+}
+
 // checkEntities checks that entities lie within the text, in UTF-16 units.
 func checkEntities(text string, entities []any) *failure {
 	length := lengthUTF16(text)
@@ -25,7 +31,7 @@ func checkEntities(text string, entities []any) *failure {
 		}
 		switch kind := raw.Str(e, "type"); kind {
 		case "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "blockquote",
-			"expandable_blockquote", "custom_emoji", "mention", "url", "text_mention":
+			"expandable_blockquote", "custom_emoji", "mention", "url", "text_mention", "bot_command":
 		case "text_link":
 			if u := raw.Str(e, "url"); !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") &&
 				!strings.HasPrefix(u, "tg://") {

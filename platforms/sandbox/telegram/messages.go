@@ -61,11 +61,8 @@ func (api messagesAPI) post(a arguments, textKey string, limit int) (raw.Object,
 	if bad := replyTo(m, c, a); bad != nil {
 		return nil, bad
 	}
-	if t := a.number("message_thread_id"); t != 0 {
-		if c.Kind == private {
-			return nil, badRequest("message thread not found")
-		}
-		m["message_thread_id"] = int(t)
+	if bad := c.place(m, int(a.number("message_thread_id"))); bad != nil {
+		return nil, bad
 	}
 	for k, v := range c.blank(botJSON()) {
 		m[k] = v

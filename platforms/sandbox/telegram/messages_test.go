@@ -1,14 +1,18 @@
 package telegram_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
@@ -209,10 +213,47 @@ func TestParameterErrors(t *testing.T) {
 	edit["reply_markup"] = `{"force_reply":true}`
 	_, err := d.bot.MakeRequest("editMessageText", edit)
 	d.refused(400, "inline keyboard expected", err)
-	threaded := tgbotapi.Params{"chat_id": group, "text": "x", "message_thread_id": "3"}
-	threaded["reply_parameters"] = `{"message_id":` + at(m).Message + `}`
-	if _, err := d.bot.MakeRequest("sendMessage", threaded); err != nil {
-		t.Error(err)
+}
+
+// TestThreads checks that only topics may be named as threads, although every
+// reply in a supergroup has a thread ID.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	send := func(chat int64, reply int, topic string) raw.Object {
+		t.Helper()
+		p := tgbotapi.Params{"chat_id": strconv.FormatInt(chat, 10), "text": "x", "message_thread_id": topic}
+		p["reply_parameters"] = fmt.Sprintf(`{"message_id":%d}`, reply)
+		resp, err := d.bot.MakeRequest("sendMessage", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m raw.Object
+		if err := json.Unmarshal(resp.Result, &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for _, chat := range []int64{telegram.Chat, telegram.Forum} {
+		first := send(chat, 0, "")
+		root := raw.Int(first["message_id"])
+		second := send(chat, root, "")
+		third := send(chat, raw.Int(second["message_id"]), "")
+		for _, m := range []raw.Object{second, third} {
+			if raw.Int(m["message_thread_id"]) != root || m["is_topic_message"] != nil {
+				t.Errorf("a reply has the thread %v, want %d", m["message_thread_id"], root)
+			}
+		}
+		p := tgbotapi.Params{"chat_id": strconv.FormatInt(chat, 10), "text": "x", "message_thread_id": strconv.Itoa(root)}
+		_, err := d.bot.MakeRequest("sendMessage", p)
+		d.refused(400, "thread not found", err)
+	}
+	in := send(telegram.Forum, 0, strconv.Itoa(telegram.Topic))
+	reply := send(telegram.Forum, raw.Int(in["message_id"]), "")
+	for _, m := range []raw.Object{in, reply} {
+		if raw.Int(m["message_thread_id"]) != telegram.Topic || m["is_topic_message"] != true {
+			t.Errorf("in the topic: %v", m)
+		}
 	}
 }
 

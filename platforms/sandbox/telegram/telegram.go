@@ -24,11 +24,16 @@ const Name = "telegram"
 const (
 	Token = "7000:sandbox-telegram-token"
 	Chat  = int64(-1001000000001)
+	// Forum is a group with topics: General, which has no ID, and Topic.
+	Forum = int64(-1001000000002)
+	Topic = 2
 	BotID = int64(7000)
+	// Username is the name of the bot in mentions and commands.
+	Username = "nod_sandbox_bot"
 )
 
-// Emulator is one Telegram bot with a group and a private chat with every
-// member. It is safe for concurrent use.
+// Emulator is one Telegram bot with a group, a forum, and a private chat with
+// every member. It is safe for concurrent use.
 type Emulator struct {
 	*bot
 	updates *updates
@@ -36,7 +41,7 @@ type Emulator struct {
 	mux     *http.ServeMux
 }
 
-// New returns a bot with one group.
+// New returns a bot with its chats.
 func New(h *core.Hub, members []core.Account) *Emulator {
 	b := newBot(core.NewBase(h, Name, members))
 	u := &updates{bot: b, lastID: 100000, wake: make(chan struct{})}

@@ -9,12 +9,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Door makes the handler of an agent's request.
-type Door func(bridge.Agent) http.Handler
+// EntryPoint returns the handler for the requests of an agent.
+type EntryPoint func(bridge.Agent) http.Handler
 
-// through lets an agent's request through a door: read whole, and ended when
-// the daemon stops.
-func (s *Server) through(door Door) handler {
+// through returns a handler that reads an agent's request in full, passes it to
+// an entry point, and ends it when the daemon stops.
+func (s exchanges) through(entry EntryPoint) handler {
 	return func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		body, err := readRaw(r)
 		if err != nil {
@@ -26,7 +26,7 @@ func (s *Server) through(door Door) handler {
 		defer context.AfterFunc(s.closing, cancel)()
 		r = r.WithContext(ctx)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		door(*p.Agent).ServeHTTP(w, r)
+		entry(*p.Agent).ServeHTTP(w, r)
 		return nil
 	}
 }

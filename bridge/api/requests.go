@@ -1,0 +1,190 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+)
+
+// shared is what handlers need to read requests and to wait for them.
+type shared struct {
+	engine  *engine.Engine
+	reader  Reader
+	closing context.Context
+	log     *slog.Logger
+}
+
+// Handlers by what they are about.
+type (
+	requests  struct{ shared } // one request, from its creation to its response
+	sessions  struct{ shared } // what belongs to a session, and to a channel
+	exchanges struct{ shared } // formats of other systems
+	standing  struct{ shared } // grants and linked accounts
+	streams   struct{ shared } // events and WebSockets
+	evidence  struct{ shared } // the audit log and public keys
+	status    struct {
+		shared
+		keysOK func() bridge.Health
+	}
+)
+
+func (s requests) create(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	var req bridge.Request
+	if err := read(r, &req); err != nil {
+		return err
+	}
+	req.Awaited = wait > 0
+	rec, err := s.engine.Open(r.Context(), *p.Agent, req, r.Header.Get("Idempotency-Key"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/interactions/"+string(rec.Interaction.ID))
+	return s.deliver(w, r, http.StatusCreated, rec, p, wait)
+}
+
+// deliver responds with a record when it is final or the wait is over, and
+// notes that the record has reached its agent.
+func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec bridge.Record, p Principal, wait time.Duration) error {
+	if !rec.Over() && wait > 0 {
+		requestRead(w)
+		ctx, cancel := s.waitContext(r.Context(), wait)
+		defer cancel()
+		final, err := s.engine.Await(ctx, rec.Interaction.ID)
+		switch {
+		case err == nil:
+			rec = final
+		case r.Context().Err() != nil:
+			s.abandoned(rec)
+			return nil // the caller has disconnected
+		case ctx.Err() == nil:
+			return err
+		}
+	}
+	if err := write(w, status, rec); err != nil {
+		return nil // not delivered
+	}
+	if err := http.NewResponseController(w).Flush(); err != nil || p.Agent == nil || p.Agent.Name != rec.Interaction.Agent {
+		return nil
+	}
+	s.noteDelivered(r.Context(), rec)
+	return nil
+}
+
+// waitContext returns a context that ends after wait or when the server stops.
+func (s shared) waitContext(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	stop := context.AfterFunc(s.closing, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// noteDelivered notes that a record has reached its agent.
+func (s shared) noteDelivered(ctx context.Context, rec bridge.Record) {
+	if err := s.engine.Delivered(context.WithoutCancel(ctx), rec); err != nil {
+		s.log.Warn("delivery not recorded", "id", rec.Interaction.ID, "error", err)
+	}
+}
+
+// abandoned is called when a caller that waits for a request disconnects. The
+// request stays pending unless it was sent with the option to cancel it on
+// disconnect.
+func (s shared) abandoned(rec bridge.Record) {
+	if !rec.Interaction.CancelOnDisconnect || s.closing.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
+	defer cancel()
+	if _, err := s.engine.Cancel(ctx, rec.Interaction.ID, "the agent disconnected"); err != nil {
+		s.log.Warn("abandoned interaction not cancelled", "id", rec.Interaction.ID, "error", err)
+	}
+}
+
+// load returns a record that the caller may see. Agents see their own requests;
+// mayRead decides for people.
+func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	look := s.engine.Get
+	if p.Agent == nil {
+		// People see the stored record even if its evidence does not verify.
+		look = s.engine.Evidence.Show
+	}
+	rec, err := look(r.Context(), id)
+	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
+		return bridge.Record{}, notFound(id)
+	}
+	if err == nil {
+		err = s.readable(r.Context(), p, rec)
+	}
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return rec, nil
+}
+
+func (s requests) get(w http.ResponseWriter, r *http.Request, p Principal) error {
+	wait, err := waiting(r)
+	if err != nil {
+		return err
+	}
+	rec, err := s.load(r, p)
+	if err != nil {
+		return err
+	}
+	return s.deliver(w, r, http.StatusOK, rec, p, wait)
+}
+
+func (s requests) list(w http.ResponseWriter, r *http.Request, p Principal) error {
+	q := r.URL.Query()
+	f := bridge.ListFilter{State: bridge.State(q.Get("state")), Session: q.Get("session"), Text: q.Get("text"), Cursor: q.Get("cursor")}
+	states := []bridge.State{"", bridge.StatePending, bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable}
+	if !slices.Contains(states, f.State) {
+		return bridge.Errorf(bridge.CodeInvalid, "state: unknown state %q", f.State)
+	}
+	if v := q.Get("limit"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 200 {
+			return bridge.Errorf(bridge.CodeInvalid, "limit: %q is out of range (1 to 200)", v)
+		}
+		f.Limit = n
+	}
+	f.AsStored = p.Agent == nil
+	if p.Agent != nil {
+		f.Agent = p.Agent.Name
+	}
+	page, err := s.listReadable(r.Context(), p, f)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, page)
+}
+
+func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) error {
+	var a bridge.Reply
+	if err := read(r, &a); err != nil {
+		return err
+	}
+	id, err := bridge.ParseID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.load(r, p); err != nil {
+		return err
+	}
+	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, rec)
+}

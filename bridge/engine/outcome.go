@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ruled is the response of a policy that asks nobody; nil: people are asked.
+func ruled(i bridge.Interaction, r bridge.Ruling) *bridge.Response {
+	resp := &bridge.Response{Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
+	switch r.Effect {
+	case bridge.EffectAllow:
+		resp.State, resp.Scope = bridge.StateApproved, bridge.ScopeOnce
+	case bridge.EffectDeny:
+		resp.State = bridge.StateDenied
+	default:
+		return nil
+	}
+	if resp.Reason == "" {
+		resp.Reason = "by the rule " + r.Rule
+	}
+	return resp
+}
+
+// overtaken is the response that closes a request whose rules changed.
+func overtaken(i bridge.Interaction, why string) *bridge.Response {
+	return &bridge.Response{
+		State: bridge.StateDenied, Rule: "policy changed", Reason: why, Annotations: map[string]bridge.Annotation{},
+		At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest,
+	}
+}
+
+// timeoutResponse is what stands if nobody answers.
+func timeoutResponse(i bridge.Interaction) bridge.Response {
+	if i.Kind == bridge.KindNotice {
+		return bridge.Response{State: bridge.StateUndeliverable, Reason: "it could not be shown in time", Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
+	}
+	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
+	switch i.OnTimeout {
+	case bridge.OnTimeoutDeny:
+		r.State, r.Reason = bridge.StateDenied, "nobody answered in time"
+	case bridge.OnTimeoutPending:
+		r.State = bridge.StatePending
+	case bridge.OnTimeoutDefault:
+		i.Initial = nil // what was filled in is no default
+		defaults, _ := i.Respond(nil)
+		r.State, r.Reason, r.Answers = bridge.StateAnswered, "nobody answered in time; these are the defaults", defaults.Answers
+	}
+	return r
+}

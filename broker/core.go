@@ -1,0 +1,249 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// core is what the parts of a Broker share: the client, the names of keys, the
+// scripts, and the queues that send them.
+type core struct {
+	client     redis.UniversalClient
+	keys       keys
+	scripts    scripts
+	partitions int
+	retention  time.Duration
+	node       string
+	log        *slog.Logger
+	queues     []*queue
+	nudge      chan struct{} // receives when this process stores jobs
+}
+
+// newCore applies the defaults of the options and connects to Redis.
+func newCore(ctx context.Context, o Options) (*core, error) {
+	c := &core{
+		client: o.Client, keys: keys{prefix: cmp.Or(o.Prefix, DefaultPrefix)},
+		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
+		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
+	}
+	if c.partitions < 1 || c.partitions > bridge.MaxPartitions {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "partitions: %d is out of range (1 to %d)", c.partitions, bridge.MaxPartitions)
+	}
+	if c.node == "" {
+		c.node = uuid.NewString()[:nodeName]
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	version, err := serverVersion(ctx, c.client)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if c.scripts, err = loadScripts(version >= 7); err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "scripts")
+	}
+	if err := c.fixPartitions(ctx); err != nil {
+		return nil, err
+	}
+	if _, ok := c.client.(*redis.ClusterClient); ok {
+		for range c.partitions {
+			c.queues = append(c.queues, newQueue(c.client, 0, 1))
+		}
+	} else {
+		c.queues = []*queue{newQueue(c.client, o.WaitReplicas, queueFlushers)}
+	}
+	return c, nil
+}
+
+// serverVersion returns the major version of the server, or 0 for an embedded
+// server, which does not report one.
+func serverVersion(ctx context.Context, c redis.UniversalClient) (int, error) {
+	info, err := c.Info(ctx, "server").Result()
+	if _, refused := errors.AsType[redis.Error](err); refused {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
+			major, minor, _ := strings.Cut(v, ".")
+			n, _ := strconv.Atoi(major) // 0 for a version of another form
+			if n > 0 && (n < 6 || n == 6 && strings.HasPrefix(minor, "0")) {
+				return 0, bridge.Errorf(bridge.CodeUnavailable, "redis %s is too old", strings.TrimSpace(v)).WithHint("upgrade it to 6.2 or newer")
+			}
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+func (c *core) fixPartitions(ctx context.Context) error {
+	if err := c.client.SetNX(ctx, c.keys.conf(), c.partitions, 0).Err(); err != nil {
+		return unavailable(err)
+	}
+	n, err := c.client.Get(ctx, c.keys.conf()).Int()
+	if err != nil {
+		return unavailable(err)
+	}
+	if n != c.partitions {
+		c.log.Info("number of partitions cannot be changed", "stored", n, "configured", c.partitions)
+	}
+	c.partitions = n
+	return nil
+}
+
+// partition returns the partition of a session, or of an idempotency key if
+// there is no session. It returns -1 if both are empty.
+func (c *core) partition(session, key string) int {
+	s := session
+	if s == "" {
+		s = key
+	}
+	if s == "" {
+		return -1
+	}
+	h := fnv.New32a()
+	io.WriteString(h, s)
+	return int(h.Sum32() % uint32(c.partitions))
+}
+
+// queueOf returns the queue for a partition. On a Cluster each partition has
+// its own, because a node that is unreachable must not delay the calls to
+// others.
+func (c *core) queueOf(partition int) *queue { return c.queues[partition%len(c.queues)] }
+
+// run runs a script on a partition's keys.
+func (c *core) run(ctx context.Context, partition int, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	one := &call{script: script, keys: keys, args: args, keep: c.scripts.keeps(script)}
+	if err := c.queueOf(partition).do(ctx, one); err != nil {
+		return redis.NewCmdResult(nil, err)
+	}
+	return one.reply
+}
+
+// runAndRead runs a script on an interaction and reads the record right after
+// it.
+func (c *core) runAndRead(ctx context.Context, id bridge.ID, script *redis.Script, args ...any) (*redis.Cmd, *redis.MapStringStringCmd) {
+	one := &call{script: script, keys: c.transitionKeys(id), args: args, read: c.keys.record(id), keep: c.scripts.keeps(script)}
+	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
+		return redis.NewCmdResult(nil, err), redis.NewMapStringStringResult(nil, err)
+	}
+	return one.reply, one.fields
+}
+
+// transitionKeys returns the keys that all scripts that change an interaction
+// take; see lua/lib.lua.
+func (c *core) transitionKeys(id bridge.ID) []string {
+	p := id.Partition()
+	return []string{
+		c.keys.record(id), c.keys.deadlines(p), c.keys.outbox(p), c.keys.jobs(p), c.keys.events(p), c.keys.nodes(p),
+		c.keys.late(p), c.keys.audit(p), c.keys.auditHead(p), c.keys.open(p),
+	}
+}
+
+// load reads the record of an interaction.
+func (c *core) load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	one := &call{read: c.keys.record(id)}
+	if err := c.queueOf(id.Partition()).do(ctx, one); err != nil {
+		return bridge.Record{}, err
+	}
+	return readRecord(id, one.fields)
+}
+
+// loadAll reads records together. An element is nil if there is no such record.
+func (c *core) loadAll(ctx context.Context, ids []bridge.ID) ([]*bridge.Record, error) {
+	cmds := make([]*redis.MapStringStringCmd, len(ids))
+	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, id := range ids {
+			cmds[k] = p.HGetAll(ctx, c.keys.record(id))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := make([]*bridge.Record, len(ids))
+	for k, id := range ids {
+		r, err := readRecord(id, cmds[k])
+		switch {
+		case err == nil:
+			out[k] = &r
+		case bridge.ErrorCode(err) != bridge.CodeNotFound:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// poke wakes a waiting worker of this process, because there may be jobs.
+func (c *core) poke() {
+	select {
+	case c.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// due returns the partitions whose sorted set has a member that is due, and the
+// time of Redis.
+func (c *core) due(ctx context.Context, key func(partition int) string) ([]int, time.Time, error) {
+	next, now, err := c.earliest(ctx, key)
+	var due []int
+	for p, at := range next {
+		if at > 0 && at <= float64(now.UnixMilli()) {
+			due = append(due, p)
+		}
+	}
+	return due, now, err
+}
+
+// earliest returns the lowest score of each partition's sorted set, in ms, or 0
+// for an empty one, and the time of Redis.
+func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]float64, time.Time, error) {
+	cmds := make([]*redis.ZSliceCmd, c.partitions)
+	var now *redis.TimeCmd
+	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range cmds {
+			cmds[n] = p.ZRangeWithScores(ctx, key(n), 0, 0)
+		}
+		now = p.Time(ctx)
+		return nil
+	})
+	if err != nil {
+		return nil, time.Time{}, unavailable(err)
+	}
+	next := make([]float64, c.partitions)
+	for n, cmd := range cmds {
+		if z := cmd.Val(); len(z) > 0 {
+			next[n] = z[0].Score
+		}
+	}
+	return next, now.Val(), nil
+}
+
+// unavailable gives errors of Redis a code. Errors of a context pass unchanged.
+func unavailable(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case bridge.ErrorCode(err) != bridge.CodeInternal:
+		return err
+	case strings.HasPrefix(err.Error(), "OOM "):
+		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is out of memory").WithHint("raise maxmemory, and keep the eviction policy noeviction")
+	}
+	return bridge.Wrap(bridge.CodeUnavailable, err, "redis is unreachable")
+}

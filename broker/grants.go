@@ -1,0 +1,100 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// grants implements bridge.Grants.
+type grants struct{ *core }
+
+func (c *core) grantsKey(agent, session string) string {
+	return c.keys.grants(c.partition(session, agent), agent, session)
+}
+
+// Covering implements bridge.Grants.
+func (gs *grants) Covering(ctx context.Context, agent, session string, keys []string) ([]bridge.Grant, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	scopes := []string{""}
+	if session != "" {
+		scopes = append(scopes, session)
+	}
+	var out []bridge.Grant
+	for _, s := range scopes {
+		all, err := gs.client.HMGet(ctx, gs.grantsKey(agent, s), keys...).Result()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, v := range all {
+			raw, _ := v.(string) // nil if there is no such grant
+			var g bridge.Grant
+			if raw != "" && json.Unmarshal([]byte(raw), &g) == nil && time.Now().Before(g.Expires) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out, nil
+}
+
+// PutGrant implements bridge.Grants.
+func (gs *grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
+	raw, err := json.Marshal(g)
+	if err != nil {
+		return false, bridge.Wrap(bridge.CodeInternal, err, "grant")
+	}
+	p := gs.partition(g.Session, g.Agent)
+	given, err := gs.run(ctx, p, gs.scripts.grant, []string{gs.grantsKey(g.Agent, g.Session), gs.keys.grantOwners(p), gs.keys.given(p, g.Origin, g.ID())},
+		g.Key, raw, bridge.AlwaysGrantTTL.Milliseconds(), g.Expires.UnixMilli(), g.Agent+ownerMark+g.Session).Int()
+	return given == 1, unavailable(err)
+}
+
+// Grants implements bridge.Grants.
+func (gs *grants) Grants(ctx context.Context, agent string) ([]bridge.Grant, error) {
+	var out []bridge.Grant
+	for p := range gs.partitions {
+		key := gs.keys.grantOwners(p)
+		if err := gs.client.ZRemRangeByScore(ctx, key, "-inf", strconv.FormatInt(time.Now().UnixMilli(), 10)).Err(); err != nil {
+			return nil, unavailable(err)
+		}
+		owners, err := gs.client.ZRange(ctx, key, 0, -1).Result()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, owner := range owners {
+			who, session, _ := strings.Cut(owner, ownerMark)
+			if agent != "" && who != agent {
+				continue
+			}
+			all, err := gs.client.HGetAll(ctx, gs.keys.grants(p, who, session)).Result()
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			for _, raw := range all {
+				var g bridge.Grant
+				if err := json.Unmarshal([]byte(raw), &g); err != nil {
+					return nil, bridge.Wrap(bridge.CodeInternal, err, "stored grant")
+				}
+				if time.Now().Before(g.Expires) {
+					out = append(out, g)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// ownerMark separates agent and session. No name contains it.
+const ownerMark = "\x00"
+
+// DropGrant implements bridge.Grants.
+func (gs *grants) DropGrant(ctx context.Context, g bridge.Grant) (bool, error) {
+	n, err := gs.client.HDel(ctx, gs.grantsKey(g.Agent, g.Session), g.Key).Result()
+	return n > 0, unavailable(err)
+}

@@ -1,0 +1,144 @@
+package broker
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// announcedFor is how long a daemon counts as running after its last Announce.
+const announcedFor = time.Minute
+
+// AnnounceEvery is the interval at which Announce must be called.
+const AnnounceEvery = 10 * time.Second
+
+// Keyring keeps the keys that the daemons of a deployment share, and the
+// fingerprints of the keys that each daemon uses.
+type Keyring struct{ *core }
+
+// TokenKey returns the key that signs controls. The first start of a deployment
+// generates it, and its daemons share it.
+func (kr *Keyring) TokenKey(ctx context.Context) ([]byte, error) {
+	return kr.sharedKey(ctx, kr.keys.tokenKey(), bridge.MinKey)
+}
+
+// SigningKey returns the seed of the key that signs receipts. The first start
+// of a deployment generates it, and its daemons share it.
+func (kr *Keyring) SigningKey(ctx context.Context) ([]byte, error) {
+	return kr.sharedKey(ctx, kr.keys.signingKey(), ed25519.SeedSize)
+}
+
+func (kr *Keyring) sharedKey(ctx context.Context, name string, size int) ([]byte, error) {
+	fresh := make([]byte, size)
+	rand.Read(fresh)
+	if err := kr.client.SetNX(ctx, name, hex.EncodeToString(fresh), 0).Err(); err != nil {
+		return nil, unavailable(err)
+	}
+	s, err := kr.client.Get(ctx, name).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	key, err := hex.DecodeString(s)
+	if err != nil {
+		return nil, bridge.Wrap(bridge.CodeInternal, err, "key %s in redis", name)
+	}
+	return key, nil
+}
+
+// FormerSigningKey returns the seed that SigningKey generated and keeps in
+// Redis, or nil if there is none.
+func (kr *Keyring) FormerSigningKey(ctx context.Context) ([]byte, error) {
+	s, err := kr.client.Get(ctx, kr.keys.signingKey()).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	seed, err := hex.DecodeString(s)
+	if err != nil {
+		return nil, nil //nolint:nilerr // no signature of such a key can be verified
+	}
+	return seed, nil
+}
+
+// KeysKey returns the name of the Redis key that holds the fingerprint of the
+// keys that the deployment signs with.
+func (kr *Keyring) KeysKey() string { return kr.keys.keysID() }
+
+// Keys returns the fingerprint of the keys that the deployment signs with. It
+// is empty if no daemon has recorded one.
+func (kr *Keyring) Keys(ctx context.Context) (string, error) {
+	s, err := kr.client.Get(ctx, kr.keys.keysID()).Result()
+	if errors.Is(err, redis.Nil) {
+		return "", nil
+	}
+	return s, unavailable(err)
+}
+
+// ClaimKeys records a fingerprint unless one is recorded already, and returns
+// the recorded one.
+func (kr *Keyring) ClaimKeys(ctx context.Context, fingerprint string) (string, error) {
+	if err := kr.client.SetNX(ctx, kr.keys.keysID(), fingerprint, 0).Err(); err != nil {
+		return "", unavailable(err)
+	}
+	return kr.Keys(ctx)
+}
+
+// SetKeys records a fingerprint, replacing any other.
+func (kr *Keyring) SetKeys(ctx context.Context, fingerprint string) error {
+	return unavailable(kr.client.Set(ctx, kr.keys.keysID(), fingerprint, 0).Err())
+}
+
+// Announce records that this daemon is running, and the fingerprint of its
+// keys. It returns the fingerprints of all running daemons.
+func (kr *Keyring) Announce(ctx context.Context, fingerprint string) ([]string, error) {
+	key := kr.keys.daemons()
+	_, err := kr.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, key, kr.node, fingerprint+" "+strconv.FormatInt(time.Now().UnixMilli(), 10))
+		p.PExpire(ctx, key, announcedFor)
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return Announced(ctx, kr.client, kr.keys.prefix)
+}
+
+// Retire records that this daemon has stopped.
+func (kr *Keyring) Retire(ctx context.Context) error {
+	return unavailable(kr.client.HDel(ctx, kr.keys.daemons(), kr.node).Err())
+}
+
+// Announced returns the fingerprints of the keys of the daemons that are
+// running on the deployment with a prefix.
+func Announced(ctx context.Context, client redis.UniversalClient, prefix string) ([]string, error) {
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	all, err := client.HGetAll(ctx, keys{prefix: prefix}.daemons()).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	seen := map[string]bool{}
+	var out []string
+	for _, v := range all {
+		fingerprint, at, _ := strings.Cut(v, " ")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || time.Since(time.UnixMilli(ms)).Abs() > announcedFor || seen[fingerprint] {
+			continue
+		}
+		seen[fingerprint] = true
+		out = append(out, fingerprint)
+	}
+	return out, nil
+}

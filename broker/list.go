@@ -1,0 +1,159 @@
+package broker
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	listDefault = 50
+	listMax     = 200
+	listBatch   = 256 // entries; more than one partition creates in a millisecond
+)
+
+// lists reads pages of records, newest first.
+type lists struct{ *core }
+
+// place is a position in the order of lists: newest first, then by ID.
+type place struct {
+	ms int64
+	id string
+}
+
+func (p place) before(q place) bool { return p.ms > q.ms || p.ms == q.ms && p.id > q.id }
+
+func (p place) String() string { return strconv.FormatInt(p.ms, 36) + "." + p.id }
+
+func parsePlace(s string) (place, error) {
+	if s == "" {
+		return place{ms: 1 << 53}, nil
+	}
+	ms, id, ok := strings.Cut(s, ".")
+	n, err := strconv.ParseInt(ms, 36, 64)
+	if !ok || err != nil {
+		return place{}, bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", s).WithHint("use next of the previous page, or leave it out to begin with the newest")
+	}
+	return place{n, id}, nil
+}
+
+// List returns a page of records, newest first. A cursor must come from an
+// earlier page; List returns CodeInvalid for any other.
+func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = listDefault
+	}
+	limit = min(limit, listMax)
+	at, err := parsePlace(f.Cursor)
+	if err != nil {
+		return bridge.List{}, err
+	}
+	out, last := bridge.List{Items: []bridge.Record{}}, place{}
+	most := min(listBatch, limit+1) // usually enough; if the filter drops some, more are read at a time
+	for {
+		places, err := ls.newest(ctx, f, at, most)
+		if err != nil || len(places) == 0 {
+			return out, err
+		}
+		most = listBatch
+		ids := make([]bridge.ID, len(places))
+		for k, p := range places {
+			ids[k] = bridge.ID(p.id)
+		}
+		records, err := ls.loadAll(ctx, ids)
+		if err != nil {
+			return bridge.List{}, err
+		}
+		for k, r := range records {
+			if at = places[k]; r == nil {
+				continue // its retention has passed
+			}
+			if len(out.Items) == limit {
+				out.Next = last.String()
+				return out, nil
+			}
+			if f.Match(*r) {
+				out.Items, last = append(out.Items, *r), at
+			}
+		}
+	}
+}
+
+// newest returns the next places after at, merged from the indexes that can
+// hold matches of the filter. It returns none at the end.
+func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, at place, most int) ([]place, error) {
+	var names []string
+	switch {
+	case f.Session != "" && f.Agent != "":
+		names = []string{ls.keys.session(ls.partition(f.Session, ""), f.Agent, f.Session)}
+	case f.State == bridge.StatePending:
+		all, err := ls.pending(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return first(slices.DeleteFunc(all, func(q place) bool { return !at.before(q) }), most), nil
+	default:
+		for p := range ls.partitions {
+			names = append(names, ls.keys.all(p))
+		}
+	}
+	cmds := make([]*redis.ZSliceCmd, len(names))
+	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for k, name := range names {
+			cmds[k] = p.ZRevRangeByScoreWithScores(ctx, name, &redis.ZRangeBy{Max: strconv.FormatInt(at.ms, 10), Min: "-inf", Count: listBatch})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var all []place
+	for _, c := range cmds {
+		for _, z := range c.Val() {
+			if q := (place{int64(z.Score), z.Member.(string)}); at.before(q) {
+				all = append(all, q)
+			}
+		}
+	}
+	return first(all, most), nil
+}
+
+// first sorts places and returns the first of them.
+func first(all []place, most int) []place {
+	slices.SortFunc(all, func(x, y place) int {
+		if x.before(y) {
+			return -1
+		}
+		return 1
+	})
+	return all[:min(most, len(all))]
+}
+
+// pending returns the places of all pending interactions, unordered. They are
+// the ones that have a deadline. A separate index would cost every opening and
+// every resolution more than a listing pays for reading 36 bytes of each.
+func (ls *lists) pending(ctx context.Context) ([]place, error) {
+	cmds := make([]*redis.StringSliceCmd, ls.partitions)
+	_, err := ls.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for n := range cmds {
+			cmds[n] = p.ZRange(ctx, ls.keys.deadlines(n), 0, -1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var all []place
+	for _, c := range cmds {
+		for _, id := range c.Val() {
+			all = append(all, place{bridge.ID(id).Time().UnixMilli(), id})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,53 @@
+package discord
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// starts counts the sessions that the bot has started. Discord resets the token
+// of a bot that starts too many in a day:
+// docs.discord.com/developers/events/gateway#session-start-limit-object.
+type starts struct {
+	used  int
+	since time.Time // first start of the current period
+	reset bool      // the token was reset
+}
+
+// startLimit returns the number of starts that are left, and when the count
+// starts again. The caller holds the lock.
+func (g *guild) startLimit() (left int, resets time.Duration) {
+	if age := time.Since(g.starts.since); age < g.opts.StartsPer {
+		return max(0, g.opts.Starts-g.starts.used), g.opts.StartsPer - age
+	}
+	return g.opts.Starts, g.opts.StartsPer
+}
+
+// started counts a start. It returns false if the token was reset, now or
+// before. The caller holds the lock.
+func (g *guild) started() bool {
+	if time.Since(g.starts.since) >= g.opts.StartsPer {
+		g.starts.used, g.starts.since = 0, time.Now()
+	}
+	g.starts.used++
+	if g.starts.used > g.opts.Starts {
+		g.starts.reset = true
+	}
+	return !g.starts.reset
+}
+
+// gateway returns the address of the gateway and the session start limit. With
+// the fault sessions, at most three starts are left.
+func (api applicationsAPI) gateway(c *call) (int, any, *failure) {
+	left, resets := api.startLimit()
+	if c.spent {
+		left = min(left, 3)
+	}
+	return 200, raw.Object{
+		"url": "ws://" + c.Host + "/discord/gateway", "shards": 1,
+		"session_start_limit": raw.Object{
+			"total": api.opts.Starts, "remaining": left, "reset_after": resets.Milliseconds(), "max_concurrency": 1,
+		},
+	}, nil
+}

@@ -1,0 +1,103 @@
+package discord
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// threadState is the part of a channel that only a thread has:
+// docs.discord.com/developers/topics/threads.
+type threadState struct {
+	closed    bool // archived by a member
+	locked    bool
+	active    time.Time // time of the last message or of the last reopening
+	archiveIn time.Duration
+}
+
+// defaultArchive is the auto-archive duration of a thread whose creator gives
+// none.
+const defaultArchive = 24 * time.Hour
+
+// archived reports whether a thread is archived, by a member or because it had
+// no message for its auto-archive duration.
+func (ch *channel) archived() bool {
+	return ch.Kind == thread && (ch.closed || time.Since(ch.active) > ch.archiveIn)
+}
+
+// reopen unarchives a thread. A new message does the same.
+func (ch *channel) reopen() { ch.closed, ch.active = false, time.Now() }
+
+func (ch *channel) threadJSON() raw.Object {
+	return raw.Object{
+		"archived": ch.archived(), "auto_archive_duration": int(ch.archiveIn.Minutes()), "locked": ch.locked,
+		"archive_timestamp": ch.active.UTC().Format(time.RFC3339),
+	}
+}
+
+// createThread starts a thread. The thread has the ID of its message.
+func (api messagesAPI) createThread(c *call) (int, any, *failure) {
+	ch, m, bad := api.locate(c)
+	if bad != nil {
+		return 0, nil, bad
+	}
+	if !api.may(ch, "CREATE_PUBLIC_THREADS") {
+		return 0, nil, notAllowed
+	}
+	name := raw.Str(c.args, "name")
+	if l := raw.Runes(name); l < 1 || l > maxThreadName {
+		return 0, nil, badLength("name", 1, maxThreadName)
+	}
+	if m["thread"] != nil { // also after the thread was deleted
+		return 0, nil, hasThread
+	}
+	t := api.add(raw.Str(m, "id"), name, thread)
+	t.Parent, t.active, t.archiveIn = ch.ID, time.Now(), defaultArchive
+	if minutes, given := raw.Number(c.args, "auto_archive_duration"); given {
+		t.archiveIn = time.Duration(minutes) * time.Minute
+	}
+	m["thread"] = t.json()
+	api.Touch()
+	return 201, t.json(), nil
+}
+
+// modify changes a thread. The bot may reopen a thread that is not locked, and
+// change nothing else.
+func (api messagesAPI) modify(c *call) (int, any, *failure) {
+	ch := api.channels[c.PathValue("channel")]
+	if ch == nil {
+		return 0, nil, unknownChannel
+	}
+	archived, given := c.args["archived"].(bool)
+	if ch.Kind != thread || !given || archived || len(c.args) != 1 || ch.locked ||
+		!api.may(ch, "SEND_MESSAGES_IN_THREADS") {
+		return 0, nil, notAllowed // it takes Manage Channels or Manage Threads
+	}
+	ch.reopen()
+	api.Touch()
+	return 200, ch.json(), nil
+}
+
+// moderate lets a member close, lock or delete a thread, or make it look as old
+// as its auto-archive duration.
+func (g *guild) moderate(a core.Action) error {
+	ch := g.channels[a.Channel]
+	if ch == nil || ch.Kind != thread {
+		return g.Errorf("no thread %q", a.Channel)
+	}
+	switch a.Text {
+	case "archive":
+		ch.closed = true
+	case "lock":
+		ch.closed, ch.locked = true, true
+	case "delete":
+		delete(g.channels, ch.ID)
+	case "idle":
+		ch.active = time.Now().Add(-ch.archiveIn - time.Second)
+	default:
+		return g.Errorf("a thread takes archive, lock, delete or idle, not %q", a.Text)
+	}
+	g.Touch()
+	return nil
+}

@@ -1,0 +1,69 @@
+package telegram_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/telegram"
+)
+
+// TestDetection checks what Telegram makes of plain text.
+func TestDetection(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	for text, want := range map[string]string{
+		"hi @ana_tg, @x":                 "mention 3+7",
+		"mail a@ana_tg or @\u200dana_tg": "",
+		"é@ana_tg @ana_tgé":              "",
+		"\U0001F600 /nod@some_bot now":   "bot_command 3+13",
+		"a/b </c> /d/":                   "",
+		"https://x.example and go.dev/x": "url 0+17 url 22+8",
+		"git@github.com:nod":             "",
+	} {
+		m := d.send(message(text, nil))
+		var got []string
+		for _, e := range m.Entities {
+			got = append(got, fmt.Sprintf("%s %d+%d", e.Type, e.Offset, e.Length))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	preview := func(c tgbotapi.MessageConfig) any {
+		m := at(d.send(c))
+		return d.e.Message(m.Channel, m.Message)["preview"]
+	}
+	c := message("see https://x.example", nil)
+	if got := preview(c); got != "https://x.example" {
+		t.Errorf("preview %v", got)
+	}
+	c.DisableWebPagePreview = true
+	if got := preview(c); got != nil {
+		t.Errorf("preview %v", got)
+	}
+}
+
+// TestPrivacy checks which commands a bot receives in a group.
+func TestPrivacy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	say := func(text string) { d.act(core.Action{As: "ana", Do: "send", Channel: group, Text: text}) }
+	for _, text := range []string{"/nod@other_bot 1", "/nod@NOD_sandbox_bot 2", "say /nod 3", "/nod 4"} {
+		say(text)
+	}
+	d.fault(core.Fault{Kind: "privacy_off"})
+	say("/nod@other_bot 5")
+	got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{})
+	var texts []string
+	for _, u := range got {
+		texts = append(texts, u.Message.Text)
+	}
+	want := "/nod@NOD_sandbox_bot 2, /nod 4, /nod@other_bot 5"
+	if err != nil || strings.Join(texts, ", ") != want || d.bot.Self.UserName != telegram.Username {
+		t.Errorf("the bot got %q, %v", texts, err)
+	}
+}

@@ -1,0 +1,183 @@
+package telegram_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/telegram"
+)
+
+var forum = strconv.FormatInt(sandbox.TelegramForum, 10)
+
+// world is a running bot in a sandbox, with a sink that records.
+type world struct {
+	t    *testing.T
+	s    *sandbox.Sandbox
+	p    *telegram.Platform
+	sink *platformtest.Recorder
+	keys bridge.Keyring
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	s, sink := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Recorder{}
+	t.Cleanup(s.Close)
+	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{t, s, serve(t, s), sink, keys}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.p.Run(ctx, sink) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// question is a view that asks for a text.
+func (w world) question(prompt string) bridge.View {
+	i := notice().Record.Interaction
+	i.ID, i.Kind, i.Prompt = bridge.ID(uuid.NewString()), bridge.KindAsk, prompt
+	i.Questions = []bridge.Question{{ID: "q", Text: "Why?", Widget: bridge.WidgetText}}
+	return bridge.NewView(bridge.Record{State: bridge.StatePending, Interaction: i}, 0, nil, w.keys.Sign)
+}
+
+func (w world) post(d bridge.Destination, v bridge.View) (bridge.MessageRef, sandbox.Place) {
+	w.t.Helper()
+	ref, err := w.p.Post(w.t.Context(), d, v, bridge.NewParts(nil, nil))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ref, sandbox.Place{Service: "telegram", Channel: ref.Channel, Message: ref.Message}
+}
+
+// asks clicks Answer and returns the prompt that it posts.
+func (w world) asks(who string, at sandbox.Place, v bridge.View) map[string]any {
+	w.t.Helper()
+	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{
+		Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm,
+	}}, nil)
+	before := len(w.prompts(at.Channel))
+	if r, err := w.s.Person(who).Press(w.t.Context(), at, "Answer"); err != nil || !r.OK {
+		w.t.Fatal(r, err)
+	}
+	w.eventually("a prompt is posted", func() bool { return len(w.prompts(at.Channel)) > before })
+	all := w.prompts(at.Channel)
+	return all[len(all)-1]
+}
+
+// prompts returns the messages of a chat that ask for a reply.
+func (w world) prompts(chat string) []map[string]any {
+	var out []map[string]any
+	for _, c := range w.s.State().Telegram.Chats {
+		for _, m := range c.Messages {
+			markup, _ := m["reply_markup"].(map[string]any)
+			if c.ID == chat && markup["force_reply"] == true {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// eventually waits for a condition.
+func (w world) eventually(what string, done func() bool) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	for !done() {
+		if !bridge.Pause(ctx, 5*time.Millisecond) {
+			w.t.Fatal("it does not happen that " + what)
+		}
+	}
+}
+
+// TestCommandAddress checks that nod ignores commands to other bots, which it
+// receives as an administrator.
+func TestCommandAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "privacy_off"})
+	for _, text := range []string{
+		"/nod@other_bot mute", "/nodding", "/nod@NOD_Sandbox_Bot mine", "/nod\npending", "/nod who",
+	} {
+		said := sandbox.Action{Service: "telegram", As: "ana", Do: "send", Channel: group, Text: text}
+		if _, err := w.s.Act(t.Context(), said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("three commands arrive", func() bool { return len(w.sink.Commands()) >= 3 })
+	w.eventually("all updates are confirmed", func() bool { return w.s.State().Telegram.Handed >= 5 })
+	var got []string
+	for _, c := range w.sink.Commands() {
+		got = append(got, c.Text)
+	}
+	slices.Sort(got)
+	if strings.Join(got, " ") != "mine pending who" {
+		t.Errorf("nod carried out %q", got)
+	}
+}
+
+// TestForum checks that sessions, prompts and files work in the General topic,
+// where replies have a thread ID that is not a topic, and in another topic.
+func TestForum(t *testing.T) {
+	t.Parallel()
+	for name, topic := range map[string]string{"general": "", "topic": strconv.Itoa(sandbox.TelegramTopic)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := bridge.Destination{Channel: forum, Thread: topic}
+			first, _ := w.post(d, w.question("first"))
+			session, err := w.p.Thread(t.Context(), d, first, "session")
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := w.question("second")
+			ref, at := w.post(session, v)
+			if ref.Thread != topic {
+				t.Errorf("the card is in the topic %q, want %q", ref.Thread, topic)
+			}
+			// A third card answers the second one, as if the first were gone.
+			if session, err = w.p.Thread(t.Context(), d, ref, "session"); err != nil {
+				t.Fatal(err)
+			}
+			w.post(session, w.question("third"))
+			prompt := w.asks("ana", at, v)
+			w.inTopic(prompt, topic)
+			long := w.question(strings.Repeat("long ", 2000))
+			if err := w.p.Update(t.Context(), ref, long, bridge.NewParts(nil, nil)); err != nil {
+				t.Errorf("a card whose text became long: %v", err)
+			}
+			reminder := bridge.Reminder{Users: []string{"7001"}, Text: "still waiting"}
+			if err := w.p.Remind(t.Context(), d, ref, reminder); err != nil {
+				t.Errorf("a reminder: %v", err)
+			}
+		})
+	}
+}
+
+// inTopic checks which topic a message is in.
+func (w world) inTopic(m map[string]any, topic string) {
+	w.t.Helper()
+	got := ""
+	if id, ok := m["message_thread_id"].(float64); ok && m["is_topic_message"] == true {
+		got = strconv.Itoa(int(id))
+	}
+	if got != topic {
+		w.t.Errorf("the message is in the topic %q, want %q: %v", got, topic, m)
+	}
+}
