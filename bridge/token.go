@@ -58,7 +58,7 @@ type Control struct {
 }
 
 // TokenLength is the length of every token in bytes. It has to fit in the
-// callback data of a Telegram button, which is limited to 64 bytes.
+// callback data of a button, which one platform limits to 64 bytes.
 const TokenLength = 51
 
 const (

@@ -32,13 +32,14 @@ type Options struct {
 	// Partitions is the number of partitions of a new deployment, 1 to 256. Zero
 	// means DefaultPartitions. An existing deployment keeps its number.
 	Partitions int
-	// Retention is how long resolved interactions are kept. Zero means
-	// DefaultRetention.
+	// Retention is the time for which resolved interactions are kept. Zero
+	// means DefaultRetention.
 	Retention time.Duration
-	// WaitReplicas is how many replicas must confirm an opening, a decision or
-	// a grant within a second; otherwise the call returns CodeUnavailable and
-	// can be repeated. Zero means that the master alone counts. It has no
-	// effect on a Cluster, where WAIT cannot be sent to the node in question.
+	// WaitReplicas is the number of replicas that must confirm an opening, a
+	// decision or a grant within a second; otherwise the call returns
+	// CodeUnavailable and can be repeated. Zero means that the master alone
+	// counts. It has no effect on a Cluster, where WAIT cannot be sent to the
+	// node in question.
 	WaitReplicas int
 	// Node is the name of this process. If empty, it is random.
 	Node string

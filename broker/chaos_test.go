@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
-// chaosShort is how long the faults last in `make test`.
+// chaosShort is the duration of the faults in `make test`.
 const chaosShort = 3 * time.Second
 
 // storm runs callers on several daemons while faults are injected.

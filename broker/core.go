@@ -17,8 +17,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// core is what the parts of a Broker share: the client, the names of keys, the
-// scripts, and the queues that send them.
+// core holds the data that the parts of a Broker share: the client, the names
+// of keys, the scripts, and the queues that send them.
 type core struct {
 	client     redis.UniversalClient
 	keys       keys

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// draftKeep is how long drafts are kept after the last change. It is longer
-// than any interaction can be open.
+// draftKeep is the time for which drafts are kept after the last change. It is
+// longer than any interaction can be open.
 const draftKeep = bridge.MaxTimeout + time.Hour
 
 // drafts implements bridge.Drafts.

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// eventBatch is how many events of a partition are read at a time.
+// eventBatch is the number of events of a partition that are read at a time.
 const eventBatch = 200
 
 // events reads the event streams of the partitions.

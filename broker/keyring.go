@@ -15,7 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// announcedFor is how long a daemon counts as running after its last Announce.
+// announcedFor is the time for which a daemon counts as running after its last
+// Announce.
 const announcedFor = time.Minute
 
 // AnnounceEvery is the interval at which Announce must be called.

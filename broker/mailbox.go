@@ -10,7 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// lateBatch is how many late answers of a partition are read at a time.
+// lateBatch is the number of late answers of a partition that are read at a
+// time.
 const lateBatch = 500
 
 // mailbox implements bridge.Mailbox.

@@ -54,7 +54,8 @@ func (c *call) size() int {
 // queue sends the calls of many callers through few connections.
 type queue struct {
 	client redis.UniversalClient
-	// replicas is how many replicas must confirm a call with keep; it may be 0.
+	// replicas is the number of replicas that must confirm a call with keep. It
+	// may be 0.
 	replicas int
 	calls    chan *call
 	slots    chan struct{} // one element for each batch that is in flight

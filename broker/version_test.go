@@ -18,7 +18,7 @@ import (
 
 var record = flag.Bool("record", false, "rewrite testdata/records-1.json; only before a release has written such records")
 
-// stored is a record as it is in Redis and as nod reads it.
+// stored is a record, both as stored in Redis and as read by nod.
 type stored struct {
 	What   string            `json:"what"`
 	ID     bridge.ID         `json:"id"`

@@ -8,20 +8,20 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Limits of a clock's difference: the services' signatures hold for 5 minutes,
-// and what people read is off by the rest.
+// Limits of the clock difference: the signatures of the platforms are valid for
+// 5 minutes, and smaller differences show in the times that people read.
 const (
 	skewWarns = 30 * time.Second
 	skewFails = 4 * time.Minute
 )
 
-// Clock compares the clock of this machine with that of a service, by the date
-// of an answer. The call need not be allowed.
+// Clock compares the clock of this machine with that of a platform, by the Date
+// header of a response. The response may be an error.
 func Clock(ctx context.Context, c *http.Client, url, check string) bridge.Finding {
 	f := bridge.Finding{Check: check, Status: bridge.FindingSkipped}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		f.Detail = "the address of the service can not be used"
+		f.Detail = "the URL of the service is invalid"
 		return f
 	}
 	resp, err := c.Do(req)
@@ -32,13 +32,13 @@ func Clock(ctx context.Context, c *http.Client, url, check string) bridge.Findin
 	resp.Body.Close()
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		f.Detail = "the service does not say its time"
+		f.Detail = "the service does not report its time"
 		return f
 	}
 	off := time.Since(date).Round(time.Second)
-	f.Status, f.Detail = bridge.FindingOK, "this clock is "+off.Abs().String()+" off the service's"
+	f.Status, f.Detail = bridge.FindingOK, "this clock differs by "+off.Abs().String()+" from the clock of the service"
 	if off.Abs() > skewWarns {
-		f.Status, f.Fix = bridge.FindingWarning, "set this machine's clock, by NTP"
+		f.Status, f.Fix = bridge.FindingWarning, "synchronize the clock of this machine with NTP"
 	}
 	if off.Abs() > skewFails {
 		f.Status = bridge.FindingFailed
@@ -57,13 +57,13 @@ func (r *Report) Add(check string, s bridge.FindingStatus, detail, fix string) {
 	r.Findings = append(r.Findings, bridge.Finding{Check: r.Platform + "." + check, Status: s, Detail: detail, Fix: fix})
 }
 
-// Fail adds a finding of an error; its hint is the fix where there is no
-// other.
+// Fail adds a finding for an error. If fix is empty, the fix is the hint of the
+// error.
 func (r *Report) Fail(check string, err error, fix string) {
 	e := bridge.PublicError(err)
 	switch {
 	case e.Code == bridge.CodeUnavailable:
-		fix = "look at this machine's network, its DNS and HTTPS_PROXY; the service may be down"
+		fix = "check the network, DNS and HTTPS_PROXY of this machine; the service may be down"
 	case fix == "":
 		fix = e.Hint
 	}

@@ -10,21 +10,20 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rank is how soon something is sent when a channel has more to send than its
-// service takes.
+// Rank is the priority of a send on a channel that is rate limited.
 type Rank int
 
-// The ranks, the most important first.
+// The ranks, from the highest priority to the lowest.
 const (
-	RankEdit   Rank = iota // what changes a card that people see: an outcome, a vote
-	RankAsk                // a card that asks
-	RankNotice             // what needs no answer
+	RankEdit   Rank = iota // an update of a card, such as an outcome or a vote
+	RankAsk                // a card that needs a response
+	RankNotice             // a card that needs no response
 	ranks
 )
 
-// NextTurn is the turn of the next message of an interaction, after the parts
-// of its text that were sent. A text that people see the start of is finished
-// before another one is begun.
+// NextTurn returns the turn of the next message of an interaction, after sent
+// parts of its text. A text whose start people can see is finished before
+// another one begins.
 func NextTurn(i bridge.Interaction, sent int) Turn {
 	if sent > 0 {
 		return Turn{Key: "rest " + string(i.ID), Rank: RankEdit}
@@ -32,7 +31,7 @@ func NextTurn(i bridge.Interaction, sent int) Turn {
 	return Turn{Key: string(i.ID), Rank: RankOf(i)}
 }
 
-// RankOf is the rank of posting an interaction.
+// RankOf returns the rank of posting an interaction.
 func RankOf(i bridge.Interaction) Rank {
 	if i.Kind == bridge.KindNotice {
 		return RankNotice
@@ -40,16 +39,17 @@ func RankOf(i bridge.Interaction) Rank {
 	return RankAsk
 }
 
-// Turn is what somebody wants to send.
+// Turn identifies a send and its priority.
 type Turn struct {
-	Key  string // names it when it is repeated
+	Key  string // identifies the send when it is retried
 	Rank Rank
 }
 
-// Pacer keeps sends to one channel below a service's rate. Holds imposed by
-// the service outlast it. Who has to wait longer than a moment gets a place in
-// the line, and is repeated then: so everybody's turn comes, and what is more
-// important goes first. It is safe for concurrent use.
+// Pacer keeps the sends to each channel below the rate limit of a platform.
+// Holds that the platform imposes apply on top. A send that has to wait longer
+// than a second gets a place in the line and is retried at that time. So every
+// send gets its turn, and a higher rank goes first. It is safe for concurrent
+// use.
 type Pacer struct {
 	every time.Duration
 	burst int
@@ -58,25 +58,26 @@ type Pacer struct {
 	channels map[string]*line
 }
 
-// line is what waits for a channel.
+// line holds the waiting sends of a channel.
 type line struct {
 	limiter *rate.Limiter
 	held    time.Time
-	next    [ranks]time.Time     // end of the line of each rank
-	moved   [ranks]time.Time     // end of those that let more important ones go first
-	places  map[string]time.Time // of those that are repeated
+	next    [ranks]time.Time     // end of the line for each rank
+	moved   [ranks]time.Time     // end of the sends that were moved behind a higher rank
+	places  map[string]time.Time // times of the sends to be retried, by key
 }
 
 const (
-	// patience is how long a caller is kept; a longer delay is handed back to
-	// the outbox, which has other work in the meantime.
+	// patience is the longest time for which Wait blocks. A longer delay is
+	// returned to the outbox, which does other work in the meantime.
 	patience = time.Second
-	// lost is after how long a place counts as given up.
+	// lost is the time after which a place is given up if its send is not
+	// retried.
 	lost = time.Minute
 )
 
-// NewPacer returns a pacer of one send per channel and interval, after a
-// burst. With off it only honours what the service demands.
+// NewPacer returns a pacer of one send per channel and interval, after a burst.
+// With off, it applies only the holds that the platform imposes.
 func NewPacer(every time.Duration, burst int, off bool) *Pacer {
 	if off {
 		every = 0
@@ -84,12 +85,12 @@ func NewPacer(every time.Duration, burst int, off bool) *Pacer {
 	return &Pacer{every: every, burst: burst, channels: map[string]*line{}}
 }
 
-// Wait returns when it is the turn to send to the channel, or CodeRateLimited
-// with the delay if that takes longer than a second.
+// Wait blocks until it is the turn of a send to the channel. If that takes
+// longer than a second, it returns CodeRateLimited with the delay.
 func (p *Pacer) Wait(ctx context.Context, channel string, turn Turn) error {
 	delay := p.delay(channel, turn, time.Now())
 	if delay > patience {
-		e := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "%s has more to show than its service takes", channel)
+		e := bridge.Wrap(bridge.CodeRateLimited, bridge.ErrPaced, "channel %s is rate limited", channel)
 		e.RetryAfter = delay
 		return e
 	}
@@ -103,14 +104,14 @@ func (p *Pacer) Wait(ctx context.Context, channel string, turn Turn) error {
 	}
 }
 
-// delay is how long the turn takes to come. One that is more than a moment
-// away has a place in the line from then on.
+// delay returns how long it is until the turn of a send. A send whose turn is
+// more than a second away gets a place in the line.
 func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.line(channel)
 	place, waited := l.places[turn.Key]
-	if waited && turn.Rank == RankEdit && !place.Before(l.held) { // its turn is kept
+	if waited && turn.Rank == RankEdit && !place.Before(l.held) { // an edit keeps its place
 		if place.Sub(now) <= patience {
 			delete(l.places, turn.Key)
 		}
@@ -118,10 +119,10 @@ func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
 	}
 	r := l.limiter.ReserveN(now, 1)
 	at := later(now.Add(r.DelayFrom(now)), l.held)
-	for rank := range turn.Rank { // who is more important goes first
+	for rank := range turn.Rank { // higher ranks go first
 		if at.Before(l.next[rank]) {
 			at = l.next[rank]
-			if waited { // as everybody of its rank, in their order
+			if waited { // like all sends of its rank, in order
 				at = later(at, l.moved[turn.Rank])
 				l.moved[turn.Rank] = at.Add(p.every)
 			}
@@ -143,7 +144,7 @@ func (p *Pacer) delay(channel string, turn Turn, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// line is that of a channel; p.mu is held.
+// line returns the line of a channel. The caller must hold p.mu.
 func (p *Pacer) line(channel string) *line {
 	l := p.channels[channel]
 	if l == nil {
@@ -153,7 +154,7 @@ func (p *Pacer) line(channel string) *line {
 	return l
 }
 
-// forget drops the places of those that did not are repeated.
+// forget drops the places of sends that were not retried.
 func (l *line) forget(now time.Time) {
 	for key, at := range l.places {
 		if now.Sub(at) > lost {
@@ -169,7 +170,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Hold stops sends to a channel for d, as the service demanded.
+// Hold stops sends to a channel for d, as the platform requires.
 func (p *Pacer) Hold(channel string, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,7 @@ func (o *outbox) Pop() any {
 	return last
 }
 
-// storm is an outbox of notices and asks, with edits to come.
+// storm is an outbox of notices and questions, with edits added later.
 func storm(began time.Time, notices, asks, edits int) *outbox {
 	o := &outbox{}
 	for n := range notices {
@@ -49,9 +49,10 @@ func storm(began time.Time, notices, asks, edits int) *outbox {
 	return o
 }
 
-// TestStorm sends 500 cards to one channel at once, with notices before them
-// and edits in between, through an outbox as the engine's: the service's rate
-// holds, edits go first, asks go before notices, and each turn comes.
+// TestStorm sends 500 cards to one channel at the same time, with notices
+// before them and edits in between, through an outbox like the engine's. The
+// rate limit holds, edits go first, questions go before notices, and every send
+// gets its turn.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,13 +62,13 @@ func TestStorm(t *testing.T) {
 		o := storm(began, notices, asks, edits)
 		tries, sent := 0, 0
 		last := [ranks]time.Duration{}
-		slowest := time.Duration(0) // of the edits
+		slowest := time.Duration(0) // of all edits
 		var times []time.Time
 		for o.Len() > 0 {
 			w := heap.Pop(o).(waiting)
 			<-time.After(time.Until(w.due))
 			tries++
-			delay := p.delay("C", w.turn, time.Now()) // as Wait, which a worker each would call
+			delay := p.delay("C", w.turn, time.Now()) // like Wait, which each worker would call
 			at := time.Now().Add(delay)
 			if delay > patience {
 				w.due = at
@@ -98,7 +99,7 @@ func TestStorm(t *testing.T) {
 		if last[RankAsk] >= last[RankNotice] || last[RankNotice] > 1.2*(notices+asks+edits)*every {
 			t.Errorf("the last ask went after %s, the last notice after %s", last[RankAsk], last[RankNotice])
 		}
-		if tries > 15*sent { // each edit in between moves the whole line
+		if tries > 15*sent { // each edit moves the rest of the line
 			t.Errorf("%d tries for %d sends", tries, sent)
 		}
 		t.Logf("%d sent with %d tries; edits within %s; asks done after %s, notices after %s", sent, tries, slowest, last[RankAsk], last[RankNotice])
@@ -108,7 +109,7 @@ func TestStorm(t *testing.T) {
 func TestPacerHolds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPacer(time.Second, 5, true) // paced by the service alone
+		p := NewPacer(time.Second, 5, true) // only the platform's holds apply
 		if err := p.Wait(t.Context(), "C", Turn{}); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestPacerHolds(t *testing.T) {
 		p.Hold("C", time.Second/2)
 		cancel()
 		if err := p.Wait(gone, "C", Turn{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller that left: %v", err)
+			t.Errorf("after the caller has left: %v", err)
 		}
 	})
 }

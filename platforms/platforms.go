@@ -1,8 +1,9 @@
-// Package platforms holds what every chat adapter needs and no chat service
-// defines: health, the pace of sending, names, and checks of a setup.
+// Package platforms holds the parts that every chat adapter needs and that do
+// not depend on a platform: health, the pace of sending, names, and checks of a
+// setup.
 //
-// What only one service does belongs in the package of its adapter. What a card
-// says belongs in package render, and what a click decides in the engine.
+// Code for a single platform belongs in the package of its adapter. The content
+// of a card belongs in package render, and the effect of a click in the engine.
 package platforms
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ClickTimeout bounds the work on one click: the services want their answer
+// ClickTimeout limits the work on one click: the platforms expect a response
 // within 3 seconds.
 const ClickTimeout = 2500 * time.Millisecond
 
@@ -27,7 +28,7 @@ type HealthBox struct {
 	h  bridge.Health
 }
 
-// Set notes a state; its time is when the state began.
+// Set sets the state. Its time is when the state began.
 func (b *HealthBox) Set(s bridge.HealthState, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,8 +48,8 @@ func (b *HealthBox) Get() bridge.Health {
 	return b.h
 }
 
-// NetworkError gives a failed call a code. The URL is left out of it: with
-// some services it holds the token.
+// NetworkError gives a failed call a code. It leaves out the URL, which
+// contains the token on some platforms.
 func NetworkError(service string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -56,14 +57,15 @@ func NetworkError(service string, err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
-	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is not reachable", service)
+	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is unreachable", service)
 }
 
-// Client returns an HTTP client for a service's API: bounded in time, and
-// proxied as the environment says.
+// Client returns an HTTP client for the API of a platform, with a timeout and
+// the proxy from the environment.
 func Client() *http.Client { return &http.Client{Timeout: 15 * time.Second} }
 
-// DisplayName is a name as a service gave it, on one line and bounded.
+// DisplayName returns the first name that is not empty, on one line and of
+// limited length.
 func DisplayName(names ...string) string {
 	for _, n := range names {
 		if n = strings.Join(strings.Fields(n), " "); n != "" {
@@ -76,8 +78,8 @@ func DisplayName(names ...string) string {
 	return ""
 }
 
-// KeyedMutex is a lock per key. The zero value is ready; keys that nobody
-// holds or waits for take no memory.
+// KeyedMutex is a lock per key. The zero value is ready to use. A key that no
+// one holds or waits for takes no memory.
 type KeyedMutex struct {
 	mu   sync.Mutex
 	held map[string]*keyLock
@@ -88,7 +90,7 @@ type keyLock struct {
 	users int
 }
 
-// Lock locks a key and returns the unlock.
+// Lock locks a key and returns the function that unlocks it.
 func (k *KeyedMutex) Lock(key string) func() {
 	k.mu.Lock()
 	if k.held == nil {
@@ -117,9 +119,10 @@ const (
 	checkTimeout = 15 * time.Second
 )
 
-// Watch keeps the health of a platform whose clicks come by HTTP: it calls
-// check now and then, until ctx ends. It returns an error, and the platform is
-// down, when an operator must act: for CodeForbidden and CodeInvalid.
+// Watch updates the health of a platform whose clicks arrive over HTTP: it
+// calls check periodically until ctx ends. For CodeForbidden and CodeInvalid,
+// which the administrator must fix, it sets the platform down and returns the
+// error.
 func Watch(ctx context.Context, box *HealthBox, check func(context.Context) error) error {
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, checkTimeout)

@@ -37,8 +37,8 @@ func TestHealthBox(t *testing.T) {
 	})
 }
 
-// TestNetworkError checks that an error says nothing of the URL, which may hold
-// a token.
+// TestNetworkError checks that an error does not contain the URL, which may
+// contain a token.
 func TestNetworkError(t *testing.T) {
 	t.Parallel()
 	failed := &url.Error{Op: "Get", URL: "https://example.com/bot1:secret/getMe", Err: errors.New("refused")}
@@ -48,7 +48,7 @@ func TestNetworkError(t *testing.T) {
 	}
 	err = NetworkError("slack", context.Canceled)
 	if !errors.Is(err, context.Canceled) || bridge.ErrorCode(err) == bridge.CodeUnavailable {
-		t.Errorf("a caller that left: %v", err)
+		t.Errorf("after the caller has left: %v", err)
 	}
 }
 
@@ -64,7 +64,8 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestKeyedMutex checks that a key is held once, and takes no memory then.
+// TestKeyedMutex checks that a key has one holder, and takes no memory after it
+// is released.
 func TestKeyedMutex(t *testing.T) {
 	t.Parallel()
 	var k KeyedMutex
@@ -84,7 +85,7 @@ func TestKeyedMutex(t *testing.T) {
 	}
 }
 
-// TestWatch checks the health of a platform whose clicks come by HTTP.
+// TestWatch checks the health of a platform whose clicks arrive over HTTP.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// TestClock checks what is said about the difference of two clocks.
+// TestClock checks the finding about the difference of two clocks.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -168,12 +169,12 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestReport checks the fix that a failure comes with.
+// TestReport checks the fix of a failure.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	r := Report{Platform: "slack"}
 	r.Add("token", bridge.FindingOK, "@nod", "")
-	r.Fail("socket", bridge.Errorf(bridge.CodeUnavailable, "away"), "make a token")
+	r.Fail("socket", bridge.Errorf(bridge.CodeUnavailable, "unreachable"), "create a token")
 	r.Fail("scopes", bridge.Errorf(bridge.CodeForbidden, "missing").WithHint("add it"), "")
 	r.Fail("channel", bridge.Errorf(bridge.CodeNotFound, "unknown"), "invite the bot")
 	for n, want := range []string{"", "HTTPS_PROXY", "add it", "invite the bot"} {
@@ -183,7 +184,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestTurns checks that a text whose start people see is finished first.
+// TestTurns checks that a text whose start people can see is finished first.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	ask, notice := bridge.Interaction{ID: "1"}, bridge.Interaction{ID: "2", Ask: bridge.Ask{Kind: bridge.KindNotice}}

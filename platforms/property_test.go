@@ -20,13 +20,13 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// nasty are runes that limits, escapes and counts stumble over.
+// nasty has runes that limits, escaping and counting may handle wrongly.
 var nasty = []rune("aZ09 \n\t<>&@#*_~`|[]()\\-+.:!\"'{}é漢字👩‍👩‍👧‍👦🇩🇪\u202e\u200d@everyone")
 
 func texts(least, most int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		n := rapid.IntRange(least, most).Draw(t, "length")
-		if rapid.Bool().Draw(t, "repeat") { // long texts cheaply
+		if rapid.Bool().Draw(t, "repeat") { // a cheap way to get long texts
 			unit := rapid.StringOfN(rapid.SampledFrom(nasty), 1, 20, -1).Draw(t, "unit")
 			s := []rune(strings.Repeat(unit, n/len([]rune(unit))+1))
 			return string(s[:n])
@@ -82,7 +82,7 @@ var everyWidget = []bridge.Widget{
 	bridge.WidgetPlanReview, bridge.WidgetFeedback, bridge.WidgetForm,
 }
 
-// typedOrComposite fills what only such widgets have.
+// typedOrComposite sets the fields that only such widgets have.
 func typedOrComposite(t *rapid.T, q *bridge.Question) {
 	switch q.Widget {
 	case bridge.WidgetNumber:
@@ -111,9 +111,10 @@ func typedOrComposite(t *rapid.T, q *bridge.Question) {
 	}
 }
 
-// TestEverythingFitsOrIsRefused: any valid request is accepted by each service
-// within every limit, pending and in each final state, with every form that
-// its controls open; or the platform refuses it beforehand, with the reason.
+// TestEverythingFitsOrIsRefused checks that each platform accepts any valid
+// request within every limit: pending, in each final state, and with every form
+// that its controls open. Otherwise, Check must refuse the request with a
+// reason.
 func TestEverythingFitsOrIsRefused(t *testing.T) {
 	t.Parallel()
 	s := sandbox.New(sandbox.Options{NoLimits: true})
@@ -201,8 +202,8 @@ func interactionOf(t *rapid.T, r bridge.Request, d []bridge.Destination) bridge.
 	}
 }
 
-// forms builds every native form of a view and lets the service's checks see
-// it.
+// forms builds every native form of a view and passes it to the emulator's
+// checks.
 func forms(t *rapid.T, platform string, v bridge.View) {
 	i := v.Record.Interaction
 	controls := []bridge.Control{{Option: bridge.OptionForm}}
@@ -254,8 +255,8 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 	}
 }
 
-// turns are what the card shows between its posting and its end: steps of a
-// shared draft with long values, a queue, a read-only channel.
+// turns returns the views between posting and resolution: steps of a shared
+// draft with long values, a deferred request, and a read-only channel.
 func turns(r bridge.Record, destination int, sign func(bridge.Control) string) []bridge.View {
 	d := bridge.Draft{Actor: bridge.Actor{Name: strings.Repeat("n*", 60)}, Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	fields := r.Interaction.Fields()
@@ -279,7 +280,7 @@ func turns(r bridge.Record, destination int, sign func(bridge.Control) string) [
 	return append(out, muted)
 }
 
-// finals are the ends that the request can come to.
+// finals returns the final states that the request can have.
 func finals(r bridge.Record) []bridge.Record {
 	states := []bridge.State{bridge.StateExpired, bridge.StateCancelled, bridge.StateUndeliverable, bridge.StateSuperseded}
 	if r.Interaction.Kind == bridge.KindApproval {

@@ -10,23 +10,23 @@ import (
 // Item is one of several approvals that share a message.
 type Item struct {
 	Number int
-	View   bridge.View // its own
+	View   bridge.View // of this approval only
 	Blocks []Block
-	full   []Block // what was asked, whatever has become of it
-	// Decisions are indexes into those of the interaction that have a control;
-	// none once it is decided.
+	full   []Block // the request, whatever its state
+	// Decisions are the indexes of the decisions that have a control. It is
+	// empty once the approval is decided.
 	Decisions []int
 }
 
-// Label is the label of one of its decisions where the controls of all items
-// stand together.
+// Label returns the label of decision n for a message that shows the controls
+// of all items together.
 func (i Item) Label(n int) string {
 	r := i.View.Record.Interaction
 	return strconv.Itoa(i.Number) + " · " + DecisionLabel(r, r.Decisions()[n])
 }
 
-// NewBatch builds the card of several approvals. Its body is all of their
-// text; short means that only the plainest decisions get a control.
+// NewBatch builds the card of several approvals. Its body contains the text of
+// all of them. With short, only the plainest decisions get a control.
 func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Digest, c.Closed, c.Whole = nil, nil, "", true, false
@@ -61,7 +61,7 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	return c, items
 }
 
-// batchOrigin leaves out what only the first has.
+// batchOrigin leaves out the details that only the first approval has.
 func batchOrigin(i bridge.Interaction) bridge.Interaction {
 	i.ToolName, i.Approval = "", nil
 	return i
@@ -103,7 +103,7 @@ func newItem(v bridge.View, number int, short bool) Item {
 	return it
 }
 
-// tool says which tool one of a batch is about, and where.
+// tool names the tool and the location of an approval in a batch.
 func tool(i bridge.Interaction) string {
 	s := "tool " + Line(i.Approval.Tool)
 	if i.Approval.Where != "" {
@@ -112,15 +112,15 @@ func tool(i bridge.Interaction) string {
 	return s
 }
 
-// All is a control that decides everything that is pending.
+// All is a control that decides every pending approval of a batch.
 type All struct {
-	Option int // into bridge.BatchDecisions
+	Option int // index into bridge.BatchDecisions
 	Label  string
 	Tone   Tone
 }
 
-// ForAll are the controls for everything that is pending: what each of at
-// least two offers.
+// ForAll returns the controls that decide every pending approval: the decisions
+// that all of at least two offer.
 func ForAll(items []Item) []All {
 	var out []All
 	for n, d := range bridge.BatchDecisions {

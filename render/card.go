@@ -10,42 +10,43 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Card is what a message says, without its controls.
+// Card is the content of a message, without its controls.
 type Card struct {
 	Icon     string
 	Headline string
 	// Notice is the text of a notification: one line, never empty.
 	Notice string
-	// From says who asks.
+	// From names the agent and the origin of the request.
 	From string
-	// Body is the prompt and, for an approval, what is to be approved. It must
-	// be shown whole before the card may be answered.
+	// Body is the prompt and, for an approval, its input. It must be shown in
+	// full before the card may be answered.
 	Body []Block
-	// Questions are listed where there are several, or where options say more
+	// Questions are listed if there are several, or if options have more text
 	// than fits their controls.
 	Questions []Block
-	// Closing says how it ended; empty while pending.
+	// Closing states the outcome. It is empty while the request is pending.
 	Closing []Block
-	// Digest is a short form of the digest the decision is bound to; approvals
-	// only.
+	// Digest is a short form of the digest that the decision is bound to. Only
+	// approvals have one.
 	Digest string
 	Closed bool
-	// Whole means that all of the body has to be delivered.
+	// Whole means that the body must be delivered in full.
 	Whole bool
-	// Full is the text to deliver if it is not Body and Questions, such as that
-	// of a batch, which changes with each vote.
+	// Full is the text to deliver if it is not Body and Questions: for example,
+	// the body of a batch changes with each vote.
 	Full []Block
 }
 
-// NewCard builds the card of a view. listOptions means that labels do not fit
-// the controls of the service and have to be listed in the text.
+// NewCard builds the card of a view. listOptions reports whether the labels of
+// a question do not fit the controls of the platform and must be listed in the
+// text.
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	r := v.Record
 	i := r.Interaction
 	c := Card{From: from(i), Closed: r.State.Final(), Closing: closing(r)}
 	c.Whole = !c.Closed
 	if i.Kind == bridge.KindNotice {
-		c.Closed, c.Closing, c.Whole = true, nil, true // it has no other state that people would see
+		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only
 	}
 	c.Icon, c.Headline = headline(r)
 	if i.Risk != "" {
@@ -62,7 +63,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	}
 	c.Notice = notice(r, subjectOf(prompt))
 	if i.LonePlan() && !c.Closed {
-		return c // its buttons say what there is to say
+		return c // its buttons show the question
 	}
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
@@ -73,7 +74,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	return c
 }
 
-// body is the prompt with what it is about: a plan, or the input of a tool.
+// body returns the prompt with its subject: a plan, or the input of a tool.
 func body(i bridge.Interaction, prompt []Block, closed bool) []Block {
 	var out []Block
 	if i.Error != "" && !closed {
@@ -95,7 +96,7 @@ func body(i bridge.Interaction, prompt []Block, closed bool) []Block {
 	return out
 }
 
-// partsTitle is the text of a question that has several fields.
+// partsTitle returns the text of a question that has several fields.
 func partsTitle(q bridge.Question) []Block {
 	if q.Text == "" || q.Widget == bridge.WidgetPlanReview {
 		return nil
@@ -107,7 +108,7 @@ func partsTitle(q bridge.Question) []Block {
 	return out
 }
 
-// subjectOf is the first words of a document on one line.
+// subjectOf returns the first words of a document on one line.
 func subjectOf(doc []Block) string {
 	for _, b := range doc {
 		s := Line(PlainText([]Block{b}))
@@ -148,7 +149,7 @@ func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bo
 	return out
 }
 
-// given is an answer as the closed card shows it.
+// given returns an answer as the closed card shows it.
 func given(r bridge.Record, f bridge.Field) string {
 	a := f.FieldAnswer(r.Interaction, r.Response.Answers)
 	switch {
@@ -160,8 +161,8 @@ func given(r bridge.Record, f bridge.Field) string {
 	return Clean(f.Labels(a))
 }
 
-// OptionList lists the options of a question with their descriptions, under
-// the numbers that [OptionLabel] puts on controls.
+// OptionList lists the options of a question with their descriptions, under the
+// numbers that [OptionLabel] shows on controls.
 func OptionList(q bridge.Question) Block {
 	b := Block{Kind: List, Start: 1}
 	for _, o := range q.Options {
@@ -178,8 +179,8 @@ func OptionList(q bridge.Question) Block {
 	return b
 }
 
-// OptionLabel is the text on the control of option n: the label, or its start
-// behind its number in the list if the label does not fit.
+// OptionLabel returns the text on the control of option n: the label, or if
+// that does not fit, its number in the list and its start.
 func OptionLabel(q bridge.Question, n, limit int, unit Unit) string {
 	s := Line(q.Options[n].Text())
 	if unit(s) <= limit {
@@ -188,7 +189,7 @@ func OptionLabel(q bridge.Question, n, limit int, unit Unit) string {
 	return Cut(strconv.Itoa(n+1)+". "+s, limit, unit)
 }
 
-// LabelsFit reports whether every label fits a control of limit units.
+// LabelsFit reports whether every label fits on a control of limit units.
 func LabelsFit(q bridge.Question, limit int, unit Unit) bool {
 	for _, o := range q.Options {
 		if unit(Line(o.Text())) > limit {
@@ -198,18 +199,18 @@ func LabelsFit(q bridge.Question, limit int, unit Unit) bool {
 	return true
 }
 
-// HasDescriptions reports whether any option says more than its label.
+// HasDescriptions reports whether any option has a description.
 func HasDescriptions(q bridge.Question) bool {
 	return HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Description != "" })
 }
 
-// HasPreviews reports whether any option shows what it would give.
+// HasPreviews reports whether any option has a preview.
 func HasPreviews(q bridge.Question) bool {
 	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Preview != "" })
 }
 
-// Input shows what an approval is about: a shell tool's command, a file
-// tool's path and change, anything else as JSON.
+// Input renders the input of an approval: the command of a shell tool, the path
+// and change of a file tool, and anything else as JSON.
 func Input(a bridge.Approval) []Block {
 	if len(a.Input) == 0 || string(a.Input) == "null" {
 		return nil
@@ -239,7 +240,7 @@ func Input(a bridge.Approval) []Block {
 }
 
 // take removes the first of the named fields that holds a text or a list of
-// texts. An argument list is shown quoted, as it would have to be typed.
+// texts. It quotes a list of arguments as it would have to be typed.
 func take(fields map[string]any, names ...string) (string, map[string]any) {
 	for _, name := range names {
 		text := ""
@@ -280,12 +281,12 @@ func jsonBlock(fields map[string]any) []Block {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(fields); err != nil {
-		return nil // decoded from JSON a moment ago
+		return nil // cannot happen: it was decoded from JSON
 	}
 	return []Block{{Kind: Code, Text: Clean(strings.TrimRight(b.String(), "\n")), Lang: "json"}}
 }
 
-// ShellQuote writes one argument as a POSIX shell would have to be given it.
+// ShellQuote quotes one argument for a POSIX shell.
 func ShellQuote(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 	safe := s != "" && strings.Trim(s, plain) == ""

@@ -20,7 +20,7 @@ type pinnedCard struct {
 	Notes, Controls                    []string
 }
 
-// cardOf builds the card of a sample, and the labels of its controls.
+// cardOf builds the card of a sample and the labels of its controls.
 func cardOf(v bridge.View) (render.Card, []string) {
 	i := v.Record.Interaction
 	var controls []string
@@ -53,8 +53,9 @@ func cardOf(v bridge.View) (render.Card, []string) {
 	return c, controls
 }
 
-// TestCards pins the card of every sample, before a service's dialect writes
-// it, and checks what holds for all of them.
+// TestCards compares the card of every sample, before a platform's package
+// writes it, with the golden file, and checks the properties that all of them
+// share.
 func TestCards(t *testing.T) {
 	t.Parallel()
 	var all []pinnedCard
@@ -101,8 +102,8 @@ func closing(v bridge.View) string {
 	return render.PlainText(render.NewCard(v, func(bridge.Question) bool { return false }).Closing)
 }
 
-// TestOutcomes checks that no two outcomes have the same headline: people act
-// on it.
+// TestOutcomes checks that no two outcomes have the same headline, because
+// people act on it.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -131,8 +132,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestClosing checks that a closed card names who decided, where, when, why,
-// and whether the agent knows.
+// TestClosing checks that a closed card names who decided, where, when and why,
+// and whether the agent has the response.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval-denied")
@@ -194,8 +195,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestNotes checks the notes below an open card: identical requests, redacted
-// places, people who were also asked, and the reason that it has no controls.
+// TestNotes checks the notes below an open card: duplicates, redactions,
+// delegates, and the reason that it has no controls.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval")
@@ -204,7 +205,7 @@ func TestNotes(t *testing.T) {
 	v.Record.Interaction.Called = []string{"cy", "@ops"}
 	notes := render.Notes(v)
 	all := strings.Join(notes, "\n")
-	for _, want := range []string{"3 identical", "3 places", "typed confirmation", "cy, @ops"} {
+	for _, want := range []string{"3 identical", "Redacted credentials: 3", "typed confirmation", "cy, @ops"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in %q", want, notes)
 		}
@@ -223,8 +224,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestExtras checks the controls for reminders and delegates, and that there
-// are at most a row of them.
+// TestExtras checks the controls for reminders and delegates, and that there is
+// at most one row of them.
 func TestExtras(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval")
@@ -240,7 +241,7 @@ func TestExtras(t *testing.T) {
 }
 
 // TestForAll checks that a batch offers a decision for everything only if at
-// least two pending requests offer it, and that none of them lacks it.
+// least two requests are pending and all of them offer it.
 func TestForAll(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"batch": 3, "batch-partly": 0, "batch-closed": 0} {
@@ -260,7 +261,7 @@ func TestForAll(t *testing.T) {
 	}
 }
 
-// TestTyped checks what each native text input asks for.
+// TestTyped checks the native text input of each control.
 func TestTyped(t *testing.T) {
 	t.Parallel()
 	form := func(sample string, option, question int) render.TypedInput {
@@ -281,8 +282,8 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestTones checks that the plain approval stands out only if the agent wants
-// it to.
+// TestTones checks that the narrowest approval is highlighted only if the agent
+// allows it.
 func TestTones(t *testing.T) {
 	t.Parallel()
 	i := find(t, "approval").Record.Interaction
@@ -301,7 +302,7 @@ func TestTones(t *testing.T) {
 }
 
 // TestReview checks that the summary before submitting shows each field with
-// its draft, also free text, and says where there is none yet.
+// its draft, including free text, and marks fields without one.
 func TestReview(t *testing.T) {
 	t.Parallel()
 	v := find(t, "several")
@@ -317,7 +318,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestOptionLabel checks that a label that does not fit keeps its start behind
+// TestOptionLabel checks that a label that does not fit keeps its start after
 // its number, by which people find it in the list.
 func TestOptionLabel(t *testing.T) {
 	t.Parallel()

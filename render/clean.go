@@ -8,13 +8,13 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Clean replaces characters that people cannot see by their code points.
+// Clean replaces invisible characters by their code points.
 func Clean(s string) string { return visible.Text(s) }
 
-// Line is Clean on one line.
+// Line returns Clean(s) on one line.
 func Line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
-// Unit measures text the way a service counts it.
+// Unit measures text the way a platform counts it.
 type Unit func(string) int
 
 // Runes counts Unicode code points.
@@ -38,8 +38,8 @@ func UTF16(s string) int {
 	return n
 }
 
-// Cut shortens s to at most limit units, at a border between characters as
-// people see them, and ends it with "…" if anything was cut.
+// Cut shortens s to at most limit units, between grapheme clusters, and appends
+// "…" if it removed anything.
 func Cut(s string, limit int, unit Unit) string {
 	if unit(s) <= limit {
 		return s
@@ -60,8 +60,8 @@ func Cut(s string, limit int, unit Unit) string {
 	return strings.TrimRight(b.String(), " \n\t") + "…"
 }
 
-// Split cuts s into pieces of at most limit units, at line ends where there
-// are any. Joined, the pieces are s.
+// Split cuts s into pieces of at most limit units, at line ends if possible.
+// Joined, the pieces are s.
 func Split(s string, limit int, unit Unit) []string {
 	var pieces []string
 	var b strings.Builder
@@ -92,7 +92,7 @@ func Split(s string, limit int, unit Unit) []string {
 				add(cluster, unit(cluster))
 				continue
 			}
-			for _, r := range cluster { // a heap of combining marks longer than a message
+			for _, r := range cluster { // combining marks that are longer than a message
 				add(string(r), unit(string(r)))
 			}
 		}

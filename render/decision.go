@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// DecisionLabel is the label of a decision of an approval.
+// DecisionLabel returns the label of a decision on an approval.
 func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	label := map[bridge.Decision]string{
 		bridge.DecideDeny: LabelDeny, bridge.DecideDenyReason: LabelDenyReason, bridge.DecideDenyAlways: LabelDenyAlways, bridge.DecideDenyStop: LabelDenyStop,
@@ -20,7 +20,7 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	return label
 }
 
-// Tone says how a control should look.
+// Tone is the look of a control.
 type Tone int
 
 // The tones.
@@ -30,8 +30,9 @@ const (
 	Bad
 )
 
-// DecisionTone is the look of a decision's control: deny and the least yes
-// stand out, unless the agent wants no yes to.
+// DecisionTone returns the tone of the control for a decision. Deny and the
+// narrowest approval are highlighted, except that no approval is if the agent
+// requests that.
 func DecisionTone(i bridge.Interaction, d bridge.Decision) Tone {
 	switch {
 	case d == bridge.DecideDeny:
@@ -48,20 +49,21 @@ type TypedInput struct {
 	Label, Hint   string
 	Placeholder   string
 	Initial       string
-	Lines         bool // several
-	MaxLength     int  // characters
-	// Ask says what is wanted where the input is a reply to a message.
+	Lines         bool // multiple lines
+	MaxLength     int  // in characters
+	// Ask is the instruction for platforms where the input is a reply to a
+	// message.
 	Ask string
 }
 
-// Typed is the input that a control of an approval opens.
+// Typed returns the text input that a control of an approval opens.
 func Typed(f bridge.Form) TypedInput {
 	i := f.View.Record.Interaction
 	switch f.Control.Option {
 	case bridge.OptionEdit:
 		return TypedInput{
 			Title: "Edit, then allow", Submit: LabelApprove, Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
-			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the whole changed input, as JSON; that approves it",
+			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; that approves it",
 		}
 	case bridge.OptionConfirm:
 		d := i.Decisions()[f.Control.Question]
@@ -73,12 +75,12 @@ func Typed(f bridge.Form) TypedInput {
 		}
 	}
 	return TypedInput{
-		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and everybody asked will read it.", Lines: true,
+		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and all responders will see it.", Lines: true,
 		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
 	}
 }
 
-// scopeNotes state what each scope on offer covers beyond the request.
+// scopeNotes describes what each offered scope covers beyond the request.
 func scopeNotes(i bridge.Interaction) []Block {
 	var out []Block
 	for _, s := range i.Approval.Scopes {
@@ -89,8 +91,8 @@ func scopeNotes(i bridge.Interaction) []Block {
 	return out
 }
 
-// covered states what the approval of a closed card covers, in the words that
-// the card showed before.
+// covered describes what the approval of a closed card covers, in the words
+// that the card showed before.
 func covered(r bridge.Record) []Block {
 	if r.State != bridge.StateApproved || r.Response == nil {
 		return nil
@@ -102,7 +104,7 @@ func covered(r bridge.Record) []Block {
 	return out
 }
 
-// change shows what a person changed before approving.
+// change renders what a person changed before approving.
 func change(r bridge.Record) []Block {
 	if r.Response == nil || len(r.Response.Input) == 0 || r.Interaction.CompletedView.Hidden() {
 		return nil

@@ -13,19 +13,19 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxNesting of lists and quotes; deeper structure is shown flat. Foreign
-// Markdown can nest without bound.
+// maxNesting limits the depth of lists and quotes. Deeper structure is shown
+// flat, because Markdown from agents can nest without limit.
 const maxNesting = 6
 
-// Bounds of what is parsed at all: the parser's effort grows with the square of
-// both, and nobody writes such text to be read.
+// Limits of the Markdown that is parsed: the time of the parser grows with the
+// square of both, and readable text stays below them.
 const (
-	maxMarkers  = 32   // quotes and list marks at the start of one line
+	maxMarkers  = 32   // quote and list markers at the start of one line
 	maxBrackets = 2000 // in one text
 )
 
-// hostile reports whether a text would keep the parser busy; it is shown as it
-// stands.
+// hostile reports whether parsing a text would take too long. Such a text is
+// shown unparsed.
 func hostile(src string) bool {
 	if strings.Count(src, "[") > maxBrackets {
 		return true
@@ -38,7 +38,7 @@ func hostile(src string) bool {
 	return false
 }
 
-// markers counts the quotes and list marks that a line begins with.
+// markers returns the number of quote and list markers at the start of a line.
 func markers(line string) int {
 	for n := 0; ; n++ {
 		line = strings.TrimLeft(line, " \t")
@@ -54,8 +54,8 @@ func markers(line string) int {
 	}
 }
 
-// Markdown parses an agent's Markdown. HTML in it stays literal text, links
-// show the address they lead to, images are links.
+// Markdown parses an agent's Markdown. HTML stays literal text, links show
+// their address, and images become links.
 func Markdown(src string) []Block {
 	src = Clean(src)
 	if hostile(src) {
@@ -65,8 +65,9 @@ func Markdown(src string) []Block {
 	return blocks(markdown().Parse(text.NewReader(source)), source, 0)
 }
 
-// markdown is the parser, made once: that takes longer than most texts. It
-// keeps nothing between texts, and may be used by many at a time.
+// markdown is the parser. It is created once, because that takes longer than
+// parsing most texts. It keeps no state between texts and is safe for
+// concurrent use.
 var markdown = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Strikethrough)).Parser()
 })
@@ -165,7 +166,7 @@ func spans(parent ast.Node, src []byte, style Span) []Span {
 	return out
 }
 
-// runs are spans of which no two neighbors have the same style.
+// runs is a list of spans in which no two neighbors have the same style.
 type runs []Span
 
 // add appends a text.
@@ -185,7 +186,7 @@ func (r *runs) add(s string, style Span) {
 	*r = append(*r, style)
 }
 
-// styled is the style of the texts inside a node.
+// styled returns the style of the texts inside a node.
 func styled(n ast.Node, style Span) Span {
 	switch n := n.(type) {
 	case *ast.CodeSpan:
@@ -199,7 +200,7 @@ func styled(n ast.Node, style Span) Span {
 	return style
 }
 
-// link shows where a link leads: its text, then the address.
+// link shows a link as its text, followed by its address.
 func link(label []Span, dest string, style Span) []Span {
 	var plain strings.Builder
 	for _, s := range label {

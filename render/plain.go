@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// PlainText writes a document as text without markup: the form of files,
-// terminals and notifications.
+// PlainText renders a document as text without markup, for files, terminals and
+// notifications.
 func PlainText(doc []Block) string {
 	var b strings.Builder
 	writePlain(&b, doc, "")
@@ -59,8 +59,8 @@ func writeIndented(b *strings.Builder, s, indent string) {
 	}
 }
 
-// FullText is everything a card asks, for the place where it is delivered
-// whole. It stays the same for as long as [bridge.View.Content] does.
+// FullText returns the complete text of a card, which is delivered in full. It
+// changes only when [bridge.View.Content] does.
 func (c Card) FullText() string {
 	if c.Full != nil {
 		return c.From + "\n\n" + PlainText(c.Full) + "\n"

@@ -15,8 +15,8 @@ func TestMarkdownToPlain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"emphasis", "a **b** _c_ ~~d~~ `e`", "a b c d e"},
-		{"link shows where it leads", "[bank](https://evil.example/x)", "bank (https://evil.example/x)"},
-		{"script link is no link", "[x](javascript:alert)", "x (javascript:alert)"},
+		{"link shows its address", "[bank](https://evil.example/x)", "bank (https://evil.example/x)"},
+		{"script link is not a link", "[x](javascript:alert)", "x (javascript:alert)"},
 		{"html is text", "<b>x</b> & <script>", "<b>x</b> & <script>"},
 		{"list", "- a\n- b\n  1. c\n", "- a\n- b\n  1. c"},
 		{"code", "```go\nx := 1\n```", "    x := 1"},

@@ -6,10 +6,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// NothingYet stands for a value that was not given.
+// NothingYet is shown for a field without a value.
 const NothingYet = "–"
 
-// FieldName is what a field asks, with its chip.
+// FieldName returns the question of a field, with its header.
 func FieldName(f bridge.Field) string {
 	text := Clean(f.Text)
 	switch {
@@ -21,7 +21,7 @@ func FieldName(f bridge.Field) string {
 	return text
 }
 
-// Drafted is what a draft holds for a field, in words.
+// Drafted returns the value that a draft has for a field, as text.
 func Drafted(d *bridge.Draft, f bridge.Field) string {
 	value, other := d.Value(f)
 	s := ""
@@ -40,11 +40,11 @@ func Drafted(d *bridge.Draft, f bridge.Field) string {
 	return s
 }
 
-// reviewRoom is how many characters the names and the values of a review have
-// each; it has to fit beside the prompt in the tightest message.
+// reviewRoom limits the characters of all names in a review, and of all values.
+// Both must fit next to the prompt in the smallest message.
 const reviewRoom = 1500
 
-// Review lists every field with what the draft holds for it.
+// Review lists every field with its value in the draft.
 func Review(v bridge.View) []Block {
 	doc := []Block{{Kind: Heading, Spans: []Span{{Text: "Check and submit"}}}}
 	fields := v.Record.Interaction.Fields()

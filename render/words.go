@@ -40,7 +40,7 @@ const (
 	TitleAnswer     = "Your answer"
 )
 
-// SubmitLabel is the label of the button that sends a choice.
+// SubmitLabel returns the label of the button that sends a choice.
 func SubmitLabel(q bridge.Question) string {
 	switch q.Widget {
 	case bridge.WidgetSelect:
@@ -113,8 +113,8 @@ func cancelled(r bridge.Response) (icon, text string) {
 	return "🚫", "Withdrawn by the agent"
 }
 
-// closing is what stands below a closed card: who, where, when, why, and
-// whether the agent knows.
+// closing returns the text below a closed card: who decided, where, when and
+// why, and whether the agent has the response.
 func closing(r bridge.Record) []Block {
 	resp := r.Response
 	if resp == nil {
@@ -154,7 +154,7 @@ func closing(r bridge.Record) []Block {
 	return out
 }
 
-// votes names everybody who had a part in it.
+// votes names everyone who voted.
 func votes(r bridge.Record) string {
 	var s []string
 	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
@@ -166,21 +166,21 @@ func votes(r bridge.Record) string {
 	return strings.Join(s, "; ") + "."
 }
 
-// delivery reports whether the agent knows.
+// delivery returns a sentence on whether the agent has received the response.
 func delivery(r bridge.Record) string {
 	switch {
 	case !r.Delivered.IsZero():
 		return "The agent has received this."
 	case !r.Queued.IsZero():
-		return "The agent had moved on; this waits for its session."
+		return "The agent had moved on. Its session will receive this."
 	case r.Unawaited:
-		return "Nobody was waiting for this any more; the agent gets it when it asks again."
+		return "The agent was no longer waiting. It receives this when it asks again."
 	}
 	return "The agent has not picked this up yet."
 }
 
-// Standing says what has become of a pending request; empty while it only
-// waits.
+// Standing describes the state of a pending request. It is empty unless the
+// request was deferred, escalated or delegated.
 func Standing(r bridge.Record) string {
 	switch {
 	case r.State != bridge.StatePending:
@@ -191,21 +191,22 @@ func Standing(r bridge.Record) string {
 		return "📣 Nobody answered in time, so more people are asked: " + Line(r.Interaction.Escalation.Route) + "."
 	}
 	if len(r.Interaction.Called) > 0 {
-		return "📣 Asked as well: " + Line(strings.Join(r.Interaction.Called, ", ")) + "."
+		return "📣 Also asked: " + Line(strings.Join(r.Interaction.Called, ", ")) + "."
 	}
 	return ""
 }
 
-// Extra is a control for something else than an answer.
+// Extra is a control that does not answer the request.
 type Extra struct {
 	Label string
 	Token string
 }
 
-// maxExtras is how many extra controls a card has: a row of them everywhere.
+// maxExtras is the largest number of extra controls on a card: one row on every
+// platform.
 const maxExtras = 5
 
-// Extras are the controls of a card for what is no answer.
+// Extras returns the controls of a card that do not answer the request.
 func Extras(v bridge.View) []Extra {
 	i := v.Record.Interaction
 	var out []Extra
@@ -218,13 +219,13 @@ func Extras(v bridge.View) []Extra {
 	return out[:min(len(out), maxExtras)]
 }
 
-// snoozeLabel is the label of the control that reminds later.
+// snoozeLabel returns the label of the control that reminds later.
 func snoozeLabel(i bridge.Interaction) string {
 	return "⏰ Remind me in " + bridge.Brief(time.Duration(i.Snooze))
 }
 
-// Notes are the lines under an open card: how it stands, and whether it can be
-// answered where it shows.
+// Notes returns the lines below an open card: its state, and why it cannot be
+// answered there.
 func Notes(v bridge.View) []string {
 	var notes []string
 	if s := Standing(v.Record); s != "" && len(v.Batch) == 0 {
@@ -234,9 +235,9 @@ func Notes(v bridge.View) []string {
 		notes = append(notes, "🔗 "+strconv.Itoa(n+1)+" identical requests wait for this one answer.")
 	}
 	if n := v.Record.Interaction.Redacted; n > 0 && len(v.Batch) == 0 {
-		notes = append(notes, "🔒 "+strconv.Itoa(n)+" places hide what looks like a credential. The digest covers what the agent sent.")
+		notes = append(notes, "🔒 Redacted credentials: "+strconv.Itoa(n)+". The digest covers the original request.")
 		if v.Record.Interaction.RedactedCommand {
-			notes = append(notes, "🔒 A part of what would run is hidden: each [redacted …] says what and how long. Approving needs a typed confirmation.")
+			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] shows what and how long. Approving requires a typed confirmation.")
 		}
 	}
 	if s := counted(v.Record); s != "" && len(v.Batch) == 0 {
@@ -251,8 +252,8 @@ func Notes(v bridge.View) []string {
 	return notes
 }
 
-// counted says who has voted on a request that needs several, and who is
-// missing; empty where one is enough.
+// counted describes the votes on a request with a quorum, and what is still
+// required. It is empty if a single approval is enough.
 func counted(r bridge.Record) string {
 	i := r.Interaction
 	if i.Quorum < 2 && len(i.Must) == 0 && len(i.Requirements) < 2 && !i.DenyCounts {
@@ -271,8 +272,8 @@ func counted(r bridge.Record) string {
 	return s + "."
 }
 
-// notice is the line of a push notification: it names who, what and, once
-// closed, the outcome.
+// notice returns the line of a push notification: the agent, the subject and,
+// once closed, the outcome.
 func notice(r bridge.Record, subject string) string {
 	i := r.Interaction
 	agent := Line(i.Agent)
@@ -317,5 +318,5 @@ func from(i bridge.Interaction) string {
 	return strings.Join(s, " · ")
 }
 
-// Until is the deadline for people whose service does not show local times.
+// Until returns the deadline, for platforms that do not show local times.
 func Until(t time.Time) string { return t.UTC().Format("15:04 UTC") }

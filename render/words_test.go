@@ -16,7 +16,7 @@ func never(bridge.Question) bool { return false }
 
 func always(bridge.Question) bool { return true }
 
-// card is everything that a card says.
+// card returns the complete text of a card.
 func card(v bridge.View) (render.Card, string) {
 	var c render.Card
 	if len(v.Batch) > 0 {
@@ -32,7 +32,8 @@ func card(v bridge.View) (render.Card, string) {
 	return c, text
 }
 
-// TestEveryCard checks what holds for a card of any kind, in any state.
+// TestEveryCard checks the properties of every card, of any kind and in any
+// state.
 func TestEveryCard(t *testing.T) {
 	t.Parallel()
 	for _, s := range rendertest.Samples() {
@@ -58,7 +59,7 @@ func checkCard(t *testing.T, v bridge.View) {
 	}
 }
 
-// checkState checks what a card says of its state.
+// checkState checks how a card shows its state.
 func checkState(t *testing.T, v bridge.View, c render.Card) {
 	t.Helper()
 	i, alone := v.Record.Interaction, len(v.Batch) == 0
@@ -73,7 +74,7 @@ func checkState(t *testing.T, v bridge.View, c render.Card) {
 	}
 }
 
-// sample is the view with a name.
+// sample returns the view with a name.
 func sample(t *testing.T, name string) bridge.View {
 	t.Helper()
 	all := rendertest.Samples()
@@ -84,7 +85,7 @@ func sample(t *testing.T, name string) bridge.View {
 	return all[n].View
 }
 
-// TestCardSays checks the words by which people know what became of a request.
+// TestCardSays checks that a card names the outcome of a request.
 func TestCardSays(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -107,7 +108,7 @@ func TestCardSays(t *testing.T) {
 		"queued":                 {"has moved on"},
 		"escalated":              {"on <call>"},
 		"completed":              {"(not shown)", "Result", "deployed"},
-		"handler-error":          {"could not use this", "disk *full*", "Nobody was waiting"},
+		"handler-error":          {"could not use this", "disk *full*", "no longer waiting"},
 		"preview":                {"region: eu"},
 		"batch":                  {"3 permissions wanted", "1. Step", "3. Step", "step 3 --force"},
 		"batch-partly":           {"1 of 3 permissions", "Approved for this session", "Denied"},
@@ -122,7 +123,8 @@ func TestCardSays(t *testing.T) {
 	}
 }
 
-// TestCardOfVotes checks that a card says who has voted and who is missing.
+// TestCardOfVotes checks that a card names who has voted and which votes are
+// missing.
 func TestCardOfVotes(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "approval")
@@ -137,7 +139,7 @@ func TestCardOfVotes(t *testing.T) {
 	_, text := card(v)
 	for _, w := range []string{
 		"1 of 2 have approved: ana", "Still needed:", "cy", "Denied by bo", "high risk", "for dee", "eve",
-		"4 identical", "2 places", "typed confirmation",
+		"4 identical", "Redacted credentials: 2", "typed confirmation",
 	} {
 		if !strings.Contains(text, w) {
 			t.Errorf("it does not say %q:\n%s", w, text)
@@ -150,7 +152,8 @@ func TestCardOfVotes(t *testing.T) {
 	}
 }
 
-// TestBatchControls checks which decisions a batch offers for each and for all.
+// TestBatchControls checks which decisions a batch offers for one approval and
+// for all.
 func TestBatchControls(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "batch")
@@ -173,7 +176,7 @@ func TestBatchControls(t *testing.T) {
 	}
 }
 
-// TestDecisions checks the labels and looks of decisions, and their inputs.
+// TestDecisions checks the labels, tones and inputs of decisions.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "approval-confirm")
@@ -230,7 +233,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestReview checks that a review has every field with what was entered.
+// TestReview checks that a review shows every field with its value.
 func TestReviewNotes(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "several")
@@ -246,7 +249,7 @@ func TestReviewNotes(t *testing.T) {
 	}
 }
 
-// TestExtras checks the controls that do not answer.
+// TestExtras checks the controls that do not answer the request.
 func TestCardExtras(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "approval")
@@ -259,7 +262,7 @@ func TestCardExtras(t *testing.T) {
 	}
 }
 
-// TestLongSubject checks that a notification is bounded.
+// TestLongSubject checks that the length of a notification is limited.
 func TestLongSubject(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "approval")

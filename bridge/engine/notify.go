@@ -133,7 +133,7 @@ func responderNames(i bridge.Interaction) string {
 const noteVotedBefore = "Your vote is recorded already; somebody else has to answer too."
 
 // maxShow and maxShowInput bound the prompt and the input of a shown request, in
-// bytes: Discord takes 2000 characters, and the rest of the reply is short.
+// bytes: one platform takes 2,000 characters, and the rest of the reply is short.
 const (
 	maxShow      = 400
 	maxShowInput = 1000

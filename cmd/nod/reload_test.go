@@ -65,8 +65,8 @@ func TestReloadBySignal(t *testing.T) {
 	}
 	r.Eventually("the daemon serves", func() bool { return strings.Contains(log.String(), `"msg":"serving"`) })
 	write("two: {token: short}\n  three")
-	hup("the old one stays")
-	if !regexp.MustCompile(`agents\.two[^\n]*shorter`).MatchString(log.String()) {
+	hup("the old config stays")
+	if !regexp.MustCompile(`agents\.two[^\n]*at least`).MatchString(log.String()) {
 		t.Errorf("the problem is not named: %s", log)
 	}
 	write("two")

@@ -181,7 +181,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
 	agent.next(`"e1"`, `'prompt' (or 'text') is required for ask action`)
 	agent.send(`{"type":"ask_request","id":"e2","payload":{"prompt":"x","widgets":[{"type":"slider"}]}}`)
-	agent.next(`"e2"`, `unknown \"slider\"`)
+	agent.next(`"e2"`, `unknown type \"slider\"`)
 	agent.send(`nonsense`)
 	agent.next(`"error"`, `invalid`)
 }
@@ -291,7 +291,7 @@ func TestAskUserQuestion(t *testing.T) {
 	agent.send(`{"type":"can_use_tool","id":"c2","conversation_id":"conv-1","tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`)
 	pendingWith(c, "Which framework?")
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue","Extra?":"x"}}`)
-	front.next(`"error"`, `no question \"Extra?\"`)
+	front.next(`"error"`, `unknown question \"Extra?\"`)
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"nonsense","answers":{"Which framework?":"Vue"}}`)
 	front.next(`"error"`, `is pending in the conversation`)
 	front.send(`{"type":"ask_user_response","conversation_id":"conv-1","tool_call_id":"toolu_2","answers":{"Which framework?":"Vue"}}`)
@@ -306,7 +306,7 @@ func TestAskUserQuestion(t *testing.T) {
 	leaving.send(`{"type":"can_use_tool","id":"c3","cancel_on_disconnect":true,"tool_name":"AskUserQuestion","tool_use_id":"toolu_3","input":{"questions":[{"question":"Still there?","options":[{"label":"Yes"}],"multiSelect":false}]}}`)
 	b := pendingWith(c, "Still there?")
 	leaving.conn.CloseNow()
-	b.Closed("connection ended")
+	b.Closed("agent disconnected")
 }
 
 // TestToolInteraction checks the tool interaction protocol: two front ends and
@@ -405,9 +405,9 @@ func TestToolInteraction(t *testing.T) {
 	// A person's socket cannot send requests, and an agent's cannot answer
 	// them.
 	one.send(`{"type":"interaction_request","interactionType":"approval"}`)
-	one.next(`"error"`, "a front end has no frame")
+	one.next(`"error"`, `unknown frame`)
 	agent.send(`{"type":"tool_interaction_response","interactionId":"` + id + `"}`)
-	agent.next(`"error"`, "an agent has no frame")
+	agent.next(`"error"`, `unknown frame`)
 }
 
 // TestQuestionBroker checks two blocked goroutines: one gets its answer from
@@ -436,7 +436,7 @@ func TestQuestionBroker(t *testing.T) {
 		req := <-requests
 		ids[req.Questions[0].Question] = req.ID
 	}
-	c.Choose("ana", pendingWith(c, "colour").On("discord"), bridge.WidgetRadio, "First")
+	c.Choose("ana", pendingWith(c, "color").On("discord"), bridge.WidgetRadio, "First")
 	got := <-results["Which color?"]
 	if d := cmp.Diff(askbroker.Response{Answers: map[string]string{"Which color?": "First"}, Annotations: map[string]askbroker.Annotation{"Which color?": {Preview: "[1]"}}}, got.Response); got.err != nil || d != "" {
 		t.Errorf("%v %s", got.err, d)

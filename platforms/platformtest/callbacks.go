@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// runCallbacks checks HTTP mode: what the service sends works, and what anyone
-// else sends is refused.
+// runCallbacks checks HTTP mode: requests of the platform are accepted, and all
+// others are refused.
 func runCallbacks(t *testing.T, h Harness) {
 	r := newRig(t, h, options{http: true}).connected()
 	for _, f := range []flow{
@@ -81,7 +81,7 @@ func refusesUnsigned(r *Rig) {
 	}
 	c.pending()
 	if got := r.send(http.MethodPost, r.Harness.Forge.Sign(r, body, time.Now()), body); got >= 300 {
-		r.T.Errorf("rightly signed: HTTP %d", got)
+		r.T.Errorf("correctly signed: HTTP %d", got)
 	}
 	if got := c.end(); got.Response.Actor.Person != "ana" {
 		r.T.Errorf("decided by %+v", got.Response.Actor)
@@ -117,7 +117,8 @@ func refusesForged(r *Rig) {
 	c.end()
 }
 
-// forged sends what the service signed, though it makes no sense.
+// forged sends a request that the platform has signed but whose content is
+// invalid.
 func (r *Rig) forged(name, body string) {
 	r.T.Helper()
 	if got := r.send(http.MethodPost, r.Harness.Forge.Sign(r, body, time.Now()), body); got >= 500 {

@@ -48,7 +48,7 @@ func clicks(r *Rig, sink *Recorder) {
 	r.T.Helper()
 	sink.Reset()
 	_, at := r.card()
-	r.Eventually("a click is taken", func() bool { // the service may still be looking for the connection
+	r.Eventually("a click is accepted", func() bool { // the service may not have found the connection yet
 		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
 		return err == nil && reaction.OK
 	})
@@ -59,7 +59,7 @@ func clicks(r *Rig, sink *Recorder) {
 
 func reconnects(t *testing.T, h Harness) {
 	if !h.Socket {
-		t.Skip("it has no connection that the service can end")
+		t.Skip("the service cannot end the connection")
 	}
 	sink := &Recorder{}
 	r := newRig(t, h, options{sink: sink}).connected()
@@ -79,7 +79,7 @@ func outlives(t *testing.T, h Harness) {
 	r.run(sink)
 	r.Eventually("it is degraded", func() bool { return r.Platform.Health().State == bridge.HealthDegraded })
 	if r.Platform.Health().Reason == "" {
-		t.Error("health does not say why")
+		t.Error("health has no reason")
 	}
 	r.Sandbox.ClearFaults()
 	r.connected()
@@ -99,8 +99,8 @@ func endsRefused(t *testing.T, h Harness) {
 	}
 }
 
-// isExclusive checks the key under which one daemon receives, if the service
-// wants that.
+// isExclusive checks the key that lets only one daemon receive, if the service
+// requires that.
 func isExclusive(t *testing.T, h Harness) {
 	first := newRig(t, h, options{sink: &Recorder{}, still: true})
 	x, ok := first.Platform.(bridge.Exclusive)
@@ -113,11 +113,11 @@ func isExclusive(t *testing.T, h Harness) {
 		t.Errorf("two daemons of one account have the keys %q and %q", x.ExclusiveKey(), second.ExclusiveKey())
 	}
 	if called.ExclusiveKey() != "" {
-		t.Error("only one daemon may take callbacks")
+		t.Error("callbacks are limited to one daemon")
 	}
 	for _, secret := range []string{sandbox.DiscordToken, sandbox.TelegramToken} {
 		if strings.Contains(x.ExclusiveKey(), secret) {
-			t.Errorf("the key holds the token: %s", x.ExclusiveKey())
+			t.Errorf("the key contains the token: %s", x.ExclusiveKey())
 		}
 	}
 }

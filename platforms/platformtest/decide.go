@@ -7,18 +7,18 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// decisions are the ways to decide on an approval.
+// decisions contains the ways to decide on an approval.
 var decisions = []flow{
 	{"every scope of an approval", func(r *Rig) {
 		for label, want := range map[string]bridge.Scope{
 			render.LabelOnce: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
 			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
-			req.Approval.Where = "/" + label // a request of its own, which no grant covers
+			req.Approval.Where = "/" + label // a different location, which no grant covers
 			c := r.ask(req)
 			for _, words := range []string{"make deploy", "sha256:" + c.Interaction.Digest[:12]} {
 				if !strings.Contains(c.text(), words) {
-					r.T.Errorf("the card does not say %q: %s", words, c.text())
+					r.T.Errorf("the card does not show %q: %s", words, c.text())
 				}
 			}
 			r.Press("ana", c.read().at(), label)

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// runDelivery breaks the service while the engine posts and edits.
+// runDelivery injects faults into the service while the engine posts and edits.
 func runDelivery(t *testing.T, h Harness) {
 	r := newRig(t, h, options{}).connected()
 	for _, f := range []flow{
@@ -39,7 +39,7 @@ func runDelivery(t *testing.T, h Harness) {
 			}
 			c := r.ask(longCommand(900)).read()
 			if n := strings.Count(r.Harness.Client.Shown(r, c.at()), longLine(600)); n != 1 {
-				r.T.Errorf("line 600 is there %d times", n)
+				r.T.Errorf("line 600 appears %d times", n)
 			}
 			r.Press("ana", c.at(), render.LabelOnce)
 			if got := c.end(); got.State != bridge.StateApproved {
@@ -77,6 +77,6 @@ func (r *Rig) undeliverable() {
 		r.T.Errorf("%s %+v", got.State, got.Response)
 	}
 	if took := time.Since(began); took > 10*time.Second {
-		r.T.Errorf("it was known after %s", took)
+		r.T.Errorf("it was reported after %s", took)
 	}
 }

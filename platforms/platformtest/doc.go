@@ -1,12 +1,14 @@
-// Package platformtest is the contract of every chat platform: what an adapter
-// must do for people, for the engine and against the service's faults.
+// Package platformtest is the contract of every chat platform: the requirements
+// of people and of the engine on an adapter, including under faults of the
+// service.
 //
 // The package of each adapter runs it with [Run], against the emulated service
-// of the sandbox and with the real SDK, engine and broker. The contract knows
-// no service: whatever differs between them, such as how a person types a text,
-// is in the [Harness] that the adapter's test passes. What only one service
-// has, such as Slack's Home tab, belongs in the tests of its adapter, and
-// what people read belongs in the golden files of package render.
+// of the sandbox and with the real SDK, engine and broker. The contract does
+// not depend on a service: the differences between services, such as how a
+// person types a text, are in the [Harness] that the adapter's test passes.
+// Tests of a feature that only one service has, such as Slack's Home tab,
+// belong in the package of its adapter. Texts that people read belong in the
+// golden files of package render.
 //
 // Only tests import this package.
 package platformtest

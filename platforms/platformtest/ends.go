@@ -8,11 +8,11 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// duplicated is a service that delivers a click twice.
+// duplicated makes the service deliver a click twice.
 var duplicated = sandbox.Fault{Kind: "event_duplicate", Count: 1}
 
-// ends are the ways in which a request ends without a response, and the modes
-// in which none is taken.
+// ends contains the ways in which a request is closed without a response, and
+// the modes that accept none.
 var ends = []flow{
 	{"a request expires, and the late are told", func(r *Rig) {
 		req := approval()
@@ -23,7 +23,7 @@ var ends = []flow{
 			r.T.Errorf("state %s", got.State)
 		}
 		c.closed("Expired")
-		if reaction, ok := r.act(late); ok { // some clients can send what is no longer shown
+		if reaction, ok := r.act(late); ok { // some clients can still send a control that is gone
 			r.told("bo", c.at(), reaction, "Too late")
 		}
 	}},
@@ -64,7 +64,7 @@ var ends = []flow{
 		mute(true)
 		c.closed("unmute")
 		clicked.closed("unmute")
-		if reaction, ok := r.act(held); ok { // some clients can send what is no longer shown
+		if reaction, ok := r.act(held); ok { // some clients can still send a control that is gone
 			r.told("bo", clicked.at(), reaction, "read-only")
 		}
 		mute(false)

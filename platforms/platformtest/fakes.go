@@ -19,7 +19,7 @@ type nowhere struct{}
 // RoundTrip implements http.RoundTripper.
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("nowhere") }
 
-// Refusing is a sink that opens no form and finds every click invalid.
+// Refusing is a sink that opens no form and rejects every click as invalid.
 type Refusing struct{}
 
 // Form implements bridge.Sink.
@@ -41,8 +41,8 @@ func (Refusing) Click(_ context.Context, c bridge.Click) (bridge.Verdict, error)
 // Command implements bridge.Sink.
 func (Refusing) Command(context.Context, bridge.Command) (string, error) { return "no", nil }
 
-// Recorder is a sink that keeps what the adapter hands over, and answers as the
-// test says. It is safe for concurrent use.
+// Recorder is a sink that records the calls of the adapter and returns the
+// answers that the test sets. It is safe for concurrent use.
 type Recorder struct {
 	mu       sync.Mutex
 	clicks   []bridge.Click
@@ -67,7 +67,7 @@ func (r *Recorder) Shows(f bridge.Form, err error) {
 	r.form, r.fails = f, err
 }
 
-// Reset forgets everything.
+// Reset removes everything that was recorded.
 func (r *Recorder) Reset() {
 	r.Answers(nil)
 	r.Shows(bridge.Form{}, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// mapsErrors checks the code of each error, which decides what the engine does.
+// mapsErrors checks the code of each error, because the engine acts on it.
 func mapsErrors(r *Rig) {
 	i := r.interaction("make deploy")
 	pending := r.view(i, bridge.StatePending)
@@ -43,7 +43,7 @@ func mapsErrors(r *Rig) {
 			r.T.Errorf("%s: Post returns %v (%s)", x.name, err, bridge.ErrorCode(err))
 		}
 		if after := retryAfter(err); after < x.retry {
-			r.T.Errorf("%s: Post says to wait %s", x.name, after)
+			r.T.Errorf("%s: Post returns RetryAfter %s", x.name, after)
 		}
 		if err = r.Platform.Update(r.Ctx, ref, pending, bridge.NewParts(nil, nil)); !x.want(err) {
 			r.T.Errorf("%s: Update returns %v (%s)", x.name, err, bridge.ErrorCode(err))
@@ -52,7 +52,7 @@ func mapsErrors(r *Rig) {
 		bridge.Pause(r.Ctx, x.retry)
 		for _, secret := range []string{sandbox.SlackBotToken, sandbox.DiscordToken, sandbox.TelegramToken} {
 			if strings.Contains(bridge.PublicError(err).Message, secret) {
-				r.T.Errorf("%s: the error holds the token: %v", x.name, err)
+				r.T.Errorf("%s: the error contains the token: %v", x.name, err)
 			}
 		}
 		if x.name == "token revoked" && r.Platform.Health().State != bridge.HealthDown {
@@ -76,7 +76,7 @@ func retryAfter(err error) time.Duration {
 
 // longJSON is the input of a tool that runs a command.
 func longJSON(command string) json.RawMessage {
-	raw, _ := json.Marshal(map[string]string{"command": command}) // a string always marshals
+	raw, _ := json.Marshal(map[string]string{"command": command}) // strings always marshal
 	return raw
 }
 
@@ -89,8 +89,8 @@ func script(lines int) string {
 	return b.String()
 }
 
-// sendsPartsOnce breaks the delivery of a long text in its middle, and goes on
-// with what was recorded, as another process does.
+// sendsPartsOnce interrupts the delivery of a long text and continues from the
+// recorded parts, as another process would.
 func sendsPartsOnce(r *Rig) {
 	before, whole := len(r.Messages()), bridge.NewParts(nil, nil)
 	if _, err := r.post(r.view(r.interaction(script(900)), bridge.StatePending), whole); err != nil {
@@ -115,7 +115,7 @@ func sendsPartsOnce(r *Rig) {
 			}
 		}
 	}
-	bridge.Pause(r.Ctx, time.Second) // what the service demanded
+	bridge.Pause(r.Ctx, time.Second) // the delay that the service requires
 	ref, err := r.post(v, bridge.NewParts(saved, nil))
 	if err != nil {
 		r.T.Fatal(err)
@@ -137,11 +137,11 @@ func (r *Rig) onePart(v bridge.View, saved *[]bridge.MessageRef) error {
 	return err
 }
 
-// errStop ends a post in the middle.
+// errStop interrupts a post.
 var errStop = bridge.Errorf(bridge.CodeUnavailable, "stopped")
 
-// stopsUnrecorded checks that controls do not come before the record of what
-// is needed to read them.
+// stopsUnrecorded checks that the controls are not shown before the text above
+// them is recorded.
 func stopsUnrecorded(r *Rig) {
 	before := len(r.Messages())
 	parts := bridge.NewParts(nil, func(context.Context, []bridge.MessageRef) error { return errStop })
@@ -156,7 +156,7 @@ func stopsUnrecorded(r *Rig) {
 }
 
 // neverShortened updates a card to a long text, with and without a record of
-// its parts: the controls come with the whole text only.
+// its parts. The controls must come only with the full text.
 func neverShortened(r *Rig) {
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	for _, parts := range []*bridge.Parts{nil, bridge.NewParts(nil, nil)} {
@@ -166,12 +166,12 @@ func neverShortened(r *Rig) {
 		whole := strings.Contains(r.Harness.Client.Shown(r, r.place(ref)), longLine(899))
 		controls := len(r.Controls(r.place(ref)))
 		if controls > 0 && !whole || parts != nil && controls == 0 {
-			r.T.Errorf("with %v, %d controls; the whole text is shown: %t", parts, controls, whole)
+			r.T.Errorf("with %v, %d controls; the full text is shown: %t", parts, controls, whole)
 		}
 	}
 }
 
-// noticesLoss has the service keep less than it was sent.
+// noticesLoss makes the service store only part of a message.
 func noticesLoss(r *Rig) {
 	for _, kind := range []string{"truncate", "strip"} {
 		for _, lines := range []int{20, 900} {
@@ -194,7 +194,7 @@ func noticesLoss(r *Rig) {
 	}
 }
 
-// loses does the same to an update.
+// loses makes the service store only part of an update.
 func (r *Rig) loses(kind string, lines int) {
 	r.T.Helper()
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))

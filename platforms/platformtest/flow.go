@@ -22,7 +22,7 @@ const routeTwo = "two"
 // routeSlow is a route on which people are reminded soon.
 const routeSlow = "slow"
 
-// startEngine makes the adapter and an engine on an embedded store.
+// startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
 	redisServer := miniredis.NewMiniRedis()
@@ -62,7 +62,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	return r.Engine
 }
 
-// logged shows a log with its test, as long as the test runs.
+// logged writes a log to the output of its test while the test runs.
 type logged struct {
 	ctx context.Context
 	log func(...any)
@@ -110,15 +110,15 @@ func (r *Rig) posted(id bridge.ID) Card {
 	return c
 }
 
-// at returns the place of the card.
+// at returns the place of the card in the sandbox.
 func (c Card) at() sandbox.Place { return c.r.place(c.Messages[0]) }
 
 func (c Card) text() string { return c.r.Text(c.at()) }
 
 func (c Card) controls() []sandbox.Control { return c.r.Controls(c.at()) }
 
-// read waits until nod knows that the card shows everything. A person takes
-// longer than that to read it.
+// read waits until nod has recorded that the card shows the full text. A person
+// needs longer than that to read it.
 func (c Card) read() Card {
 	c.r.T.Helper()
 	c.r.Eventually("nod knows that the card shows everything", func() bool {
@@ -128,7 +128,7 @@ func (c Card) read() Card {
 	return c
 }
 
-// end waits for the end, as the agent does.
+// end waits for the response, as the agent does.
 func (c Card) end() bridge.Record {
 	c.r.T.Helper()
 	ctx, cancel := context.WithTimeout(c.r.Ctx, patience)
@@ -140,7 +140,7 @@ func (c Card) end() bridge.Record {
 	return rec
 }
 
-// closed waits until the card has no controls and says the words.
+// closed waits until the card has no controls and contains the words.
 func (c Card) closed(words ...string) {
 	c.r.T.Helper()
 	for _, w := range words {
@@ -149,7 +149,8 @@ func (c Card) closed(words ...string) {
 	c.r.Eventually("the card has no controls", func() bool { return len(c.controls()) == 0 })
 }
 
-// pending fails the test unless nothing is decided and the controls are there.
+// pending fails the test unless the request is pending and the controls are
+// shown.
 func (c Card) pending() bridge.Record {
 	c.r.T.Helper()
 	rec, err := c.r.Engine.Get(c.r.Ctx, c.Interaction.ID)
@@ -162,7 +163,7 @@ func (c Card) pending() bridge.Record {
 	return rec
 }
 
-// holding is a click prepared while the controls were shown.
+// holding is a click that was prepared while the controls were shown.
 func (c Card) holding(label, who string) sandbox.Action {
 	c.r.T.Helper()
 	c.r.Has(c.at(), label)
@@ -177,7 +178,7 @@ func (c Card) holding(label, who string) sandbox.Action {
 	return act
 }
 
-// elsewhere answers for a person without the card.
+// elsewhere answers as a person without using the card.
 func (c Card) elsewhere(who string, reply bridge.Reply) {
 	c.r.T.Helper()
 	actor := bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}

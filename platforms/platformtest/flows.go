@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// flow is something that people and an agent do through a platform.
+// flow is a scenario of people and an agent on a platform.
 type flow struct {
 	name string
 	run  func(*Rig)
@@ -28,7 +28,7 @@ func runFlows(t *testing.T, h Harness) {
 	}
 }
 
-// choices are the questions with options.
+// choices contains the questions with options.
 var choices = []flow{
 	{"one click answers", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetButtons, choosable("eu", "us")...))
@@ -148,7 +148,7 @@ func (c Card) wantAnswer(want bridge.Answer) {
 	}
 }
 
-// choosable are options whose labels are their values with a capital.
+// choosable returns options whose labels are their values with a capital.
 func choosable(values ...string) []bridge.Option {
 	var out []bridge.Option
 	for _, v := range values {
@@ -157,7 +157,7 @@ func choosable(values ...string) []bridge.Option {
 	return out
 }
 
-// one is a request with one question.
+// one returns a request with one question.
 func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{
 		Prompt: "Which one?", Questions: []bridge.Question{{ID: "q", Widget: w, Options: o}},
@@ -167,7 +167,7 @@ func one(w bridge.Widget, o ...bridge.Option) bridge.Request {
 // newSession returns a name that no other request has.
 func newSession() string { return "s-" + uuid.NewString()[:13] }
 
-// approval is a request for permission to run a command.
+// approval returns a request for permission to run a command.
 func approval(scopes ...bridge.Scope) bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Prompt: "May I?", Session: newSession(), Approval: &bridge.Approval{
 		Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes,
@@ -183,7 +183,7 @@ func (c Card) harmless() {
 	}
 }
 
-// act does what was prepared before; a person may find the control gone.
+// act performs a prepared click. The control may be gone.
 func (r *Rig) act(a sandbox.Action) (sandbox.Reaction, bool) {
 	reaction, err := r.Sandbox.Act(r.Ctx, a)
 	return reaction, err == nil && reaction.Warning == ""

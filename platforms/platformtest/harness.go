@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Platform is everything that the contract demands of an adapter.
+// Platform is the interface that the contract requires of an adapter.
 type Platform interface {
 	bridge.Platform
 	bridge.Healther
@@ -38,9 +38,9 @@ type Setup struct {
 	Callback string
 	Sandbox  *sandbox.Sandbox
 	Notes    Notes
-	// Token replaces the sandbox's bot token if it is set.
+	// Token, if it is not empty, replaces the bot token of the sandbox.
 	Token string
-	// Paced leaves the adapter's own pace on.
+	// Paced keeps the adapter's own pacing on.
 	Paced bool
 }
 
@@ -52,92 +52,93 @@ type Harness struct {
 	Channel string
 	// Direct is the destination of direct messages to ana.
 	Direct string
-	// Elsewhere is another place where people can click.
+	// Elsewhere is another place in which people can click.
 	Elsewhere string
 	// Account returns the ID of a member's account.
 	Account func(sandbox.Member) string
 	// New returns the adapter.
 	New func(Setup) (Platform, error)
-	// Callbacks selects HTTP mode in the sandbox. It is nil if the adapter
-	// does that itself.
+	// Callbacks selects HTTP mode in the sandbox. It is nil if the adapter does
+	// that.
 	Callbacks func(o *sandbox.Options, url string)
-	// Post, Edit and Part name the calls of the service that post a card, change
-	// one, and deliver what is too long for it, as sandbox.Fault does.
+	// Post, Edit and Part name the calls of the service that post a card, edit
+	// one, and deliver text that is too long for it, in the form of
+	// sandbox.Fault.
 	Post, Edit, Part string
-	// TooLong is a length of a command that the service cannot show. Zero means
-	// that it shows all that nod takes.
+	// TooLong is the length of a command that the service cannot show. Zero
+	// means that it shows every command that nod accepts.
 	TooLong int
-	// Redelivers says that the service delivers a typed text again if it was not
-	// stored. Otherwise the person submits it again.
+	// Redelivers means that the service delivers a typed text again if it was
+	// not stored. Otherwise the person submits it again.
 	Redelivers bool
-	// Refusals are faults because of which nothing can be posted to the channel.
+	// Refusals are the faults that make it impossible to post to the channel.
 	Refusals []sandbox.Fault
-	// Socket says that the sandbox can end the connection of the service.
+	// Socket means that the sandbox can end the connection of the service.
 	Socket bool
-	// Group is a group as the config names it, and as the sandbox does.
+	// Group is the name of a group in the config, and its ID in the sandbox.
 	Group, SandboxGroup string
-	// Findings are the checks of a diagnosis that the faults cause to fail.
+	// Findings are the checks of a diagnosis that must fail under a fault.
 	Findings []Finding
-	// Client does what people do in the app of the service.
+	// Client performs actions in the app of the service.
 	Client Client
-	// Forge makes callbacks by hand.
+	// Forge builds callbacks by hand.
 	Forge Forge
 }
 
 // Finding is a fault of the setup and the check that must report it.
 type Finding struct {
 	Fault sandbox.Fault
-	// Check is the end of the check's name.
+	// Check is a suffix of the name of the check.
 	Check  string
 	Status bridge.FindingStatus
-	// Fix is a part of what the finding tells the administrator to do.
+	// Fix is a part of the instruction in the finding.
 	Fix string
 }
 
-// Client does what people do in the app of a service.
+// Client performs the actions of people in the app of a service.
 type Client interface {
 	// Type opens the native input behind a label and submits a text.
 	Type(r *Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction
-	// Retype corrects a text that was refused. Reaction is that of Type.
+	// Retype corrects a text that was refused. Reaction is the result of Type.
 	Retype(r *Rig, who string, at sandbox.Place, label, text string, refused sandbox.Reaction) sandbox.Reaction
-	// Choose answers a question with options, other than buttons.
+	// Choose answers a question with options that are not buttons.
 	Choose(r *Rig, who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction
 	// ChooseFrom chooses the last one of a number of options.
 	ChooseFrom(r *Rig, who string, at sandbox.Place, options int, label string) sandbox.Reaction
-	// Fill answers all the fields of a form. Each has texts or labels of options;
-	// an empty field is left alone.
+	// Fill answers all the fields of a form with texts or labels of options. An
+	// empty field is left unchanged.
 	Fill(r *Rig, who string, at sandbox.Place, fields []Field)
-	// Told waits until a person was told words that nobody else sees, if the
-	// service can do that. Reaction is that of what the person did.
+	// Told waits until a person has an ephemeral reply with the words, if the
+	// service has such replies. Reaction is the result of the action.
 	Told(r *Rig, who string, at sandbox.Place, reaction sandbox.Reaction, words string)
-	// Shown returns everything that people can read of a request at its card,
-	// including what was too long for the card and came before it.
+	// Shown returns all the text that people can read of a request, including
+	// the parts above the card that were too long for it.
 	Shown(r *Rig, at sandbox.Place) string
 	// Follows reports whether a card is kept together with an earlier one.
 	Follows(r *Rig, second, first sandbox.Place) bool
-	// Mentions returns whom a message mentions, and is empty if no one.
+	// Mentions returns the users that a message mentions.
 	Mentions(message map[string]any) string
-	// Token returns what a control sends when it is clicked.
+	// Token returns the token that a click on a control sends.
 	Token(sandbox.Control) string
-	// Accepts reports whether the client itself lets a person submit text in the
-	// input of a widget; if not, the adapter never sees it.
+	// Accepts reports whether the client lets a person submit a text in the
+	// input of a widget. If not, the adapter never sees the text.
 	Accepts(w bridge.Widget, text string) bool
 }
 
-// Field is one field of a form and what a person enters.
+// Field is one field of a form and the input of a person.
 type Field struct {
 	Widget bridge.Widget
 	Values []string
 }
 
-// Forge makes callbacks as anyone could send them.
+// Forge builds callbacks as an attacker could send them.
 type Forge interface {
 	// Click returns the body of a click on a control of a card.
 	Click(token string, at sandbox.Place, account string) string
-	// Sign returns the headers with which the service itself would send a body
+	// Sign returns the headers that the service itself would send with a body
 	// at a time.
 	Sign(r *Rig, body string, at time.Time) http.Header
-	// Break returns headers that must be refused, by what is wrong with them.
+	// Break returns headers that must be refused, by their defect.
 	Break(r *Rig, body string) map[string]http.Header
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// runInbound feeds what people do to a sink of the test.
+// runInbound passes the actions of people to a sink of the test.
 func runInbound(t *testing.T, h Harness) {
 	sink := &Recorder{}
 	r := newRig(t, h, options{sink: sink}).connected()
@@ -55,7 +55,7 @@ func (r *Rig) tokenOf(at sandbox.Place, label string) string {
 			return r.Harness.Client.Token(c)
 		}
 	}
-	r.T.Fatalf("no control says %q", label)
+	r.T.Fatalf("no control is labeled %q", label)
 	return ""
 }
 
@@ -163,7 +163,7 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	})
 	r.Press("ana", at, render.LabelOnce)
 	if got := r.count(at, "verdict"); got != 0 {
-		r.T.Errorf("%d verdicts are told to everyone", got)
+		r.T.Errorf("%d results are shown to everyone", got)
 	}
 }
 
@@ -178,7 +178,7 @@ func closesLate(r *Rig, sink *Recorder) {
 	r.Says(at, "Denied")
 }
 
-// typedReaches types a text which is not recorded at first.
+// typedReaches types a text that is not recorded the first time.
 func typedReaches(r *Rig, sink *Recorder) {
 	i := r.interaction("ls")
 	i.Kind, i.Approval = bridge.KindAsk, nil
@@ -236,7 +236,7 @@ func formFails(r *Rig, sink *Recorder) {
 
 func commandIsWhole(r *Rig, sink *Recorder) {
 	channel := r.Harness.Channel
-	r.Eventually("the command is known", func() bool { // some services learn it after the start
+	r.Eventually("the command is known", func() bool { // some services register it after the start
 		reaction, err := r.Sandbox.Person("bo").Command(r.Ctx, r.Harness.Name, channel, "/nod mute")
 		return err == nil && reaction.Warning == ""
 	})
@@ -247,7 +247,7 @@ func commandIsWhole(r *Rig, sink *Recorder) {
 	}
 }
 
-// finishesClicks ends the platform while the sink works on a click.
+// finishesClicks stops the platform while the sink works on a click.
 func finishesClicks(t *testing.T, h Harness) {
 	sink := &Recorder{}
 	r := newRig(t, h, options{sink: sink, still: true})
@@ -264,16 +264,16 @@ func finishesClicks(t *testing.T, h Harness) {
 		<-release
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
-	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce) }() // its answer may be lost
+	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce) }() // its reply may be lost
 	await(r, "the click", entered)
 	cancel()
 	select {
 	case err := <-r.ended:
-		t.Errorf("the platform stopped while a click was under way: %v", err)
+		t.Errorf("the platform stopped during a click: %v", err)
 	case <-time.After(150 * time.Millisecond):
 	}
 	if err := sink.Context().Err(); err != nil {
-		t.Errorf("the click under way: %v", err)
+		t.Errorf("the unfinished click: %v", err)
 	}
 	let()
 	if err := await(r, "the end", r.ended); err != nil {

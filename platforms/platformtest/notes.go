@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// heard remembers what each person was told, so that each note counts once.
+// heard counts the notes that each person has received, so that each note
+// counts once.
 type heard struct {
 	mu    sync.Mutex
 	notes map[string][]string

@@ -39,7 +39,7 @@ func runPosting(t *testing.T, h Harness) {
 	})
 }
 
-// interaction is an approval as the engine hands it to an adapter.
+// interaction returns an approval as the engine passes it to an adapter.
 func (r *Rig) interaction(command string) bridge.Interaction {
 	raw := longJSON(command)
 	return bridge.Interaction{
@@ -59,7 +59,7 @@ func (r *Rig) destination() bridge.Destination {
 	return bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Channel}
 }
 
-// view is an interaction in a state, as an adapter shows it.
+// view returns an interaction in a state, as an adapter shows it.
 func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
 	rec := bridge.Record{Interaction: i, State: s, Revision: 1}
 	if s != bridge.StatePending {
@@ -75,7 +75,7 @@ func (r *Rig) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error
 	return r.Platform.Post(ctx, r.destination(), v, parts)
 }
 
-// posts posts a view that must be taken.
+// posts posts a view that must be accepted.
 func (r *Rig) posts(v bridge.View) bridge.MessageRef {
 	r.T.Helper()
 	ref, err := r.post(v, bridge.NewParts(nil, nil))
@@ -148,7 +148,7 @@ func updatesNothing(r *Rig) {
 	}
 }
 
-// passes reports whether the engine tries again after an error.
+// passes reports whether the engine retries after an error.
 func passes(err error) bool {
 	code := bridge.ErrorCode(err)
 	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited
@@ -178,7 +178,7 @@ func takesControls(r *Rig) {
 	}
 }
 
-// stops checks that the end of a context ends a post.
+// stops checks that a post returns when its context ends.
 func stops(r *Rig) {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	cancel()
@@ -187,7 +187,7 @@ func stops(r *Rig) {
 	}
 }
 
-// reminds checks whom a reminder mentions.
+// reminds checks which users a reminder mentions.
 func reminds(r *Rig) {
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	err := r.Platform.Remind(r.Ctx, r.destination(), ref, bridge.Reminder{
@@ -203,11 +203,11 @@ func reminds(r *Rig) {
 		r.T.Errorf("it mentions %q: %v", who, last)
 	}
 	if !strings.Contains(sandbox.Texts(last), "still waiting") {
-		r.T.Errorf("it says %q", sandbox.Texts(last))
+		r.T.Errorf("its text is %q", sandbox.Texts(last))
 	}
 }
 
-// last is the newest message in the channel.
+// last returns the newest message in the channel.
 func (r *Rig) last() map[string]any {
 	r.T.Helper()
 	all := r.Messages()
@@ -217,7 +217,7 @@ func (r *Rig) last() map[string]any {
 	return all[len(all)-1]
 }
 
-// Messages returns the messages in the channel, the oldest first.
+// Messages returns the messages in the channel, oldest first.
 func (r *Rig) Messages() []map[string]any {
 	st := r.Sandbox.State()
 	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
@@ -230,7 +230,7 @@ func (r *Rig) Messages() []map[string]any {
 	return nil
 }
 
-// paces posts more at once than a channel takes.
+// paces posts more cards at the same time than a channel accepts.
 func paces(r *Rig) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// patience is the time within which everything must happen.
+// patience is the time limit for everything that a test waits for.
 const patience = 30 * time.Second
 
 // callbackPath is the path of the callback address in HTTP mode.
@@ -34,16 +34,16 @@ type Rig struct {
 	keys  bridge.Keyring
 	agent bridge.Agent
 	heard *heard
-	ended chan error // what Platform.Run returned, in a rig without an engine
+	ended chan error // the result of Platform.Run, in a rig without an engine
 }
 
 // options configures a rig.
 type options struct {
-	http  bool        // HTTP mode
-	paced bool        // the adapter's own pace
-	sink  bridge.Sink // takes the clicks; nil starts an engine
+	http  bool        // use HTTP mode
+	paced bool        // keep the adapter's own pacing on
+	sink  bridge.Sink // receives the clicks; nil starts an engine
 	still bool        // do not run the platform
-	token string      // another bot token than the sandbox's
+	token string      // replaces the bot token of the sandbox
 }
 
 // newRig starts a sandbox and an adapter that is connected to it.
@@ -87,7 +87,7 @@ func newRig(t testing.TB, h Harness, o options) *Rig {
 	return r
 }
 
-// make makes the adapter.
+// make creates the adapter.
 func (r *Rig) make(s Setup) {
 	r.T.Helper()
 	p, err := r.Harness.New(s)
@@ -97,7 +97,8 @@ func (r *Rig) make(s Setup) {
 	r.Platform = p
 }
 
-// run runs the engine, or else the platform alone, until the test ends.
+// run runs the engine, or the platform alone if there is no engine, until the
+// test ends.
 func (r *Rig) run(sink bridge.Sink) {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	done := make(chan struct{})
@@ -158,15 +159,15 @@ func (r *Rig) place(ref bridge.MessageRef) sandbox.Place {
 	return sandbox.Place{Service: r.Harness.Name, Channel: ref.Channel, Message: ref.Message}
 }
 
-// Controls returns what can be clicked on a message.
+// Controls returns the controls of a message.
 func (r *Rig) Controls(at sandbox.Place) []sandbox.Control {
 	return sandbox.Controls(r.Harness.Name, r.Sandbox.Message(at))
 }
 
-// Text returns what is written on a message.
+// Text returns the text of a message.
 func (r *Rig) Text(at sandbox.Place) string { return sandbox.Texts(r.Sandbox.Message(at)) }
 
-// Says waits until a message says something.
+// Says waits until a message contains a text.
 func (r *Rig) Says(at sandbox.Place, words string) {
 	r.T.Helper()
 	r.Eventually("the message says "+words, func() bool { return strings.Contains(r.Text(at), words) })
@@ -195,8 +196,8 @@ func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction
 	return r.Must(reaction, err)
 }
 
-// Must fails the test if an action was impossible, or the client warned that
-// the app did not answer.
+// Must fails the test if an action was impossible, or if the client warned that
+// the app did not respond.
 func (r *Rig) Must(reaction sandbox.Reaction, err error) sandbox.Reaction {
 	r.T.Helper()
 	if err != nil {
@@ -208,19 +209,19 @@ func (r *Rig) Must(reaction sandbox.Reaction, err error) sandbox.Reaction {
 	return reaction
 }
 
-// told waits until a person was told words.
+// told waits until a person has a reply with the words.
 func (r *Rig) told(who string, at sandbox.Place, reaction sandbox.Reaction, words string) {
 	r.T.Helper()
 	r.Harness.Client.Told(r, who, at, reaction, words)
 }
 
-// fault makes the service misbehave.
+// fault injects a fault into the service.
 func (r *Rig) fault(f sandbox.Fault) {
 	f.Service = r.Harness.Name
 	r.Sandbox.AddFault(f)
 }
 
-// account is the ID of a member's account.
+// account returns the ID of a member's account.
 func (r *Rig) account(who string) string {
 	for _, m := range sandbox.SampleMembers() {
 		if m.Key == who {

@@ -9,7 +9,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// runSetup checks the diagnosis of a setup, and what is asked about people.
+// runSetup checks the diagnosis of a setup, and the lookup of people and
+// groups.
 func runSetup(t *testing.T, h Harness) {
 	r := newRig(t, h, options{sink: &Recorder{}, still: true})
 	t.Run("a good setup has no failures", func(t *testing.T) {
@@ -47,7 +48,7 @@ func runSetup(t *testing.T, h Harness) {
 	t.Run("a group has its members", func(t *testing.T) { belongs(r.with(t)) })
 }
 
-// diagnose returns the findings by their checks, the worst of each.
+// diagnose returns the findings by check, the worst one of each.
 func (r *Rig) diagnose() map[string]bridge.Finding {
 	r.T.Helper()
 	out := map[string]bridge.Finding{}

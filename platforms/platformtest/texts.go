@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// texts are the requests whose text is long or hostile.
+// texts contains the requests with long or hostile text.
 var texts = []flow{
 	{"a long text is shown in full before it can be approved", func(r *Rig) {
 		for _, lines := range []int{100, 900} {
@@ -16,7 +16,7 @@ var texts = []flow{
 			shown := r.Harness.Client.Shown(r, c.at())
 			for n := range lines {
 				if line := longLine(n); !strings.Contains(shown, line) {
-					r.T.Fatalf("%q is nowhere", line)
+					r.T.Fatalf("%q is not shown", line)
 				}
 			}
 			r.Press("ana", c.read().at(), render.LabelOnce)
@@ -56,7 +56,7 @@ var texts = []flow{
 		}})
 		c.harmless()
 		if !strings.Contains(c.text(), "evil.example") {
-			r.T.Errorf("the link does not show where it leads: %s", c.text())
+			r.T.Errorf("the link does not show its address: %s", c.text())
 		}
 		if strings.ContainsAny(c.text(), "\u202e\u200b") {
 			r.T.Errorf("control characters are shown: %q", c.text())
@@ -79,7 +79,7 @@ var texts = []flow{
 	}},
 }
 
-// longCommand is an approval of a script with a number of lines.
+// longCommand returns an approval of a script with a number of lines.
 func longCommand(lines int) bridge.Request {
 	var b strings.Builder
 	for n := range lines {

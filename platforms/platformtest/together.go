@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// together are the flows in which several requests, or several people, meet.
+// together contains the flows with several requests or several people.
 var together = []flow{
 	{"a batch is decided one by one", func(r *Rig) {
 		all := r.batch(3)
@@ -66,8 +66,8 @@ var together = []flow{
 	}},
 }
 
-// label is the label of a control of one of a batch. Platforms number them, or
-// have a row for each.
+// label returns the label of a control of one approval in a batch. Platforms
+// number the controls or have a row for each approval.
 func (c Card) label(label string) string {
 	c.r.T.Helper()
 	for _, control := range c.controls() {
@@ -78,8 +78,8 @@ func (c Card) label(label string) string {
 	return label // of the first row
 }
 
-// batch opens a number of approvals of one session, and waits until one message
-// shows them all. The first is the one that the message shows first.
+// batch opens a number of approvals of one session and waits until one message
+// shows all of them. The first card is the first in the message.
 func (r *Rig) batch(n int) []Card {
 	r.T.Helper()
 	session := newSession()
@@ -105,7 +105,7 @@ func (r *Rig) batch(n int) []Card {
 	return out
 }
 
-// count counts the messages in the channel of a place that say all the words.
+// count returns the number of messages in a channel that contain all the words.
 func (r *Rig) count(at sandbox.Place, words ...string) int {
 	n := 0
 	st := r.Sandbox.State()

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// typedTexts are the questions that are answered with a text.
+// typedTexts contains the questions that are answered with a text.
 var typedTexts = []flow{
 	{"text", func(r *Rig) {
 		const text = "a <b>*line*</b> @everyone & more"
@@ -28,7 +28,7 @@ var typedTexts = []flow{
 	{"a bad text is refused where it was typed", func(r *Rig) {
 		req := one(bridge.WidgetText)
 		req.Questions[0].Pattern = `v\d+`
-		refusedOnce(r, req, "latest", "v7", "does not have the form")
+		refusedOnce(r, req, "latest", "v7", "does not match the required format")
 	}},
 	{"typed widgets", func(r *Rig) {
 		for _, x := range typedWidgets {
@@ -74,12 +74,12 @@ var typedTexts = []flow{
 	}},
 }
 
-// typedWidget is a widget with a text that it refuses and one that it takes.
+// typedWidget is a widget with a text that it refuses and one that it accepts.
 type typedWidget struct {
 	question  bridge.Question
 	bad, good string
 	want      bridge.Answer
-	problem   string // what the person reads about the bad one
+	problem   string // the message about the refused text
 }
 
 var typedWidgets = []typedWidget{
@@ -92,12 +92,12 @@ var typedWidgets = []typedWidget{
 	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00",
 		bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
 	{bridge.Question{Widget: bridge.WidgetEmail},
-		"ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "address like"},
+		"ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an email address such as"},
 	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1",
-		bridge.TextAnswer("https://example.com/a?b=1"), "address like"},
+		bridge.TextAnswer("https://example.com/a?b=1"), "a full URL such as"},
 }
 
-// refusedOnce types a bad text, is told why it is refused, and corrects it.
+// refusedOnce types an invalid text, sees the reason, and corrects it.
 func refusedOnce(r *Rig, req bridge.Request, bad, good, problem string) Card {
 	r.T.Helper()
 	client, w := r.Harness.Client, req.Questions[0].Widget
@@ -106,7 +106,7 @@ func refusedOnce(r *Rig, req bridge.Request, bad, good, problem string) Card {
 	if client.Accepts(w, bad) {
 		r.told("ana", c.at(), refused, problem)
 	} else if len(refused.Errors) == 0 {
-		r.T.Errorf("the client's own input took %q", bad)
+		r.T.Errorf("the client's own input accepted %q", bad)
 	}
 	c.pending()
 	client.Retype(r, "ana", c.at(), render.LabelAnswer, good, refused)
@@ -119,7 +119,7 @@ func plan() bridge.Request {
 	}}}
 }
 
-// forms are the requests with several fields.
+// forms contains the requests with several fields.
 var forms = []flow{
 	{"several questions in one request", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
@@ -171,7 +171,8 @@ func (c Card) wantAnswers(want map[string]bridge.Answer) {
 	}
 }
 
-// everyField is a form with every type of field, from a schema and next to it.
+// everyField returns a form with every type of field, some from a schema and
+// some outside it.
 func everyField() bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object",

@@ -1,18 +1,18 @@
 // Package sandbox emulates the parts of Slack, Discord and Telegram that an
-// interactive bot touches, over real HTTP and WebSocket: SDKs connect to it
-// unchanged. It enforces the services' limits, answers with their error
-// bodies, and can be told to misbehave.
+// interactive bot uses, over real HTTP and WebSocket, so that SDKs connect to
+// it unchanged. It enforces the limits of the services, returns their error
+// bodies, and can inject faults.
 //
-// It knows nothing of nod. It decodes what bots send as raw JSON and keeps its
-// own data, so it can contradict a bot that misunderstands a service.
+// It does not depend on nod. It decodes the requests of bots as raw JSON and
+// keeps its own data, so it can contradict a bot that misunderstands a service.
 //
 //	/slack/api/…        Web API; /slack/socket Socket Mode
 //	/discord/api/v10/…  REST, also v9; /discord/gateway
 //	/telegram/bot…/…    Bot API
-//	/control/…          what people do, faults, state, a live stream of it
+//	/control/…          actions of members, faults, the state and a live stream of it
 //	/                   a page with the three chats
 //
-// Every caller can act as any of its members: serve it on loopback.
+// Every caller can act as any of its members, so serve it on loopback only.
 //
 // Code belongs here if it joins the three emulators: their common members,
 // their state, and the page. Each emulator has a package of its own. Package

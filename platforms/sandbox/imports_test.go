@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestImports checks that the sandbox imports nothing of nod, and that each of
-// its packages imports only what is below it.
+// TestImports checks that the sandbox does not import nod, and that each of its
+// packages imports only packages below it.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	const module, own = "github.com/nodbridge/nod/", "github.com/nodbridge/nod/platforms/sandbox/"

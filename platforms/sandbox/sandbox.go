@@ -50,6 +50,8 @@ const (
 	TelegramChat  = telegram.Chat
 	TelegramForum = telegram.Forum
 	TelegramTopic = telegram.Topic
+	TelegramSmall = telegram.Small
+	TelegramGrown = telegram.Grown
 	TelegramBotID = telegram.BotID
 )
 

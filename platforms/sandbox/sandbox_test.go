@@ -16,7 +16,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// stage is a sandbox that serves.
+// stage is a sandbox on an HTTP server.
 func stage(t *testing.T, o sandbox.Options) (*sandbox.Sandbox, string) {
 	t.Helper()
 	o.NoLimits = true
@@ -75,8 +75,8 @@ func posted(t *testing.T, url string) map[string]sandbox.Place {
 	return out
 }
 
-// TestServices checks that each service is reached by its name: messages,
-// state, people and faults.
+// TestServices checks that messages, state, members and faults of each service
+// are accessible by its name.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	s, url := stage(t, sandbox.Options{})
@@ -96,7 +96,7 @@ func TestServices(t *testing.T) {
 			}
 		}
 		if _, err := ana.Pick(t.Context(), at, []string{"None"}, "Go"); err == nil {
-			t.Errorf("%s: picked what is not there", name)
+			t.Errorf("%s: picked an option that does not exist", name)
 		}
 		if _, err := ana.Fill(t.Context(), name, "V1"); err == nil || ana.Notes(name) != nil ||
 			ana.PrivatePlaces(name) != nil {
@@ -111,7 +111,7 @@ func TestServices(t *testing.T) {
 	}
 	st := s.State()
 	if len(st.Members) != 4 || len(st.Slack.Channels) != 2 || len(st.Discord.Channels) != 2 ||
-		len(st.Telegram.Chats) != 6 || st.Revision < 3 {
+		len(st.Telegram.Chats) != 7 || st.Revision < 3 {
 		t.Errorf("state %+v", st)
 	}
 	if _, err := ana.Reply(t.Context(), "-1001000000001", "x"); err == nil {
@@ -125,7 +125,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestUnknownService checks what is said of a service that is not there.
+// TestUnknownService checks the errors for an unknown service.
 func TestUnknownService(t *testing.T) {
 	t.Parallel()
 	s, _ := stage(t, sandbox.Options{})
@@ -180,7 +180,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestSignatures checks that signatures are those that SDKs verify.
+// TestSignatures checks that SDKs can verify the signatures.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	s, _ := stage(t, sandbox.Options{})
@@ -200,7 +200,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestChecks checks that the checks of the services are reached.
+// TestChecks checks that the checks of the services are accessible.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	empty := []byte(`{"blocks":[]}`)

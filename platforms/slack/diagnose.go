@@ -14,12 +14,12 @@ import (
 
 var _ bridge.Diagnoser = (*Platform)(nil)
 
-// Pages of an app's settings at api.slack.com/apps, and what to do there.
+// Instructions for the settings of an app at api.slack.com/apps.
 const (
-	fixBotToken   = "copy the Bot User OAuth Token (xoxb-…) of api.slack.com/apps > your app > OAuth & Permissions into SLACK_BOT_TOKEN"
-	fixAppToken   = "make a token with the scope connections:write at api.slack.com/apps > your app > Basic Information > App-Level Tokens, and set SLACK_APP_TOKEN to it (xapp-…)"
-	fixScopes     = "add it at api.slack.com/apps > your app > OAuth & Permissions > Bot Token Scopes, then press Reinstall to Workspace"
-	fixSocketMode = "switch it on at api.slack.com/apps > your app > Socket Mode"
+	fixBotToken   = "set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) at api.slack.com/apps > your app > OAuth & Permissions"
+	fixAppToken   = "generate a token with the scope connections:write at api.slack.com/apps > your app > Basic Information > App-Level Tokens, and set SLACK_APP_TOKEN to it (xapp-…)"
+	fixScopes     = "add it at api.slack.com/apps > your app > OAuth & Permissions > Bot Token Scopes, then click Reinstall to Workspace"
+	fixSocketMode = "turn it on at api.slack.com/apps > your app > Socket Mode"
 )
 
 // Diagnose implements bridge.Diagnoser.
@@ -40,26 +40,26 @@ func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Fi
 	return r.Findings
 }
 
-// diagnoseScopes compares what the token may with what is needed.
+// diagnoseScopes compares the scopes of the token with those that nod needs.
 func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs bridge.Needs) {
 	for n := range have {
 		have[n] = strings.TrimSpace(have[n])
 	}
 	if slices.Equal(have, []string{""}) {
-		r.Add("scopes", bridge.FindingSkipped, "Slack does not say what the token may", "")
+		r.Add("scopes", bridge.FindingSkipped, "Slack does not report the scopes of the token", "")
 		return
 	}
-	direct := slices.ContainsFunc(needs.Destinations, func(d bridge.Destination) bool { return strings.HasPrefix(d.Channel, "U") })
+	direct := slices.ContainsFunc(needs.Destinations, isDirect)
 	missing := false
 	for _, s := range []struct {
 		scope, what string
 		must, asked bool
 	}{
-		{"chat:write", "to post", true, true},
-		{"im:write", "to write to a person directly", true, direct},
-		{"users:read.email", "to recognise accounts by their address (identity.email)", true, needs.Emails},
-		{"users:read", "to recognise accounts by their address (identity.email)", true, needs.Emails},
-		{"usergroups:read", "to look up who is in a user group (groups)", true, needs.Groups},
+		{"chat:write", "to post cards", true, true},
+		{"im:write", "to send direct messages", true, direct},
+		{"users:read.email", "to recognize accounts by their email address (identity.email)", true, needs.Emails},
+		{"users:read", "to recognize accounts by their email address (identity.email)", true, needs.Emails},
+		{"usergroups:read", "to look up the members of user groups (groups)", true, needs.Groups},
 		{"commands", "for /nod", false, true},
 	} {
 		if !s.asked || slices.Contains(have, s.scope) {
@@ -69,7 +69,7 @@ func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs brid
 		if s.must {
 			status = bridge.FindingFailed
 		}
-		r.Add("scopes", status, "the scope "+s.scope+" is missing, "+s.what, fixScopes)
+		r.Add("scopes", status, "missing scope "+s.scope+", required "+s.what, fixScopes)
 		missing = true
 	}
 	if !missing {
@@ -77,16 +77,22 @@ func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs brid
 	}
 }
 
+// isDirect reports whether a destination is a person. The ID of a person begins
+// with U, or with W in an Enterprise Grid.
+func isDirect(d bridge.Destination) bool {
+	return strings.HasPrefix(d.Channel, "U") || strings.HasPrefix(d.Channel, "W")
+}
+
 func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
 	if !p.socket {
-		r.Add("signature", bridge.FindingSkipped, "the signing secret shows with the first press", "")
+		r.Add("signature", bridge.FindingSkipped, "the signing secret is checked with the first click", "")
 		return
 	}
 	_, _, err := p.api.StartSocketModeContext(ctx)
 	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
 	switch {
 	case err == nil:
-		r.Add("socket", bridge.FindingOK, "Socket Mode opens", "")
+		r.Add("socket", bridge.FindingOK, "Socket Mode connects", "")
 	case answer.Err == "missing_scope":
 		r.Fail("socket", p.classify("", err), fixAppToken)
 	case answer.Err == "access_denied" || answer.Err == "forbidden":
@@ -98,21 +104,21 @@ func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
 
 func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination) {
 	check := "channel." + d.Channel
-	if strings.HasPrefix(d.Channel, "U") {
-		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
+	if isDirect(d) {
+		r.Add(check, bridge.FindingSkipped, "direct messages cannot be checked without sending one", "")
 		return
 	}
 	c, err := p.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: d.Channel})
 	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
 	switch {
 	case answer.Err == "missing_scope":
-		r.Add(check, bridge.FindingSkipped, "without the scope channels:read (groups:read for private channels) it is not known whether the bot is in it", fixScopes)
+		r.Add(check, bridge.FindingSkipped, "this check requires the scope channels:read, or groups:read for private channels", fixScopes)
 	case answer.Err == "channel_not_found":
-		r.Add(check, bridge.FindingFailed, "there is no such channel, or it is private and the bot is not in it", "copy the id from the end of the channel's About page, and type /invite @nod in it")
+		r.Add(check, bridge.FindingFailed, "the channel does not exist, or it is private and the bot is not in it", "copy the ID at the end of the channel's About tab, and send /invite @nod in the channel")
 	case err != nil:
 		r.Fail(check, p.classify(d.Channel, err), "")
 	case !c.IsMember && !c.IsIM:
-		r.Add(check, bridge.FindingFailed, "the bot is not in #"+c.Name, "type /invite @nod in #"+c.Name)
+		r.Add(check, bridge.FindingFailed, "the bot is not in #"+c.Name, "send /invite @nod in #"+c.Name)
 	case c.IsArchived:
 		r.Add(check, bridge.FindingFailed, "#"+c.Name+" is archived", "choose another channel")
 	default:

@@ -11,15 +11,15 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// challenge is the answer by which Slack knows that an address is ours.
+// challenge is the response that proves to Slack that a URL belongs to nod.
 type challenge struct {
 	Challenge string `json:"challenge"`
 }
 
-// homeShown bounds what the Home tab lists.
+// homeShown is the maximum number of requests in the Home tab.
 const homeShown = 20
 
-// home shows a member who opens the Home tab what waits for them.
+// home lists the pending requests of a member who opens the Home tab.
 func (p *Platform) home(ctx context.Context, sink bridge.Sink, user string) {
 	lister, ok := sink.(bridge.Lister)
 	if !ok || user == "" {
@@ -32,12 +32,12 @@ func (p *Platform) home(ctx context.Context, sink bridge.Sink, user string) {
 		err = p.classify("", err)
 	}
 	if err != nil {
-		p.log.Warn("Home tab not shown", "platform", p.name, "user", user, "error", err)
+		p.log.Warn("home tab not shown", "platform", p.name, "user", user, "error", err)
 	}
 }
 
-// workspace is the address of the workspace, for links to cards; empty: it is
-// not known right now.
+// workspace returns the URL of the workspace, for links to cards. It is empty
+// if Slack does not return it.
 func (p *Platform) workspace(ctx context.Context) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

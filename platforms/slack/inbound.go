@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -35,14 +36,14 @@ type payload struct {
 	State       state  `json:"state"`
 	ResponseURL string `json:"response_url"`
 
-	// An event, and what Slack sends when an address for events is set.
+	// An event, and the challenge that Slack sends to a new event URL.
 	Event struct {
 		Type string `json:"type"`
 		User string `json:"user"`
 		Tab  string `json:"tab"`
 	} `json:"event"`
 	Challenge string `json:"challenge"`
-	// A slash command is not like the others.
+	// A slash command has fields of its own.
 	Command   string `json:"command"`
 	Text      string `json:"text"`
 	UserID    string `json:"user_id"`
@@ -57,7 +58,7 @@ type payload struct {
 }
 
 type state struct {
-	Values map[string]map[string]struct { // by block id, by action id
+	Values map[string]map[string]struct { // by block ID and action ID
 		Value           *string  `json:"value"`
 		SelectedDate    *string  `json:"selected_date"`
 		SelectedTime    *string  `json:"selected_time"`
@@ -70,31 +71,31 @@ type choice struct {
 	Value string `json:"value"`
 }
 
-// metadata travels in a modal and comes back with it.
+// metadata is the private metadata of a modal.
 type metadata struct {
 	Token string            `json:"t"`
 	Ref   bridge.MessageRef `json:"r"`
 }
 
-// answer is what Slack is told in reply to a view submission; nil closes the
-// view.
+// answer is the response to the submission of a modal. A nil answer closes the
+// modal.
 type answer struct {
 	Action string                  `json:"response_action"`
 	Errors map[string]string       `json:"errors,omitempty"`
 	View   *slack.ModalViewRequest `json:"view,omitempty"`
 }
 
-// reaction is the answer to an interaction.
+// reaction is the result of an interaction.
 type reaction struct {
 	reply any                   // acknowledges it
 	then  func(context.Context) // runs after it was acknowledged; may be nil
 }
 
-// afterwards bounds what is done for a click after it was acknowledged.
+// afterwards is the time limit for everything that follows an acknowledgment.
 const afterwards = 10 * time.Second
 
-// finish does what follows the acknowledgment. It has its own time, as the click
-// is stored.
+// finish runs what follows the acknowledgment. Its time limit is its own,
+// because the click is already stored.
 func (r reaction) finish(ctx context.Context) {
 	if r.then == nil {
 		return
@@ -133,7 +134,8 @@ func (p *Platform) actor(in payload) bridge.Actor {
 	return bridge.Actor{Platform: p.name, User: in.User.ID, Name: platforms.DisplayName(in.User.Name, in.User.Username)}
 }
 
-// told answers a slash command; only the person who gave it sees it.
+// told is the reply to a slash command. Only the person who sent the command
+// sees it.
 type told struct {
 	Type   string        `json:"response_type"`
 	Text   string        `json:"text"`
@@ -142,25 +144,25 @@ type told struct {
 
 func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in payload) told {
 	channels := []string{in.ChannelID}
-	if strings.HasPrefix(in.ChannelID, "D") { // a direct message is configured by the member's id
+	if strings.HasPrefix(in.ChannelID, "D") { // the config names a direct message by the ID of its member
 		channels = append(channels, in.UserID)
 	}
 	note, err := sink.Command(ctx, bridge.Command{
 		Actor: bridge.Actor{Platform: p.name, User: in.UserID, Name: platforms.DisplayName(in.UserName, "")}, Channels: channels, Text: in.Text,
 	})
 	if err != nil {
-		p.log.Error("command not carried out", "platform", p.name, "error", err)
+		p.log.Error("command failed", "platform", p.name, "error", err)
 		note = bridge.NoteNotDone
 	}
 	text, blocks := slackmsg.Note(note)
 	return told{Type: slack.ResponseTypeEphemeral, Text: text, Blocks: blocks}
 }
 
-// clicked applies a click on a message and returns what is to be done after it
-// was acknowledged.
+// clicked applies a click on a message. It returns a function to run after the
+// acknowledgment, or nil.
 func (p *Platform) clicked(ctx context.Context, sink bridge.Sink, in payload) func(context.Context) {
 	if len(in.Actions) == 0 || in.Actions[0].Type != "button" || in.Actions[0].Value == "" {
-		return nil // a select, whose value comes with the button, or a link
+		return nil // a select, whose value comes with the click on a button, or a link
 	}
 	c := bridge.Click{
 		Token: in.Actions[0].Value, Actor: p.actor(in), Inputs: inputs(in.State),
@@ -187,9 +189,9 @@ func (p *Platform) clicked(ctx context.Context, sink bridge.Sink, in payload) fu
 	}
 }
 
-// closeStale draws the clicked card if the outbox may not: because it was decided
-// before, or because it is not the card on record. There are two cards if the
-// answer to the first post was lost, and nod knows only the second.
+// closeStale redraws a clicked card that the outbox does not redraw. Either its
+// request was closed earlier, or the record names another card: the response to
+// the first post was lost, and nod posted a second card.
 func (p *Platform) closeStale(ctx context.Context, clicked bridge.MessageRef, v bridge.Verdict) {
 	if v.View == nil || clicked == (bridge.MessageRef{}) {
 		return
@@ -203,8 +205,8 @@ func (p *Platform) closeStale(ctx context.Context, clicked bridge.MessageRef, v 
 	}
 }
 
-// openForm opens the form of a control and returns what to tell the person if it
-// did not open.
+// openForm opens the form of a control. It returns a note for the person if the
+// form did not open.
 func (p *Platform) openForm(ctx context.Context, sink bridge.Sink, c bridge.Click, trigger string) string {
 	form, v, err := sink.Form(ctx, c)
 	if err != nil {
@@ -260,8 +262,8 @@ func closed(note string) *answer {
 	return &answer{Action: "update", View: &view}
 }
 
-// fieldErrors shows problems at their fields, or at the first field if none
-// has one.
+// fieldErrors shows problems at their fields. If no field has a problem, it
+// shows the note at the first field.
 func fieldErrors(s state, problems map[int]string, note string) *answer {
 	errs := map[string]string{}
 	fallback := ""
@@ -275,14 +277,14 @@ func fieldErrors(s state, problems map[int]string, note string) *answer {
 			n = bridge.TypedProblem
 		}
 		if problems[n] != "" && !f.Other {
-			errs[blockID] = problems[n]
+			errs[blockID] = render.Clean(problems[n])
 		}
 		if fallback == "" || blockID < fallback {
 			fallback = blockID
 		}
 	}
 	if len(errs) == 0 {
-		errs[fallback] = note
+		errs[fallback] = render.Clean(note)
 	}
 	return &answer{Action: "errors", Errors: errs}
 }
@@ -318,8 +320,8 @@ func inputs(s state) map[int]bridge.Input {
 	return out
 }
 
-// index reads the value of an option; -1, which no question has, for any
-// value that is not an index.
+// index returns the index in the value of an option, or -1 if the value is not
+// an index.
 func index(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -342,14 +344,14 @@ func typed(s state) string {
 	return ""
 }
 
-// tell tells the person who clicked something privately.
+// tell sends a note that only the person who clicked sees.
 func (p *Platform) tell(ctx context.Context, c bridge.Click, url, note string) {
 	if note == "" {
 		return
 	}
 	err := p.Notify(ctx, c.Ref, c.Actor.User, note)
 	if err != nil && url != "" {
-		// A person can click without being in the channel; the URL works anyway.
+		// The person may not be in the channel. The URL works nevertheless.
 		err = p.answerAt(ctx, url, c.Ref.Thread, note)
 	}
 	if err != nil {
@@ -357,8 +359,8 @@ func (p *Platform) tell(ctx context.Context, c bridge.Click, url, note string) {
 	}
 }
 
-// answerAt tells the person who clicked something privately, by the response URL of
-// the click. It works up to five times in 30 minutes.
+// answerAt sends a note to the response URL of a click. Only the person who
+// clicked sees it. A URL works up to five times within 30 minutes.
 func (p *Platform) answerAt(ctx context.Context, url, thread, note string) error {
 	text, blocks := slackmsg.Note(note)
 	return p.classify("", slack.PostWebhookCustomHTTPContext(ctx, url, p.http, &slack.WebhookMessage{

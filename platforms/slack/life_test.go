@@ -210,8 +210,8 @@ func (s *stage) notes(who string) string {
 	return strings.Join(s.sandbox.Person(who).Notes("slack"), "\n")
 }
 
-// TestLostAnswer checks that both cards of one request close, although nod knows
-// one of them only: the answer to the post of the other was lost.
+// TestLostAnswer checks that both cards of one request close, although nod
+// knows one of them only: the answer to the post of the other was lost.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, false).connect()
@@ -259,15 +259,15 @@ func TestAcknowledgesFirst(t *testing.T) {
 	s.until("the note arrives", func() bool { return strings.Contains(s.notes("mal"), "not you") })
 }
 
-// TestNoteToOutsider checks that a person who is not in the channel is told what
-// became of the click, in the words that were meant.
+// TestNoteToOutsider checks that a person who is not in the channel is told
+// what became of the click, in the words that were meant.
 func TestNoteToOutsider(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, false).connect()
 	at := s.at(s.posts(approval("make deploy"), ""))
 	const note = "Not *you*: run `rm -rf _x_` & <@U0ANA00001>"
 	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note + "\u202e"}, nil
 	})
 	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
 	for _, who := range []string{"mal", "bo"} {
@@ -278,6 +278,9 @@ func TestNoteToOutsider(t *testing.T) {
 	}
 	if n := len(s.messages()); n != 1 {
 		t.Errorf("the channel has %d messages", n)
+	}
+	if strings.Contains(s.notes("mal")+s.notes("bo"), "\u202e") {
+		t.Error("a note has a character that people cannot see")
 	}
 }
 

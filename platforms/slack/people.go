@@ -17,7 +17,8 @@ var (
 	_ bridge.Reminding = (*Platform)(nil)
 )
 
-// Remind implements bridge.Reminding: a reply that the channel sees too.
+// Remind implements bridge.Reminding. It replies to the card, and the channel
+// sees the reply too.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	thread := card.Message
 	if card.Thread != "" {
@@ -37,23 +38,24 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	return p.classify(card.Channel, err)
 }
 
-// Belongs implements bridge.Grouper: a group is a user group's id. It needs
-// the scope usergroups:read.
+// Belongs implements bridge.Grouper. Group is the ID of a user group. The app
+// needs the scope usergroups:read.
 func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	members, err := p.api.GetUserGroupMembersContext(ctx, group)
 	if err != nil {
-		return false, bridge.Wrap(bridge.CodeUnavailable, err, "slack: user group %s", group).WithHint("the app needs the scope usergroups:read")
+		return false, bridge.Wrap(bridge.CodeUnavailable, err, "slack: user group %s", group).WithHint("add the scope usergroups:read to the app")
 	}
 	return slices.Contains(members, user), nil
 }
 
-// Email implements bridge.Mailer. It needs the scope users:read.email.
+// Email implements bridge.Mailer. The app needs the scope users:read.email.
 func (p *Platform) Email(ctx context.Context, user string) (string, error) {
 	u, err := p.api.GetUserInfoContext(ctx, user)
 	if err != nil {
-		return "", bridge.Wrap(bridge.CodeUnavailable, err, "slack: e-mail of %s", user).WithHint("the app needs the scopes users:read and users:read.email")
+		return "", bridge.Wrap(bridge.CodeUnavailable, err, "slack: email address of %s", user).WithHint("add the scopes users:read and users:read.email to the app")
 	}
-	// Guests from elsewhere, and addresses that nobody confirmed, prove nothing.
+	// Neither an account of another workspace nor an unconfirmed address proves
+	// who the person is.
 	if u.Deleted || u.IsBot || u.IsStranger || !u.IsEmailConfirmed {
 		return "", nil
 	}

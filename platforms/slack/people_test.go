@@ -93,8 +93,8 @@ func (l *lister) Waiting(_ context.Context, who bridge.Actor, _ int) ([]bridge.R
 	return l.waiting, true, nil
 }
 
-// TestHome checks that the Home tab lists the pending requests of the member who
-// opens it, and of no one else.
+// TestHome checks that the Home tab lists the pending requests of the member
+// who opens it, and of no one else.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	s, p := desk(t)
@@ -109,7 +109,7 @@ func TestHome(t *testing.T) {
 	go func() { ended <- p.Run(ctx, sink) }()
 	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
 	}
-	for who, want := range map[string]string{"ana": "Deploy", "mal": "Nothing waits for you"} {
+	for who, want := range map[string]string{"ana": "Deploy", "mal": "No pending requests"} {
 		said, err := s.Person(who).Home(t.Context())
 		if err != nil || !strings.Contains(said, want) || who == "mal" && strings.Contains(said, "Deploy") {
 			t.Errorf("%s reads %q, %v", who, said, err)

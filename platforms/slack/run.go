@@ -22,9 +22,10 @@ import (
 )
 
 const (
-	// deafAfter is how long the socket may be without a connection before the
-	// whole client is replaced; the SDK's own loop has states it never leaves.
-	deafAfter    = 45 * time.Second
+	// stalledAfter is how long the socket may be without a connection before
+	// nod replaces the client. The SDK's own loop has states that it never
+	// leaves.
+	stalledAfter = 45 * time.Second
 	watchEvery   = time.Second
 	clicksAtOnce = 64
 	maxBody      = 1 << 20 // Slack's payloads are far smaller
@@ -47,8 +48,8 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	return nil
 }
 
-// runSocket holds one Socket Mode client. It returns nil when the client went
-// deaf and has to be replaced, an error when an operator must act.
+// runSocket runs one Socket Mode client. It returns nil if the client has
+// stalled and must be replaced, and an error if an administrator must act.
 func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -72,8 +73,8 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 			}
 			return p.classify("", err)
 		case <-watch.C:
-			if !lost.IsZero() && time.Since(lost) > deafAfter {
-				p.log.Warn("socket is deaf, starting a new one", "platform", p.name)
+			if !lost.IsZero() && time.Since(lost) > stalledAfter {
+				p.log.Warn("socket stalled, starting a new one", "platform", p.name)
 				return nil
 			}
 		case e := <-client.Events:
@@ -88,7 +89,7 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 				}
 				wg.Go(func() {
 					defer func() { <-slots }()
-					// A click under way is finished even when the socket ends.
+					// Finish a click that has begun even if the socket closes.
 					r := p.handle(context.WithoutCancel(ctx), sink, raw)
 					p.acknowledge(ctx, client, id, r.reply)
 					r.finish(ctx)
@@ -98,8 +99,9 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 	}
 }
 
-// follow keeps health by an event of the connection; lost is when it was lost.
-// It returns an error when an operator must act.
+// follow updates the health after an event of the connection, and lost, the
+// time when the connection was lost. It returns an error if an administrator
+// must act.
 func (p *Platform) follow(e socketmode.Event, lost *time.Time) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:
@@ -111,15 +113,15 @@ func (p *Platform) follow(e socketmode.Event, lost *time.Time) error {
 			p.health.Set(bridge.HealthDegraded, "reconnecting")
 		}
 	case socketmode.EventTypeInvalidAuth:
-		return bridge.Errorf(bridge.CodeForbidden, "slack: the app token is refused")
+		return bridge.Errorf(bridge.CodeForbidden, "slack: Slack does not accept the app token")
 	case socketmode.EventTypeConnectionError:
 		return p.connectionError(e.Data)
 	}
 	return nil
 }
 
-// connectionError returns an error if connecting will not work until somebody
-// acts; the SDK would go on forever.
+// connectionError returns an error if no connection is possible until an
+// administrator acts. The SDK would retry forever.
 func (p *Platform) connectionError(data any) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
@@ -128,13 +130,14 @@ func (p *Platform) connectionError(data any) error {
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](ce.ErrorObj); ok && slices.Contains(fatal, answer.Err) {
 		return p.classify("", ce.ErrorObj)
 	}
-	p.log.Warn("socket not connected, trying again", "platform", p.name, "error", ce.ErrorObj)
+	p.log.Warn("socket not connected, retrying", "platform", p.name, "error", ce.ErrorObj)
 	p.health.Set(bridge.HealthDegraded, "reconnecting")
 	return nil
 }
 
-// envelope returns id and payload of an event that has to be acknowledged,
-// also of one that the SDK could not decode.
+// envelope returns the ID and the payload of an event that has to be
+// acknowledged, even if the SDK could not decode it. The ID of any other event
+// is empty.
 func envelope(e socketmode.Event) (string, []byte) {
 	if e.Request != nil && e.Request.EnvelopeID != "" {
 		return e.Request.EnvelopeID, e.Request.Payload
@@ -159,8 +162,9 @@ func (p *Platform) acknowledge(ctx context.Context, client *socketmode.Client, i
 	}
 }
 
-// Handler serves the request URL of HTTP mode. It refuses everything that is
-// not signed by Slack within five minutes, and everything in Socket Mode.
+// Handler serves the request URL of HTTP mode. It refuses requests without a
+// signature of Slack from the last five minutes, and every request in Socket
+// Mode.
 func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.secret == "" || r.Method != http.MethodPost {
@@ -213,8 +217,8 @@ func (p *Platform) respond(w http.ResponseWriter, reply any) {
 	}
 }
 
-// interaction is what a request holds, in the form of Socket Mode: events come
-// as JSON, all else in a form.
+// interaction returns the payload of a request in the format of Socket Mode.
+// Slack sends events as JSON, and everything else as a form.
 func interaction(kind string, body []byte) ([]byte, error) {
 	if strings.HasPrefix(kind, "application/json") {
 		return body, nil
@@ -226,7 +230,7 @@ func interaction(kind string, body []byte) ([]byte, error) {
 	return []byte(form.Get("payload")), err
 }
 
-// command gives a slash command the form it has in Socket Mode.
+// command returns a slash command in the format of Socket Mode.
 func command(form url.Values) []byte {
 	flat := map[string]string{}
 	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id"} {
@@ -236,8 +240,9 @@ func command(form url.Values) []byte {
 	return raw
 }
 
-// signed checks the v0 signature; the SDK's verifier compares in constant time
-// and refuses what is older than five minutes.
+// signed reports whether a request has a valid v0 signature. The verifier of
+// the SDK compares in constant time and refuses requests older than five
+// minutes.
 func (p *Platform) signed(h http.Header, body []byte) bool {
 	v, err := slack.NewSecretsVerifier(h, p.secret)
 	if err != nil {

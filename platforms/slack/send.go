@@ -13,11 +13,11 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// sendTime bounds one message. A job with less time left stops, and is
-// retried: the answer to a message that was sent must not be lost.
+// sendTime is the time limit for one message. A job with less time left stops
+// and is retried, because the response to a message must not be lost.
 const sendTime = 4 * time.Second
 
-// sendParts sends the parts that are not recorded yet, each at its turn.
+// sendParts sends the parts that are not recorded yet, as the pacer permits.
 func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
 	for n := len(parts.Sent()); n < len(m.Parts); n++ {
 		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n))
@@ -31,14 +31,14 @@ func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge
 	return nil
 }
 
-// send posts one message at its turn. One that does not show what it should is
-// removed.
+// send posts one message when the pacer permits it. It removes a message that
+// does not show everything.
 func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn) (bridge.MessageRef, error) {
 	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
 		return bridge.MessageRef{}, err
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
-		return bridge.MessageRef{}, bridge.Errorf(bridge.CodeUnavailable, "slack: the next message needs another job")
+		return bridge.MessageRef{}, bridge.Errorf(bridge.CodeUnavailable, "slack: not enough time left for the next message")
 	}
 	channel, ts, got, err := p.reply(ctx, d.Channel, d.Thread, message(m))
 	if err != nil {
@@ -54,16 +54,15 @@ func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Me
 	return ref, nil
 }
 
-// Errors because of which a message cannot go to a thread, although it can go
-// to the channel.
+// Errors of messages to a thread that the channel itself would accept.
 var noThread = []string{
 	"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked",
 	"restricted_action_non_threadable_channel",
 }
 
-// reply posts a message to a thread in a way that the channel sees too: only
-// those who follow a thread see its replies. If the thread does not take it, the
-// message goes to the channel.
+// reply posts a message to a thread and shows it in the channel too, as only
+// people who follow the thread see its replies. It posts to the channel alone
+// if the thread does not accept the message.
 func (p *Platform) reply(
 	ctx context.Context, channel, thread string, opts []slack.MsgOption,
 ) (in, ts string, got slack.Message, err error) {
@@ -75,12 +74,12 @@ func (p *Platform) reply(
 	if e, ok := errors.AsType[slack.SlackErrorResponse](err); !ok || !slices.Contains(noThread, e.Err) {
 		return in, ts, got, err
 	}
-	p.log.Warn("thread takes no message, posting to the channel", "platform", p.name, "channel", channel, "error", err)
+	p.log.Warn("thread does not accept messages, posting to the channel", "platform", p.name, "channel", channel, "error", err)
 	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
 }
 
-// edit changes one message. If it then does not show what it should, its
-// controls are taken away.
+// edit changes one message. It removes the controls of a message that does not
+// show everything.
 func (p *Platform) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
 	opts := append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(m)...)
 	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)

@@ -1,12 +1,12 @@
 // Package slack connects nod to a Slack workspace through Socket Mode or
 // signed HTTP requests.
 //
-// Interaction payloads are decoded here and not by the SDK: one element type
-// that the SDK does not know makes it drop the whole click, and it cannot tell
-// an input that was left empty from one that was not shown.
+// The package decodes interaction payloads itself. The SDK drops a whole click
+// if the message contains an element type that it does not know, and it cannot
+// distinguish an input that was left empty from one that was not shown.
 //
-// The package calls Slack and takes its callbacks; a click is applied by the
-// sink. The blocks of messages and modals belong in package slackmsg.
+// The package calls Slack and receives its callbacks. The sink applies clicks,
+// and package slackmsg builds messages and modals.
 package slack
 
 import (
@@ -32,10 +32,10 @@ type Options struct {
 	Name          string
 	BotToken      string // xoxb-
 	AppToken      string // xapp-; set for Socket Mode
-	SigningSecret string // set for HTTP mode; exactly one of the two
-	APIURL        string // with a trailing slash; empty: Slack's own
+	SigningSecret string // set for HTTP mode, and only if AppToken is empty
+	APIURL        string // with a trailing slash; if empty, Slack's own
 	HTTPClient    *http.Client
-	NoPacing      bool // leave the pace to the service's own limits
+	NoPacing      bool // send without delay until Slack limits the rate
 	Log           *slog.Logger
 }
 
@@ -62,13 +62,13 @@ var (
 	_ bridge.Notifier = (*Platform)(nil)
 )
 
-// New returns a workspace. It does not touch the network.
+// New returns a workspace. It makes no network calls.
 func New(o Options) (*Platform, error) {
 	switch {
 	case o.BotToken == "":
-		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: bot_token is empty").WithHint("the token starts with xoxb-; set SLACK_BOT_TOKEN")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: bot_token: required").WithHint("set SLACK_BOT_TOKEN to the token that starts with xoxb-")
 	case (o.AppToken == "") == (o.SigningSecret == ""):
-		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: set app_token for Socket Mode, or signing_secret for HTTP, and not both")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "slack: exactly one of app_token (Socket Mode) and signing_secret (HTTP mode) is required")
 	}
 	web := client(o.HTTPClient)
 	opts := []slack.Option{slack.OptionHTTPClient(web)}
@@ -80,7 +80,8 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		name: o.Name, http: web, base: cmp.Or(o.APIURL, slack.APIURL), api: slack.New(o.BotToken, opts...), secret: o.SigningSecret, socket: o.AppToken != "", log: o.Log,
-		// chat.postMessage: about one per second and channel, with short bursts.
+		// chat.postMessage takes about one call per second and channel, with
+		// short bursts.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
 	}
 	if p.log == nil {
@@ -111,8 +112,8 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 	return err
 }
 
-// Post implements bridge.Platform. Slack has no idempotent post: of a message
-// whose answer got lost, there are two.
+// Post implements bridge.Platform. Slack cannot recognize a repeated post, so a
+// message is posted twice if the first response is lost.
 func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := slackmsg.Build(v)
 	if err != nil {
@@ -132,7 +133,7 @@ func message(m slackmsg.Message) []slack.MsgOption {
 }
 
 // Update implements bridge.Platform. While parts are missing, the card has no
-// controls: neither those of this view nor those of what it showed before.
+// controls, not even those that it had before.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := slackmsg.Build(v)
 	if err != nil {
@@ -156,7 +157,8 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 	return p.edit(ctx, ref, v, m)
 }
 
-// Thread implements bridge.Threader: the first message is the thread's parent.
+// Thread implements bridge.Threader. The first message of a session is the root
+// of its thread.
 func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
 	d.Thread = first.Message
 	if first.Thread != "" {
@@ -177,20 +179,20 @@ func (p *Platform) Notify(ctx context.Context, ref bridge.MessageRef, user, text
 	return p.classify(ref.Channel, err)
 }
 
-// Errors after which an operator must act; Slack's method pages list them.
+// Errors that an administrator must resolve. Slack's method pages list them.
 var fatal = []string{
 	"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "missing_scope", "not_allowed_token_type",
 	"no_permission", "access_denied", "ekm_access_denied", "two_factor_setup_required", "team_access_not_granted",
 	"enterprise_is_restricted", "forbidden_team", "link_disabled",
 }
 
-// Errors after which the same call may work. A post may have happened.
+// Errors after which the same call may succeed. A message may have been posted.
 var transient = []string{
 	"internal_error", "fatal_error", "service_unavailable", "request_timeout", "update_failed", "external_channel_migrating",
 	"team_added_to_org", "org_login_required", "ratelimited", "rate_limited",
 }
 
-// classify gives an error of the API a code.
+// classify adds a code to an error of the API.
 func (p *Platform) classify(channel string, err error) error {
 	if err == nil {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +20,15 @@ import (
 // serve starts a service and returns a bot that talks to it.
 func serve(t *testing.T, h http.Handler) *telegram.Platform {
 	t.Helper()
+	return serveWith(t, h, &platformtest.Memory{})
+}
+
+// serveWith is serve with notes that outlive the bot.
+func serveWith(t *testing.T, h http.Handler, notes *platformtest.Memory) *telegram.Platform {
+	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: &platformtest.Memory{}})
+	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: notes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,37 +45,6 @@ func TestOptions(t *testing.T) {
 		if _, err := telegram.New(o); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// TestSupergroup checks that a bot follows a group that became a supergroup.
-func TestSupergroup(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	var chats []string
-	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		chats = append(chats, r.FormValue("chat_id"))
-		if r.FormValue("chat_id") == "-5" {
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded",`+
-				`"parameters":{"migrate_to_chat_id":-1005}}`)
-			return
-		}
-		_, _ = io.WriteString(w, `{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}`)
-	}))
-	v := notice()
-	_, err := p.Post(t.Context(), bridge.Destination{Channel: "-5"}, v, nil)
-	if bridge.ErrorCode(err) != bridge.CodeUnavailable {
-		t.Errorf("the first error is %v", err)
-	}
-	_, err = p.Post(t.Context(), bridge.Destination{Channel: "-5"}, v, nil)
-	if bridge.ErrorCode(err) != bridge.CodeForbidden {
-		t.Errorf("the second error is %v", err)
-	}
-	if got := strings.Join(chats, " "); got != "-5 -1005" {
-		t.Errorf("it posted to %s", got)
 	}
 }
 

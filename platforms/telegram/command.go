@@ -8,6 +8,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // command splits a text that calls nod, /nod or /nod@bot, and returns the bot
@@ -60,7 +61,7 @@ func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) e
 		p.say(ctx, m, "Anonymous members can not command nod: it has to know who you are.")
 		return nil
 	}
-	c := bridge.Command{Actor: p.actor(*m.From), Channels: []string{m.ref().Channel}, Text: words}
+	c := bridge.Command{Actor: p.actor(*m.From), Channels: p.known(ctx, m.ref().Channel), Text: words}
 	note, err := sink.Command(ctx, c)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (p *Platform) sayTo(ctx context.Context, m message, c bridge.Command, note 
 		p.say(ctx, m, note)
 		return
 	}
-	err := p.call(ctx, "sendMessage", tgbotapi.Params{"chat_id": c.Actor.User, "text": note}, nil)
+	_, err := p.send(ctx, tgbotapi.Params{"chat_id": c.Actor.User}, telegrammsg.Reply(note))
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -88,6 +89,17 @@ func (p *Platform) diagnoseWebhook(ctx context.Context, r *platforms.Report) {
 	}
 }
 
+// successor returns the ID of the supergroup that a basic group became, or "".
+// Only a call that needs the permission to write learns it.
+func (p *Platform) successor(ctx context.Context, c tgbotapi.Chat) string {
+	if !c.IsGroup() {
+		return ""
+	}
+	params := tgbotapi.Params{"chat_id": strconv.FormatInt(c.ID, 10), "action": "typing"}
+	moved, _ := errors.AsType[movedError](p.call(ctx, "sendChatAction", params, nil))
+	return moved.to
+}
+
 func (p *Platform) diagnoseChat(ctx context.Context, r *platforms.Report, d bridge.Destination, me tgbotapi.User) {
 	check := "chat." + d.Channel
 	var c tgbotapi.Chat
@@ -104,8 +116,11 @@ func (p *Platform) diagnoseChat(ctx context.Context, r *platforms.Report, d brid
 		return
 	}
 	var m tgbotapi.ChatMember
+	to := p.successor(ctx, c)
 	err := p.call(ctx, "getChatMember", tgbotapi.Params{"chat_id": d.Channel, "user_id": strconv.FormatInt(me.ID, 10)}, &m)
 	switch {
+	case to != "":
+		r.Add(check, bridge.FindingWarning, c.Title+" became the supergroup "+to, "replace "+d.Channel+" with "+to+" in the config")
 	case err != nil:
 		r.Fail(check, err, "add @"+me.UserName+" to the group")
 	case m.HasLeft() || m.WasKicked():

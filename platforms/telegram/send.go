@@ -2,6 +2,8 @@ package telegram
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"strings"
 	"unicode"
 
@@ -36,7 +38,7 @@ func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Par
 	}
 	resp, err := p.bot(ctx).UploadFiles("sendDocument", params, []tgbotapi.RequestFile{{Name: "document", Data: tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}}})
 	if err != nil {
-		return "", p.classify(chat, err)
+		return "", p.classify(ctx, chat, err)
 	}
 	var doc sent
 	if err := decode(resp, &doc); err != nil {
@@ -49,10 +51,22 @@ func (p *Platform) sendFile(ctx context.Context, chat string, where tgbotapi.Par
 	return doc.ref().Message, parts.Add(ctx, doc.ref())
 }
 
+// send sends a message with parameters that body does not set, such as its
+// place.
+func (p *Platform) send(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (sent, error) {
+	var out sent
+	content, err := body(m)
+	if err != nil {
+		return out, err
+	}
+	maps.Copy(content, params)
+	return out, p.call(ctx, "sendMessage", content, &out)
+}
+
 // sendCard posts a card. One that does not show what it should is removed.
 func (p *Platform) sendCard(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
-	var card sent
-	if err := p.call(ctx, "sendMessage", params, &card); err != nil {
+	card, err := p.send(ctx, params, m)
+	if err != nil {
 		return bridge.MessageRef{}, err
 	}
 	if squeeze(card.Text) != squeeze(m.Text) {
@@ -91,7 +105,11 @@ func (p *Platform) change(ctx context.Context, ref bridge.MessageRef, m telegram
 	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
 	resp, err := p.bot(ctx).MakeRequest("editMessageText", params)
 	if err != nil {
-		return nil, p.classify(ref.Channel, err)
+		err = p.classify(ctx, ref.Channel, err)
+		if _, moved := errors.AsType[movedError](err); moved { // old messages stay where they are
+			err = bridge.Wrap(bridge.CodeInvalid, err, "telegram: the card is in a basic group that became a supergroup")
+		}
+		return nil, err
 	}
 	var changed sent
 	return &changed, decode(resp, &changed)

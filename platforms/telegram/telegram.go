@@ -66,8 +66,7 @@ type Platform struct {
 	cards    platforms.KeyedMutex // what one card shows follows the order of what was done to it
 
 	mu       sync.Mutex
-	moved    map[string]string // groups that became supergroups
-	username string            // empty until Telegram has said it
+	username string // empty until Telegram has said it
 }
 
 var (
@@ -88,7 +87,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{
 		name: o.Name, token: o.Token, endpoint: tgbotapi.APIEndpoint, webhook: o.WebhookURL, secret: o.WebhookSecret,
-		client: o.HTTPClient, notes: o.Notes, log: o.Log, moved: map[string]string{},
+		client: o.HTTPClient, notes: o.Notes, log: o.Log,
 		// 20 messages and edits a minute and group, one a second and private
 		// chat: core.telegram.org/bots/faq.
 		groups: platforms.NewPacer(3*time.Second, 15, o.NoPacing), privates: platforms.NewPacer(time.Second, 5, o.NoPacing),
@@ -154,7 +153,7 @@ func (p *Platform) bot(ctx context.Context) *tgbotapi.BotAPI {
 func (p *Platform) call(ctx context.Context, method string, params tgbotapi.Params, out any) error {
 	resp, err := p.bot(ctx).MakeRequest(method, params)
 	if err != nil {
-		return p.classify(params["chat_id"], err)
+		return p.classify(ctx, params["chat_id"], err)
 	}
 	return decode(resp, out)
 }
@@ -211,12 +210,8 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	params, err := body(m)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
 	topic, reply, _ := strings.Cut(d.Thread, "#")
-	params["chat_id"] = p.current(d.Channel)
+	params := tgbotapi.Params{"chat_id": p.current(ctx, d.Channel)}
 	if topic != "" {
 		params["message_thread_id"] = topic
 	}
@@ -236,7 +231,8 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 	return p.sendCard(ctx, params, m)
 }
 
-// body is what sending and editing a card have in common.
+// body returns the parameters that sending and editing a message have in
+// common.
 func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	params := tgbotapi.Params{"text": m.Text, "link_preview_options": `{"is_disabled":true}`}
 	if len(m.Entities) > 0 {
@@ -258,9 +254,19 @@ func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	return params, nil
 }
 
-// Update implements bridge.Platform. An edit without a keyboard removes it:
-// while the file is missing, the card has none.
+// Update implements bridge.Platform. It also removes the prompts that the card
+// no longer needs.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	err := p.redraw(ctx, ref, v, parts)
+	if err := p.retire(ctx, ref, v.Pending()); err != nil {
+		p.log.Warn("prompts not removed", "platform", p.name, "error", err)
+	}
+	return err
+}
+
+// redraw edits a card. An edit without a keyboard removes it: while the file is
+// missing, the card has none.
+func (p *Platform) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
 		return err
@@ -294,19 +300,9 @@ func (p *Platform) pace(ctx context.Context, chat string, turn platforms.Turn) e
 	return p.privates.Wait(ctx, chat, turn)
 }
 
-// current follows a group that became a supergroup.
-func (p *Platform) current(chat string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if to := p.moved[chat]; to != "" {
-		return to
-	}
-	return chat
-}
-
 // classify gives an error of the API a code. The token, which is in every URL,
 // never gets into it.
-func (p *Platform) classify(chat string, err error) error {
+func (p *Platform) classify(ctx context.Context, chat string, err error) error {
 	te, ok := errors.AsType[*tgbotapi.Error](err)
 	if !ok {
 		var syntax *json.SyntaxError
@@ -325,10 +321,11 @@ func (p *Platform) classify(chat string, err error) error {
 		e.RetryAfter = wait
 		return e
 	case te.MigrateToChatID != 0:
-		p.mu.Lock()
-		p.moved[chat] = strconv.FormatInt(te.MigrateToChatID, 10)
-		p.mu.Unlock()
-		return bridge.Errorf(bridge.CodeUnavailable, "telegram: the group is now the supergroup %d", te.MigrateToChatID)
+		if err := p.learn(ctx, chat, te.MigrateToChatID); err != nil {
+			p.log.Error("supergroup not remembered", "platform", p.name, "error", err)
+		}
+		to := movedError{strconv.FormatInt(te.MigrateToChatID, 10)}
+		return bridge.Wrap(bridge.CodeUnavailable, to, "telegram: %v", to).WithHint("replace the group's ID in the config")
 	case strings.Contains(te.Message, "message is not modified"):
 		return nil
 	case code == 401 || code == 404 && te.Message == "Not Found":

@@ -1,5 +1,5 @@
-// Package rendertest holds the views that every dialect writer is pinned with,
-// and compares what they become with golden files.
+// Package rendertest holds the views that the tests of all platforms render,
+// and compares the results with golden files.
 package rendertest
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Sample is a view with a name.
+// Sample is a named view.
 type Sample struct {
 	Name string
 	View bridge.View
 }
 
-// Samples are one view per intent and state.
+// Samples returns one view for each widget and state.
 func Samples() []Sample {
 	var out []Sample
 	for _, w := range []bridge.Widget{bridge.WidgetButtons, bridge.WidgetConfirm, bridge.WidgetSelect, bridge.WidgetRadio, bridge.WidgetCheckbox, bridge.WidgetText, bridge.WidgetTextarea,
@@ -63,7 +63,7 @@ func Samples() []Sample {
 	out = append(out, Sample{"batch", batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
 		Sample{"batch-closed", batch(bridge.StateApproved, bridge.StateExpired)})
 	long := approval()
-	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // what is covered could not be stated whole
+	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
 	out = append(out, Sample{"approval-long", view(pending(long))})
 	for _, s := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
@@ -73,7 +73,7 @@ func Samples() []Sample {
 	return out
 }
 
-// batch is a view of several approvals in one message.
+// batch returns a view of several approvals in one message.
 func batch(states ...bridge.State) bridge.View {
 	var records []bridge.Record
 	for n, s := range states {
@@ -93,7 +93,7 @@ func batch(states ...bridge.State) bridge.View {
 	return v
 }
 
-// life is one view per turn that a request can take besides its end.
+// life returns one view for each state of a request other than its outcomes.
 func life() []Sample {
 	preview := question("q1", bridge.WidgetRadio)
 	preview.Options[0].Preview = "region: eu\n```\n<@U1>"

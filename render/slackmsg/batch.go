@@ -9,10 +9,10 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// buildBatch writes several approvals as one message: each with its text and
-// its own buttons, and a row for all.
+// buildBatch writes several approvals as one message. Each has its text and its
+// own buttons, and one row of buttons is for all.
 func buildBatch(v bridge.View) (Message, error) {
-	for _, short := range []bool{false, true} { // buttons take the most of it
+	for _, short := range []bool{false, true} { // buttons take most of the space
 		c, items := render.NewBatch(v, short)
 		for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
 			m, whole := batchMessage(v, c, items, limit)
@@ -25,15 +25,15 @@ func buildBatch(v bridge.View) (Message, error) {
 			return m, nil
 		}
 	}
-	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests do not fit %d characters", len(v.Batch), maxMessage)
+	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests are too long for one message (%d characters)", len(v.Batch), maxMessage)
 }
 
-// plainest is the limit at which markup is left out too: many small spans may
-// need more room than their text.
+// plainest is the limit at which items lose their markup too, because many
+// small spans may need more space than their text.
 const plainest = 150
 
-// batchMessage gives each item at most limit characters, and reports whether
-// that was all.
+// batchMessage writes at most limit characters of each item, and reports
+// whether every item is complete.
 func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
 	id := blockID(v)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}

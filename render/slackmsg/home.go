@@ -11,22 +11,22 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// homeMost is how many requests the Home tab lists: each takes three blocks of
-// the 100 that a view has.
+// homeMost is the maximum number of requests in the Home tab. Each takes three
+// of the 100 blocks of a view.
 const homeMost = 25
 
-// Home is what a member sees in the app's Home tab: what waits for them, with
-// the way to each card. Team is the address of the workspace, with a slash at
-// its end, and platform the one whose cards can be opened.
+// Home returns the Home tab of a member: the member's pending requests, with a
+// link to each card. Team is the URL of the workspace, with a trailing slash.
+// Platform is the name of the platform whose cards are linked.
 func Home(waiting []bridge.Record, more bool, platform, team string, now time.Time) slack.HomeTabViewRequest {
-	title := "Nothing waits for you"
+	title := "No pending requests"
 	if n := len(waiting); n > 0 {
-		title = fmt.Sprintf("%d waiting for you", n)
+		title = fmt.Sprintf("%d pending requests", n)
 		if n == 1 {
-			title = "One request waits for you"
+			title = "1 pending request"
 		}
 		if more {
-			title = fmt.Sprintf("%d and more waiting for you", n)
+			title = fmt.Sprintf("More than %d pending requests", n)
 		}
 	}
 	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, maxHeader))}
@@ -46,11 +46,12 @@ func Home(waiting []bridge.Record, more bool, platform, team string, now time.Ti
 		blocks = append(blocks, ask, slack.NewContextBlock("", plain(render.Line(i.Agent)+" · "+when, maxSection)), slack.NewDividerBlock())
 	}
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, Blocks: slack.Blocks{BlockSet: append(blocks,
-		slack.NewContextBlock("", plain("As of "+now.UTC().Format("15:04 UTC")+". Open this tab again to see it anew; /"+bridge.CommandName+" help says what else there is.", maxSection)),
+		slack.NewContextBlock("", plain("As of "+now.UTC().Format("15:04 UTC")+". Open this tab again to update it. /"+bridge.CommandName+" help lists the commands.", maxSection)),
 	)}}
 }
 
-// cardLink is where the card of a request is on a platform; empty: nowhere.
+// cardLink returns the URL of the card of a request on a platform. It is empty
+// if there is no card.
 func cardLink(r bridge.Record, platform, team string) string {
 	for n, d := range r.Interaction.Destinations {
 		ref, posted := r.Messages[n]

@@ -4,9 +4,10 @@ package slackmsg
 
 import "github.com/nodbridge/nod/render"
 
-// Slack's limits, counted in characters of the text as it is sent. Sources:
-// docs.slack.dev (reference/block-kit, methods/chat.postMessage, methods/views.open)
-// unless another is named.
+// Slack's limits, in characters of the text that is sent, unless a comment
+// names another unit. The source is docs.slack.dev (reference/block-kit,
+// methods/chat.postMessage, methods/views.open), unless a comment names
+// another.
 const (
 	maxHeader       = 150
 	maxButton       = 75
@@ -15,7 +16,7 @@ const (
 	maxOption       = 75   // text and description of an option
 	maxLabel        = 2000 // of an input block
 	maxPlaceholder  = 150
-	maxInitial      = 3000    // of a text input; no figure is published, its max_length is
+	maxInitial      = 3000    // of a text input; Slack publishes only the limit of max_length
 	maxRadio        = 10      // options of radio_buttons and checkboxes
 	maxSelect       = 100     // options of a select, and of one of its groups
 	maxActions      = 25      // elements of an actions block
@@ -24,15 +25,16 @@ const (
 	maxView         = 250_000 // bytes of a view
 	maxNotice       = 3000    // top-level text; chat.update refuses more than 4,000
 	maxInline       = 25      // options shown in the message itself; more go to a modal
-	maxMessage      = 12_000  // all blocks together; measured by others at about 13,200, nothing is published
-	maxPart         = 8_000   // text of one message of a full delivery, as wireCost counts
-	maxParts        = 20      // messages of a full delivery; more is refused
-	maxModalContext = 2_500   // text of the prompt repeated in a modal
+	maxMessage      = 12_000  // all blocks together; unpublished, other projects measured about 13,200
+	maxPart         = 8_000   // one message of the full text, as wireCost counts
+	maxParts        = 20      // messages of the full text; Build refuses more
+	maxModalContext = 2_500   // prompt in a modal
 	maxNesting      = 6
 )
 
-// cost is how Slack counts text: in characters, with &, < and > as entities.
-// The longer of the two usual counts is taken.
+// cost returns the length of a text as Slack counts it: in characters, with &,
+// < and > as entities. It counts UTF-16 units, which are never fewer than code
+// points.
 func cost(s string) int {
 	n := render.UTF16(s)
 	for _, r := range s {
@@ -46,8 +48,8 @@ func cost(s string) int {
 	return n
 }
 
-// wireCost is cost with what JSON escapes counted twice, as the size of a whole
-// message has it.
+// wireCost returns the cost of a text, with characters that JSON escapes
+// counted twice, as in the size of a whole message.
 func wireCost(s string) int {
 	n := cost(s)
 	for _, r := range s {

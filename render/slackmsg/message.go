@@ -13,13 +13,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Message is a card as Slack shows it.
+// Message is a card in Slack's format.
 type Message struct {
-	// Text is the notification and what screen readers read; escaped.
+	// Text is the escaped text of notifications and screen readers.
 	Text   string
 	Blocks []slack.Block
-	// Parts deliver the full text where the card cannot hold it. They have to
-	// be posted before the card.
+	// Parts carry the full text if it is too long for the card. They must be
+	// posted before the card.
 	Parts []Message
 }
 
@@ -37,7 +37,7 @@ func Build(v bridge.View) (Message, error) {
 		if !whole && c.Whole {
 			m.Parts = parts(v, c)
 			if len(m.Parts) > maxParts {
-				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text needs %d messages, more than %d", len(m.Parts), maxParts)
+				return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the text is too long: %d messages (limit %d)", len(m.Parts), maxParts)
 			}
 		}
 		if err := checkForms(v); err != nil {
@@ -45,12 +45,12 @@ func Build(v bridge.View) (Message, error) {
 		}
 		return m, nil
 	}
-	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card does not fit %d characters", maxMessage)
+	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
 }
 
-// listedOnCard reports which options the text of a card has to list: also those
-// that only a modal offers, so that everyone can read the choice. Yes and no need
-// no list.
+// listedOnCard returns a function that reports whether the text of a card has
+// to list the options of a question. It lists options that only a modal offers,
+// so that everyone can read them, except yes and no.
 func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
 	f, lone := i.Lone()
 	inModal := !lone || needsForm(f.Question)
@@ -68,8 +68,8 @@ func listed(q bridge.Question) bool {
 	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
 }
 
-// build writes the card with at most limit characters of body and of
-// questions each, and reports whether that was all.
+// build writes the card with at most limit characters of the body, and as many
+// of the questions. It reports whether both are complete.
 func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	id := blockID(v)
 	body, whole := clip(c.Body, limit)
@@ -117,22 +117,23 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	return m, whole
 }
 
-// blockID ends the IDs of a card's blocks. Clients keep what a person entered for
-// as long as the IDs stay the same, so they change with the content only: not
-// with a vote or a reminder.
+// blockID returns the end of the IDs of a card's blocks. Clients keep the
+// values that a person entered while the ID of their block stays the same, so
+// the IDs change only with the content, and not with a vote or a reminder.
 func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Content()[:4] }
 
-// fullText is the title of the messages that carry the full text of a view.
+// fullText returns the title of the messages that carry the full text of a
+// view.
 func fullText(v bridge.View) string {
 	return "Full text " + blockID(v)
 }
 
-// shortened says where the rest is.
+// shortened returns a note that names the messages with the full text.
 func shortened(v bridge.View, id string) slack.Block {
 	return slack.NewContextBlock("full-"+id, plain("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”.", maxSection))
 }
 
-// footer says until when the card can be answered.
+// footer returns the deadline of a card.
 func footer(i bridge.Interaction, id, digest string) slack.Block {
 	text := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", i.Deadline.Unix(), render.Until(i.Deadline))
 	if digest != "" {
@@ -141,9 +142,9 @@ func footer(i bridge.Interaction, id, digest string) slack.Block {
 	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
 }
 
-// clip keeps the start of a document; what is cut stands in full elsewhere.
-// Many tiny paragraphs weigh far more as blocks than as text: such a document
-// loses its mark-up before it loses a word.
+// clip keeps the start of a document and reports whether that is all of its
+// text. Many tiny paragraphs are far larger as blocks than as text, so such a
+// document loses its markup before it loses any text.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	text := render.PlainText(doc)
 	whole := cost(text) <= limit
@@ -153,8 +154,8 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{{Kind: render.Code, Text: render.Cut(text, limit, cost)}}, whole
 }
 
-// parts delivers the full text. They stay the same for as long as the view's
-// content does, so that a delivery can be resumed.
+// parts returns the messages that carry the full text. They do not change
+// unless the view's content does, so that a delivery can be resumed.
 func parts(v bridge.View, c render.Card) []Message {
 	pieces := render.Split(c.FullText(), maxPart, wireCost)
 	out := make([]Message, len(pieces))
@@ -171,14 +172,15 @@ func parts(v bridge.View, c render.Card) []Message {
 	return out
 }
 
-// measure is the size of blocks by the stricter of the two reports on Slack's
-// unpublished limit: characters of the JSON, with entities.
+// measure returns the size of blocks in characters of their JSON, with
+// entities. Slack's limit is unpublished, and this is the strictest known way
+// to count.
 func measure(blocks []slack.Block) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(slack.Blocks{BlockSet: blocks}); err != nil {
-		return maxMessage + 1 // blocks of ours always marshal
+		return maxMessage + 1 // does not happen: these blocks always marshal
 	}
 	return cost(b.String())
 }
@@ -214,8 +216,8 @@ func controls(v bridge.View, id string) []slack.Block {
 	return append(out, slack.NewActionBlock("act-"+id, row...))
 }
 
-// needsForm reports whether a single question is answered in a modal rather than
-// in the message.
+// needsForm reports whether a single question is answered in a modal rather
+// than in the message.
 func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
@@ -240,7 +242,7 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 	return out
 }
 
-// decisions are the buttons of an approval; prefix begins their ids.
+// decisions returns the buttons of an approval. Their IDs begin with prefix.
 func decisions(v bridge.View, prefix string) []slack.BlockElement {
 	var row []slack.BlockElement
 	i := v.Record.Interaction
@@ -260,8 +262,8 @@ func button(id, token, label string, style slack.Style) *slack.ButtonBlockElemen
 	return b
 }
 
-// inlineLabel labels an input in the message, which shows the question's text
-// already.
+// inlineLabel returns the label of an input in a message, which already shows
+// the text of the question.
 func inlineLabel(q bridge.Question) string {
 	q.Text = ""
 	return fieldLabel(q)

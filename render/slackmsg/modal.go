@@ -11,27 +11,28 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// CallbackID marks the views of nod.
+// CallbackID is the callback ID of nod's modals.
 const CallbackID = "nod"
 
-// Block ids of inputs: valuePrefix or otherPrefix and the index of the
-// question, or TypedBlock. Anything behind a "-" only makes them unique.
+// The block ID of an input is valuePrefix or otherPrefix with the index of the
+// question, or TypedBlock. Anything after a "-" only makes it unique.
 const (
 	valuePrefix = "q"
 	otherPrefix = "x"
-	// TypedBlock is the block id of the text that belongs to a decision.
+	// TypedBlock is the block ID of the text that belongs to a decision.
 	TypedBlock = "reason"
 	actionID   = "v"
 )
 
-// Field is what an input block stands for.
+// Field identifies an input block.
 type Field struct {
 	Question int
-	Other    bool // the free text beside the options
+	Other    bool // the free text next to the options
 	Typed    bool // belongs to a decision
 }
 
-// ParseField reads the block id of an input; false for any other block.
+// ParseField reads the block ID of an input. It returns false for any other
+// block.
 func ParseField(blockID string) (Field, bool) {
 	name, _, _ := strings.Cut(blockID, "-")
 	if name == TypedBlock {
@@ -47,8 +48,8 @@ func ParseField(blockID string) (Field, bool) {
 	return Field{Question: n, Other: name[:1] == otherPrefix}, true
 }
 
-// Modal writes the form of a control as a view. Metadata comes back with its
-// submission. Its error is CodeUnsupported.
+// Modal writes the form of a control as a view. The submission of the form
+// carries metadata. It returns CodeUnsupported if the form is too large.
 func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	i := f.View.Record.Interaction
 	title, submit := render.TitleAnswer, render.LabelSubmit
@@ -89,13 +90,13 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	}
 	raw, err := json.Marshal(m)
 	if err != nil || len(raw) > maxView || len(blocks) > maxModalBlocks {
-		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields does not fit a modal (%d of %d bytes, %d of %d blocks)",
+		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields is too large for a modal (%d of %d bytes, %d of %d blocks)",
 			len(i.Fields()), len(raw), maxView, len(blocks), maxModalBlocks)
 	}
 	return m, nil
 }
 
-// Closed is the view that replaces a form which came too late.
+// Closed returns the view that replaces a form which was submitted too late.
 func Closed(note string) slack.ModalViewRequest {
 	return slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: CallbackID + "-closed", Title: plain(render.TitleAnswer, maxModalTitle), Close: plain("Close", maxModalTitle),
@@ -103,15 +104,15 @@ func Closed(note string) slack.ModalViewRequest {
 	}
 }
 
-// context repeats the start of the prompt, so that a form on a phone says what
-// it is about.
+// context returns the start of the prompt, because a form on a phone covers the
+// card.
 func context(v bridge.View) slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	doc, _ := clip(c.Body, maxModalContext)
 	return richText("", doc)
 }
 
-// checkForms reports whether the forms that the view's controls open can be
+// checkForms returns an error if a form that the view's controls open cannot be
 // shown.
 func checkForms(v bridge.View) error {
 	if v.Record.State.Final() || v.Record.Interaction.Kind == bridge.KindApproval {
@@ -135,8 +136,8 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 	if f.Description != "" {
 		in.Hint = plain(render.Line(f.Description), maxLabel)
 	}
-	// With free text beside the options either may be left empty; the engine
-	// checks that one is given.
+	// If there is free text next to the options, either may be left empty. The
+	// engine checks that one of them has a value.
 	in.Optional = !f.IsRequired() || f.AllowOther
 	if f.FreeText() {
 		in.Element = typed(f.Question, value)
@@ -154,8 +155,8 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 	return out
 }
 
-// typed is the native input of a typed answer. What an earlier try left that
-// the native input cannot hold is dropped there, and only there.
+// typed returns the native input of a typed answer. It omits a value of an
+// earlier attempt that the native input does not accept.
 func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	hint := q.Placeholder
 	if hint == "" {
@@ -205,9 +206,9 @@ func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// choice is the element that offers the options: the widget's own where they
-// fit, else a select, in groups where they are very many. Value is what is
-// chosen already.
+// choice returns the element that offers the options: that of the widget if
+// they fit, otherwise a select, with groups if there are more than 100 options.
+// Value is the current choice.
 func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	options := make([]*slack.OptionBlockObject, len(q.Options))
 	var initial []*slack.OptionBlockObject
@@ -251,7 +252,7 @@ func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	return e
 }
 
-// groups splits options that are more than one list may hold.
+// groups splits options that are too many for one list.
 func groups(options []*slack.OptionBlockObject) ([]*slack.OptionBlockObject, []*slack.OptionGroupBlockObject) {
 	if len(options) <= maxSelect {
 		return options, nil

@@ -87,8 +87,8 @@ func TestPlainContext(t *testing.T) {
 	}
 }
 
-// TestModalOptions checks that the options which only a modal offers can be read
-// on the card as well.
+// TestModalOptions checks that the options which only a modal offers can be
+// read on the card as well.
 func TestModalOptions(t *testing.T) {
 	t.Parallel()
 	many := make([]bridge.Option, 40)

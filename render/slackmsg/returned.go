@@ -14,13 +14,13 @@ import (
 )
 
 // Hidden compares the blocks of a message with those that Slack returned for
-// it, and describes what people cannot read. It returns an empty string if they
-// can read everything.
+// it, and describes the text that people cannot read. It returns an empty
+// string if they can read everything.
 //
-// Slack changes how texts are written: it escapes them, joins leaves, turns
-// addresses into links, and writes emoji as codes. So only the texts are
-// compared, without spaces and emoji, and in order. Context blocks, which hold
-// nothing to decide about, only have to be there.
+// Slack rewrites texts: it escapes them, joins leaves, turns URLs into links,
+// and writes emoji as codes. Hidden therefore compares the texts in order,
+// without spaces and emoji. It does not compare the texts of context blocks,
+// which contain nothing to decide about.
 func Hidden(sent, got []slack.Block) string {
 	if len(got) == 0 && len(sent) > 0 {
 		return "the service returned no blocks"
@@ -39,7 +39,7 @@ func Hidden(sent, got []slack.Block) string {
 	return ""
 }
 
-// visible are the texts of blocks, in order; a line break is between them.
+// visible returns the texts of blocks in order, separated by line breaks.
 func visible(blocks []slack.Block) string {
 	raw, err := json.Marshal(slack.Blocks{BlockSet: blocks})
 	if err != nil {
@@ -54,10 +54,10 @@ func visible(blocks []slack.Block) string {
 	return date.ReplaceAllString(b.String(), "\n")
 }
 
-// date is a token that Slack may write in its own way.
+// date matches a token that Slack may rewrite.
 var date = regexp.MustCompile(`<!date\^[^>]*>`)
 
-// textFields are the fields that hold visible text, in the order of display.
+// textFields lists the fields with visible text, in the order of display.
 var textFields = []string{"label", "text", "hint", "placeholder", "options", "option_groups", "description", "element", "elements", "fields"}
 
 func collect(b *strings.Builder, v any) {
@@ -68,9 +68,9 @@ func collect(b *strings.Builder, v any) {
 		}
 	case map[string]any:
 		switch x["type"] {
-		case "context": // Slack writes addresses in it in its own way
+		case "context": // Slack rewrites URLs in it
 			return
-		case "date": // as with the token
+		case "date": // Slack may rewrite it, as the token
 			return
 		case "link":
 			if x["text"] == nil {
@@ -89,8 +89,8 @@ func collect(b *strings.Builder, v any) {
 	}
 }
 
-// segments are the pieces of a text between what Slack may write in another
-// way, without spaces.
+// segments splits a text at the characters that Slack may rewrite, and removes
+// spaces.
 func segments(s string) []string {
 	var out []string
 	for piece := range strings.FieldsFuncSeq(literally(s), emoji) {
@@ -110,7 +110,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// literally is a text without escapes, however often it was escaped.
+// literally returns a text without escapes, no matter how often it was escaped.
 func literally(s string) string {
 	for {
 		plain := html.UnescapeString(s)

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// richText writes a document as one rich_text block: its leaves are literal,
-// so no untrusted text can become a mention, a link or markup.
+// richText writes a document as one rich_text block. Its leaves are literal, so
+// untrusted text cannot become a mention, a link or markup.
 func richText(blockID string, doc []render.Block) *slack.RichTextBlock {
 	w := writer{}
 	w.blocks(doc, 0)
@@ -59,8 +59,8 @@ func (w *writer) section(spans []render.Span, bold, newline bool) {
 	w.out = append(w.out, slack.NewRichTextSection(elements...))
 }
 
-// list writes an item's first paragraph as the item; what else the item holds
-// follows, deeper lists indented.
+// list writes the first paragraph of an item as the item. The rest of the item
+// follows, with deeper lists indented.
 func (w *writer) list(b render.Block, depth int) {
 	style := slack.RTEListBullet
 	if b.Start > 0 {
@@ -117,14 +117,15 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 	return out
 }
 
-// Note writes a private note: its notification, escaped, and the note itself in
-// leaves that are literal.
+// Note returns a private note: its escaped notification, and a block with the
+// literal text.
 func Note(s string) (string, []slack.Block) {
 	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)
 	return Escape(render.Cut(s, maxNotice, cost)), []slack.Block{richText("", []render.Block{render.Para(s)})}
 }
 
-// plain is a plain_text object: no mentions, no links, no emoji codes.
+// plain returns a plain_text object, in which Slack finds no mentions, links or
+// emoji codes.
 func plain(s string, limit int) *slack.TextBlockObject {
 	off := false
 	s = render.Cut(s, limit, cost)
@@ -134,8 +135,8 @@ func plain(s string, limit int) *slack.TextBlockObject {
 	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &off}
 }
 
-// Escape makes text literal where Slack parses mrkdwn tokens, the top-level
-// text of a message among them.
+// Escape makes text literal in places where Slack parses mrkdwn tokens, such as
+// the top-level text of a message.
 func Escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

@@ -5,8 +5,6 @@
 // that is used here, so keyboards have small structs of their own.
 package telegrammsg
 
-import "github.com/nodbridge/nod/render"
-
 // Telegram's limits. Sources: core.telegram.org/bots/api, the official
 // server's and TDLib's source where it is silent.
 const (
@@ -17,7 +15,7 @@ const (
 	perPage     = 20        // options shown at once: 100 buttons or 10 kB of markup are refused
 	maxFile     = 8_000_000 // bytes; the server takes 50 MB
 	maxNote     = 200       // answerCallbackQuery
-)
 
-// Note cuts a private answer to a press.
-func Note(s string) string { return render.Cut(s, maxNote, render.Runes) }
+	maxPlaceholder = 64
+	maxAsked       = 500 // of a question in a prompt, as the card has it too
+)

@@ -3,6 +3,8 @@ package telegrammsg
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -17,9 +19,46 @@ type writer struct {
 	entities []tgbotapi.MessageEntity
 }
 
-// Unlinked returns a text that mentions no one: Telegram detects @name on its
-// own, and a joiner after the @ prevents that.
-func Unlinked(s string) string { return strings.ReplaceAll(s, "@", "@\u200d") }
+// unlinked returns a text that mentions no one: Telegram detects @name where
+// no letter, digit or underscore comes before it, and a joiner after the @
+// prevents that. An @ at the end gets one too, because the next text may be a
+// name. Other texts, such as email addresses, stay fit for copying.
+func unlinked(s string) string {
+	var b strings.Builder
+	done, before := 0, ' '
+	for n, r := range s {
+		if r == '@' && !isWord(before) && (n+1 == len(s) || isName(s[n+1])) {
+			b.WriteString(s[done : n+1])
+			b.WriteString(joiner)
+			done = n + 1
+		}
+		before = r
+	}
+	return b.String() + s[done:]
+}
+
+const joiner = "\u200d"
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// isName reports whether a username may contain c.
+func isName(c byte) bool { return c < utf8.RuneSelf && isWord(rune(c)) }
+
+// mention writes a name that notifies a user.
+func (w *writer) mention(name string, user int64) {
+	who := &tgbotapi.User{ID: user, FirstName: name}
+	e := tgbotapi.MessageEntity{Type: "text_mention", Offset: w.units, Length: render.UTF16(name), User: who}
+	w.entities = append(w.entities, e)
+	w.text.WriteString(name)
+	w.units += e.Length
+}
+
+// message returns the text as a message without a keyboard.
+func (w *writer) message() Message {
+	var m Message
+	m.Text, m.Entities = w.result()
+	return m
+}
 
 // add writes a text. Plain text is kept from becoming a mention.
 func (w *writer) add(s string, kinds ...string) {
@@ -31,7 +70,7 @@ func (w *writer) add(s string, kinds ...string) {
 		literal = literal || k == "code" || k == "pre"
 	}
 	if !literal {
-		s = Unlinked(s)
+		s = unlinked(s)
 	}
 	n := render.UTF16(s)
 	for _, k := range kinds {

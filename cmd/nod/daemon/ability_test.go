@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestAbilities answers approvals in the ways that only some agents can take,
-// on every platform.
+// TestAbilities checks, on every platform, the decisions that only some agents
+// support.
 func TestAbilities(t *testing.T) {
 	t.Parallel()
 	for _, service := range rig.Services {
@@ -23,7 +23,7 @@ func TestAbilities(t *testing.T) {
 				test func(r *rig.Rig, service string)
 			}{
 				{"edited, then approved", edited}, {"typed to confirm", confirmed}, {"denied for ever", deniedAlways},
-				{"denied and stopped", deniedStop}, {"nothing that the agent can not take", onlyPlain},
+				{"denied and stopped", deniedStop}, {"only supported decisions are offered", onlyPlain},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					sub := *r
@@ -41,7 +41,7 @@ func able(change func(*bridge.Approval)) bridge.Request {
 	return req
 }
 
-// typedAgain types into the native input once more after it was refused.
+// typedAgain enters text into the native input again after it was rejected.
 func typedAgain(a rig.Asked, service, label, text string) {
 	r := a.R
 	r.T.Helper()
@@ -73,7 +73,7 @@ func edited(r *rig.Rig, s string) {
 		p.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("x", bridge.DefaultMaxLength)})
 	}))
 	if slices.Contains(long.Interaction.Decisions(), bridge.DecideEdit) {
-		r.T.Error("an input that no native input holds can be edited")
+		r.T.Error("an input that no native input can hold can be edited")
 	}
 }
 
@@ -88,7 +88,7 @@ func confirmed(r *rig.Rig, s string) {
 	a = r.Ask(able(func(p *bridge.Approval) { p.Confirm = "prod-db" }))
 	r.Press("ana", a.On(s), "Deny")
 	if got := a.End(); got.State != bridge.StateDenied {
-		r.T.Errorf("a denial wants to be confirmed: %s", got.State)
+		r.T.Errorf("a denial requires a confirmation: %s", got.State)
 	}
 }
 
@@ -119,7 +119,7 @@ func onlyPlain(r *rig.Rig, s string) {
 		labels = append(labels, c.Label)
 	}
 	if !slices.Equal(labels, []string{"Deny", "Allow once"}) {
-		r.T.Errorf("offered are %q", labels)
+		r.T.Errorf("the card offers %q", labels)
 	}
 	for _, d := range []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession, bridge.DecideEdit, bridge.DecideDenyStop} {
 		if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: d}); bridge.ErrorCode(err) != bridge.CodeInvalid {

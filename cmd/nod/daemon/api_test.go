@@ -11,7 +11,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// A client's wait survives a daemon that is restarted.
+// TestClientReattaches checks that a client keeps waiting across a restart of
+// the daemon.
 func TestClientReattaches(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -61,7 +62,7 @@ func TestAPIRefuses(t *testing.T) {
 		t.Errorf("no token: %v", err)
 	}
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: "always"}); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("a decision not on offer: %v", err)
+		t.Errorf("an unavailable decision: %v", err)
 	}
 	header := http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}}
 	for body, want := range map[string]int{
@@ -109,7 +110,7 @@ func TestSessionCancel(t *testing.T) {
 	granted.End()
 	again, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil || again.State != bridge.StateApproved {
-		t.Fatalf("the grant does not hold: %s, %v", again.State, err)
+		t.Fatalf("the grant does not apply: %s, %v", again.State, err)
 	}
 	other := req
 	other.Approval = &bridge.Approval{Tool: "other"}

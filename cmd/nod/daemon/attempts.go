@@ -9,20 +9,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits of what is tried without success: sign-ins and tokens.
+// Limits of failed sign-ins and unknown API tokens.
 const (
-	signInBurst     = 10               // of an address, before it has to wait
-	guessBurst      = 30               // the same, for tokens of the API
-	attemptsEvery   = 10 * time.Second // between attempts of an address after that
-	overallBurst    = 100              // of all addresses
-	overallEvery    = time.Second
-	attemptsTracked = 10_000 // addresses
+	signInBurst     = 10               // failed sign-ins before an address has to wait
+	guessBurst      = 30               // unknown API tokens before an address has to wait
+	attemptsEvery   = 10 * time.Second // interval of an address after the burst
+	overallBurst    = 100              // attempts of all addresses together
+	overallEvery    = time.Second      // interval of all addresses after the burst
+	attemptsTracked = 10_000           // addresses that are tracked
 )
 
-// attempts counts what failed, by address and in all. It is safe for
+// attempts counts failed attempts by address and in total. It is safe for
 // concurrent use.
 type attempts struct {
-	burst int // of an address
+	burst int // limit of an address
 
 	mu      sync.Mutex
 	overall *rate.Limiter
@@ -30,7 +30,7 @@ type attempts struct {
 	now     func() time.Time
 }
 
-// tries are those of an address.
+// tries limits the attempts of one address.
 type tries struct {
 	*rate.Limiter
 	last time.Time
@@ -40,8 +40,8 @@ func newAttempts(burst int) *attempts {
 	return &attempts{burst: burst, overall: rate.NewLimiter(rate.Every(overallEvery), overallBurst), from: map[string]*tries{}, now: time.Now}
 }
 
-// failed notes one more, and returns how long the sender has to wait before
-// the next; 0 if it has not failed often enough.
+// failed records a failed attempt and returns how long the sender has to wait
+// before the next one. Zero means that it need not wait.
 func (a *attempts) failed(r *http.Request) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,7 +62,7 @@ func (a *attempts) blocked(r *http.Request) time.Duration {
 	return a.wait(a.of(r, now), now)
 }
 
-// wait returns the time until both limits allow one more.
+// wait returns the time until both limits allow another attempt.
 func (a *attempts) wait(t *tries, now time.Time) time.Duration {
 	var longest time.Duration
 	for _, l := range []*rate.Limiter{t.Limiter, a.overall} {
@@ -73,7 +73,7 @@ func (a *attempts) wait(t *tries, now time.Time) time.Duration {
 	return longest
 }
 
-// of returns the tries of an address: of an IPv6 one, its network.
+// of returns the tries of the sender's address, or of its network for IPv6.
 func (a *attempts) of(r *http.Request, now time.Time) *tries {
 	key := networkOf(r.RemoteAddr)
 	t, ok := a.from[key]
@@ -85,7 +85,7 @@ func (a *attempts) of(r *http.Request, now time.Time) *tries {
 				}
 			}
 			if len(a.from) >= attemptsTracked {
-				clear(a.from) // the limit of all addresses still holds
+				clear(a.from) // the limit for all addresses still applies
 			}
 		}
 		t = &tries{Limiter: rate.NewLimiter(rate.Every(attemptsEvery), a.burst)}
@@ -94,7 +94,7 @@ func (a *attempts) of(r *http.Request, now time.Time) *tries {
 	return t
 }
 
-// networkOf is the IPv4 address, or the /64 of an IPv6 address.
+// networkOf returns the IPv4 address, or the /64 network of an IPv6 address.
 func networkOf(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestAttention is about disturbing people no more than is needed.
+// TestAttention checks that nod notifies people no more often than necessary.
 func TestAttention(t *testing.T) {
 	t.Parallel()
 	for _, service := range rig.Services {
@@ -24,9 +24,9 @@ func TestAttention(t *testing.T) {
 				name string
 				test func(r *rig.Rig, service string)
 			}{
-				{"grace holds the card back", grace}, {"identical requests are asked once", twins}, {"several approvals are one message", batchOneByOne},
-				{"all of a batch at once", batchAll}, {"what does not fit a batch stands alone", notBatched},
-				{"a full batch of long ones is delivered whole", batchFull},
+				{"grace holds the card back", grace}, {"identical requests are asked once", duplicates}, {"several approvals share one message", batchOneByOne},
+				{"all of a batch at once", batchAll}, {"a request that does not fit a batch gets its own message", notBatched},
+				{"a full batch of long requests is delivered completely", batchFull},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					sub := *r
@@ -48,20 +48,20 @@ func grace(r *rig.Rig, s string) {
 	if _, err := r.Agent.Cancel(r.Ctx, quick.Interaction.ID, "answered at the terminal"); err != nil {
 		r.T.Fatal(err)
 	}
-	req.Prompt, req.Session = "Nobody at the keyboard", "s-"+rand.Text()[:8]
+	req.Prompt, req.Session = "No one at the keyboard", "s-"+rand.Text()[:8]
 	began := time.Now()
 	a := r.Ask(req) // returns once the card is posted
 	if waited := time.Since(began); waited < time.Duration(req.Grace) {
 		r.T.Errorf("the card came after %s", waited)
 	}
 	if got, err := r.Agent.Get(r.Ctx, quick.Interaction.ID); err != nil || len(got.Messages) > 0 {
-		r.T.Errorf("a card was posted for what ended before: %v, %v", got.Messages, err)
+		r.T.Errorf("a card was posted for a request that was already closed: %v, %v", got.Messages, err)
 	}
 	r.Press("ana", a.On(s), "Deny")
 	a.End()
 }
 
-func twins(r *rig.Rig, s string) {
+func duplicates(r *rig.Rig, s string) {
 	req := rig.Approval(bridge.ScopeOnce)
 	req.Join = true
 	a := r.Ask(req)
@@ -69,7 +69,7 @@ func twins(r *rig.Rig, s string) {
 	var wg sync.WaitGroup
 	for n := range 3 {
 		wg.Go(func() {
-			rec, err := r.Agent.Open(r.Ctx, req, fmt.Sprintf("twin-%s-%d", req.Session, n))
+			rec, err := r.Agent.Open(r.Ctx, req, fmt.Sprintf("duplicate-%s-%d", req.Session, n))
 			if err != nil {
 				r.T.Error(err)
 			}
@@ -79,10 +79,10 @@ func twins(r *rig.Rig, s string) {
 	wg.Wait()
 	for range 3 {
 		if id := <-ids; id != a.Interaction.ID {
-			r.T.Errorf("asked twice: %s beside %s", id, a.Interaction.ID)
+			r.T.Errorf("asked twice: %s and %s", id, a.Interaction.ID)
 		}
 	}
-	if again, err := r.Agent.Open(r.Ctx, req, "twin-"+req.Session+"-1"); err != nil || again.Joined != 3 {
+	if again, err := r.Agent.Open(r.Ctx, req, "duplicate-"+req.Session+"-1"); err != nil || again.Joined != 3 {
 		r.T.Errorf("a repeat counts again: %d, %v", again.Joined, err)
 	}
 	r.Eventually("the card counts them", func() bool { return strings.Contains(a.Text(s), "4 identical requests") })
@@ -95,13 +95,13 @@ func twins(r *rig.Rig, s string) {
 	}
 	r.Press("ana", a.On(s), "Allow once")
 	a.End()
-	// It is over: the same request is asked again.
+	// The request is closed, so an identical one is asked again.
 	if rec, err := r.Agent.Open(r.Ctx, req, ""); err != nil || rec.Interaction.ID == a.Interaction.ID || rec.State != bridge.StatePending {
-		r.T.Errorf("an old answer was taken: %s, %v", rec.State, err)
+		r.T.Errorf("an old answer was used: %s, %v", rec.State, err)
 	}
 }
 
-// batch opens n approvals of one session through both daemons and waits until
+// batch sends n approvals of one session through both daemons and waits until
 // their message is posted.
 func batch(r *rig.Rig, s string, n int) []rig.Asked {
 	r.T.Helper()
@@ -140,7 +140,7 @@ func batch(r *rig.Rig, s string, n int) []rig.Asked {
 	return out
 }
 
-// of finds the control of one of a batch.
+// of returns a control of one request in a batch.
 func of(r *rig.Rig, a rig.Asked, s, label string) sandbox.Control {
 	r.T.Helper()
 	number := ""
@@ -218,8 +218,8 @@ func batchAll(r *rig.Rig, s string) {
 	all[0].Closed("4 requests, all decided")
 }
 
-// batchFull is as long as a batch can be; the emulated services refuse what is
-// longer than their limits.
+// batchFull sends the largest possible batch. The emulated platforms reject
+// messages that exceed their limits.
 func batchFull(r *rig.Rig, s string) {
 	session := "s-" + rand.Text()[:8]
 	var first bridge.ID
@@ -247,12 +247,12 @@ func batchFull(r *rig.Rig, s string) {
 		return err == nil && len(a.Messages)+len(a.Failures) == 1
 	})
 	if len(a.Failures) > 0 {
-		r.T.Fatalf("it was refused: %v", a.Failures)
+		r.T.Fatalf("it was rejected: %v", a.Failures)
 	}
 	if !strings.Contains(a.Text(s), "Shortened here") {
 		r.T.Errorf("the card does not say that it is shortened: %.300s", a.Text(s))
 	}
-	if s != "discord" { // its file is of the same message
+	if s != "discord" { // its file is part of the same message
 		var all strings.Builder
 		for _, c := range r.Sandbox.State().Slack.Channels {
 			for _, m := range c.Messages {
@@ -260,7 +260,7 @@ func batchFull(r *rig.Rig, s string) {
 			}
 		}
 		if s == "slack" && !strings.Contains(all.String(), fmt.Sprintf("end%d", bridge.MaxBatch)) {
-			r.T.Error("the last one's text is not delivered whole")
+			r.T.Error("the text of the last request is incomplete")
 		}
 	}
 	r.Press("ana", a.On(s), "Deny all")
@@ -274,13 +274,13 @@ func notBatched(r *rig.Rig, s string) {
 	req.Batch, req.Approval.Input = bridge.Duration(200*time.Millisecond), fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("x", bridge.MaxBatchItem))
 	a := r.Ask(req)
 	if a.Interaction.Batch != 0 || len(a.Members) > 0 {
-		r.T.Error("a long request was put among others")
+		r.T.Error("a long request was added to a batch")
 	}
 	r.Press("ana", a.On(s), "Deny")
 	a.End()
 }
 
-// sandboxMessages are the messages of a channel that mention the steps of a
+// sandboxMessages returns the messages of a channel that mention the steps of a
 // batch.
 func sandboxMessages(r *rig.Rig, s string, a rig.Asked) []string {
 	var out []string
@@ -317,7 +317,7 @@ func sandboxMessages(r *rig.Rig, s string, a rig.Asked) []string {
 	return hits
 }
 
-// pressed presses a control that was found before.
+// pressed clicks a control that was found earlier.
 func pressed(r *rig.Rig, who string, at sandbox.Place, c sandbox.Control) {
 	r.T.Helper()
 	reaction, err := r.Sandbox.Act(r.Ctx, sandbox.Action{Service: at.Service, As: who, Do: "press", Channel: at.Channel, Message: at.Message, Control: c.ID})

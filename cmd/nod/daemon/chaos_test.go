@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// breaks are what a service does wrong in turn.
+// breaks returns the faults that a platform has, one after another.
 func breaks(service string) []sandbox.Fault {
 	return []sandbox.Fault{
 		{Service: service, Kind: "delay", Delay: 300 * time.Millisecond, Count: 5},
@@ -31,13 +31,13 @@ func breaks(service string) []sandbox.Fault {
 		{Service: service, Kind: "error", Status: http.StatusBadGateway, Count: 4},
 		{Service: service, Kind: "event_drop", Count: 2},
 		{Service: service, Kind: "event_duplicate", Count: 4},
-		{Service: service, Kind: "event_delay", Delay: 200 * time.Millisecond, Count: 1}, // and so overtaken by the next
+		{Service: service, Kind: "event_delay", Delay: 200 * time.Millisecond, Count: 1}, // so that the next event overtakes it
 	}
 }
 
-// TestPlatformFaults lets two daemons ask on three services that misbehave in
-// every way, while people press what they see: each request ends once, its
-// agent is told what people were told, and every card is truthful in the end.
+// TestPlatformFaults checks two daemons on three platforms that fail in every
+// way while people click. Each request is resolved once, its agent gets the
+// outcome that people see, and every card shows it in the end.
 func TestPlatformFaults(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
@@ -94,12 +94,12 @@ func TestPlatformFaults(t *testing.T) {
 	}
 	t.Logf("%d requests: %v", len(ids), ends)
 	if ends[bridge.StateApproved]+ends[bridge.StateDenied] == 0 {
-		t.Error("nobody decided anything")
+		t.Error("no one decided anything")
 	}
 }
 
-// pressAny presses a control of one of the latest requests on a service. There
-// may be nothing to press, or nobody to hear it.
+// pressAny clicks a control of one of the latest requests on a platform, if
+// there is any. The daemon may be stopped.
 func pressAny(r *rig.Rig, ctx context.Context, who, service string, ids []bridge.ID) {
 	if len(ids) == 0 {
 		return
@@ -117,8 +117,8 @@ func pressAny(r *rig.Rig, ctx context.Context, who, service string, ids []bridge
 	}
 }
 
-// endTruthfully ends a request that is pending, as its agent's person would,
-// and checks that what the agent gets, the events and every card agree.
+// endTruthfully resolves a request if it is still pending, and checks that the
+// agent, the events and every card report the same outcome.
 func endTruthfully(r *rig.Rig, id bridge.ID) bridge.Record {
 	r.T.Helper()
 	if _, err := r.Person.Respond(r.Ctx, id, rig.AnswerOnce); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
@@ -132,7 +132,7 @@ func endTruthfully(r *rig.Rig, id bridge.ID) bridge.Record {
 	}
 	word := map[bridge.State]string{bridge.StateApproved: "Approved", bridge.StateDenied: "Denied"}[rec.State]
 	if word == "" {
-		return rec // undeliverable: no card was ever shown
+		return rec // undeliverable: it never had a card
 	}
 	r.Eventually(fmt.Sprintf("every card of %s says %s", id, word), func() bool {
 		now, err := r.Daemons[0].Engine().Get(ctx, id)
@@ -151,9 +151,9 @@ func endTruthfully(r *rig.Rig, id bridge.ID) bridge.Record {
 	return rec
 }
 
-// TestAway: while nobody runs the daemon, people press what they see, an hour
-// passes, and some deadlines with it. On its start every card is brought in
-// line, and what is open can be answered.
+// TestAway checks a daemon that starts after an hour in which people clicked
+// and some deadlines passed. It updates every card, and pending requests can be
+// answered.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
@@ -166,7 +166,7 @@ func TestAway(t *testing.T) {
 			expired, open := r.Ask(short), r.Ask(long)
 			r.Daemons[0].Stop()
 			press, cancel := context.WithTimeout(r.Ctx, 200*time.Millisecond)
-			_, _ = r.Sandbox.Person("bo").Press(press, expired.On(s), "Allow once") // nobody hears it
+			_, _ = r.Sandbox.Person("bo").Press(press, expired.On(s), "Allow once") // no daemon receives it
 			cancel()
 			now.jump(time.Hour)
 			r.Start(rig.Listen(t))
@@ -174,7 +174,7 @@ func TestAway(t *testing.T) {
 			r.Agent, r.Person = rig.NewClient(r.Daemons[0].URL, rig.TestAgentToken), rig.NewClient(r.Daemons[0].URL, rig.AnaToken)
 			r.Connected()
 			if rec := expired.End(); rec.State != bridge.StateExpired {
-				t.Errorf("pressed before its deadline, and heard after it: %s", rec.State)
+				t.Errorf("a click before the deadline that arrives after it: %s", rec.State)
 			}
 			expired.Closed("Expired")
 			r.Press("ana", open.On(s), "Allow once")

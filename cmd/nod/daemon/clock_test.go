@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// clock moves the time of Redis, as daemons and scripts read it: a real
-// server's own clock cannot be moved alone.
+// clock changes the time of Redis that daemons and scripts read, because the
+// clock of a real server cannot be changed.
 type clock struct {
 	client redis.UniversalClient
 	t      *testing.T
@@ -24,7 +24,7 @@ type clock struct {
 
 const clockKey = "clock-of-the-test"
 
-// jump sets the clock to what it is elsewhere, and d more.
+// jump sets the clock to the real time plus d.
 func (c clock) jump(d time.Duration) {
 	c.t.Helper()
 	if err := c.client.Set(c.t.Context(), clockKey, int64(d/time.Second), 0).Err(); err != nil {
@@ -45,10 +45,10 @@ func (c clock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// told moves the time that Redis tells.
+// told changes the result of the TIME command.
 func (c clock) told(ctx context.Context, cmd redis.Cmder) {
 	if now, ok := cmd.(*redis.TimeCmd); ok && now.Err() == nil {
-		offset, _ := c.client.Get(ctx, clockKey).Int64() // 0 before the first jump
+		offset, _ := c.client.Get(ctx, clockKey).Int64() // zero before the first jump
 		now.SetVal(now.Val().Add(time.Duration(offset) * time.Second))
 	}
 }
@@ -67,7 +67,7 @@ func (c clock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// moved makes a script read the moved time.
+// moved makes a script read the changed time.
 func moved(cmd redis.Cmder) {
 	if cmd.Name() != "eval" {
 		return
@@ -78,9 +78,9 @@ func moved(cmd redis.Cmder) {
 	}
 }
 
-// TestClockJump: the clock of Redis jumps ahead and back. What is overdue then
-// ends once, nothing is answered after its end, steps are done once, and the
-// log stays whole.
+// TestClockJump checks that nod handles jumps of the Redis clock, forward and
+// back. Overdue requests expire once, closed requests take no answers, steps
+// run once, and the audit log stays consistent.
 func TestClockJump(t *testing.T) {
 	t.Parallel()
 	var now clock
@@ -96,19 +96,19 @@ func TestClockJump(t *testing.T) {
 	a, b := r.Ask(short), r.Ask(long)
 	now.jump(90 * time.Minute)
 	if rec := a.End(); rec.State != bridge.StateExpired {
-		t.Fatalf("after its deadline it is %s", rec.State)
+		t.Fatalf("state after the deadline: %s", rec.State)
 	}
 	a.Closed("Expired")
 	r.Eventually("the first step is done", func() bool { return messages(r, "slack", "Still waiting") == 1 })
 	now.jump(-2 * time.Hour)
-	// Whatever time it is, an end is an end, and a decision is taken.
+	// At any time, a closed request stays closed, and a decision counts.
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeConflict {
-		t.Errorf("answered after its end: %v", err)
+		t.Errorf("answered after it was closed: %v", err)
 	}
 	if rec := b.StillPending(); rec.Step != 1 || len(rec.Interaction.Called) != 0 {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
-	d := r.Ask(rig.Approval(bridge.ScopeOnce)) // opened in the past of what was before
+	d := r.Ask(rig.Approval(bridge.ScopeOnce)) // sent earlier than the previous requests, by the clock
 	r.Press("bo", d.On("slack"), "Allow once")
 	if rec := d.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)
@@ -126,7 +126,7 @@ func TestClockJump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Eventually("the log is sealed and whole", func() bool {
+	r.Eventually("the log is sealed and consistent", func() bool {
 		report, err := proof.VerifyAudit(bytes.NewReader(rig.Exported(r)), keys)
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatalf("%+v, %v", report, err)

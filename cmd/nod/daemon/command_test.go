@@ -10,11 +10,11 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// commanded gives nod a command and returns all that the person was told so
-// far, alone.
+// commanded sends a command to nod and returns a function that returns all
+// private replies to the person so far.
 func commanded(r *rig.Rig, who, service, channel, words string) func() string {
 	r.T.Helper()
-	r.Eventually(words+" is known on "+service, func() bool { // Discord learns it after the start
+	r.Eventually(words+" is known on "+service, func() bool { // on Discord, nod registers it after the start
 		reaction, err := r.Sandbox.Person(who).Command(r.Ctx, service, channel, words)
 		return err == nil && reaction.Warning == ""
 	})
@@ -29,8 +29,8 @@ func commanded(r *rig.Rig, who, service, channel, words string) func() string {
 	return nil
 }
 
-// What waits, one request, and who somebody is: told in each chat, and only to
-// who asked.
+// TestCommands checks the commands for pending requests, a single request and
+// accounts in each chat, and that only the sender sees the reply.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
@@ -71,7 +71,7 @@ func TestCommands(t *testing.T) {
 			if s == "telegram" {
 				after := strings.TrimPrefix(rig.Chat(r, at), before)
 				if strings.Contains(after, "left") || strings.Contains(after, "You are ana") {
-					t.Errorf("the group reads %q", after)
+					t.Errorf("the group sees %q", after)
 				}
 			}
 			r.Press("bo", a.On(s), "Deny")
@@ -82,7 +82,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The Home tab of Slack's app lists what waits for who opens it, in both modes.
+// TestSlackHome checks that the Home tab of the Slack app lists the pending
+// requests of the person who opens it, in both modes.
 func TestSlackHome(t *testing.T) {
 	t.Parallel()
 	for name, http := range map[string]bool{"socket": false, "http": true} {
@@ -97,7 +98,7 @@ func TestSlackHome(t *testing.T) {
 				}
 				return said
 			}
-			if said := home("ana"); !strings.Contains(said, "Nothing waits for you") {
+			if said := home("ana"); !strings.Contains(said, "No pending requests") {
 				t.Errorf("ana reads %q", said)
 			}
 			req := rig.Approval()
@@ -106,10 +107,10 @@ func TestSlackHome(t *testing.T) {
 			for range 30 {
 				r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: strings.Repeat("long ", 500)}})
 			}
-			if said := home("bo"); !strings.Contains(said, "20 and more waiting for you") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
+			if said := home("bo"); !strings.Contains(said, "More than 20 pending requests") || !strings.Contains(said, "long long") || !strings.Contains(said, "tester · ") {
 				t.Errorf("bo reads %q", said)
 			}
-			if said := home("mal"); !strings.Contains(said, "Nothing waits for you") || strings.Contains(said, "Deploy") {
+			if said := home("mal"); !strings.Contains(said, "No pending requests") || strings.Contains(said, "Deploy") {
 				t.Errorf("mal reads %q", said)
 			}
 			r.Press("bo", a.On("slack"), "Deny")

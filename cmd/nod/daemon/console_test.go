@@ -31,8 +31,8 @@ func withConsole(c *config.Config) {
 	c.People["bo"] = bo
 }
 
-// axe runs the accessibility checker on the page as it is; `make conformance`
-// brings it.
+// axe runs the accessibility checker on the current page. `make conformance`
+// installs it.
 func axe(t *testing.T, ctx context.Context, page string) {
 	t.Helper()
 	path := os.Getenv("NOD_AXE")
@@ -64,8 +64,8 @@ func axe(t *testing.T, ctx context.Context, page string) {
 	}
 }
 
-// TestConsole answers in the browser, as one more responder under the same
-// rules, while chat goes on; on a screen and on a phone.
+// TestConsole checks that people can answer in the browser, on a screen and on
+// a phone, under the same rules as in chat and while others answer in chat.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
@@ -82,7 +82,7 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("No pending requests"))
 
 	a := r.Ask(demo.Scenes()[3].Request)
-	drive(t, ctx, "it appears by itself", chromedp.WaitVisible(`//a[@class="row"]`))
+	drive(t, ctx, "it appears automatically", chromedp.WaitVisible(`//a[@class="row"]`))
 	axe(t, ctx, "waiting")
 	screenshot(t, ctx, "console")
 	drive(t, ctx, "the keyboard opens it", script(`document.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}))`), script(`document.activeElement.click()`), shows("Timeline"))
@@ -103,17 +103,17 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "open the form", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("Timeline"))
 	axe(t, ctx, "a form")
 	screenshot(t, ctx, "console-form")
-	drive(t, ctx, "what is missing is said", press("Submit"), chromedp.WaitVisible(".problem"))
-	drive(t, ctx, "what is typed stays", chromedp.SendKeys(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
+	drive(t, ctx, "missing values are reported", press("Submit"), chromedp.WaitVisible(".problem"))
+	drive(t, ctx, "the entered text stays", chromedp.SendKeys(`input[name="name"]`, "bill"), script(`document.activeElement.blur()`))
 	other := r.Ask(rig.Approval())
 	r.Press("ana", other.On("slack"), "Deny")
 	other.End()
-	bridge.Pause(ctx, time.Second) // the page has heard of it by then
+	bridge.Pause(ctx, time.Second) // by then, the page has the event
 	typed, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`))
 	if err != nil || typed != "bill" {
-		t.Errorf("what was typed is now %q, %v", typed, err)
+		t.Errorf("the entered text is now %q, %v", typed, err)
 	}
-	drive(t, ctx, "and is gone on with", chromedp.SendKeys(`input[name="name"]`, "ing"))
+	drive(t, ctx, "typing continues", chromedp.SendKeys(`input[name="name"]`, "ing"))
 	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
 	if got := form.End(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
 		t.Errorf("%+v", got.Response)
@@ -122,7 +122,7 @@ func TestConsole(t *testing.T) {
 	late := r.Ask(rig.Approval())
 	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Allow once")]`))
 	r.Press("ana", late.On("slack"), "Deny")
-	drive(t, ctx, "it closes by itself when chat was faster", chromedp.WaitNotPresent(`//main//button[contains(., "Allow once")]`), shows("denied by ana on slack"))
+	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Allow once")]`), shows("denied by ana on slack"))
 
 	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
@@ -133,13 +133,13 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 800), chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(form.Interaction.ID)), shows("Timeline"))
 	wide, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`))
 	if err != nil || wide {
-		t.Errorf("on a phone the page is wider than the screen: %v", err)
+		t.Errorf("the page is wider than the screen of a phone: %v", err)
 	}
 	screenshot(t, ctx, "console-phone")
 	drive(t, ctx, "log out", chromedp.Click("#logout"), chromedp.WaitVisible("#token"))
 }
 
-// browserOf calls as a browser does, with its cookies and where it comes from.
+// browserOf sends a request like a browser, with cookies and an origin.
 func browserOf(r *rig.Rig, t *testing.T, jar http.CookieJar, method, path, origin string, body any) (int, string) {
 	t.Helper()
 	raw, err := json.Marshal(body)
@@ -166,8 +166,9 @@ func browserOf(r *rig.Rig, t *testing.T, jar http.CookieJar, method, path, origi
 	return resp.StatusCode, b.String()
 }
 
-// What the page sends for each kind of field becomes the answer that chat gives
-// too; what is wrong is said by field, and settles nothing.
+// TestConsoleAnswers checks that the page gives the same answers as chat for
+// each kind of field, and that invalid values are reported by field and do not
+// resolve the request.
 func TestConsoleAnswers(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: withConsole})
@@ -182,7 +183,7 @@ func TestConsoleAnswers(t *testing.T) {
 	for name, x := range map[string]struct {
 		values  values
 		others  map[string]string
-		want    string // the answer; empty: it is refused
+		want    string // answer; if empty, the values are rejected
 		problem string
 	}{
 		"buttons":     {values{"q": {"eu"}}, nil, `"eu"`, ""},
@@ -212,7 +213,7 @@ func TestConsoleAnswers(t *testing.T) {
 		}
 		got, err := json.Marshal(a.End().Response.Answers["q"])
 		if err != nil || string(got) != x.want {
-			t.Errorf("%s is answered with %s, %v", name, got, err)
+			t.Errorf("answer to %s: %s, %v", name, got, err)
 		}
 	}
 	other := pictured()["radio"]
@@ -226,8 +227,9 @@ func TestConsoleAnswers(t *testing.T) {
 	}
 }
 
-// Whoever is not logged in sees and does nothing; another page cannot act by a
-// session; an agent's token is none; what is off is not there.
+// TestConsoleIsClosed checks that only signed-in people can use the console:
+// agents cannot sign in, other sites cannot use a session, and a disabled
+// console does not answer.
 func TestConsoleIsClosed(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: withConsole})
@@ -244,7 +246,7 @@ func TestConsoleIsClosed(t *testing.T) {
 		}
 	}
 	if status, _ := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.TestAgentToken}); status != http.StatusUnauthorized {
-		t.Errorf("an agent's token logs in: %d", status)
+		t.Errorf("an agent can sign in: %d", status)
 	}
 	at, err := url.Parse(r.Daemons[0].URL)
 	if err != nil {
@@ -252,19 +254,19 @@ func TestConsoleIsClosed(t *testing.T) {
 	}
 	jar.SetCookies(at, []*http.Cookie{{Name: "nod_session", Value: "eyJwIjoiYW5hIiwiYiI6IngiLCJlIjo5OTk5OTk5OTk5fQ.AAAA"}})
 	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
-		t.Errorf("a forged session counts: %d", status)
+		t.Errorf("a forged session is accepted: %d", status)
 	}
 	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
 		t.Fatal(status, body)
 	}
 	for _, path := range []string{"/console/cards/" + id, "/v1/interactions/" + id + "/response"} {
 		if status, _ := browserOf(r, t, jar, http.MethodPost, path, "https://evil.example.com", yes); status != http.StatusForbidden && status != http.StatusUnauthorized {
-			t.Errorf("another page may post to %s: %d", path, status)
+			t.Errorf("another site can post to %s: %d", path, status)
 		}
 	}
 	a.Pending("slack")
 	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", "", rig.Approval()); status != http.StatusForbidden {
-		t.Errorf("a person asks: %d %s", status, body)
+		t.Errorf("a person can send requests: %d %s", status, body)
 	}
 	c := r.Config
 	c.People = map[string]config.Person{"ana": c.People["ana"], "bo": {Slack: c.People["bo"].Slack}, "cy": c.People["cy"]}
@@ -272,11 +274,11 @@ func TestConsoleIsClosed(t *testing.T) {
 	r.Daemons[0].Apply(c)
 	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })
 	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
-		t.Errorf("the session of a token that is gone counts: %d", status)
+		t.Errorf("the session of a removed token is accepted: %d", status)
 	}
 	off := rig.New(t, rig.Options{Quiet: true})
 	if status, _ := browserOf(off, t, jar, http.MethodGet, "/console/", "", nil); status != http.StatusNotFound {
-		t.Errorf("the console answers %d where it is off", status)
+		t.Errorf("the disabled console answers %d", status)
 	}
 }
 
@@ -303,7 +305,7 @@ func newProvider(t *testing.T) *provider {
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // nod may have gone
+	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // nod may have disconnected
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
 		answer(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
@@ -332,8 +334,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Who the provider has confirmed is logged in as the person with that address;
-// nobody else is.
+// TestConsoleOIDC checks that a person whose email address the identity
+// provider has confirmed is signed in, and that no one else is.
 func TestConsoleOIDC(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -343,7 +345,7 @@ func TestConsoleOIDC(t *testing.T) {
 		bo.Email = "Bo@example.com"
 		c.People["bo"] = bo
 		c.Console.OIDC = config.OIDC{Issuer: p.URL, ClientID: "nod-console", ClientSecret: config.NewSecret("client-secret")}
-		c.Console.URL = "http://127.0.0.1" // replaced below, once the port is known
+		c.Console.URL = "http://127.0.0.1" // replaced below, when the port is known
 	}})
 	c := r.Config
 	c.Console.URL = r.Daemons[0].URL
@@ -366,11 +368,11 @@ func TestConsoleOIDC(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	p.verified = false
-	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "not confirmed") {
+	if got := login(); strings.Contains(got, `"person"`) || !strings.Contains(got, "not verified") {
 		t.Errorf("%s", got)
 	}
 	p.verified, p.email = true, "eve@example.com"
-	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "nobody in the config") {
+	if got := login(); strings.Contains(got, `"person"`) || !strings.Contains(got, "no person in the config") {
 		t.Errorf("%s", got)
 	}
 	jar, err := cookiejar.New(nil)

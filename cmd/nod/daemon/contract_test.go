@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestContract is what every platform must do, through its real SDK, against
-// the emulated service.
+// TestContract checks what every platform must do, through its real SDK and
+// against the emulated service.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, service := range rig.Services {
@@ -37,7 +37,7 @@ var contract = []struct {
 	name string
 	test func(r *rig.Rig, service string)
 }{
-	{"one tap answers", func(r *rig.Rig, s string) {
+	{"one click answers", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...))
 		r.Press("ana", a.On(s), "Us")
 		wantAnswer(a, bridge.TextAnswer("us"))
@@ -52,7 +52,7 @@ var contract = []struct {
 	}},
 	{"select does nothing until one is chosen", func(r *rig.Rig, s string) { choiceNeedsChoice(r, s, bridge.WidgetSelect, "OK") }},
 	{"radio does nothing until one is chosen", func(r *rig.Rig, s string) {
-		if s != "discord" { // there the form itself demands it
+		if s != "discord" { // its form requires a choice
 			choiceNeedsChoice(r, s, bridge.WidgetRadio, "Submit")
 			return
 		}
@@ -92,19 +92,19 @@ var contract = []struct {
 		r.Typed("ana", a.On(s), "Answer", "two\nlines")
 		wantAnswer(a, bridge.TextAnswer("two\nlines"))
 	}},
-	{"a bad text is refused where it was typed", func(r *rig.Rig, s string) {
+	{"an invalid text is rejected where it was entered", func(r *rig.Rig, s string) {
 		req := rig.One(bridge.WidgetText)
 		req.Questions[0].Pattern = `v\d+`
 		a := r.Ask(req)
 		reaction := r.Typed("ana", a.On(s), "Answer", "latest")
 		if s == "telegram" {
-			r.Eventually("the reply is refused", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not have the form") })
+			r.Eventually("the reply is rejected", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not have the form") })
 		} else {
 			r.Told("ana", s, reaction, "does not have the form")
 		}
 		a.Pending(s)
 		switch s {
-		case "slack": // the modal stays open with what was typed
+		case "slack": // the modal stays open with the text
 			reaction, err := r.Sandbox.Person("ana").Fill(r.Ctx, s, r.Sandbox.State().Slack.Views[0].ID, []string{"v7"})
 			rig.Must(r.T, reaction, err)
 		case "discord":
@@ -115,7 +115,7 @@ var contract = []struct {
 		}
 		wantAnswer(a, bridge.TextAnswer("v7"))
 	}},
-	{"something else beside the options", func(r *rig.Rig, s string) {
+	{"free text in addition to the options", func(r *rig.Rig, s string) {
 		req := rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		a := r.Ask(req)
@@ -126,10 +126,10 @@ var contract = []struct {
 		}
 	}},
 	{"several questions in one request", severalQuestions},
-	{"every scope of a yes", func(r *rig.Rig, s string) {
+	{"every scope of an approval", func(r *rig.Rig, s string) {
 		for label, want := range map[string]bridge.Scope{"Allow once": bridge.ScopeOnce, "this session": bridge.ScopeSession, "Always": bridge.ScopeAlways} {
 			req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
-			req.Approval.Where = "/" + s + "/" + label // a request of its own
+			req.Approval.Where = "/" + s + "/" + label // a different request
 			a := r.Ask(req)
 			if !strings.Contains(a.Text(s), "make deploy") || !strings.Contains(a.Text(s), "sha256:"+a.Interaction.Digest[:12]) {
 				r.T.Errorf("the card does not show the command and its digest: %s", a.Text(s))
@@ -157,7 +157,7 @@ var contract = []struct {
 		}
 		a.Closed("Denied", "not on a Friday")
 	}},
-	{"who may not answer is told so and changes nothing", func(r *rig.Rig, s string) {
+	{"an outsider is rejected and changes nothing", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
 		for _, label := range []string{"Allow once", "Deny", "reason"} {
 			reaction := r.Press("mal", a.On(s), label)
@@ -172,7 +172,7 @@ var contract = []struct {
 	}},
 	{"the second answer loses and is told who won", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
-		old := holding(r, a, s, "Deny", "bo") // still in somebody's hand when the card closes
+		old := holding(r, a, s, "Deny", "bo") // clicked before the card closes
 		if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); err != nil {
 			r.T.Fatal(err)
 		}
@@ -194,7 +194,7 @@ var contract = []struct {
 		}
 		a.Closed("ana")
 	}},
-	{"silence expires, and the late are told", func(r *rig.Rig, s string) {
+	{"a timeout expires, and late clicks are rejected", func(r *rig.Rig, s string) {
 		req := rig.Approval()
 		req.Timeout = bridge.Duration(time.Second)
 		a := r.Ask(req)
@@ -203,26 +203,26 @@ var contract = []struct {
 			r.T.Errorf("state %s", got.State)
 		}
 		a.Closed("Expired")
-		if s == "telegram" { // only there can a client send what is no longer shown
+		if s == "telegram" { // only its clients can send controls that are gone
 			reaction, err := r.Sandbox.Act(r.Ctx, late)
 			r.Told("bo", s, rig.Must(r.T, reaction, err), "Too late")
 		}
 	}},
-	{"a withdrawn request says so", func(r *rig.Rig, s string) {
+	{"a cancelled request is marked on the card", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
 		if _, err := r.Agent.Cancel(r.Ctx, a.Interaction.ID, "no longer needed"); err != nil {
 			r.T.Fatal(err)
 		}
 		a.Closed("Withdrawn", "no longer needed")
 	}},
-	{"the card says when the agent has it", func(r *rig.Rig, s string) {
+	{"the card shows that the agent has the answer", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
 		r.Press("ana", a.On(s), "Allow once")
-		a.Closed("Nobody was waiting for this any more")
+		a.Closed("The agent was no longer waiting")
 		a.End()
 		a.Closed("has received this")
 	}},
-	{"a long text is whole somewhere before it can be approved", longText},
+	{"a long text is shown completely before it can be approved", longText},
 	{"many options", func(r *rig.Rig, s string) {
 		for _, n := range []int{26, 60, 120, 200} {
 			var o []bridge.Option
@@ -234,7 +234,7 @@ var contract = []struct {
 			wantAnswer(a, bridge.TextAnswer(fmt.Sprintf("v%03d", n-1)))
 		}
 	}},
-	{"foreign text is harmless", func(r *rig.Rig, s string) {
+	{"untrusted text is harmless", func(r *rig.Rig, s string) {
 		a := r.Ask(bridge.Request{Ask: bridge.Ask{
 			Prompt: "@everyone @here <!channel> <@U0ANA00001> <@300000000000000001> @ana_tg [bank](https://evil.example) [x](javascript:1) **b** `c` ```\n@everyone\n``` <b>x</b> \u202egnp",
 			Questions: []bridge.Question{{ID: "q", Text: "@here <!here> _x_", Widget: bridge.WidgetButtons, Options: []bridge.Option{
@@ -242,7 +242,7 @@ var contract = []struct {
 		}})
 		harmless(a, s)
 		if !strings.Contains(a.Text(s), "evil.example") {
-			r.T.Errorf("the link does not show where it leads: %s", a.Text(s))
+			r.T.Errorf("the link does not show its URL: %s", a.Text(s))
 		}
 		r.Press("ana", a.On(s), "everyone")
 		wantAnswer(a, bridge.TextAnswer("<!channel>"))
@@ -264,7 +264,7 @@ var contract = []struct {
 		r.Press("ana", second.On(s), "Allow once")
 		second.End()
 	}},
-	{"a platform that limits the rate gets its time", func(r *rig.Rig, s string) {
+	{"nod waits as long as a rate limit requires", func(r *rig.Rig, s string) {
 		post := map[string]string{"slack": "chat.postMessage", "discord": "POST /channels/{channel}/messages", "telegram": "sendMessage"}[s]
 		r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
 		r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: post, Kind: "error", Status: 502, Count: 1})
@@ -273,7 +273,7 @@ var contract = []struct {
 		a.End()
 		a.Closed("ana")
 	}},
-	{"an edit that fails is done later", func(r *rig.Rig, s string) {
+	{"a failed edit is repeated", func(r *rig.Rig, s string) {
 		edit := map[string]string{"slack": "chat.update", "discord": "PATCH /channels/{channel}/messages/{message}", "telegram": "editMessageText"}[s]
 		a := r.Ask(rig.Approval())
 		for range 2 {
@@ -322,18 +322,18 @@ func severalQuestions(r *rig.Rig, s string) {
 		r.Press("cy", at, "Next")
 		r.Press("cy", at, "Web")
 		r.Typed("cy", at, "Other", "mail")
-		r.Eventually("the wizard goes on", func() bool { return strings.Contains(a.Text(s), "3/4") })
+		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text(s), "3/4") })
 		r.Typed("cy", at, "Answer", "because")
-		r.Eventually("the wizard goes on", func() bool { return strings.Contains(a.Text(s), "4/4") })
+		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text(s), "4/4") })
 		r.Press("cy", at, "Skip")
 		r.Eventually("the review shows the answers", func() bool {
 			return strings.Contains(a.Text(s), "Check and submit") && strings.Contains(a.Text(s), "because")
 		})
-		// Somebody else does not submit what they did not choose.
+		// Another person cannot submit these selections.
 		r.Told("bo", s, r.Press("bo", at, "Submit"), "showed the choice of cy")
 		r.Eventually("the card shows bo's draft", func() bool { return strings.Contains(a.Text(s), "bo is answering") })
-		for _, step := range []string{"1/4", "2/4", "3/4", "4/4"} { // cy's answers are all there
-			r.Eventually("the wizard goes on", func() bool { return strings.Contains(a.Text(s), step) })
+		for _, step := range []string{"1/4", "2/4", "3/4", "4/4"} { // the draft has cy's answers
+			r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text(s), step) })
 			r.Press("cy", at, "▶")
 		}
 		r.Press("cy", at, "Submit")
@@ -341,7 +341,7 @@ func severalQuestions(r *rig.Rig, s string) {
 		opened := r.Press("cy", at, "Answer")
 		fields := [][]string{{"Us"}, {"Web"}, {"mail"}, {"because"}, {""}}
 		if s == "discord" {
-			fields[4] = nil // an empty text input is left alone
+			fields[4] = nil // leave a text input empty
 		}
 		reaction, err := cy.Fill(r.Ctx, s, opened.Modal, fields...)
 		rig.Must(r.T, reaction, err)
@@ -354,7 +354,7 @@ func severalQuestions(r *rig.Rig, s string) {
 	a.Closed("because", "mail", "cy")
 }
 
-// longText asks for what no card can hold.
+// longText sends a request that is too long for any card.
 func longText(r *rig.Rig, s string) {
 	req := rig.Approval()
 	var b strings.Builder
@@ -370,7 +370,7 @@ func longText(r *rig.Rig, s string) {
 		for _, c := range state.Slack.Channels {
 			for _, m := range c.Messages {
 				if m["ts"] == a.On(s).Message {
-					break // only what stood there before the card
+					break // only the messages before the card
 				}
 				whole.WriteString(sandbox.Texts(m))
 			}
@@ -388,7 +388,7 @@ func longText(r *rig.Rig, s string) {
 	}
 	for _, line := range []string{"step 000: rm -rf /data/000", "step 450: rm -rf /data/450", "step 899: rm -rf /data/899"} {
 		if !strings.Contains(whole.String(), line) {
-			r.T.Errorf("%q is nowhere", line)
+			r.T.Errorf("%q is not shown anywhere", line)
 		}
 	}
 	if !strings.Contains(a.Text(s), "full text") {
@@ -427,7 +427,8 @@ func chooseFromMany(r *rig.Rig, a rig.Asked, s, label string) {
 	rig.Must(r.T, reaction, err)
 }
 
-// harmless fails the test if a message pings or links what untrusted text says.
+// harmless fails the test if untrusted text in a message pings someone or hides
+// the target of a link.
 func harmless(a rig.Asked, s string) {
 	a.R.T.Helper()
 	m := a.R.Sandbox.Message(a.On(s))
@@ -456,7 +457,7 @@ func harmless(a rig.Asked, s string) {
 	}
 }
 
-// holding is a press prepared while the controls were shown.
+// holding returns a click that is prepared while the controls are shown.
 func holding(r *rig.Rig, a rig.Asked, service, label, who string) sandbox.Action {
 	at := a.On(service)
 	act := sandbox.Action{Service: service, As: who, Do: "press", Channel: at.Channel, Message: at.Message}

@@ -1,8 +1,8 @@
-// Package daemon builds nod as a service from a config, serves it, and applies
-// changes of the config. What belongs here is what knows every platform, the
-// store and the entry points at once: it makes each from the config and hands
-// them to each other. Commands and their flags do not belong here, nor does
-// anything that could decide without the config, such as rules about requests.
+// Package daemon builds the nod service from a config, serves it, and applies
+// changes of the config. It is the only package that knows every platform, the
+// store and all entry points: it creates them from the config and connects
+// them. Commands and their flags do not belong here, nor do rules about
+// requests or anything else that works without the config.
 package daemon
 
 import (
@@ -27,35 +27,36 @@ import (
 const (
 	HeaderTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
-	stopTimeout   = 5 * time.Second // for calls under way when the daemon stops
+	stopTimeout   = 5 * time.Second // for calls in progress when the daemon stops
 )
 
-// Daemon is nod as a service: store, front door, and the engine with its
-// platforms, which are built again for a changed config.
+// Daemon is the nod service. It consists of the store, the HTTP entry points,
+// and the engine with its platforms. The engine and the platforms are rebuilt
+// when the config changes.
 type Daemon struct {
 	store       *broker.Broker
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string
-	connections int                // of the API, at a time; 0: any number
-	bodies      *slots             // of requests whose sender is not known yet
-	signIns     *attempts          // of people, that failed
-	guesses     *attempts          // of tokens, that failed
-	config      config.Config      // that it was started with
-	changed     chan config.Config // to be applied
+	connections int                // maximum number at a time; zero means no limit
+	bodies      *slots             // requests whose sender is not known yet
+	signIns     *attempts          // failed sign-ins of people
+	guesses     *attempts          // unknown tokens
+	config      config.Config      // config at startup
+	changed     chan config.Config // configs to apply
 	now         atomic.Pointer[generation]
-	announced   atomic.Pointer[[]string] // the fingerprints of all daemons' keys
+	announced   atomic.Pointer[[]string] // fingerprints of the keys of all daemons
 }
 
-// Options are what a daemon is made of.
+// Options configure a Daemon.
 type Options struct {
 	Config  config.Config
 	Redis   redis.UniversalClient
 	Log     *slog.Logger
-	Version string // that it gives MCP clients
+	Version string // version for MCP clients
 }
 
-// New wires everything. It reaches Redis, and no platform yet.
+// New builds a Daemon. It connects to Redis, but not yet to the platforms.
 func New(ctx context.Context, o Options) (*Daemon, error) {
 	c := o.Config
 	sample := c.Traces.Sample
@@ -88,13 +89,13 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// Engine is the one that works now.
+// Engine returns the current engine. A new config replaces it.
 func (d *Daemon) Engine() *engine.Engine { return d.now.Load().engine }
 
 // Store returns the store of all generations.
 func (d *Daemon) Store() *broker.Broker { return d.store }
 
-// Serve runs until ctx ends, then lets calls under way finish.
+// Serve runs until ctx ends and then lets calls in progress finish.
 func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	if d.connections > 0 {
 		l = &gate{Listener: l, max: d.connections}
@@ -121,7 +122,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(run), stopTimeout)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
-			d.log.Warn("calls were cut off", "error", err)
+			d.log.Warn("calls were interrupted by the shutdown", "error", err)
 			server.Close()
 		}
 	})
@@ -144,7 +145,7 @@ func (d *Daemon) tidy(ctx context.Context) {
 	defer t.Stop()
 	for {
 		if err := errors.Join(d.store.Tidy(ctx), d.Engine().Audit.Trim(ctx)); err != nil && ctx.Err() == nil {
-			d.log.Warn("old entries not removed", "error", err)
+			d.log.Warn("cannot remove old entries", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -154,8 +155,8 @@ func (d *Daemon) tidy(ctx context.Context) {
 	}
 }
 
-// announce says which keys this daemon signs with until ctx ends, and learns
-// which the others do.
+// announce publishes the fingerprint of this daemon's keys until ctx ends, and
+// reads the fingerprints of the other daemons.
 func (d *Daemon) announce(ctx context.Context) {
 	for {
 		all, err := d.store.Keyring.Announce(ctx, d.now.Load().keys.fingerprint())
@@ -169,11 +170,11 @@ func (d *Daemon) announce(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := d.store.Keyring.Retire(last); err != nil {
-		d.log.Debug("daemon not taken off, its entry will end", "error", err)
+		d.log.Debug("cannot remove the entry of this daemon; it will expire", "error", err)
 	}
 }
 
-// keysHealth says what the keys of the daemons are worth.
+// keysHealth reports the health of the keys of all daemons.
 func (d *Daemon) keysHealth() bridge.Health {
 	var others []string
 	if all := d.announced.Load(); all != nil {
@@ -182,8 +183,8 @@ func (d *Daemon) keysHealth() bridge.Health {
 	return d.now.Load().keys.health(others)
 }
 
-// Run serves on the address of the config until ctx ends. It calls load
-// for the config whenever it is told to read it again.
+// Run serves on the listen address of the config until ctx ends. It calls load
+// to reload the config on SIGHUP.
 func Run(ctx context.Context, o Options, load func() (config.Config, error)) error {
 	d, err := New(ctx, o)
 	if err != nil {
@@ -195,7 +196,7 @@ func Run(ctx context.Context, o Options, load func() (config.Config, error)) err
 		return bridge.Wrap(bridge.CodeUnavailable, err, "listen: %s", c.Listen).WithHint("choose another address with listen or NOD_LISTEN")
 	}
 	if len(c.Platforms()) == 0 {
-		log.Warn("no platform has a token, so nobody can be asked; see deploy/nod.example.yaml")
+		log.Warn("no platform has a token, so nod cannot ask anyone; see deploy/nod.example.yaml")
 	}
 	log.Info("serving", "address", l.Addr().String(), "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents))
 	ctx, cancel := context.WithCancel(ctx)

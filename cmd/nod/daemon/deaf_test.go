@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// hearing counts the clicks that a platform hands over.
+// hearing is a sink that counts the clicks of a platform.
 type hearing struct{ clicks atomic.Int32 }
 
 func (h *hearing) Form(context.Context, bridge.Click) (bridge.Form, bridge.Verdict, error) {
@@ -28,12 +28,13 @@ func (h *hearing) Click(context.Context, bridge.Click) (bridge.Verdict, error) {
 	return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: "heard"}, nil
 }
 
-// A gateway whose connection stands but answers nothing is noticed from
-// outside the SDK, which would wait for minutes, and replaced.
+// TestDeafGatewayIsReplaced checks that nod replaces a stalled gateway
+// connection. The SDK alone would wait for minutes.
 func TestDeafGatewayIsReplaced(t *testing.T) {
 	t.Parallel()
-	// The SDK ends a connection itself after five heartbeats without an answer;
-	// both limits are long, that a busy machine is not taken for a deaf gateway.
+	// The SDK itself closes a connection after five unanswered heartbeats. Both
+	// limits are long, so that a busy machine does not look like a stalled
+	// gateway.
 	s := sandbox.New(sandbox.Options{NoLimits: true, Heartbeat: time.Second})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
@@ -50,11 +51,11 @@ func TestDeafGatewayIsReplaced(t *testing.T) {
 	r.Eventually("it is connected", up)
 	since := p.Health().Since
 	s.AddFault(sandbox.Fault{Service: "discord", Kind: "freeze"})
-	r.Eventually("it is found deaf", func() bool { return !up() })
+	r.Eventually("the stalled connection is found", func() bool { return !up() })
 	s.ClearFaults()
-	r.Eventually("it is connected anew", up)
+	r.Eventually("it is connected again", up)
 	if !p.Health().Since.After(since) {
-		t.Error("health does not say since when")
+		t.Error("the health does not have the time of the failure")
 	}
 	key, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
 	if err != nil {
@@ -72,7 +73,7 @@ func TestDeafGatewayIsReplaced(t *testing.T) {
 	reaction, err := s.Person("ana").Press(ctx, sandbox.Place{Service: "discord", Channel: ref.Channel, Message: ref.Message}, "Deny")
 	rig.Must(t, reaction, err)
 	if h.clicks.Load() != 1 {
-		t.Errorf("%d clicks were heard", h.clicks.Load())
+		t.Errorf("%d clicks arrived", h.clicks.Load())
 	}
 	cancel()
 	if err := <-ended; err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// tail ends the long texts of these tests: the part that must not stay unseen.
+// tail is the end of the long texts in these tests, which people must see.
 const tail = "and then: rm -rf /"
 
-// longPlan is a text of about n bytes that ends in tail.
+// longPlan returns a text of about n bytes that ends with tail.
 func longPlan(n int) string {
 	var b strings.Builder
 	for k := 0; b.Len() < n-len(tail)-20; k++ {
@@ -27,7 +27,7 @@ func longPlan(n int) string {
 	return b.String() + tail
 }
 
-// commandOf is an approval of about n bytes that ends in tail.
+// commandOf returns an approval of about n bytes that ends with tail.
 func commandOf(n int) bridge.Request {
 	req := rig.Approval()
 	req.Timeout = bridge.Duration(5 * time.Minute)
@@ -42,15 +42,15 @@ func planned(text string) bridge.Request {
 	}}
 }
 
-// approving are the controls of a message that may approve.
+// approving returns the controls of a message that can approve.
 func approving(service string, m map[string]any) []sandbox.Control {
 	return slices.DeleteFunc(sandbox.Controls(service, m), func(c sandbox.Control) bool {
 		return !strings.Contains(c.Label, "Allow") && !strings.Contains(c.Label, "Approve")
 	})
 }
 
-// guard fails the test whenever a message that names the round can approve
-// without showing all of it.
+// guard fails the test if a message of the round ever has controls that approve
+// without showing the complete text.
 func guard(r *rig.Rig, at sandbox.Place, round, want string) {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	var wg sync.WaitGroup
@@ -70,8 +70,8 @@ func guard(r *rig.Rig, at sandbox.Place, round, want string) {
 	})
 }
 
-// once fails the test unless each part of the long text that a card refers to
-// is there once; it returns how many there are.
+// once fails the test unless each part of a card's long text exists exactly
+// once. It returns the number of parts.
 func once(r *rig.Rig, at sandbox.Place) int {
 	r.T.Helper()
 	own := rig.ShownIn(r.Sandbox.Message(at))
@@ -79,7 +79,7 @@ func once(r *rig.Rig, at sandbox.Place) int {
 	case "telegram":
 		name := rig.TelegramFile.FindString(fmt.Sprint(r.Sandbox.Message(at)["text"]))
 		if n := len(r.Files(at.Channel, name)); name == "" || n != 1 {
-			r.T.Errorf("the file %q is there %d times", name, n)
+			r.T.Errorf("the file %q exists %d times", name, n)
 		}
 		return 1
 	case "slack":
@@ -98,8 +98,8 @@ func once(r *rig.Rig, at sandbox.Place) int {
 	return 0
 }
 
-// TestLongLaterRound asks again with a long plan after a short or a long one:
-// the plan of the new round is there whole before its controls are.
+// TestLongLaterRound checks a follow-up with a long plan after a short or a
+// long one: the complete plan of the new round is shown before its controls.
 func TestLongLaterRound(t *testing.T) {
 	for _, s := range rig.Services {
 		for _, before := range []int{10, 50_000} {
@@ -131,8 +131,8 @@ func TestLongLaterRound(t *testing.T) {
 	}
 }
 
-// TestPartsOnce breaks the delivery of a long text in its middle: every part
-// arrives once, and the card after them.
+// TestPartsOnce checks that each part of a long text arrives once, and the card
+// after them, although the delivery fails in the middle.
 func TestPartsOnce(t *testing.T) {
 	type trouble struct {
 		name string
@@ -148,7 +148,7 @@ func TestPartsOnce(t *testing.T) {
 	for _, x := range []trouble{
 		{"429", fault(sandbox.Fault{Kind: "rate_limit", RetryAfter: 1, Count: 2})},
 		{"429 without a time", fault(sandbox.Fault{Kind: "rate_limit", Count: 3})},
-		{"500", fault(sandbox.Fault{Kind: "error", Count: 8})}, // more than a card alone would be tried
+		{"500", fault(sandbox.Fault{Kind: "error", Count: 8})}, // more than the attempts for a card alone
 		{"drop", fault(sandbox.Fault{Kind: "drop", Count: 3})},
 		{"other daemon", func(r *rig.Rig, _ string) { r.Daemons[0].Stop() }},
 	} {
@@ -176,8 +176,8 @@ func TestPartsOnce(t *testing.T) {
 	}
 }
 
-// half opens a request and does something once the first of its parts is sent.
-// It returns the record when its card is posted.
+// half sends a request and calls do after the first of its parts is sent. It
+// returns the record once the card is posted.
 func half(r *rig.Rig, s string, req bridge.Request, do func()) bridge.Record {
 	r.T.Helper()
 	ctx, cancel := context.WithTimeout(r.Ctx, rig.Patience)
@@ -197,8 +197,8 @@ func half(r *rig.Rig, s string, req bridge.Request, do func()) bridge.Record {
 	return rec
 }
 
-// read waits until nod knows that a service shows all of a request. A person
-// takes longer than that to read it.
+// read waits until nod knows that a platform shows all of a request. A person
+// would take longer than that to read it.
 func read(a rig.Asked, service string) {
 	a.R.T.Helper()
 	a.R.Eventually("nod knows that "+service+" shows everything", func() bool {
@@ -211,7 +211,7 @@ func read(a rig.Asked, service string) {
 	})
 }
 
-// posted counts the messages on a service.
+// posted returns the number of messages on a platform.
 func posted(r *rig.Rig, s string) int {
 	st := r.Sandbox.State()
 	n := 0
@@ -221,9 +221,8 @@ func posted(r *rig.Rig, s string) int {
 	return n
 }
 
-// TestLongTextPaced sends the longest text at Slack's own pace and within its
-// limits: in a few seconds and few messages, while other requests are posted
-// too.
+// TestLongTextPaced checks that the longest text is sent within Slack's rate
+// limits in a few seconds and a few messages, while other requests are posted.
 func TestLongTextPaced(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack"), Limits: true, Daemons: 2})
@@ -239,8 +238,8 @@ func TestLongTextPaced(t *testing.T) {
 	a.End()
 }
 
-// TestSizes sends texts of every size: each part once, the card after them, and
-// a yes only then.
+// TestSizes checks that each part of texts of every size is sent once, that the
+// card follows the parts, and that an approval is possible only after them.
 func TestSizes(t *testing.T) {
 	for _, s := range rig.Services {
 		t.Run(s, func(t *testing.T) {
@@ -276,8 +275,8 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// TestIncompleteMessage has services store less than they were sent: nobody is
-// asked there, and the reason is known.
+// TestIncompleteMessage checks that nod does not ask on a platform that stores
+// less than it was sent, and that the record has the reason.
 func TestIncompleteMessage(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ method, kind string }{
@@ -311,7 +310,7 @@ func TestIncompleteMessage(t *testing.T) {
 	}
 }
 
-// TestIncompleteUpdate does the same to the card of a later round.
+// TestIncompleteUpdate checks the same for the card of a later round.
 func TestIncompleteUpdate(t *testing.T) {
 	t.Parallel()
 	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
@@ -339,8 +338,8 @@ func TestIncompleteUpdate(t *testing.T) {
 	}
 }
 
-// TestEscalationShowsAll asks more people at another place with a long text:
-// their card has it whole as well.
+// TestEscalationShowsAll checks that the card of an escalation to another
+// destination also shows a long text completely.
 func TestEscalationShowsAll(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -370,7 +369,7 @@ func TestEscalationShowsAll(t *testing.T) {
 }
 
 // TestKilledBetweenParts kills the daemon with kill -9 around a part of a long
-// text. Only the part that was sent and not recorded may be there twice.
+// text. Only a part that was sent but not recorded may be duplicated.
 func TestKilledBetweenParts(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
@@ -378,7 +377,7 @@ func TestKilledBetweenParts(t *testing.T) {
 			t.Parallel()
 			c := rig.NewCrash(t, "slack")
 			c.ConnectedOn("slack")
-			// Steps: the opening, then each message and its note.
+			// The steps are the new request, then each message and its record.
 			c.K.Mu.Lock()
 			c.K.At, c.K.Before = 6, before
 			c.K.Mu.Unlock()
@@ -425,8 +424,8 @@ func TestKilledBetweenParts(t *testing.T) {
 	}
 }
 
-// TestDraftMakesTextLong fills in a wizard whose text fits the card until the
-// draft is shown on it too: the file is sent then, once, and the wizard goes on.
+// TestDraftMakesTextLong checks a wizard whose text fits on the card until the
+// draft is shown too: the file is then sent once, and the wizard continues.
 func TestDraftMakesTextLong(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -437,13 +436,13 @@ func TestDraftMakesTextLong(t *testing.T) {
 	}})
 	at := a.On("telegram")
 	if strings.Contains(a.Text("telegram"), "Shortened") {
-		t.Fatal("it does not fit from the start")
+		t.Fatal("it does not even fit without a draft")
 	}
 	for n, label := range []string{"Eu", "Yes"} {
 		r.Press("ana", at, label)
 		r.Press("ana", at, "Next")
 		next := []string{"2/2", "Check and submit"}[n]
-		r.Eventually("the wizard goes on", func() bool { return strings.Contains(a.Text("telegram"), next) })
+		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text("telegram"), next) })
 	}
 	once(r, at)
 	r.Press("ana", at, "Submit")

@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestDiscordRounds checks that people always see the text of the round that
-// they answer: without Embed Links, with embeds switched off, and in full or
-// not at all.
+// TestDiscordRounds checks that people always see the complete text of the
+// round that they answer, also without the permission Embed Links and with
+// embeds disabled.
 func TestDiscordRounds(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
@@ -49,7 +49,8 @@ func TestDiscordRounds(t *testing.T) {
 	}
 	r.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "missing_permission", Method: "ATTACH_FILES"})
 	again("third")
-	// It can be answered nowhere, so it ends, and the agent learns why.
+	// It cannot be answered anywhere, so it is closed, and the agent gets the
+	// reason.
 	got := a.End()
 	if got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "Missing Permissions") {
 		t.Errorf("the third round is %s: %+v", got.State, got.Response)
@@ -59,13 +60,13 @@ func TestDiscordRounds(t *testing.T) {
 		t.Errorf("the third round shows %.500s", sees())
 	}
 	if rec, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("yes")}}); err == nil {
-		t.Errorf("the third round took an answer: %s", rec.State)
+		t.Errorf("the third round accepted an answer: %s", rec.State)
 	}
 }
 
-// TestDiscordRoundElsewhere loses a permission before a round that other
-// services show too: it waits for an answer there, and Discord's message
-// has no controls.
+// TestDiscordRoundElsewhere checks a round after Discord lost a permission: it
+// can be answered on the other platforms, and its message on Discord has no
+// controls.
 func TestDiscordRoundElsewhere(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("discord", "telegram")})

@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestDisplayOnDiscord posts messages that hide a text in each way that Discord
-// has, and those that show it.
+// TestDisplayOnDiscord checks that the display check detects each way in which
+// a Discord message can hide text.
 func TestDisplayOnDiscord(t *testing.T) {
 	t.Parallel()
 	r := &rig.Rig{T: t, Ctx: t.Context(), Sandbox: sandbox.New(sandbox.Options{NoLimits: true})}
@@ -56,15 +56,15 @@ func TestDisplayOnDiscord(t *testing.T) {
 	}
 }
 
-// discordPost posts a message, with the file plan.txt if the body names it, and
-// returns its ID.
+// discordPost posts a message and returns its ID. It adds the file plan.txt if
+// the body refers to it.
 func discordPost(r *rig.Rig, body, file string) string {
 	r.T.Helper()
 	raw, kind := bytes.NewBufferString(body), "application/json"
 	if strings.Contains(body, "plan.txt") {
 		raw = &bytes.Buffer{}
 		w := multipart.NewWriter(raw)
-		_ = w.WriteField("payload_json", body) // a buffer takes all
+		_ = w.WriteField("payload_json", body) // a buffer does not fail
 		part, _ := w.CreateFormFile("files[0]", "plan.txt")
 		_, _ = part.Write([]byte(file))
 		w.Close()

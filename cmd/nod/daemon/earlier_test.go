@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// TestEarlierVersion checks what becomes of what an earlier version stored, with
-// its keys in Redis: it is read while they are there, and with keys elsewhere it
-// is shown to people, and no agent gets a decision from it.
+// TestEarlierVersion checks records of an earlier version that kept its keys in
+// Redis. They are valid while the keys are there. After the keys have moved,
+// people can see the records, but no agent gets a decision from them.
 func TestEarlierVersion(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -23,7 +23,7 @@ func TestEarlierVersion(t *testing.T) {
 	}})
 	x := rig.Intruder{Rig: r, T: t}
 	decided, pending := x.Decided(rig.Approval(bridge.ScopeOnce), rig.AnswerOnce), x.Ask(rig.Approval(bridge.ScopeOnce))
-	for _, id := range []bridge.ID{decided.Interaction.ID, pending.Interaction.ID} { // as it was without proofs
+	for _, id := range []bridge.ID{decided.Interaction.ID, pending.Interaction.ID} { // the format without proofs
 		for _, field := range []string{"req", "res"} {
 			if v, err := r.Client.HGet(r.Ctx, rig.Record(id), field).Result(); err == nil {
 				x.Set(rig.Record(id), field, withoutProof(v))
@@ -34,7 +34,7 @@ func TestEarlierVersion(t *testing.T) {
 		t.Errorf("with the keys in Redis: %s, %v", rec.State, err)
 	}
 	if text := rig.Fetch(r, r.Daemons[0].URL+"/healthz"); !strings.Contains(text, "can forge") {
-		t.Errorf("the health check says %s", text)
+		t.Errorf("health check: %s", text)
 	}
 	r.Daemons[0].Stop()
 	sandboxed.Keys(&r.Config)
@@ -42,7 +42,7 @@ func TestEarlierVersion(t *testing.T) {
 	r.Agent, r.Person = rig.NewClient(next.URL, rig.TestAgentToken), rig.NewClient(next.URL, rig.AnaToken)
 	r.Daemons = r.Daemons[1:]
 	if _, err := r.Person.Respond(r.Ctx, pending.Interaction.ID, rig.AnswerOnce); err == nil {
-		t.Error("it is answered though it is not known to be what people saw")
+		t.Error("it was answered although nod cannot know what people saw")
 	}
 	refused(x, decided.Interaction.ID)
 	shown, err := r.Person.Get(r.Ctx, decided.Interaction.ID)
@@ -51,7 +51,7 @@ func TestEarlierVersion(t *testing.T) {
 	}
 }
 
-// withoutProof is stored JSON as an earlier version wrote it.
+// withoutProof returns stored JSON in the format of an earlier version.
 func withoutProof(s string) string {
 	for _, name := range []string{"proof", "request_key"} {
 		mark := `,"` + name + `":"`

@@ -13,10 +13,10 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// soon is how long the steps of these tests wait.
+// soon is the delay of the steps in these tests.
 const soon = config.Duration(400 * time.Millisecond)
 
-// texts are the messages of a service, markup included.
+// texts returns the messages on a platform, including markup.
 func texts(r *rig.Rig, service string) []string {
 	st := r.Sandbox.State()
 	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
@@ -29,8 +29,8 @@ func texts(r *rig.Rig, service string) []string {
 	return out
 }
 
-// messages counts the messages of a service that hold a text. Services write
-// some characters in their own way.
+// messages returns the number of messages on a platform that contain a text.
+// Platforms escape some characters in their own way.
 func messages(r *rig.Rig, service, text string) int {
 	n := 0
 	for _, m := range texts(r, service) {
@@ -41,8 +41,8 @@ func messages(r *rig.Rig, service, text string) int {
 	return n
 }
 
-// TestEscalation: step after step while nobody answers, each once although two
-// daemons run; whoever is asked late may answer.
+// TestEscalation checks that each step runs exactly once while no one answers,
+// although two daemons run, and that people who are asked later can answer.
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: func(c *config.Config) {
@@ -59,10 +59,10 @@ func TestEscalation(t *testing.T) {
 	a := r.Ask(req)
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Allow once"), "may not answer")
 	for _, service := range rig.Services {
-		// Twice those who were asked, once those who are asked as well.
+		// Two reminders for the first responders, one for the added ones.
 		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Restart the pump?") >= 3 })
 	}
-	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "Asked as well: cy, bo") })
+	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "Also asked: cy, bo") })
 	r.Eventually("the wide channel is asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		return err == nil && len(rec.Messages) == 4
@@ -82,13 +82,13 @@ func TestEscalation(t *testing.T) {
 		}
 	}
 	if text := strings.Join(texts(r, "slack"), "\n"); !strings.Contains(text, "<@U0ANA00001>") || !strings.Contains(text, "<@U0CY000003>") {
-		t.Errorf("nobody is mentioned: %s", text)
+		t.Errorf("no one is mentioned: %s", text)
 	}
 }
 
-// TestEscalationDuringRestart: the daemon goes before a step and comes back
-// after it was due; what the chain was when the request was opened counts, and
-// each step happens once.
+// TestEscalationDuringRestart checks a daemon that stops before a step and
+// starts after it was due: the steps from the time of the request apply, once
+// each.
 func TestEscalationDuringRestart(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -100,7 +100,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
-	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // another chain by now
+	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // the steps have changed
 	due := time.After(1200 * time.Millisecond)
 	<-due
 	if rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
@@ -122,7 +122,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	}
 }
 
-// TestSnoozeAndHandOver: from the card, on each service.
+// TestSnoozeAndHandOver checks both controls of the card on each platform.
 func TestSnoozeAndHandOver(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: route(func(r *config.Route) {
@@ -145,8 +145,8 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	}
 }
 
-// A schedule that cannot be read does not end the chain: it goes on once it
-// can.
+// TestOnCallAway checks that an unreachable on-call schedule does not end the
+// escalation, which continues once the schedule can be read.
 func TestOnCallAway(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -159,7 +159,7 @@ func TestOnCallAway(t *testing.T) {
 		})(c)
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	// Whoever is not known to be on call is not let in, and ana is.
+	// A person who may not be on call cannot answer, but ana can.
 	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "Not recorded")
 	r.Press("ana", a.On("telegram"), "Allow once")
 	if rec := a.End(); rec.State != bridge.StateApproved {
@@ -172,7 +172,7 @@ func TestQuietHours(t *testing.T) {
 	q := &bridge.Quiet{From: "22:00", To: "07:00", Zone: "Europe/Madrid", Risks: []string{"critical"}}
 	for at, want := range map[string]string{
 		"2026-11-21T20:59:00Z": "2026-11-21T20:59:00Z", "2026-11-21T21:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T02:00:00Z": "2026-11-22T06:00:00Z", "2026-11-22T06:00:00Z": "2026-11-22T06:00:00Z",
-		"2026-10-24T22:00:00Z": "2026-10-25T06:00:00Z", // the night in which summer time ends
+		"2026-10-24T22:00:00Z": "2026-10-25T06:00:00Z", // the night when summer time ends
 	} {
 		when, err := time.Parse(time.RFC3339, at)
 		if err != nil {
@@ -182,7 +182,7 @@ func TestQuietHours(t *testing.T) {
 			t.Errorf("%s: until %s, want %s", at, got, want)
 		}
 		if !q.Until(when, "critical").Equal(when) {
-			t.Errorf("%s: the worst waits", at)
+			t.Errorf("%s: a critical request waits", at)
 		}
 	}
 }

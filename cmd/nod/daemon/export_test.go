@@ -2,15 +2,15 @@ package daemon
 
 import "github.com/nodbridge/nod/config"
 
-// For the tests outside of the package, which need a rig.
+// Exported for the tests outside the package, which need a rig.
 const (
 	BodyTime    = bodyTime
 	GuessBurst  = guessBurst
 	SignInBurst = signInBurst
 )
 
-// Tokens is buildTokens.
+// Tokens exports buildTokens.
 var Tokens = buildTokens
 
-// Apply has the daemon apply another config.
+// Apply makes the daemon apply another config.
 func (d *Daemon) Apply(c config.Config) { d.changed <- c }

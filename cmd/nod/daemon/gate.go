@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// bodyTime bounds how long a caller without a token takes to send a request.
+	// bodyTime is the time that a caller without a token has to send a request.
 	bodyTime = 10 * time.Second
-	// openBodies is the number of callers without a token that may be sending
-	// a body at a time.
+	// openBodies is the number of callers without a token that may send a body
+	// at the same time.
 	openBodies = 256
-	maxRequest = 1 << 20 // bytes of a body
+	maxRequest = 1 << 20 // size limit of a body, in bytes
 )
 
-// slots hold a number of things at a time. When another one comes, the oldest
-// has to go: whoever fills them slowly loses its own place first.
+// slots holds a limited number of items. If it is full, a new item evicts the
+// oldest one, so that slow senders lose their own slots first.
 type slots struct {
 	max int
 
 	mu    sync.Mutex
-	order list.List // of func(), the oldest first
+	order list.List // of func(), oldest first
 }
 
-// enter takes a slot. Evict is called if it is needed for another one, and
-// leave gives it back.
+// enter takes a slot, and leave returns it. If the slot is needed for another
+// item, evict is called.
 func (s *slots) enter(evict func()) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if oldest := s.order.Front(); oldest != nil && s.order.Len() >= s.max {
-		s.order.Remove(oldest).(func())() //nolint:errcheck,forcetypeassert // nothing else is in it
+		s.order.Remove(oldest).(func())() //nolint:errcheck,forcetypeassert // the list has only such functions
 	}
 	e := s.order.PushBack(evict)
 	return func() {
@@ -45,17 +45,17 @@ func (s *slots) enter(evict func()) (leave func()) {
 	}
 }
 
-// gate accepts connections up to a number. Beyond it, the oldest connection
-// that has not shown a valid token is closed, so that callers with a token are
-// served however many others there are. If all have shown one, a new
-// connection is closed.
+// gate limits the number of connections. At the limit, it closes the oldest
+// connection that has not shown a valid token, so that callers with a token are
+// always served. If all connections have shown one, it closes the new
+// connection.
 type gate struct {
 	net.Listener
 	max int
 
 	mu      sync.Mutex
 	open    int
-	waiting list.List // of *gated that have shown no token, the oldest first
+	waiting list.List // of *gated that have not shown a token, oldest first
 }
 
 // gated is a connection of a gate.
@@ -82,7 +82,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 	g.mu.Unlock()
 	if oldest != nil {
-		_ = oldest.Close() // it is gone either way
+		_ = oldest.Close() // it is dropped either way
 	}
 	return own, nil
 }
@@ -98,7 +98,7 @@ func (c *gated) Close() error {
 	return c.Conn.Close()
 }
 
-// remove takes the connection from those that may be closed for others.
+// remove exempts the connection from being closed in favor of others.
 func (c *gated) remove() {
 	if c.entry != nil {
 		c.gate.waiting.Remove(c.entry)
@@ -122,19 +122,19 @@ func proven(r *http.Request) {
 	}
 }
 
-// bounded limits the size of a body and the time to read it. The API allows
-// callers with a valid token more time.
+// bounded limits the size of a body and the time to read it. The API gives more
+// time to callers with a valid token.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A writer that knows no deadlines is a test's.
+		// Only the writers of tests do not support deadlines.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// queued bounds how many requests are read at a time whose sender is known
-// only from their body, such as the callbacks of platforms.
+// queued limits the number of concurrent requests whose sender is only known
+// from the body, such as callbacks of platforms.
 func queued(s *slots, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -149,14 +149,14 @@ func queued(s *slots, next http.Handler) http.Handler {
 		r.Body = &watched{r.Body, func(err error) {
 			done()
 			if errors.Is(err, io.EOF) {
-				_ = c.SetReadDeadline(time.Time{}) // what it leads to may take longer
+				_ = c.SetReadDeadline(time.Time{}) // handling the request may take longer
 			}
 		}}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// watched is a body that calls done with the error that ends it.
+// watched is a body that passes the error that ends it to done.
 type watched struct {
 	io.ReadCloser
 	done func(error)

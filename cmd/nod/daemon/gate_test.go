@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// everyPath are all paths that nod serves, by how they are called.
+// everyPath lists all paths that nod serves, with their methods.
 var everyPath = []string{
 	"POST /v1/interactions", "GET /v1/interactions", "POST /v1/interactions/x/response", "POST /v1/hooks/claude", "POST /v1/dialects/acp", "POST /v1/tools/ui.ask_user", "GET /v1/events", "GET /v1/ws", "GET /v1/keys", "GET /v1/audit", "PUT /v1/approvals",
 	"POST /mcp", "GET /mcp", "GET /metrics", "POST /metrics", "GET /healthz", "POST /healthz", "GET /readyz", "GET /openapi.yaml",
@@ -34,7 +34,7 @@ func availabilityRig(t *testing.T, connections int) *rig.Rig {
 	}})
 }
 
-// slow sends the head of a request and one byte of its body.
+// slow sends the headers of a request and one byte of its body.
 func slow(t *testing.T, address, request string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -46,9 +46,9 @@ func slow(t *testing.T, address, request string) net.Conn {
 	return c
 }
 
-// TestSlowClients checks that no path waits for a slow sender for longer than
-// its deadline, and that callers with a token are served while there are more
-// slow ones than nod takes connections.
+// TestSlowClients checks that no path waits for a slow sender longer than its
+// deadline, and that callers with a token are served although slow senders use
+// more connections than nod accepts.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const most = 40
@@ -77,7 +77,7 @@ func TestSlowClients(t *testing.T) {
 	_, _ = io.WriteString(head, "GET /healthz HTTP/1.1\r\nHost:")
 	_ = head.SetReadDeadline(time.Now().Add(daemon.HeaderTimeout + 5*time.Second))
 	if _, err := io.Copy(io.Discard, head); err != nil {
-		t.Errorf("an unfinished head: %v", err)
+		t.Errorf("unfinished headers: %v", err)
 	}
 
 	a := r.Ask(rig.Approval())
@@ -110,8 +110,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestHosts checks that a page which has its own name point at nod reads and
-// changes nothing, on no path, and that the names of the config are known.
+// TestHosts checks that a site that points its own host name at nod cannot read
+// or change anything on any path, and that the host names of the config work.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{HTTPMode: true, Config: func(c *config.Config) {
@@ -153,8 +153,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestConsoleSessions checks that a copy of a cookie ends with its session, and
-// that sign-ins and tokens cannot be guessed at full speed.
+// TestConsoleSessions checks that a copied cookie expires with its session, and
+// that guesses of sign-ins and tokens are rate limited.
 func TestConsoleSessions(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); c.Console.Enabled = true }})
@@ -213,7 +213,7 @@ func TestConsoleSessions(t *testing.T) {
 		}
 	}
 	if limited < daemon.SignInBurst || call("POST", "/console/login", `{"token":"`+rig.AnaToken+`"}`, nil, "").StatusCode != http.StatusTooManyRequests {
-		t.Errorf("%d of %d guesses were refused", limited, 3*daemon.SignInBurst)
+		t.Errorf("%d of %d guesses were rejected", limited, 3*daemon.SignInBurst)
 	}
 	limited = 0
 	for n := range 3 * daemon.GuessBurst {
@@ -222,7 +222,7 @@ func TestConsoleSessions(t *testing.T) {
 		}
 	}
 	if limited < daemon.GuessBurst {
-		t.Errorf("%d of %d tokens were refused", limited, 3*daemon.GuessBurst)
+		t.Errorf("%d of %d tokens were rejected", limited, 3*daemon.GuessBurst)
 	}
 	if _, err := r.Agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{Prompt: "Still there?"}}, ""); err != nil {
 		t.Errorf("a valid token from the same address: %v", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// build makes a generation of a config.
+// build creates the generation of a config.
 func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
 	k, err := loadKeys(ctx, c, d.store.Keyring)
 	if err != nil {
@@ -91,10 +91,10 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 		front.Session = page.Principal
 	}
 	mux.Handle("/", d.observer.API(api.New(front)))
-	return HostsOf(c).Guard("add it to hosts in the config, or to NOD_HOSTS", bounded(mux))
+	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", bounded(mux))
 }
 
-// guarded lets only who has the token read; empty: everybody.
+// guarded requires the token for h. If the token is empty, anyone may read.
 func guarded(token string, h http.Handler) http.Handler {
 	if token == "" {
 		return h
@@ -104,14 +104,14 @@ func guarded(token string, h http.Handler) http.Handler {
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="nod metrics"`)
-			http.Error(w, "send Authorization: Bearer and the token of metrics.token", http.StatusUnauthorized)
+			http.Error(w, "send Authorization: Bearer with the token of metrics.token", http.StatusUnauthorized)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// buildConsole makes the page in the browser.
+// buildConsole creates the web console.
 func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Principal, key []byte, store console.Store, signIns *attempts, log *slog.Logger) *console.Console {
 	o := console.Options{Engine: e, Tokens: tokens, Key: key, Store: store, Blocked: signIns.blocked, Failed: signIns.failed, Secure: strings.HasPrefix(c.Console.URL, "https://"), Log: log}
 	if x := c.Console.OIDC; x.Issuer != "" {
@@ -123,8 +123,8 @@ func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Princ
 	return console.New(o)
 }
 
-// mcpDoor serves MCP to an agent over HTTP. What it asks without a session
-// belongs to the agent itself, across all its connections.
+// mcpDoor returns the MCP server for an agent over HTTP. Requests without a
+// session belong to a session of the agent, which all its connections share.
 func mcpDoor(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger) http.Handler {
 	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
@@ -139,23 +139,23 @@ func mcpDoor(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger)
 	})
 }
 
-// generation is what is built of one config.
+// generation holds the parts of a daemon that are built from one config.
 type generation struct {
 	engine  *engine.Engine
 	keys    keys
 	handler http.Handler
-	closing context.Context // of its calls that wait, which are repeated
+	closing context.Context // ends waiting calls, which callers repeat
 	close   context.CancelFunc
 	stop    context.CancelFunc
 	done    chan struct{}
 }
 
-// start lets the engine work until ctx ends, or the generation is replaced.
+// start runs the engine until ctx ends or the generation is replaced.
 func (g *generation) start(ctx context.Context) {
 	ctx, g.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(g.done)
-		_ = g.engine.Run(ctx) // it returns nil, and only when ctx ends
+		_ = g.engine.Run(ctx) // returns nil once ctx ends
 	}()
 }
 

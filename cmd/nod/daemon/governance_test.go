@@ -23,8 +23,9 @@ func route(change func(*config.Route)) func(*config.Config) {
 	}
 }
 
-// TestQuorum: as many people as the route says have to approve, on whatever
-// platforms; two accounts of one person count once, and one denial ends it.
+// TestQuorum checks that the number of people in the quorum must approve, on
+// any platform, that two accounts of one person count once, and that one denial
+// denies the request.
 func TestQuorum(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 2 })})
@@ -33,7 +34,7 @@ func TestQuorum(t *testing.T) {
 	r.Eventually("the card says who has approved", func() bool {
 		return strings.Contains(a.Text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
 	})
-	// The same person with another account.
+	// The same person uses another account.
 	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Allow once"), "recorded already")
 	reaction := r.Press("ana", a.On("discord"), "Allow once")
 	r.Told("ana", "discord", reaction, "recorded already")
@@ -61,12 +62,12 @@ func TestQuorum(t *testing.T) {
 	r.Press("ana", b.On("discord"), "Allow once")
 	r.Press("bo", b.On("slack"), "Deny")
 	if rec := b.End(); rec.State != bridge.StateDenied {
-		t.Errorf("one denial, and it is %s", rec.State)
+		t.Errorf("state after one denial: %s", rec.State)
 	}
 }
 
-// A denial counts as one voice where the route says so, a vote can be changed,
-// and whoever must be among them is waited for.
+// TestVotes checks that a denial can count as one vote, that a vote can be
+// changed, and that the request waits for its required approvers.
 func TestVotes(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -78,7 +79,7 @@ func TestVotes(t *testing.T) {
 	r.Press("ana", a.On("telegram"), "Deny")
 	r.Eventually("the denial is shown", func() bool { return strings.Contains(a.Text("telegram"), "Denied by ana") })
 	r.Press("bo", a.On("telegram"), "Allow once")
-	r.Press("ana", a.On("telegram"), "Allow once") // she was convinced
+	r.Press("ana", a.On("telegram"), "Allow once") // she changes her vote
 	if rec := a.StillPending(); rec.Approvals() != 2 || rec.Missing() != "@security" {
 		t.Fatalf("%d approvals, missing %q", rec.Approvals(), rec.Missing())
 	}
@@ -91,11 +92,11 @@ func TestVotes(t *testing.T) {
 	b.StillPending()
 	r.Press("bo", b.On("telegram"), "Deny")
 	if rec := b.End(); rec.State != bridge.StateDenied {
-		t.Errorf("two denials, and it is %s", rec.State)
+		t.Errorf("state after two denials: %s", rec.State)
 	}
 }
 
-// What several people approve reaches as far as the narrowest yes.
+// TestVotedScope checks that the narrowest scope of all approvals applies.
 func TestVotedScope(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -121,8 +122,8 @@ func TestVotedScope(t *testing.T) {
 	}
 }
 
-// TestVotesRace: many people on three platforms at once; the decision is made
-// once, by exactly as many as it takes.
+// TestVotesRace checks that concurrent votes of many people on three platforms
+// make one decision, with exactly the required number of votes.
 func TestVotesRace(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 3 })})
@@ -138,7 +139,7 @@ func TestVotesRace(t *testing.T) {
 	}
 	for range 9 {
 		if err := <-done; err != nil {
-			t.Log(err) // a press on a card that closed meanwhile fails, as it should
+			t.Log(err) // a click on a card that has just closed is expected to fail
 		}
 	}
 	rec := a.End()
@@ -147,8 +148,8 @@ func TestVotesRace(t *testing.T) {
 	}
 }
 
-// TestSelfApproval: the human behind the agent does not approve what it asks,
-// with no account and no token, unless the route says so.
+// TestSelfApproval checks that the owner of an agent cannot approve its
+// requests with any account or token, unless the route allows it.
 func TestSelfApproval(t *testing.T) {
 	t.Parallel()
 	owned := func(c *config.Config) {
@@ -167,7 +168,7 @@ func TestSelfApproval(t *testing.T) {
 		r.Told("ana", service, r.Press("ana", a.On(service), "Allow once"), "your own request")
 	}
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
-		t.Errorf("ana approves her own by API: %v", err)
+		t.Errorf("ana can approve her own request by API: %v", err)
 	}
 	a.StillPending()
 	r.Press("bo", a.On("discord"), "Allow once")
@@ -175,7 +176,7 @@ func TestSelfApproval(t *testing.T) {
 		t.Errorf("%+v", rec.Response)
 	}
 	req := rig.Approval(bridge.ScopeOnce)
-	req.Requester = "bo" // the agent says for whom it works
+	req.Requester = "bo" // the person that the agent works for
 	b := r.Ask(req)
 	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Allow once"), "your own request")
 	r.Press("cy", b.On("slack"), "Allow once")
@@ -189,8 +190,9 @@ func TestSelfApproval(t *testing.T) {
 	}
 }
 
-// TestGroupChange: who is in a group counts when they press, and not when the
-// card was posted; a service that does not say lets nobody in.
+// TestGroupChange checks that the members of a group at the time of the click
+// count, not those at the time of the post, and that no one counts as a member
+// while the platform does not return the group.
 func TestGroupChange(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -205,7 +207,7 @@ func TestGroupChange(t *testing.T) {
 		r.Sandbox.SetGroup(service, groups[service], "bo")
 		r.Told("mal", service, r.Press("mal", a.On(service), "Allow once"), "may not answer")
 		a.StillPending()
-		// bo's other accounts are his: the group of one service is enough.
+		// The group of one platform is enough for all accounts of bo.
 		other := rig.Services[(len(service)+1)%len(rig.Services)]
 		r.Press("bo", a.On(other), "Allow once")
 		if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "bo" {
@@ -225,8 +227,8 @@ func TestGroupChange(t *testing.T) {
 	}
 }
 
-// A person who was taken out of the config may not answer what was asked
-// before.
+// TestRemovedPerson checks that a person who was removed from the config cannot
+// answer earlier requests.
 func TestRemovedPerson(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -242,15 +244,15 @@ func TestRemovedPerson(t *testing.T) {
 	a.StillPending()
 }
 
-// TestLinking: an account that nobody knows gets a code; its person enters it
-// where nod knows them, and what was pressed counts then.
+// TestLinking checks that an unknown account gets a code, and that its click
+// counts after the person has entered the code with a known account.
 func TestLinking(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		c.Identity.Linking = true
 		delete(c.People, "mal")
 		bo := c.People["bo"]
-		bo.Discord = "" // nod knows him on the others
+		bo.Discord = "" // nod knows his other accounts
 		c.People["bo"] = bo
 		route(func(r *config.Route) { r.Quorum = 2 })(c)
 	}})
@@ -269,7 +271,7 @@ func TestLinking(t *testing.T) {
 		t.Errorf("mal enters the code: %q", answer)
 	}
 	if answer := said(r, "bo", "link "+code); !strings.Contains(answer, "answers as you, bo") {
-		t.Errorf("before it is confirmed: %q", answer)
+		t.Errorf("before the confirmation: %q", answer)
 	}
 	a.StillPending()
 	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "Linked: ") || !strings.Contains(answer, "1 of 2") {
@@ -278,16 +280,16 @@ func TestLinking(t *testing.T) {
 	if rec := a.StillPending(); len(rec.Votes) != 1 || rec.Votes[0].Actor.Person != "bo" || rec.Votes[0].Actor.Platform != "discord" {
 		t.Fatalf("%+v", rec.Votes)
 	}
-	// He is one person now, with three accounts.
+	// He is now one person with three accounts.
 	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "recorded already")
 	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "no such code") {
-		t.Errorf("a code is good twice: %q", answer)
+		t.Errorf("a code can be used twice: %q", answer)
 	}
 	r.Press("ana", a.On("slack"), "Allow once")
 	a.End()
 }
 
-// said is what nod answers to a command in Slack.
+// said returns nod's reply to a command in Slack.
 func said(r *rig.Rig, who, words string) string {
 	r.T.Helper()
 	before := len(r.Sandbox.Person(who).Notes("slack"))
@@ -303,7 +305,8 @@ func said(r *rig.Rig, who, words string) string {
 	return notes[len(notes)-1]
 }
 
-// An account is recognized by the address that Slack vouches for.
+// TestEmail checks that an account is recognized by the email address that
+// Slack has confirmed.
 func TestEmail(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
@@ -330,7 +333,7 @@ func TestEmail(t *testing.T) {
 func policyConfig(c *config.Config) {
 	c.Risks = []config.Risk{{Name: "high"}, {Name: "critical", Quorum: 2, Confirm: "yes, production"}}
 	c.Policy = []config.Rule{
-		{Name: "never", Command: config.Words{"rm -rf *"}, Then: "deny", Reason: "nobody deletes trees"},
+		{Name: "never", Command: config.Words{"rm -rf *"}, Then: "deny", Reason: "no one may delete trees"},
 		{Name: "look", Command: config.Words{"ls *"}, Then: "allow"},
 		{Name: "prod", Command: config.Words{"kubectl delete *"}, Then: "ask", Risk: "critical"},
 		{Name: "push", Command: config.Words{"git push *"}, Then: "ask", Grant: "rule", Scopes: config.Words{"once", "session"}, GrantFor: config.Duration(time.Hour)},
@@ -344,13 +347,13 @@ func command(s, session string, scopes ...bridge.Scope) bridge.Request {
 	return r
 }
 
-// TestPolicy checks that no one is asked about what the rules allow or deny, and
-// that the highest risk needs two people who type.
+// TestPolicy checks that no one is asked about requests that the rules allow or
+// deny, and that the highest risk level requires two typed confirmations.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		policyConfig(c)
-		c.Receipts.Key = config.Secret{} // in Redis, so that grants can be written by hand
+		c.Receipts.Key = config.Secret{} // kept in Redis, so that the test can write grants
 	}})
 	open := func(s string) bridge.Record {
 		rec, err := r.Agent.Open(r.Ctx, command(s, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways), "")
@@ -362,17 +365,17 @@ func TestPolicy(t *testing.T) {
 	if rec := open("ls -la"); rec.State != bridge.StateApproved || rec.Response.Rule != "look" || rec.Response.Actor != nil || len(rec.Messages) != 0 || rec.Receipt == "" {
 		t.Errorf("allowed: %+v", rec)
 	}
-	if rec := open("cd /; rm -rf tmp"); rec.State != bridge.StateDenied || rec.Response.Reason != "nobody deletes trees" {
+	if rec := open("cd /; rm -rf tmp"); rec.State != bridge.StateDenied || rec.Response.Reason != "no one may delete trees" {
 		t.Errorf("denied: %+v", rec)
 	}
 	given := r.Ask(command("make x", "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways))
 	r.Press("ana", given.On("slack"), "Always allow")
 	given.End()
 	if rec := open("make x"); rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
-		t.Fatalf("the grant does not cover: %+v", rec)
+		t.Fatalf("the grant does not cover the request: %+v", rec)
 	}
 	if a, denial := r.Sandbox.State(), "rm -rf"; strings.Contains(fmt.Sprint(a), denial) {
-		t.Error("people saw what the policy had decided")
+		t.Error("people saw a request that the policy had decided")
 	}
 
 	a := r.Ask(command("kubectl delete ns prod", "s", bridge.ScopeOnce))
@@ -393,9 +396,9 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestGrantByRule: a grant covers what the rule matches, in the same place and
-// for as long as the rule says; it releases what waits, and does not come back
-// once it was revoked.
+// TestGrantByRule checks that a grant covers the requests that the rule
+// matches, in the same location and for the duration in the rule. It approves
+// pending requests, and it does not return after it is revoked.
 func TestGrantByRule(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) { rig.Only("slack")(c); policyConfig(c); rig.Auditor(c) }})
@@ -404,14 +407,14 @@ func TestGrantByRule(t *testing.T) {
 		req.Approval.Where = where
 		return req
 	}
-	first, twin, elsewhere := r.Ask(in("git push origin main", "/repo")), r.Ask(in("git push origin dev", "/repo")), r.Ask(in("git push", "/other"))
+	first, duplicate, elsewhere := r.Ask(in("git push origin main", "/repo")), r.Ask(in("git push origin dev", "/repo")), r.Ask(in("git push", "/other"))
 	if strings.Contains(fmt.Sprint(first.Controls("slack")), "Always") {
-		t.Error("the card offers what the rule does not")
+		t.Error("the card offers a scope that the rule does not allow")
 	}
 	r.Press("ana", first.On("slack"), "session")
 	rec := first.End()
-	if rec := twin.End(); rec.State != bridge.StateApproved || rec.Response.Grant != first.Interaction.ID {
-		t.Errorf("the twin was not released: %+v", rec.Response)
+	if rec := duplicate.End(); rec.State != bridge.StateApproved || rec.Response.Grant != first.Interaction.ID {
+		t.Errorf("the pending duplicate was not approved: %+v", rec.Response)
 	}
 	elsewhere.StillPending()
 	grants, err := r.Agent.Grants(r.Ctx, "")
@@ -425,14 +428,14 @@ func TestGrantByRule(t *testing.T) {
 	if err != nil || covered.State != bridge.StateApproved {
 		t.Fatalf("%+v, %v", covered, err)
 	}
-	// What comes beside it is not covered.
+	// Another command on the same line is not covered.
 	if rec, err := r.Agent.Open(r.Ctx, in("git push; make clean", "/repo"), ""); err != nil || rec.State != bridge.StatePending {
-		t.Errorf("more than the grant is covered: %+v, %v", rec.Response, err)
+		t.Errorf("the grant covers too much: %+v, %v", rec.Response, err)
 	}
 	if _, err := r.Person.Revoke(r.Ctx, grants[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever still waits for the answer that gave it does not bring it back.
+	// Waiting for the answer that created the grant does not restore it.
 	if _, err := r.Daemons[0].Engine().Await(r.Ctx, rec.Interaction.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -446,8 +449,8 @@ func TestGrantByRule(t *testing.T) {
 	}
 }
 
-// TestAgentLimits: an agent asks what it may, as often as it may, with a token
-// of which the config knows the hash.
+// TestAgentLimits checks the kinds and the rate of requests that an agent may
+// send, and tokens that the config has as a hash.
 func TestAgentLimits(t *testing.T) {
 	t.Parallel()
 	fresh := "nod_" + strings.Repeat("x", 43)
@@ -490,7 +493,7 @@ func TestAgentLimits(t *testing.T) {
 		pending = append(pending, rec)
 	}
 	if _, err := open(rig.Approval(bridge.ScopeOnce)); bridge.ErrorCode(err) != bridge.CodeRateLimited || !strings.Contains(err.Error(), "pending") {
-		t.Errorf("a third that waits: %v", err)
+		t.Errorf("a third pending request: %v", err)
 	}
 	if _, err := r.Daemons[0].Engine().Cancel(r.Ctx, pending[0].Interaction.ID, ""); err != nil {
 		t.Fatal(err)
@@ -500,15 +503,15 @@ func TestAgentLimits(t *testing.T) {
 		var rec bridge.Record
 		if rec, err = open(rig.Approval(bridge.ScopeOnce)); err == nil {
 			_, cancelled := r.Daemons[0].Engine().Cancel(r.Ctx, rec.Interaction.ID, "")
-			if cancelled != nil || n > 12 { // twice the limit, should a minute begin meanwhile
+			if cancelled != nil || n > 12 { // twice the limit, in case a new minute starts
 				t.Fatalf("%d requests, %v", n, cancelled)
 			}
 		}
 	}
 	if bridge.ErrorCode(err) != bridge.CodeRateLimited || bridge.PublicError(err).RetryAfter == 0 {
-		t.Errorf("too many a minute: %v", err)
+		t.Errorf("too many requests per minute: %v", err)
 	}
-	// Nobody else reads what it was answered.
+	// No other agent can read the answers.
 	if _, err := r.Agent.Get(r.Ctx, pending[0].Interaction.ID); bridge.ErrorCode(err) != bridge.CodeNotFound {
 		t.Errorf("another agent reads its answer: %v", err)
 	}

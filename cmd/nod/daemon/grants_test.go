@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// TestGrantsInChat checks that a grant is listed and revoked in chat by the
-// people who may answer there; then the same is asked again.
+// TestGrantsInChat checks that responders can list and revoke a grant in chat,
+// and that the same request is then asked again.
 func TestGrantsInChat(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -27,7 +27,7 @@ func TestGrantsInChat(t *testing.T) {
 			sub.Press("ana", a.On(s), "Always allow")
 			a.End()
 			if rec, err := sub.Agent.Open(sub.Ctx, req, ""); err != nil || rec.State != bridge.StateApproved {
-				t.Fatalf("the grant does not hold: %s, %v", rec.State, err)
+				t.Fatalf("the grant does not apply: %s, %v", rec.State, err)
 			}
 			all, err := sub.Agent.Grants(sub.Ctx, "")
 			if err != nil || len(all) != 1 || !strings.Contains(all[0].Words, "make "+s) || !strings.Contains(all[0].Words, "by ana") {
@@ -47,7 +47,7 @@ func TestGrantsInChat(t *testing.T) {
 			})
 			rec, err := sub.Agent.Open(sub.Ctx, req, "")
 			if err != nil || rec.State != bridge.StatePending {
-				t.Errorf("a revoked grant holds: %s, %v", rec.State, err)
+				t.Errorf("a revoked grant applies: %s, %v", rec.State, err)
 			}
 			if _, err := sub.Agent.Cancel(sub.Ctx, rec.Interaction.ID, ""); err != nil {
 				t.Error(err)
@@ -56,9 +56,9 @@ func TestGrantsInChat(t *testing.T) {
 	}
 }
 
-// TestCoverage checks that the statement of what a grant covers is on every open
-// card next to the choice, and that the closed cards, the response, the list of
-// grants in chat and on the command line, and the audit log repeat it.
+// TestCoverage checks that every open card states what each grant would cover,
+// and that the closed cards, the response, the lists of grants in chat and on
+// the command line, and the audit log repeat that statement.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) { policyConfig(c); rig.Auditor(c) }})
@@ -73,16 +73,16 @@ func TestCoverage(t *testing.T) {
 		a := r.Ask(req)
 		for _, s := range rig.Services {
 			if text := plain(a.Text(s)); !strings.Contains(text, "Allow for this session: "+x.want) {
-				t.Errorf("%s: the card in %s says %s", what, s, text)
+				t.Errorf("%s: card in %s: %s", what, s, text)
 			}
 		}
 		r.Press("ana", a.On("slack"), "Allow for this session")
 		rec := a.End()
 		if len(rec.Response.Covers) != 1 || rec.Response.Covers[0] != x.want {
-			t.Errorf("%s: the response says %q", what, rec.Response.Covers)
+			t.Errorf("%s: response: %q", what, rec.Response.Covers)
 		}
 		for _, s := range rig.Services {
-			r.Eventually("the closed card says the same", func() bool { return strings.Contains(plain(a.Text(s)), "Covers: "+x.want) })
+			r.Eventually("the closed card repeats the statement", func() bool { return strings.Contains(plain(a.Text(s)), "Covers: "+x.want) })
 		}
 		all, err := r.Agent.Grants(r.Ctx, "")
 		if err != nil || !slices.ContainsFunc(all, func(g client.Grant) bool { return strings.HasPrefix(g.Words, x.want) }) {
@@ -94,13 +94,13 @@ func TestCoverage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if log := string(rig.Exported(r)); strings.Count(log, string(want)) < 2 { // of the decision and of the grant
-			t.Errorf("%s: the audit log does not say it: %s", what, log)
+		if log := string(rig.Exported(r)); strings.Count(log, string(want)) < 2 { // for the decision and for the grant
+			t.Errorf("%s: the audit log lacks the statement: %s", what, log)
 		}
 	}
 }
 
-// plain takes out the marks of services and their spacing.
+// plain removes the markup and spacing of platforms.
 func plain(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("\u200d", "", "\u200b", "", "\\", "", "**", "").Replace(s)), " ")
 }

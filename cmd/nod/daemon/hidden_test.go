@@ -11,9 +11,9 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestHiddenCommand checks that a command with a hidden part cannot be approved
-// by one click nor for longer, that the card says so, and that the structure of
-// the input stays.
+// TestHiddenCommand checks that a command with a redacted part cannot be
+// approved with one click or with a wider scope than once, that the card states
+// this, and that the structure of the input is kept.
 func TestHiddenCommand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -86,8 +86,8 @@ func TestHiddenCommand(t *testing.T) {
 	}
 }
 
-// TestKeysHideSecrets checks that no key that an agent chooses reaches Redis
-// with a credential in it, and that a repeat still finds its first request.
+// TestKeysHideSecrets checks that credentials in the keys of agents do not
+// reach Redis, and that a repeated call still finds the first request.
 func TestKeysHideSecrets(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})

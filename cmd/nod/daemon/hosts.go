@@ -11,13 +11,13 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Hosts are the names under which browsers may reach a server. A page of
-// another site that has its own name point here (DNS rebinding) sends that
-// name, and is refused. An IP address is not a name, so nod always takes it:
-// Kubernetes probes and Prometheus use one.
+// Hosts are the host names under which browsers may reach a server. A page of
+// another site that points its own name here (DNS rebinding) sends that name
+// and is rejected. nod always accepts IP addresses, which such an attack cannot
+// use and which Kubernetes probes and Prometheus need.
 type Hosts []string
 
-// HostsOf returns the names of a config: localhost, those of its addresses,
+// HostsOf returns the host names of a config: localhost, the names in its URLs,
 // and hosts.
 func HostsOf(c config.Config) Hosts {
 	out := Hosts{"localhost"}
@@ -38,7 +38,7 @@ func HostsOf(c config.Config) Hosts {
 // allow reports whether a Host header names this server.
 func (h Hosts) allow(host string) bool {
 	if host == "" {
-		return true // HTTP/1.0: no browser leaves it out
+		return true // HTTP/1.0: every browser sends it
 	}
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -59,13 +59,13 @@ func (h Hosts) allow(host string) bool {
 	return false
 }
 
-// Guard refuses requests for other names.
-func (h Hosts) Guard(setting string, next http.Handler) http.Handler {
+// Guard rejects requests for other host names. The response includes hint.
+func (h Hosts) Guard(hint string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.allow(r.Host) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("X-Content-Type-Options", "nosniff")
-			http.Error(w, fmt.Sprintf("unknown host %q; %s", r.Host, setting), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("unknown host %q; %s", r.Host, hint), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

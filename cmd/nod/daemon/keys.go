@@ -24,39 +24,40 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// keysInRedis says what is not protected while keys are kept in Redis.
-const keysInRedis = "keys are kept in Redis: whoever can read and write it can forge decisions, grants, and the audit log"
+// keysInRedis explains the risk of keys that are kept in Redis.
+const keysInRedis = "keys are kept in Redis: anyone who can read and write Redis can forge decisions, grants and the audit log"
 
 // keys holds the keys with which a daemon signs controls and decisions.
 type keys struct {
 	token  [][]byte
 	signer *proof.Signer
-	// inRedis means that a key is kept in Redis, and proves nothing to those
-	// who can read there. Why is the reason, if there was one.
+	// inRedis means that a key is kept in Redis, where it proves nothing,
+	// because others may read it. If there is a reason, why has it.
 	inRedis bool
 	why     string
-	// open says why other users of the machine have the keys too.
+	// open is the reason that other users of the machine can use the keys. It
+	// is empty if they cannot.
 	open string
 }
 
-// fingerprint tells the keys of two daemons apart, and reveals neither.
+// fingerprint returns a hash that identifies the keys without revealing them.
 func (k keys) fingerprint() string {
 	h := hmac.New(sha256.New, k.token[0])
 	h.Write([]byte("nod keys\x00" + k.signer.PublicKeys().Keys[0].KeyID))
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// keyFile is the content of the file of keys, in hex as in the config.
+// keyFile is the content of the key file, in hex as in the config.
 type keyFile struct {
 	Token    string `yaml:"token_key"`
 	Receipts string `yaml:"receipts_key"`
-	// Former are the public keys of receipts keys that were kept in Redis
-	// before, with which older seals of the audit log are checked.
+	// Former lists the public keys of receipt keys that were kept in Redis
+	// earlier. They verify older seals of the audit log.
 	Former []string `yaml:"former,omitempty"`
 }
 
-// loadKeys takes the keys from the config. Keys that are not there are in the
-// file of keys, which it creates; if it cannot, they are in Redis.
+// loadKeys returns the keys of the config. Missing keys come from the key file,
+// which loadKeys creates, or from Redis if there can be no such file.
 func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys, error) {
 	f, why, err := filedKeys(ctx, c, store)
 	if err != nil {
@@ -81,19 +82,19 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys
 		return k, err
 	}
 	if k.signer, err = proof.NewSigner(seeds...); err != nil {
-		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("make one with: openssl rand -hex 32")
+		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("generate a key with: openssl rand -hex 32")
 	}
 	for _, former := range f.Former {
 		raw, err := hex.DecodeString(former)
 		if err != nil || len(raw) != ed25519.PublicKeySize {
-			return k, bridge.Errorf(bridge.CodeInvalid, "%s: former: is not a public key in hex", c.KeysFile)
+			return k, bridge.Errorf(bridge.CodeInvalid, "%s: former: invalid public key; want hex", c.KeysFile)
 		}
 		k.signer.Formerly(proof.NewJWK(raw))
 	}
 	return k, nil
 }
 
-// filedKeys reads the file of keys if the config lacks one. Why is the reason
+// filedKeys reads the key file if the config lacks a key. Why is the reason
 // that there can be no such file.
 func filedKeys(ctx context.Context, c config.Config, store *broker.Keyring) (f keyFile, why, err error) {
 	if c.TokenKey.Set() && c.Receipts.Key.Set() {
@@ -106,7 +107,7 @@ func filedKeys(ctx context.Context, c config.Config, store *broker.Keyring) (f k
 	return f, why, nil
 }
 
-// fill takes the keys that are neither in the config nor in a file from Redis.
+// fill gets the keys that neither the config nor the key file has from Redis.
 func (k *keys) fill(ctx context.Context, store *broker.Keyring, seeds [][]byte) ([][]byte, error) {
 	if len(k.token) == 0 {
 		key, err := store.TokenKey(ctx)
@@ -122,8 +123,8 @@ func (k *keys) fill(ctx context.Context, store *broker.Keyring, seeds [][]byte) 
 	return [][]byte{seed}, err
 }
 
-// secretKeys returns the keys of the config, or if it has none, those of the
-// file of keys.
+// secretKeys returns the keys of the config, or of the key file if the config
+// has none.
 func secretKeys(path string, secret config.Secret, filed string) ([][]byte, error) {
 	if secret.Set() {
 		return hexKeys(path, secret)
@@ -134,12 +135,12 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 	return hexKeys(path, config.NewSecret(filed))
 }
 
-// readKeyFile reads the file of keys, and makes it where there is none. Any
-// error but CodeConflict and CodeInvalid means that there can be no such file.
+// readKeyFile reads the key file and creates it if it does not exist. Any error
+// other than CodeConflict and CodeInvalid means that there can be no such file.
 func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
-		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file to keep a file of keys next to")
+		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file, so there is no place for a key file")
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeKeyFile(ctx, path, store); err != nil {
@@ -149,28 +150,28 @@ func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFi
 	return parseKeyFile(path)
 }
 
-// parseKeyFile reads a file of keys. Any error is CodeInvalid.
+// parseKeyFile reads a key file. Any error is CodeInvalid.
 func parseKeyFile(path string) (keyFile, error) {
 	var f keyFile
 	raw, err := os.ReadFile(path)
 	if err != nil { // with other keys, no stored record would verify
-		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("let the user that runs nod read it")
+		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("make the file readable for the user that runs nod")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil || f.Token == "" || f.Receipts == "" {
-		return f, bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path).WithHint("restore it from a backup; without it, nothing that is pending can be decided")
+		return f, bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path).WithHint("restore it from a backup; without it, pending requests cannot be decided")
 	}
 	return f, nil
 }
 
-// makeKeyFile writes new keys to a file that only its owner can read. A
-// deployment whose daemons sign already is not given other keys.
+// makeKeyFile writes new keys to a file that only its owner can read. It
+// returns an error if the deployment already signs with other keys.
 func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error {
 	other := func(fingerprint string) error {
-		return bridge.Errorf(bridge.CodeConflict, "%s: is missing, and the daemons of this Redis sign with other keys (%s)", path, fingerprint).
-			WithHint("copy the file from a daemon that runs, or set token_key and receipts.key of the config as they have them; "+
-				"if the keys are lost, delete the Redis key %s, and what is pending has to be asked again", store.KeysKey())
+		return bridge.Errorf(bridge.CodeConflict, "%s: not found, but the daemons of this Redis already sign with keys (%s)", path, fingerprint).
+			WithHint("copy the file from a running daemon, or set its token_key and receipts.key in the config; "+
+				"if the keys are lost, delete the Redis key %s and send pending requests again", store.KeysKey())
 	}
 	known, err := store.Keys(ctx)
 	if err != nil {
@@ -178,7 +179,7 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error 
 	}
 	if known != "" {
 		if _, err := os.Lstat(path); err == nil {
-			return nil // a daemon that started at the same time has made it by now
+			return nil // a daemon that started at the same time has created it
 		}
 		return other(known)
 	}
@@ -198,10 +199,10 @@ func makeKeyFile(ctx context.Context, path string, store *broker.Keyring) error 
 	return claimKeyFile(ctx, path, made, store, other)
 }
 
-// claimKeyFile claims the keys that the file has, whoever made it. Keys that no
-// file has are never claimed. A file is removed only by the daemon that made
-// it, and only if another deployment was first: until then, others may have
-// read it.
+// claimKeyFile claims the keys in the file for the deployment, no matter which
+// daemon created it. Keys that are in no file are never claimed. Only the
+// daemon that created the file removes it, and only if another deployment has
+// claimed its keys first. Otherwise other daemons may already use the file.
 func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Keyring, other func(string) error) error {
 	kept, err := parseKeyFile(path)
 	if err != nil {
@@ -209,7 +210,7 @@ func claimKeyFile(ctx context.Context, path string, made bool, store *broker.Key
 	}
 	mine, err := fingerprintOf(kept)
 	if err != nil {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: is not a file of keys", path)
+		return bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path)
 	}
 	known, err := store.ClaimKeys(ctx, mine)
 	if err != nil || known == mine {
@@ -237,8 +238,9 @@ func fingerprintOf(f keyFile) (string, error) {
 	return keys{token: [][]byte{token}, signer: s}.fingerprint(), nil
 }
 
-// writeKeyFile writes the file as a whole, and never over one that is there: a
-// daemon that starts at the same time may have made it.
+// writeKeyFile writes the file atomically and reports whether it created it. It
+// never overwrites a file: a daemon that starts at the same time may have
+// created it.
 func writeKeyFile(path string, f keyFile) (made bool, err error) {
 	raw, err := yaml.Marshal(f)
 	if err != nil {
@@ -249,7 +251,7 @@ func writeKeyFile(path string, f keyFile) (made bool, err error) {
 		return false, err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.WriteString("# nod signs with these keys. Keep a copy, and show them to no one.\n" + string(raw))
+	_, err = tmp.WriteString("# nod signs with these keys. Keep a copy, and keep them secret.\n" + string(raw))
 	if err == nil {
 		err = tmp.Sync()
 	}
@@ -263,17 +265,17 @@ func writeKeyFile(path string, f keyFile) (made bool, err error) {
 	return err == nil, err
 }
 
-// openKeyFile says why others than the owner of a file of keys, and those that
-// its group lets read it, can use the keys. It is empty if no one can.
+// openKeyFile returns the reason that users other than the owner of a key file
+// and its group can use the keys, or "" if they cannot.
 func openKeyFile(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has the mode %04o: other users of this machine can read or change the keys; run chmod 600 on it", path, info.Mode().Perm())
+	return fmt.Sprintf("%s has mode %04o: other users of this machine can read or change the keys; run chmod 600 on the file", path, info.Mode().Perm())
 }
 
-// announce says in the log what the keys are worth, and records which they are.
+// announce logs the risks of the keys and records their fingerprint.
 func (k keys) announce(ctx context.Context, c config.Config, store *broker.Keyring, log *slog.Logger) error {
 	if k.open != "" {
 		log.Warn(k.open)
@@ -282,15 +284,15 @@ func (k keys) announce(ctx context.Context, c config.Config, store *broker.Keyri
 	case !k.inRedis:
 		return store.SetKeys(ctx, k.fingerprint())
 	case k.why != "":
-		log.Warn(keysInRedis+"; no file of keys can be kept", "file", c.KeysFile, "why", k.why)
+		log.Warn(keysInRedis+"; cannot use a key file", "file", c.KeysFile, "why", k.why)
 	default:
 		log.Warn(keysInRedis + "; set token_key and receipts.key, or keys_file")
 	}
 	return nil
 }
 
-// health reports whether the keys protect what is stored, and whether all daemons
-// have the same ones.
+// health reports whether the keys protect the stored data and whether all
+// daemons have the same keys.
 func (k keys) health(others []string) bridge.Health {
 	mine := k.fingerprint()
 	for _, other := range others {
@@ -307,8 +309,8 @@ func (k keys) health(others []string) bridge.Health {
 	return bridge.Health{State: bridge.HealthUp}
 }
 
-// MemoryKeys gives a config that has no keys random ones that are kept nowhere,
-// for a Redis that is forgotten too.
+// MemoryKeys returns a function that adds random keys to a config without keys.
+// The keys exist only in memory, for a Redis that also loses its data.
 func MemoryKeys() func(*config.Config) {
 	token, receipts := config.NewSecret(config.NewKey(bridge.MinKey)), config.NewSecret(config.NewKey(ed25519.SeedSize))
 	return func(c *config.Config) {
@@ -321,13 +323,13 @@ func MemoryKeys() func(*config.Config) {
 	}
 }
 
-// hexKeys reads keys with commas between them.
+// hexKeys decodes comma-separated keys in hex.
 func hexKeys(path string, secret config.Secret) ([][]byte, error) {
 	var out [][]byte
 	for s := range strings.SplitSeq(secret.Value(), ",") {
 		key, err := hex.DecodeString(strings.TrimSpace(s))
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: is not hex", path).WithHint("make one with: openssl rand -hex 32; to rotate, put the new one first: NEW,OLD")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: invalid hex", path).WithHint("generate a key with: openssl rand -hex 32; to rotate keys, put the new key first: NEW,OLD")
 		}
 		out = append(out, key)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// keyed is a Redis, and what loads keys for a daemon on it.
+// keyed returns a store and a function that loads the keys of a daemon for it.
 func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
 	t.Helper()
 	store, err := broker.New(t.Context(), broker.Options{Client: redistest.Start(t).Client(t), Partitions: 1})
@@ -28,8 +28,8 @@ func keyed(t *testing.T) (*broker.Keyring, func(path string) (keys, error)) {
 	}
 }
 
-// TestKeyFile checks that a daemon makes its keys once, where no one else can
-// read them, and that a daemon elsewhere does not make other ones.
+// TestKeyFile checks that a daemon creates its keys once, in a file that no one
+// else can read, and that a daemon on another host does not create other keys.
 func TestKeyFile(t *testing.T) {
 	t.Parallel()
 	store, load := keyed(t)
@@ -47,7 +47,7 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("the next start has other keys: %v", err)
 	}
 	if _, err := load(filepath.Join(t.TempDir(), "nod.keys")); bridge.ErrorCode(err) != bridge.CodeConflict || !strings.Contains(bridge.PublicError(err).Hint, "copy the file") {
-		t.Errorf("a daemon elsewhere makes keys of its own: %v", err)
+		t.Errorf("another daemon created its own keys: %v", err)
 	}
 	if s, err := store.FormerSigningKey(t.Context()); err != nil || s != nil {
 		t.Errorf("a key is in Redis: %v", err)
@@ -56,12 +56,12 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := load(path); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("a broken file is not refused: %v", err)
+		t.Errorf("a broken file is not rejected: %v", err)
 	}
 }
 
-// TestKeyFileAtOnce checks that daemons that start at the same moment next to
-// the same config end up with the keys of the file, and claim those.
+// TestKeyFileAtOnce checks that daemons that start concurrently with the same
+// config all use the keys of the same file and claim them.
 func TestKeyFileAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -93,8 +93,8 @@ func TestKeyFileAtOnce(t *testing.T) {
 	}
 }
 
-// TestKeyFileNowhere checks that a link that leads nowhere claims no keys, as
-// nothing would have them.
+// TestKeyFileNowhere checks that a dangling symbolic link claims no keys,
+// because no file would contain them.
 func TestKeyFileNowhere(t *testing.T) {
 	t.Parallel()
 	store, load := keyed(t)
@@ -110,8 +110,8 @@ func TestKeyFileNowhere(t *testing.T) {
 	}
 }
 
-// TestKeyFileOpen checks that log and health check warn of a file of keys that
-// others can read.
+// TestKeyFileOpen checks that the log and the health check warn of a key file
+// that other users can read.
 func TestKeyFileOpen(t *testing.T) {
 	t.Parallel()
 	store, load := keyed(t)
@@ -137,8 +137,8 @@ func TestKeyFileOpen(t *testing.T) {
 	}
 }
 
-// TestKeysFallBack checks that keys are kept in Redis only where no file can be,
-// and that log and health check say what that means.
+// TestKeysFallBack checks that keys are kept in Redis only if there can be no
+// key file, and that the log and the health check explain the risk.
 func TestKeysFallBack(t *testing.T) {
 	t.Parallel()
 	store, load := keyed(t)
@@ -155,8 +155,8 @@ func TestKeysFallBack(t *testing.T) {
 			t.Errorf("%+v, %s", h, log.String())
 		}
 	}
-	// An installation whose keys were in Redis gets new ones, and knows its old
-	// seals still.
+	// An installation that kept its keys in Redis gets new keys and still
+	// accepts its old seals.
 	old, err := load("")
 	if err != nil {
 		t.Fatal(err)

@@ -444,10 +444,10 @@ func TestCancelOnDisconnect(t *testing.T) {
 		}
 		hangUp()
 		if on {
-			if got := over(r, a.Interaction.ID); got.State != bridge.StateCancelled || !strings.Contains(got.Response.Reason, "connection ended") {
+			if got := over(r, a.Interaction.ID); got.State != bridge.StateCancelled || !strings.Contains(got.Response.Reason, "agent disconnected") {
 				t.Errorf("%s %+v", got.State, got.Response)
 			}
-			a.Closed("connection ended")
+			a.Closed("agent disconnected")
 			continue
 		}
 		r.Press("ana", a.On("slack"), "Allow once") // it stays, and is re-attached to by its id

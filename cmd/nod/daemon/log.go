@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Redactor hides credentials, among them the config's own.
+// Redactor returns a redactor for credentials, including those of the config.
 func Redactor(c config.Config) (*redact.Redactor, error) {
 	r, err := redact.New(c.Redact.Patterns, c.Secrets())
 	if err != nil {
@@ -19,14 +19,14 @@ func Redactor(c config.Config) (*redact.Redactor, error) {
 	return r, nil
 }
 
-// PlainRedactor hides the known shapes of credentials.
+// PlainRedactor returns a redactor for the known formats of credentials.
 func PlainRedactor() *redact.Redactor {
-	r, _ := redact.New(nil, nil) // without patterns there is nothing to refuse
+	r, _ := redact.New(nil, nil) // no patterns, so no error
 	return r
 }
 
-// NewLog writes to w: times, levels and key=value, with no untrusted text
-// unescaped and no credential.
+// NewLog returns a logger that writes to w, as key=value pairs or JSON. It
+// escapes untrusted text and redacts credentials.
 func NewLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {

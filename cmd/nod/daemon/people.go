@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// buildDirectory is who people are, and who is in groups.
+// buildDirectory returns the directory of people and groups.
 func buildDirectory(c config.Config, platforms []bridge.Platform, links directory.Links) *directory.Directory {
 	o := directory.Options{People: map[string]directory.Person{}, Groups: map[string]directory.Group{}, Platforms: platforms, Remembered: time.Duration(c.Identity.Remembered)}
 	for name, p := range c.People {
@@ -44,7 +44,7 @@ func buildDirectory(c config.Config, platforms []bridge.Platform, links director
 	return directory.New(o)
 }
 
-// buildSchedules knows who is on call.
+// buildSchedules returns the on-call schedules.
 func buildSchedules(c config.Config) *oncall.Schedules {
 	var people []oncall.Person
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
@@ -73,7 +73,7 @@ func buildSchedules(c config.Config) *oncall.Schedules {
 	return all
 }
 
-// buildAgents are the agents by name.
+// buildAgents returns the agents by name.
 func buildAgents(c config.Config) map[string]bridge.Agent {
 	agents := map[string]bridge.Agent{}
 	for name, a := range c.Agents {
@@ -89,7 +89,7 @@ func buildAgents(c config.Config) map[string]bridge.Agent {
 	return agents
 }
 
-// buildTokens says by hash whose a token is.
+// buildTokens maps the hashes of tokens to their owners.
 func buildTokens(c config.Config) map[string]api.Principal {
 	tokens := map[string]api.Principal{}
 	add := func(token config.Secret, hashes []string, p api.Principal) {

@@ -13,8 +13,8 @@ import (
 
 func off(pacing *bool) bool { return pacing != nil && !*pacing }
 
-// Platforms makes a platform of each that has a token, and the handlers
-// of those in HTTP mode.
+// Platforms returns the platforms that have a token, and the HTTP handlers of
+// those in HTTP mode.
 func Platforms(c config.Config, notes telegram.Notes, log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
 	var out []bridge.Platform
 	callbacks := map[string]func(bridge.Sink) http.Handler{}

@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Policy checks the rules; nil where there are none.
+// Policy returns the policy of a config, or nil if it has no rules.
 func Policy(c config.Config) (*policy.Policy, error) {
 	var risks []policy.Risk
 	for _, r := range c.Risks {
@@ -45,7 +45,7 @@ func Policy(c config.Config) (*policy.Policy, error) {
 	return p, nil
 }
 
-// policyVersion changes with the rules and the risk levels.
+// policyVersion returns a hash of the rules and the risk levels.
 func policyVersion(c config.Config) (string, error) {
 	raw, err := json.Marshal(struct {
 		Risks  []config.Risk

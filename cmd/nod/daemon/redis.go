@@ -13,13 +13,13 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// NewRedis connects to what the config names.
+// NewRedis returns a client for the configured Redis.
 func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 	o := &redis.UniversalOptions{Addrs: c.Addrs, MasterName: c.MasterName, Username: c.Username, Password: c.Password.Value(), SentinelPassword: c.SentinelPassword.Value()}
 	if c.URL.Set() {
 		u, err := redis.ParseURL(c.URL.Value())
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not a Redis URL").WithHint("it looks like redis://127.0.0.1:6379/0")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: invalid Redis URL").WithHint("use a URL such as redis://127.0.0.1:6379/0")
 		}
 		o.Addrs, o.DB, o.TLSConfig = []string{u.Addr}, u.DB, u.TLSConfig
 		if u.Username != "" {
@@ -30,8 +30,8 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 		}
 	}
 	if len(o.Addrs) == 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: is not set; nod keeps every decision in Redis").
-			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that forgets everything when it stops")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "redis.url: required; nod stores every decision in Redis").
+			WithHint("set redis.url or NOD_REDIS_URL, or use --dev for an embedded Redis that loses all data when it stops")
 	}
 	o.ContextTimeoutEnabled = true
 	return redis.NewUniversalClient(o), nil
@@ -46,15 +46,15 @@ func OpenRedis(c config.Redis, dev bool, talk io.Writer) (redis.UniversalClient,
 		}
 		return client, func() { client.Close() }, nil
 	}
-	fmt.Fprintln(talk, "nod: embedded Redis: every request and decision is FORGOTTEN when nod stops; not for production")
+	fmt.Fprintln(talk, "nod: embedded Redis: all requests and decisions are LOST when nod stops; not for production")
 	return EmbeddedRedis()
 }
 
-// EmbeddedRedis starts a Redis in this process. Its clock has to be moved by
-// hand for keys to expire.
+// EmbeddedRedis starts a Redis in this process. It advances the clock of that
+// Redis, so that keys expire.
 func EmbeddedRedis() (redis.UniversalClient, func(), error) {
 	m := miniredis.NewMiniRedis()
-	password := config.NewKey(32) // other users of this machine reach it too
+	password := config.NewKey(32) // other users of this machine can reach it
 	m.RequireAuth(password)
 	if err := m.Start(); err != nil {
 		return nil, nil, bridge.Wrap(bridge.CodeInternal, err, "embedded redis")
@@ -76,8 +76,8 @@ func EmbeddedRedis() (redis.UniversalClient, func(), error) {
 	return client, func() { close(done); client.Close(); m.Close() }, nil
 }
 
-// QuietRedis silences the client's own log: every error it prints is returned
-// as well, and reported where it matters.
+// QuietRedis silences the client's own log. The client also returns every error
+// that it logs, and nod reports the ones that matter.
 func QuietRedis() { redis.SetLogger(discard{}) }
 
 type discard struct{}

@@ -12,11 +12,11 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// reloadPatience is how long the platforms of a new generation have to connect
-// before those of the old one are let go.
+// reloadPatience is the time that the platforms of a new generation have to
+// connect before the old platforms are disconnected.
 const reloadPatience = 10 * time.Second
 
-// reloads replaces the generation whenever a config arrives, until ctx ends.
+// reloads applies each new config until ctx ends.
 func (d *Daemon) reloads(ctx context.Context) error {
 	for {
 		select {
@@ -29,15 +29,16 @@ func (d *Daemon) reloads(ctx context.Context) error {
 	}
 }
 
-// reload works like an upgrade with two daemons: the new generation takes
-// over the calls, and the old one receives until the new one does.
+// reload replaces the generation, like an upgrade with two daemons: the new
+// generation takes over the calls, and the old one receives events until the
+// new one does.
 func (d *Daemon) reload(ctx context.Context, c config.Config) {
 	if fixed := needRestart(d.config, c); len(fixed) > 0 {
-		d.log.Warn("these changes need a restart; the rest is applied", "keys", strings.Join(fixed, ", "))
+		d.log.Warn("some changes require a restart; applying the others", "keys", strings.Join(fixed, ", "))
 	}
 	g, err := d.build(ctx, c)
 	if err != nil {
-		d.log.Error("config not reloaded, the old one stays", "error", err)
+		d.log.Error("config not reloaded; the old config stays in effect", "error", err)
 		return
 	}
 	old := d.now.Load()
@@ -53,7 +54,7 @@ func (d *Daemon) reload(ctx context.Context, c config.Config) {
 	d.log.Info("config reloaded", "platforms", c.Platforms(), "routes", len(c.Routes), "agents", len(c.Agents), "people", len(c.People))
 }
 
-// Settled reports whether every platform receives, or waits for its turn.
+// Settled reports whether every platform is connected or on standby.
 func Settled(health map[string]bridge.Health) bool {
 	for _, h := range health {
 		if h.State != bridge.HealthUp && h.State != bridge.HealthStandby {
@@ -63,7 +64,7 @@ func Settled(health map[string]bridge.Health) bool {
 	return true
 }
 
-// needRestart are the keys that differ, and are read when the daemon starts.
+// needRestart returns the changed keys that take effect only after a restart.
 func needRestart(a, b config.Config) []string {
 	var out []string
 	for _, k := range []struct {
@@ -80,8 +81,8 @@ func needRestart(a, b config.Config) []string {
 	return out
 }
 
-// reloadOnSignal reads the config again at each SIGHUP, until ctx ends. One
-// that is wrong changes nothing.
+// reloadOnSignal reloads the config on each SIGHUP until ctx ends. An invalid
+// config changes nothing.
 func (d *Daemon) reloadOnSignal(ctx context.Context, load func() (config.Config, error)) {
 	if reloadSignal == nil {
 		return
@@ -97,7 +98,7 @@ func (d *Daemon) reloadOnSignal(ctx context.Context, load func() (config.Config,
 		}
 		c, err := load()
 		if err != nil {
-			d.log.Error("config not reloaded, the old one stays", "error", err)
+			d.log.Error("config not reloaded; the old config stays in effect", "error", err)
 			continue
 		}
 		select {

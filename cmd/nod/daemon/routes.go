@@ -38,7 +38,7 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 					known = true
 				}
 			}
-			if !known { // by token, or by an account that is linked
+			if !known { // by token or by a linked account
 				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: bridge.PlatformAPI, User: who})
 			}
 		}
@@ -60,7 +60,8 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 	return out, nil
 }
 
-// buildSteps are the steps of an escalation, repeated reminders one by one.
+// buildSteps returns the steps of an escalation. Each repetition of a reminder
+// is a step of its own.
 func buildSteps(r config.Route) []bridge.Step {
 	var out []bridge.Step
 	for _, s := range r.Escalation {
@@ -74,7 +75,7 @@ func buildSteps(r config.Route) []bridge.Step {
 		for range max(1, s.Times) {
 			out = append(out, step)
 			step.After *= 2
-			step.Ask, step.Route = nil, "" // once is enough
+			step.Ask, step.Route = nil, "" // escalate only once
 		}
 	}
 	return out

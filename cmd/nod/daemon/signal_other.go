@@ -4,8 +4,8 @@ package daemon
 
 import "os"
 
-// reloadSignal is none where there are no signals.
+// reloadSignal is nil, because the system has no such signal.
 var reloadSignal os.Signal
 
-// NoCoreDumps has nothing to do where there are none.
+// NoCoreDumps does nothing, because the system has no core dumps.
 func NoCoreDumps() {}

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// reloadSignal has the daemon read its config again.
+// reloadSignal is the signal that makes the daemon reload its config.
 var reloadSignal os.Signal = syscall.SIGHUP
 
-// NoCoreDumps keeps what is in memory out of files that a crash would leave.
+// NoCoreDumps disables core dumps, which would contain secrets from memory.
 func NoCoreDumps() {
-	// Best effort: where the limit cannot be lowered, the system's own stands.
+	// Best effort: if the limit cannot be lowered, the system's limit applies.
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }

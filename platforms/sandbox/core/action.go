@@ -7,11 +7,11 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Action is something a member does in a chat client.
+// Action is an action of a member in a chat client.
 type Action struct {
 	Service string `json:"service"` // name of the service
 	As      string `json:"as"`      // key of the member
-	// Do is what the member does, such as press, submit (a modal) or command.
+	// Do is the kind of action, such as press, submit (a modal) or command.
 	// Each emulator has its own list.
 	Do      string `json:"do"`
 	Channel string `json:"channel,omitempty"`

@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// TestNames checks that the core names no service.
+// TestNames checks that the core does not name any service.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -117,7 +117,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestFaults checks which rule applies, and what becomes of a request.
+// TestFaults checks which rule applies, and its effect on a request.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	hub := core.NewHub(true)
@@ -188,7 +188,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestEvents checks the faults of what people do.
+// TestEvents checks the faults of members' actions.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	hub, ctx := core.NewHub(true), t.Context()
@@ -213,7 +213,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestHub checks that waiting ends with a change, and what is posted to bots.
+// TestHub checks that waiting ends with a change, and the requests that are
+// posted to bots.
 func TestHub(t *testing.T) {
 	t.Parallel()
 	hub := core.NewHub(true)

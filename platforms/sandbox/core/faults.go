@@ -12,7 +12,7 @@ import (
 
 // Errors of the delivery of an event.
 var (
-	ErrNoReceiver = errors.New("nobody is connected to receive it")
+	ErrNoReceiver = errors.New("no bot is connected")
 	ErrNoAnswer   = errors.New("no answer within 3 seconds")
 )
 
@@ -116,9 +116,9 @@ func (b *Base) Misbehave(
 	case "drop":
 		hangUp()
 	case "drop_after":
-		return &deafWriter{ResponseWriter: w, header: http.Header{}}
+		return &partialWriter{ResponseWriter: w, header: http.Header{}}
 	case "half":
-		return &deafWriter{ResponseWriter: w, header: http.Header{}, half: true}
+		return &partialWriter{ResponseWriter: w, header: http.Header{}, half: true}
 	case "rate_limit":
 		limited(f.RetryAfter)
 		return nil
@@ -147,8 +147,8 @@ func (b *Base) Event(ctx context.Context, dropping ...string) (times int, err er
 	return 1, nil
 }
 
-// deafWriter drops the answer to a request, or half of it.
-type deafWriter struct {
+// partialWriter drops the answer to a request, or half of it.
+type partialWriter struct {
 	http.ResponseWriter
 	header http.Header
 	half   bool
@@ -156,9 +156,9 @@ type deafWriter struct {
 	body   []byte
 }
 
-func (d *deafWriter) Header() http.Header    { return d.header }
-func (d *deafWriter) WriteHeader(status int) { d.status = status }
-func (d *deafWriter) Write(b []byte) (int, error) {
+func (d *partialWriter) Header() http.Header    { return d.header }
+func (d *partialWriter) WriteHeader(status int) { d.status = status }
+func (d *partialWriter) Write(b []byte) (int, error) {
 	if d.half {
 		d.body = append(d.body, b...)
 	}
@@ -167,7 +167,7 @@ func (d *deafWriter) Write(b []byte) (int, error) {
 
 // Lose closes the connection if a fault drops the answer.
 func Lose(w http.ResponseWriter) {
-	d, ok := w.(*deafWriter)
+	d, ok := w.(*partialWriter)
 	if !ok {
 		return
 	}

@@ -13,8 +13,8 @@ type bucket struct {
 	at     time.Time
 }
 
-// Take uses one of burst tokens that come back at rate per second. It returns
-// how long to wait if there is none.
+// Take uses one of burst tokens that come back at rate per second. If none is
+// left, it returns how long to wait.
 func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	if l.off {
 		return 0

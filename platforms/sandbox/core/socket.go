@@ -19,7 +19,7 @@ func (b *Base) RefuseSocket(w http.ResponseWriter) bool {
 // AcceptSocket opens a WebSocket connection of a bot. If that fails, it answers
 // the request with an error and returns nil.
 func AcceptSocket(w http.ResponseWriter, r *http.Request) *websocket.Conn {
-	// SDKs send no origin of ours.
+	// SDKs send no Origin header of this server.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return nil

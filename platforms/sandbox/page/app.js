@@ -1,4 +1,5 @@
-// The page: three services side by side, redrawn from the sandbox's state.
+// The page shows three services side by side and redraws them from the state of
+// the sandbox.
 import { h } from "./dom.js";
 import * as slack from "./slack.js";
 import * as discord from "./discord.js";
@@ -84,8 +85,8 @@ function drawPart(key, content, at, build) {
   return true;
 }
 
-// drawMessages replaces only the messages that have changed, so that a select
-// which somebody has open, or a text they are typing, stays as it is.
+// drawMessages replaces only the messages that have changed, so that an open
+// select or a text that is being typed is kept.
 function drawMessages(key, content, at, timeline) {
   const now = JSON.stringify(content);
   if (drawn[key] === now) return false;

@@ -92,8 +92,7 @@ function component(c, m, channel, me) {
   }, h("option", { value: "" }, c.placeholder || "Choose…"), c.options.map((o) => h("option", { value: o.value, selected: chosen.includes(o.value) }, o.label + (o.description ? " – " + o.description : ""))));
 }
 
-// layout shows a component of a message: one that holds others, or text, or a
-// file.
+// layout shows a component of a message: a container, a text or a file.
 function layout(c, m, channel, me) {
   const inner = () => (c.components || []).map((x) => layout(x, m, channel, me));
   switch (c.type) {
@@ -113,8 +112,8 @@ function layout(c, m, channel, me) {
   return component(c, m, channel, me);
 }
 
-// picture shows only what was uploaded here; the page loads nothing from
-// elsewhere.
+// picture shows only uploads to the sandbox; the page loads nothing from other
+// servers.
 function picture(media, description) {
   if (!media.attachment_id) return link(media.url, description || media.url);
   return h("img", { src: media.url, alt: description || "" });
@@ -204,7 +203,7 @@ export const modalFor = (state, me) => state.discord.modals.find((v) => v.user =
 export const mine = (me) => me.discord;
 export const target = () => undefined;
 
-// showsEmbeds is a member's own setting.
+// showsEmbeds is a setting of the member.
 const showsEmbeds = (state, me) => !(state.discord.no_embeds || []).includes(me.discord);
 
 export function composer(state, channel, me, redraw) {

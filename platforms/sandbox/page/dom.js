@@ -15,7 +15,7 @@ export function h(tag, props = {}, ...children) {
   return e;
 }
 
-// initials is an avatar's text.
+// initials returns the text of an avatar.
 export function initials(name) {
   return name.split(/\s+/).map((w) => w[0]).join("").slice(0, 2).toUpperCase();
 }
@@ -34,8 +34,7 @@ export function link(url, text) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text);
 }
 
-// inputs keeps what was put in and not sent yet, over redraws: by service,
-// message and field.
+// inputs keeps unsent input across redraws, by service, message and field.
 const kept = new Map();
 
 export function keep(key, value) {
@@ -46,14 +45,15 @@ export function keptValue(key) {
   return kept.get(key);
 }
 
-// toast says something for a while.
+// toast shows a text for a few seconds.
 export function toast(text, kind = "") {
   const t = h("div", { class: "toast " + kind }, text);
   document.getElementById("toasts").append(t);
   setTimeout(() => t.remove(), 6000);
 }
 
-// act does something as the chosen member and says what the client would say.
+// act performs an action as the chosen member and shows the messages of the
+// client.
 export async function act(action) {
   const resp = await fetch("/control/act", {
     method: "POST",
@@ -61,7 +61,7 @@ export async function act(action) {
     body: JSON.stringify(action),
   }).catch(() => null);
   if (!resp) {
-    toast("The sandbox is not reachable.", "warning");
+    toast("The sandbox is unreachable.", "warning");
     return {};
   }
   const r = await resp.json();
@@ -71,15 +71,15 @@ export async function act(action) {
   return r;
 }
 
-// commands is the input of a service on which members only command the app,
-// such as /nod mute.
+// commands is the input of a service on which members can only send commands to
+// the app, such as /nod mute.
 export function commands(service, channel, me, redraw) {
   const key = service + "/command/" + channel.id;
   const send = async () => {
     const text = (keptValue(key) || "").trim();
     if (!text) return;
     if (!text.startsWith("/")) {
-      toast("Only commands, such as /nod mute, are understood here.", "warning");
+      toast("Only commands work here, such as /nod mute.", "warning");
       return;
     }
     keep(key, "");

@@ -1,6 +1,6 @@
 import { act, avatar, clock, commands, h, keep, keptValue, link } from "./dom.js";
 
-// text shows mrkdwn as far as bots need it here: entities and dates.
+// text renders the parts of mrkdwn that bots use: entities and dates.
 function text(t) {
   const s = t.text.replace(/<!date\^(\d+)\^[^|]*\|([^>]*)>/g, (_, at) => clock(Number(at)));
   if (t.type === "plain_text") return s;
@@ -33,12 +33,12 @@ function rich(block) {
   });
 }
 
-// options lists a select's options, also those in groups.
+// options lists the options of a select, including those in groups.
 function options(e) {
   return e.options || (e.option_groups || []).flatMap((g) => g.options);
 }
 
-// element draws a stateful element; changes are kept under key until they are
+// element draws a stateful element. Changes are kept under key until they are
 // sent.
 function element(e, key, blockID) {
   const field = key + "/" + blockID;
@@ -81,7 +81,7 @@ function element(e, key, blockID) {
   return h("span", {}, e.type);
 }
 
-// values collects what was put in under key, by block.
+// values collects the inputs under key, by block.
 function values(blocks, key) {
   const out = {};
   for (const b of blocks) {
@@ -144,7 +144,7 @@ export function modal(view, me) {
       }, v.submit.text)));
 }
 
-// timeline lists the messages that are shown, each with what it is drawn from.
+// timeline lists the shown messages, each with its data.
 export function timeline(state, channel, me) {
   const notes = (channel.private || []).filter((p) => p.user === me.slack).map((p) => [p.message, true]);
   return [...channel.messages.map((m) => [m, false]), ...notes]

@@ -1,7 +1,7 @@
 import { act, clock, h, initials, keep, keptValue, link } from "./dom.js";
 
-// spans shows a text with its entities; offsets count UTF-16 units, as
-// JavaScript's strings do.
+// spans shows a text with its entities. Offsets count UTF-16 units, as strings
+// in JavaScript do.
 function spans(text, entities = []) {
   const cuts = new Set([0, text.length]);
   for (const e of entities) { cuts.add(e.offset); cuts.add(e.offset + e.length); }
@@ -51,11 +51,11 @@ const asked = (m, me) => m.reply_markup && m.reply_markup.force_reply && (m.enti
 
 const picked = (channel) => channel.messages.find((m) => m.message_id === keptValue("telegram/to/" + channel.id));
 
-// target is the message that is replied to: one that was picked, else a prompt
-// for this person.
+// target returns the message to reply to: the chosen one, or the newest prompt
+// for this member.
 export const target = (channel, me) => picked(channel) || channel.messages.findLast((m) => asked(m, me));
 
-// composer writes a message, or a reply where one is asked for.
+// composer is the input for a message, or for a reply to a prompt.
 export function composer(state, channel, me, redraw) {
   const chosen = picked(channel);
   const to = target(channel, me);

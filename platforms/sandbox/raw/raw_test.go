@@ -58,7 +58,7 @@ func TestCopy(t *testing.T) {
 	raw.Clone(make(chan int))
 }
 
-// TestTexts checks that texts are found in what each service calls them.
+// TestTexts checks that texts are found under the field names of each service.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	o := decoded(t, `{"text":"a","blocks":[{"text":{"text":"b"},"elements":[{"text":"c"}]}],

@@ -79,7 +79,7 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	}, nil
 }
 
-// enter fills inputs of a message. The app learns of it with the next click.
+// enter fills inputs of a message. The next click of the member submits them.
 func (cl client) enter(m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	defer cl.Unlock()
@@ -96,8 +96,9 @@ func (cl client) enter(m core.Account, a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
-// inputs returns what a member has entered in a message: with this action, or
-// before it in blocks that still have the same ID.
+// inputs returns the values that a member entered in a message, with this
+// action or earlier. An earlier value counts if its block still has the same
+// ID.
 func (cl client) inputs(m core.Account, a core.Action, blocks []raw.Object) map[string][]string {
 	all := map[string][]string{}
 	for _, b := range blocks {

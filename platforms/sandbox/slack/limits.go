@@ -39,8 +39,8 @@ const (
 	// reference/methods/chat.postMessage and reference/methods/chat.update
 	maxPostText   = 40_000
 	maxUpdateText = 4000
-	// maxBlocksSize is the limit of all blocks of a message together. Slack does
-	// not publish it. Developers of bots measured it.
+	// maxBlocksSize is the limit of all blocks of a message together. Slack
+	// does not publish it. Developers of bots measured it.
 	maxBlocksSize = 13_200
 
 	maxHistory = 100 // reference/methods/conversations.history: the default

@@ -63,8 +63,8 @@ func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"channel": c.ID, "ts": m["ts"], "message": raw.Copy(m)}
 }
 
-// reply puts a message into the thread that a call names. A root that was
-// deleted has no thread: Slack then posts the message to the channel.
+// reply puts a message into the thread of a call. A deleted message without
+// replies has no thread, and Slack posts the reply to the channel.
 func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 	parent := raw.Str(a, "thread_ts")
 	switch {

@@ -18,8 +18,8 @@ type responseURL struct {
 	expires           time.Time
 }
 
-// newURL returns a new response URL. Its host is that of the newest API call, as
-// the emulator does not know where it runs.
+// newURL returns a new response URL. The emulator does not know its own
+// address, so the URL has the host of the newest API call.
 func (w *workspace) newURL(user, channel, ts string) string {
 	key := uuid.NewString()
 	w.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: time.Now().Add(responseTTL)}

@@ -7,7 +7,9 @@
 // every chat service belongs to the core. The package does not know any bot or
 // any other emulator.
 //
-// The fault missing_scope takes the scope that Method names from the bot.
+// The fault missing_scope takes the scope that Method names from the bot,
+// not_member takes the account that Method names out of the channels, and
+// thread_locked locks the threads of the channel that Method names.
 package slack
 
 import (

@@ -23,13 +23,13 @@ type workspace struct {
 	homes      map[string]raw.Object  // Home tabs by user
 	urls       map[string]responseURL // by the last part of their path
 	host       string                 // of the newest API call
-	entered    map[input][]string     // values in inputs of messages that were not sent yet
+	entered    map[input][]string     // values of inputs that members have not submitted yet
 	deleted    map[string]bool        // by channel and timestamp
 	lastTS     int64
 }
 
-// input is an input of a message, as one member sees it. Clients keep what a
-// member entered for as long as the block keeps its ID.
+// input identifies an input of a message for one member. Clients keep the
+// entered value while the ID of the block stays the same.
 type input struct{ user, channel, ts, block string }
 
 func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
@@ -66,8 +66,8 @@ func (w *workspace) channel(id string) *core.Chat {
 	return nil
 }
 
-// remove deletes a message. The root of a thread with replies leaves a
-// tombstone, and its thread goes on.
+// remove deletes a message. If it has replies, a tombstone remains, and its
+// thread still accepts replies.
 func (w *workspace) remove(c *core.Chat, ts string) {
 	replies := slices.ContainsFunc(c.Messages, func(m raw.Object) bool { return raw.Str(m, "thread_ts") == ts })
 	if replies {

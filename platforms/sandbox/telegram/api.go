@@ -44,6 +44,7 @@ func newBotAPI(b *bot, u *updates, q *queries) botAPI {
 		"editmessagetext": messages.editText, "editmessagereplymarkup": messages.editReplyMarkup,
 		"answercallbackquery": q.answer, "getme": chats.getMe, "setmycommands": chats.setCommands,
 		"getchat": chats.getChat, "getchatmember": chats.getMember,
+		"sendchataction": chats.sendAction,
 	}}
 }
 

@@ -20,15 +20,17 @@ type bot struct {
 // chat is a group or a private chat. A private chat has the ID of its user.
 type chat struct {
 	core.Chat
-	Kind string // supergroup or private
+	Kind string // supergroup, group or private
 	last int    // ID of the newest message
 	// topics are the IDs of a forum's topics. A chat without topics is not a
 	// forum.
 	topics []int
+	moved  int64 // ID of the supergroup that a basic group became; zero if it did not
 }
 
 const (
 	supergroup = "supergroup"
+	group      = "group"
 	private    = "private"
 )
 
@@ -37,6 +39,7 @@ func newBot(b *core.Base) *bot {
 	out.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
 	forum := out.add(strconv.FormatInt(Forum, 10), "Projects", supergroup)
 	forum.last, forum.topics = 10, []int{Topic}
+	out.add(strconv.FormatInt(Small, 10), "Small team", group)
 	for _, m := range b.Members {
 		out.add(m.ID, m.Name, private).User = m.ID
 	}
@@ -63,6 +66,17 @@ func (b *bot) chat(a arguments) (*chat, *failure) {
 	return nil, badRequest("chat not found")
 }
 
+// closed returns the error for what a bot writes in a basic group that became a
+// supergroup.
+func (c *chat) closed() *failure {
+	if c.moved == 0 {
+		return nil
+	}
+	bad := badRequest("group chat was upgraded to a supergroup chat")
+	bad.parameters = raw.Object{"migrate_to_chat_id": c.moved}
+	return bad
+}
+
 func (c *chat) json() raw.Object {
 	if c.Kind == private {
 		return raw.Object{"id": number(c.ID), "type": private, "first_name": c.Name}
@@ -84,7 +98,7 @@ func (c *chat) place(m raw.Object, topic int) *failure {
 		return badRequest("message thread not found")
 	case topic != 0:
 		m["message_thread_id"], m["is_topic_message"] = topic, true
-	case original == nil || c.Kind == private:
+	case original == nil || c.Kind != supergroup:
 	case original["is_topic_message"] == true:
 		m["message_thread_id"], m["is_topic_message"] = raw.Int(original["message_thread_id"]), true
 	default:

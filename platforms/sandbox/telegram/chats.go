@@ -26,6 +26,17 @@ func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	return c.json(), nil
 }
 
+func (api chatsAPI) sendAction(a arguments) (any, *failure) {
+	c, bad := api.chat(a)
+	if bad != nil {
+		return nil, bad
+	}
+	if a.text("action") != "typing" {
+		return nil, badRequest("wrong parameter action in request")
+	}
+	return true, c.closed()
+}
+
 func (api chatsAPI) getMember(a arguments) (any, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {

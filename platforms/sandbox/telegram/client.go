@@ -110,3 +110,24 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	}
 	return core.Reaction{OK: true}, nil
 }
+
+// upgrade turns a basic group into a supergroup. Old messages stay in the basic
+// group, which takes no new ones.
+func (cl client) upgrade(m core.Account, a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	defer cl.Unlock()
+	c := cl.chats[chatID(a)]
+	if c == nil || c.Kind != group || c.moved != 0 {
+		return core.Reaction{}, cl.Errorf("%s is not a basic group", a.Channel)
+	}
+	c.moved = Grown
+	grown := cl.add(strconv.FormatInt(Grown, 10), c.Name, supergroup)
+	out, in := c.blank(userJSON(m)), grown.blank(userJSON(m))
+	out["migrate_to_chat_id"], in["migrate_from_chat_id"] = Grown, number(c.ID)
+	for chat, msg := range map[*chat]raw.Object{c: out, grown: in} {
+		chat.Add(msg)
+		cl.updates.push(raw.Object{"message": raw.Copy(msg)}, messageTTL)
+	}
+	cl.Touch()
+	return core.Reaction{OK: true}, nil
+}

@@ -50,6 +50,9 @@ func (api messagesAPI) post(a arguments, textKey string, limit int) (raw.Object,
 	if bad != nil {
 		return nil, bad
 	}
+	if bad := c.closed(); bad != nil {
+		return nil, bad
+	}
 	m := raw.Object{}
 	if bad := compose(m, a, textKey, limit); bad != nil {
 		return nil, bad
@@ -87,6 +90,9 @@ func (api messagesAPI) editable(a arguments) (*chat, int, *failure) {
 	}
 	m := c.Messages[n]
 	markup := raw.Sub(m, "reply_markup")
+	if bad := c.closed(); bad != nil {
+		return nil, 0, bad
+	}
 	if !fromBot(m) || markup != nil && markup["inline_keyboard"] == nil {
 		return nil, 0, badRequest("message can't be edited")
 	}

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -362,4 +363,35 @@ func TestCalls(t *testing.T) {
 	d.fault(core.Fault{Kind: "revoke"})
 	_, err = d.bot.GetMe()
 	d.refused(401, "Unauthorized", err)
+}
+
+// TestUpgrade checks what a bot notices when a basic group becomes a supergroup.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	old := d.send(tgbotapi.NewMessage(telegram.Small, "x"))
+	up := core.Action{As: "ana", Do: "upgrade", Channel: strconv.FormatInt(telegram.Small, 10)}
+	d.act(up)
+	if _, err := d.e.Act(t.Context(), up); err == nil {
+		t.Error("it was upgraded twice")
+	}
+	got, err := d.bot.GetUpdates(tgbotapi.UpdateConfig{})
+	to, from := int64(0), int64(0)
+	for _, u := range got {
+		to, from = to+u.Message.MigrateToChatID, from+u.Message.MigrateFromChatID
+	}
+	if err != nil || to != telegram.Grown || from != telegram.Small {
+		t.Errorf("the bot got %+v, %v", got, err)
+	}
+	for _, c := range []tgbotapi.Chattable{
+		tgbotapi.NewMessage(telegram.Small, "y"), tgbotapi.NewEditMessageText(telegram.Small, old.MessageID, "y"),
+		tgbotapi.NewChatAction(telegram.Small, "typing"),
+	} {
+		var answer *tgbotapi.Error
+		if err := d.fails(c); !errors.As(err, &answer) || answer.MigrateToChatID != telegram.Grown {
+			t.Errorf("%T: %v", c, err)
+		}
+	}
+	d.send(tgbotapi.NewMessage(telegram.Grown, "y"))
+	d.refused(400, "wrong parameter", d.fails(tgbotapi.NewChatAction(telegram.Grown, "dance")))
 }

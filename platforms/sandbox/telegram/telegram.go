@@ -27,13 +27,16 @@ const (
 	// Forum is a group with topics: General, which has no ID, and Topic.
 	Forum = int64(-1001000000002)
 	Topic = 2
+	// Small is a basic group, which a member can turn into the supergroup Grown.
+	Small = int64(-4001)
+	Grown = int64(-1001000000003)
 	BotID = int64(7000)
 	// Username is the name of the bot in mentions and commands.
 	Username = "nod_sandbox_bot"
 )
 
-// Emulator is one Telegram bot with a group, a forum, and a private chat with
-// every member. It is safe for concurrent use.
+// Emulator is one Telegram bot with groups and a private chat with every
+// member. It is safe for concurrent use.
 type Emulator struct {
 	*bot
 	updates *updates
@@ -55,8 +58,8 @@ func New(h *core.Hub, members []core.Account) *Emulator {
 // ServeHTTP implements http.Handler.
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// Act implements core.Service. Members click buttons, reply to messages, and
-// send messages and commands.
+// Act implements core.Service. Members click buttons, reply to messages, send
+// messages and commands, and turn a basic group into a supergroup.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -68,6 +71,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	switch a.Do {
 	case "press":
 		return e.client.press(ctx, m, a)
+	case "upgrade":
+		return e.client.upgrade(m, a)
 	case "reply", "send":
 		return e.client.write(m, a)
 	}

@@ -20,11 +20,12 @@ var forum = strconv.FormatInt(sandbox.TelegramForum, 10)
 
 // world is a running bot in a sandbox, with a sink that records.
 type world struct {
-	t    *testing.T
-	s    *sandbox.Sandbox
-	p    *telegram.Platform
-	sink *platformtest.Recorder
-	keys bridge.Keyring
+	t     *testing.T
+	s     *sandbox.Sandbox
+	p     *telegram.Platform
+	sink  *platformtest.Recorder
+	keys  bridge.Keyring
+	notes *platformtest.Memory
 }
 
 func newWorld(t *testing.T) world {
@@ -35,7 +36,8 @@ func newWorld(t *testing.T) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, s, serve(t, s), sink, keys}
+	notes := &platformtest.Memory{}
+	w := world{t, s, serveWith(t, s, notes), sink, keys, notes}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.p.Run(ctx, sink) }()
@@ -179,5 +181,116 @@ func (w world) inTopic(m map[string]any, topic string) {
 	}
 	if got != topic {
 		w.t.Errorf("the message is in the topic %q, want %q: %v", got, topic, m)
+	}
+}
+
+// TestHarmlessTexts checks that what nod writes around a card mentions no one
+// whom the texts of agents and people name, and previews no page.
+func TestHarmlessTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const bad = "ask @bo_tg about https://x.example \u202eand this"
+	v := w.question("Why?")
+	v.Record.Interaction.Questions[0].Text = bad
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	prompt := w.asks("ana", at, v)
+	refusal := bridge.Verdict{Kind: bridge.VerdictInvalid, Note: bad}
+	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return refusal, nil })
+	id := strconv.Itoa(int(prompt["message_id"].(float64)))
+	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: id, Text: "because"}
+	w.eventually("the reply is refused", func() bool {
+		if _, err := w.s.Act(t.Context(), reply); err != nil {
+			t.Fatal(err)
+		}
+		return bridge.Pause(t.Context(), 20*time.Millisecond) && strings.Contains(w.last(group), "again")
+	})
+	if err := w.p.Remind(t.Context(), bridge.Destination{}, ref, bridge.Reminder{Users: []string{"7002"}, Text: bad}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.s.State().Telegram.Chats {
+		for _, m := range c.Messages {
+			from, _ := m["from"].(map[string]any)
+			text := sandbox.Texts(m)
+			if from["is_bot"] == true && (m["preview"] != nil || m["detected_mentions"] != nil || strings.Contains(text, "\u202e")) {
+				t.Errorf("mentions %v, previews %v: %q", m["detected_mentions"], m["preview"], text)
+			}
+		}
+	}
+}
+
+// last returns the text of the newest message in a chat.
+func (w world) last(chat string) string {
+	for _, c := range w.s.State().Telegram.Chats {
+		if c.ID == chat && len(c.Messages) > 0 {
+			return sandbox.Texts(c.Messages[len(c.Messages)-1])
+		}
+	}
+	return ""
+}
+
+// TestPromptsEnd checks that a person has one prompt for a card, and that a card
+// that is closed or asks something else removes its prompts.
+func TestPromptsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("first")
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	old := w.asks("ana", at, v)
+	w.asks("bo", at, v)
+	w.eventually("ana's second prompt replaces her first", func() bool {
+		if r, err := w.s.Person("ana").Press(t.Context(), at, "Answer"); err != nil || !r.OK || r.Alert {
+			t.Fatal(r, err)
+		}
+		return len(w.prompts(group)) == 2
+	})
+	for _, m := range w.prompts(group) {
+		if m["message_id"] == old["message_id"] {
+			t.Error("the first prompt is still there")
+		}
+	}
+	update := func(v bridge.View) {
+		t.Helper()
+		if err := w.p.Update(t.Context(), ref, v, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.ReadOnly = true
+	update(v)
+	if n := len(w.prompts(group)); n != 2 {
+		t.Errorf("%d prompts are left for a pending card", n)
+	}
+	next := w.question("second")
+	update(next)
+	if n := len(w.prompts(group)); n != 0 {
+		t.Errorf("%d prompts are left for the round before", n)
+	}
+	w.asks("ana", at, next)
+	next.Record.State = bridge.StateExpired
+	next.Record.Response = &bridge.Response{State: bridge.StateExpired, At: time.Now()}
+	update(next)
+	if n := len(w.prompts(group)); n != 0 {
+		t.Errorf("%d prompts are left for a closed card", n)
+	}
+}
+
+// TestPromptNotSent checks that a person is told if no prompt could be posted.
+func TestPromptNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("first")
+	_, at := w.post(bridge.Destination{Channel: group}, v)
+	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{
+		Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm,
+	}}, nil)
+	for words, f := range map[string]sandbox.Fault{
+		"in 7 seconds":  {Kind: "rate_limit", RetryAfter: 7},
+		"could not ask": {Kind: "error"},
+	} {
+		f.Service, f.Method, f.Count = "telegram", "sendMessage", 1
+		w.s.AddFault(f)
+		r, err := w.s.Person("ana").Press(t.Context(), at, "Answer")
+		if err != nil || !r.Alert || !strings.Contains(r.Toast, words) || !strings.Contains(r.Toast, "Nothing was recorded") {
+			t.Errorf("%s: %+v, %v", words, r, err)
+		}
 	}
 }

@@ -1,0 +1,69 @@
+package telegrammsg
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Toast returns the text of the answer to a click, which Telegram shows at the
+// top of the screen.
+func Toast(s string) string { return render.Cut(render.Clean(s), maxNote, render.Runes) }
+
+// Reply returns a short message without formatting.
+func Reply(s string) Message {
+	w := &writer{}
+	w.add(render.Cut(unlinked(render.Clean(s)), maxText, render.Runes))
+	return w.message()
+}
+
+// Prompt is a message that asks one person to reply to it.
+type Prompt struct {
+	Message
+	Placeholder string // of the person's input
+}
+
+// NewPrompt returns the prompt for a form. Its mention of the user makes the
+// input open for them alone.
+func NewPrompt(f bridge.Form, user int64, name string) Prompt {
+	ask, placeholder := wanted(f)
+	w := &writer{}
+	w.mention(cmp.Or(render.Line(name), "You"), user)
+	w.add(", " + ask + ".")
+	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
+}
+
+// wanted returns what to do to answer a form, and an example of an answer.
+func wanted(f bridge.Form) (ask, placeholder string) {
+	switch f.Control.Option {
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		t := render.Typed(f)
+		return t.Ask, cmp.Or(t.Placeholder, t.Label)
+	case bridge.OptionForm:
+		q := f.View.Record.Interaction.Fields()[f.Control.Question]
+		ask = "reply to this message with your answer"
+		if q.Text != "" {
+			ask += ": " + render.Cut(render.Line(q.Text), maxAsked, render.Runes)
+		}
+		if q.Example() != "" {
+			ask += " (" + q.Example() + ")"
+		}
+		return ask, cmp.Or(q.Placeholder, q.Example(), render.TitleAnswer)
+	}
+	return "reply to this message with your answer", render.TitleAnswer
+}
+
+// Reminder returns a message that mentions the users with these IDs.
+func Reminder(r bridge.Reminder) Message {
+	w := &writer{}
+	for _, u := range r.Users {
+		if id, err := strconv.ParseInt(u, 10, 64); err == nil {
+			w.mention("👤", id)
+			w.add(" ")
+		}
+	}
+	w.add(render.Cut(render.Clean(r.Text), maxText/2, render.Runes))
+	return w.message()
+}
