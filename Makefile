@@ -20,7 +20,7 @@ check: ## format, vet, staticcheck, tidy, wording, layers, documents
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
-	$(GO) run ./deploy/ci/prose -max 1110 .
+	$(GO) run ./deploy/ci/prose -max 161 .
 	$(GO) test -run 'TestLayers|TestNotLinked|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
 
 lint: ## the longer list of .golangci.yml

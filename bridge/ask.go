@@ -32,14 +32,14 @@ type Ask struct {
 	Route     string    `json:"route,omitempty"`   // empty means the route named default
 	Timeout   Duration  `json:"timeout,omitempty"` // zero means DefaultTimeout
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
-	// Hold is how long a deferred question stays open. Zero means
+	// Hold is the time that a deferred question stays open. Zero means
 	// DefaultHold.
 	Hold Duration `json:"hold,omitempty"`
 
 	// Grace delays the cards, so that the person at the keyboard can answer
 	// there first. A request that ends within this time gets no card.
 	Grace Duration `json:"grace,omitempty"`
-	// Batch is how long to wait for more approvals of the session on the
+	// Batch is the time to wait for more approvals of the session on the
 	// same route, which are then shown in one message. Each keeps its own
 	// answer. Zero means that the request gets its own message.
 	Batch Duration `json:"batch,omitempty"`
@@ -116,7 +116,7 @@ type Approval struct {
 	AgentRemembers bool `json:"agent_remembers,omitempty"`
 }
 
-// Scope is how long and how widely an approval applies.
+// Scope is the duration and extent of an approval.
 type Scope string
 
 // The scopes.
@@ -126,7 +126,7 @@ const (
 	ScopeAlways  Scope = "always"
 )
 
-// OnTimeout is what happens if no one answers an interaction in time.
+// OnTimeout is the rule for an interaction that no one answers in time.
 type OnTimeout string
 
 // The timeout rules. Silence counts as a denial only if the agent asks for
@@ -144,7 +144,7 @@ const (
 	OnTimeoutPending OnTimeout = "pending"
 )
 
-// Presentation is where the card appears among the messages of the session.
+// Presentation is the position of the card among the messages of the session.
 type Presentation string
 
 // The presentations. Empty is PresentTool.

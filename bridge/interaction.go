@@ -2,7 +2,7 @@ package bridge
 
 import "time"
 
-// Kind is what a request asks of people.
+// Kind is the kind of response that a request asks for.
 type Kind string
 
 // The kinds.
@@ -39,7 +39,7 @@ func (s State) Final() bool { return s != StatePending && s != "" }
 // Its JSON form is one flat object; see MarshalJSON.
 type Interaction struct {
 	ID ID `json:"id"`
-	// Ask is what the agent sent, after redaction. Timeout and OneAtATime
+	// Ask is the agent's request after redaction. Timeout and OneAtATime
 	// are zero, because they matter only while the interaction is opened.
 	// Route is the first route that the interaction was sent to; see
 	// OwnRoute.

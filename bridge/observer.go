@@ -35,7 +35,7 @@ type Stats struct {
 	// Overdue is the time since the earliest deadline that has passed.
 	Overdue time.Duration
 	Jobs    int64 // queued posts, updates, reminders and webhooks
-	// Lag is how long the oldest due job has been waiting.
+	// Lag is the time that the oldest due job has been waiting.
 	Lag  time.Duration
 	Dead int64 // dead letters; the newest 1000 of a partition are kept
 	// Waiting is the number of blocked callers of this daemon.

@@ -38,16 +38,16 @@ type Record struct {
 	Shown   map[int]string  `json:"-"`
 	// Held proves how long a daemon was asked to keep the interaction open.
 	Held string `json:"-"`
-	// Delivered is when the agent received the response. It is zero before
-	// that.
+	// Delivered is the time when the agent received the response. It is
+	// zero before that.
 	Delivered time.Time `json:"delivered,omitzero"`
 	// Unawaited means that no caller was waiting when the response came.
 	Unawaited bool `json:"unawaited,omitempty"`
-	// Queued is when the interaction was deferred. It stays pending. Queued
-	// is zero if it was not deferred.
+	// Queued is the time when the interaction was deferred. It stays
+	// pending. Queued is zero if it was not deferred.
 	Queued time.Time `json:"queued,omitzero"`
-	// Escalated is when the request escalated at its deadline. It is zero
-	// before that.
+	// Escalated is the time when the request escalated at its deadline. It
+	// is zero before that.
 	Escalated time.Time `json:"escalated,omitzero"`
 	// Step is the index of the next step, Amended the number of amendments,
 	// and Reminders the reminders that were or will be sent.

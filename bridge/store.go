@@ -250,7 +250,8 @@ type Mailbox interface {
 	Acknowledge(ctx context.Context, agent, session, through string) ([]ID, error)
 }
 
-// PresenceTTL is how long a front end counts as connected after its last Join.
+// PresenceTTL is the time that a front end counts as connected after its last
+// Join.
 const PresenceTTL = 30 * time.Second
 
 // Presence tracks the front ends of sessions.

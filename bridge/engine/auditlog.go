@@ -9,11 +9,12 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// auditPage is how many entries are read at once.
+// auditPage is the number of entries per read.
 const auditPage = 500
 
-// Export writes the audit log as JSON lines, partition by partition, its
-// seals after its entries. What is written meanwhile may be left out.
+// Export writes the audit log as JSON lines, one partition after another, with
+// the seals of a partition after its entries. Entries added during the export
+// may be left out.
 func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	logs, err := au.store.Audits(ctx)
 	if err != nil {
@@ -22,7 +23,8 @@ func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for p := range logs {
-		// The seals come first, so that none vouches for more than is written.
+		// Reading the seals first ensures that none covers more entries
+		// than are written.
 		seals, err := au.store.Seals(ctx, p)
 		if err != nil {
 			return err
@@ -47,7 +49,7 @@ func (au *Audit) Export(ctx context.Context, w io.Writer) error {
 			seal, err := au.PublicKeys().VerifySeal(s)
 			line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Partition: p, Type: "seal", N: seal.N, Timestamp: seal.At.UnixMilli(), Link: seal.Link}, Seal: s}
 			if err != nil {
-				line.N, line.Timestamp = 0, 0 // by a key that is gone; whoever has it can still check
+				line.N, line.Timestamp = 0, 0 // sealed by a key that no longer exists here, which a verifier may have
 			}
 			if err := enc.Encode(line); err != nil {
 				return err

@@ -8,12 +8,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// pendingOf reports whether something of it is pending.
+// pendingOf reports whether any record of a batch is pending.
 func pendingOf(batch []bridge.Record) bool {
 	return slices.ContainsFunc(batch, func(r bridge.Record) bool { return !r.State.Final() })
 }
 
-// revisions tells states of a batch apart.
+// revisions returns a text that changes with every change of a batch.
 func revisions(batch []bridge.Record) string {
 	s := ""
 	for _, r := range batch {
@@ -22,8 +22,8 @@ func revisions(batch []bridge.Record) string {
 	return s
 }
 
-// decideAll decides everything that is pending in a batch and offers the
-// decision; each one keeps its own outcome.
+// decideAll applies a decision to the pending requests of a batch that offer
+// it. Each request keeps its own outcome.
 func (cl *clicks) decideAll(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	if a.control.Option >= len(bridge.BatchDecisions) {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
@@ -33,7 +33,7 @@ func (cl *clicks) decideAll(ctx context.Context, a admitted) (bridge.Verdict, er
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	// Only what the clicked message showed is decided.
+	// Only the requests on the clicked message are decided.
 	n := tally{after: pendingAfter(batch, a.control.Question)}
 	batch = batch[:min(a.control.Question, len(batch))]
 	if d.Approves() && (len(batch) == 0 || bridge.Terms(batch) != a.control.Terms) {
@@ -56,13 +56,14 @@ func (cl *clicks) decideAll(ctx context.Context, a admitted) (bridge.Verdict, er
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: n.note(), View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// tally counts what became of the requests of a batch.
+// tally counts the results for the requests of a batch.
 type tally struct {
 	done, lost, unseen, after int
-	refused                   string // why one was, after a space
+	refused                   string // why one was refused, after a space
 }
 
-// decideOne decides one of a batch, if it is pending and offers the decision.
+// decideOne decides one request of a batch, if it is pending and offers the
+// decision.
 func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, d bridge.Decision, n *tally) error {
 	i := rec.Interaction
 	if d.Approves() && !seen(rec, a.control.Destination) {
@@ -77,7 +78,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	}
 	r, problem, err := decide(i, d, bridge.Given{})
 	if err != nil || problem != "" {
-		return nil //nolint:nilerr // this one does not offer it
+		return nil //nolint:nilerr // the request does not offer the decision
 	}
 	r.Message = a.pressed()
 	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
@@ -94,17 +95,17 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	return nil
 }
 
-// note tells what was decided.
+// note returns the reply with the results.
 func (n tally) note() string {
 	note := "Recorded: " + strconv.Itoa(n.done) + " decided."
 	if n.lost > 0 {
-		note += " " + strconv.Itoa(n.lost) + " had been decided a moment before."
+		note += " " + strconv.Itoa(n.lost) + " had already been decided."
 	}
 	if n.unseen > 0 {
-		note += " " + strconv.Itoa(n.unseen) + " are not shown in full yet, and are still open."
+		note += " " + strconv.Itoa(n.unseen) + " not decided, because the card does not show them in full yet."
 	}
 	if n.after > 0 {
-		note += " " + strconv.Itoa(n.after) + " came after the card you clicked, and are still open."
+		note += " " + strconv.Itoa(n.after) + " added after the card that you clicked, and still pending."
 	}
 	return note + n.refused
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// withdrawals ends requests without a response.
+// withdrawals cancels requests.
 type withdrawals struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
@@ -16,8 +16,7 @@ type withdrawals struct {
 	journal  *journal
 }
 
-// cancel withdraws a pending interaction; one that is final is returned as it
-// is. Reason is shown to people.
+// cancel implements Engine.Cancel.
 func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
 	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
 		return bridge.Record{}, err
@@ -32,9 +31,7 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 	return r, err
 }
 
-// withdraw cancels a pending request as a person: one of its responders, or an
-// owner of its agent. Others get CodeNotFound if they may not read it either,
-// and CodeForbidden if they may.
+// withdraw implements Engine.Withdraw.
 func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
 	if err := bridge.CheckText("reason", reason, bridge.MaxText); err != nil {
 		return bridge.Record{}, err
@@ -57,7 +54,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	}
 	if why == whyNobody && !w.people.owns(r.Interaction, actor) {
 		w.journal.refuse(ctx, r.Interaction, actor, why)
-		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "you cannot withdraw this: %s", why).
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "you may not cancel this: %s", why).
 			WithHint("ask a responder or an owner of the agent: %s", responderNames(r.Interaction))
 	}
 	if r.State.Final() {
@@ -70,8 +67,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	return r, err
 }
 
-// decidedElsewhere withdraws what is pending in a session and covered, as its
-// person decided at the agent's own terminal.
+// decidedElsewhere implements Engine.DecidedElsewhere.
 func (w *withdrawals) decidedElsewhere(ctx context.Context, agent, session, reason string, covers func(bridge.Interaction) bool) error {
 	if session == "" {
 		return nil

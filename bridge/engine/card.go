@@ -12,7 +12,7 @@ import (
 const (
 	seenPatience = 2 * time.Second
 	seenPoll     = 100 * time.Millisecond
-	clickReserve = 700 * time.Millisecond // of the click's own time, for its answer
+	clickReserve = 700 * time.Millisecond // part of the click's time limit that is kept for the reply
 )
 
 // platforms are the configured platforms by name.
@@ -28,7 +28,7 @@ func platformsOf(all []bridge.Platform) platforms {
 
 func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error) {
 	if destination >= len(r.Interaction.Destinations) {
-		return nil, bridge.Errorf(bridge.CodeInternal, "job for destination %d of %d", destination, len(r.Interaction.Destinations))
+		return nil, bridge.Errorf(bridge.CodeInternal, "destination %d of %d does not exist", destination, len(r.Interaction.Destinations))
 	}
 	name := r.Interaction.Destinations[destination].Platform
 	p, ok := m[name]
@@ -38,7 +38,7 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 	return p, nil
 }
 
-// cards draws what messages show.
+// cards creates the views of messages, and records what messages show.
 type cards struct {
 	records  bridge.Records
 	redactor *redactor
@@ -47,7 +47,8 @@ type cards struct {
 	log      *slog.Logger
 }
 
-// view is how a destination sees a record, and those that share its message.
+// view returns the view of a destination for a record and the records that
+// share its message.
 func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record, destination int) (bridge.View, error) {
 	v := bridge.NewView(c.redactor.record(r), destination, nil, c.keys.Sign)
 	for _, member := range batch {
@@ -61,17 +62,17 @@ func (c *cards) view(ctx context.Context, r bridge.Record, batch []bridge.Record
 	return v, err
 }
 
-// drafted is the view of the card that was pressed.
+// drafted returns the view of the clicked card with a draft.
 func (c *cards) drafted(a admitted, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.record(a.record), a.control.Destination, d, c.keys.Sign)
-	if d != nil { // what it says of the draft may make the text too long for the card
+	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
 	}
 	return v
 }
 
-// shown is what the pressed message has to show now; nil where that cannot be
-// read right now: its edit follows.
+// shown returns the view that the clicked message has to show. It returns nil
+// if the batch cannot be loaded, because an edit job will update the message.
 func (c *cards) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.View {
 	v := c.drafted(a, d)
 	if a.record.Batch == "" && len(a.record.Members) == 0 {
@@ -79,7 +80,7 @@ func (c *cards) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.
 	}
 	batch, err := c.members(ctx, a.record)
 	if err != nil {
-		c.log.Warn("batch not read, its message is drawn by its edit", "id", a.record.Interaction.ID, "error", err)
+		c.log.Warn("batch not loaded, an edit job will update its message", "id", a.record.Interaction.ID, "error", err)
 		return nil
 	}
 	for n := range batch {
@@ -89,7 +90,8 @@ func (c *cards) shown(ctx context.Context, a admitted, d *bridge.Draft) *bridge.
 	return &v
 }
 
-// members loads what the messages of a record show: nil for one that is alone.
+// members loads the records that the messages of a record show. It returns nil
+// if they show only this record.
 func (c *cards) members(ctx context.Context, r bridge.Record) ([]bridge.Record, error) {
 	if r.Batch != "" {
 		first, err := c.records.Load(ctx, r.Batch)
@@ -116,7 +118,7 @@ func (c *cards) members(ctx context.Context, r bridge.Record) ([]bridge.Record, 
 	return out, nil
 }
 
-// head is the last interaction that took over the messages of r.
+// head returns the last interaction that took over the messages of r.
 func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error) {
 	root := r
 	if id := r.Interaction.Root; id != "" {
@@ -131,8 +133,8 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 	return c.records.Load(ctx, root.Head)
 }
 
-// mark notes where the card is. The card is out there, so this is tried for
-// as long as the job lasts.
+// mark records the message of a card. The card is already posted, so mark
+// retries for as long as the job lasts.
 func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	for {
 		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Destination: destination, Ref: ref, Revision: r.Revision, Content: bridge.ContentOf(r.Interaction)}})
@@ -142,8 +144,9 @@ func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref 
 	}
 }
 
-// parts are those of a view that were sent, and record further ones. A part is
-// out once it was sent, so recording it is tried for as long as the job lasts.
+// parts returns the sent parts of a view, which record further parts. A sent
+// part cannot be taken back, so recording it is retried for as long as the job
+// lasts.
 func (c *cards) parts(v bridge.View) *bridge.Parts {
 	d, content, id := v.Destination, v.Content(), v.Record.Interaction.ID
 	var sent []bridge.MessageRef
@@ -155,7 +158,7 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 		for {
 			_, err := c.records.Mark(ctx, id, bridge.Mark{Part: &p})
 			if bridge.ErrorCode(err) == bridge.CodeConflict {
-				return bridge.Wrap(bridge.CodeUnavailable, err, "another daemon sends the full text")
+				return bridge.Wrap(bridge.CodeUnavailable, err, "another daemon is sending the full text")
 			}
 			if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
 				return err
@@ -164,8 +167,8 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 	})
 }
 
-// markShown records that a destination shows the view's content, for each of
-// those that wait for a decision.
+// markShown records for each pending record of the view that the destination
+// shows its content.
 func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	for _, r := range v.Pending() {
 		content := bridge.ContentOf(r.Interaction)
@@ -180,15 +183,17 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	return nil
 }
 
-// seen reports whether a destination shows all that a decision would cover.
+// seen reports whether a destination shows everything that a decision would
+// cover.
 func seen(r bridge.Record, destination int) bool {
 	return r.Shown[destination] == bridge.ContentOf(r.Interaction)
 }
 
-// unseen refuses a control that may approve or answer while its card does not
-// show everything that this decides. A click may overtake the note that the
-// card shows it, so it waits a moment. A card that an earlier version of nod
-// posted has no such note: it is drawn again.
+// unseen rejects a control that can approve or answer while its card does not
+// show everything that it decides. A click can arrive before nod has recorded
+// what the card shows, so unseen waits briefly. For a card that an earlier
+// version of nod posted, there is no such record, so unseen requests an update
+// of the card.
 func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error) {
 	if a.control.Declines(a.record.Interaction) {
 		return nil, nil
@@ -204,7 +209,7 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 			}
 		}
 		if time.Now().After(until) || !bridge.Pause(ctx, seenPoll) {
-			c.log.Warn("click before everything was shown", "id", a.record.Interaction.ID, "platform", a.actor.Platform, "user", a.actor.User)
+			c.log.Warn("click before the card showed everything", "id", a.record.Interaction.ID, "platform", a.actor.Platform, "user", a.actor.User)
 			return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, nil
 		}
 		var err error
@@ -218,7 +223,7 @@ func (c *cards) unseen(ctx context.Context, a *admitted) (*bridge.Verdict, error
 	return nil, nil
 }
 
-// drawAgain asks for the message that shows a record to be drawn again.
+// drawAgain requests an update of the message that shows a record.
 func (c *cards) drawAgain(ctx context.Context, r bridge.Record, destination int) error {
 	id := r.Interaction.ID
 	if r.Batch != "" {

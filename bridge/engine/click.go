@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// clicks applies what people press, type and send.
+// clicks applies the clicks and typed text of people.
 type clicks struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
@@ -27,21 +27,22 @@ type clicks struct {
 	log       *slog.Logger
 }
 
-// admitted is a click that passed the checks every click must pass.
+// admitted is a click that passed the checks for all clicks.
 type admitted struct {
 	bridge.Click
 	control bridge.Control
 	record  bridge.Record
-	posted  map[int]bridge.MessageRef // where its card is
+	posted  map[int]bridge.MessageRef // messages with its card
 	fields  []bridge.Field
 	actor   bridge.Actor // with Person set
-	// denyOnly is why the actor may not approve but deny; empty for others.
+	// denyOnly is the reason why the actor may deny but not approve. It is
+	// empty for other actors.
 	denyOnly string
 	answers  map[string]bridge.Answer
 	others   map[string]string
 }
 
-// click implements Sink.
+// click implements Engine.Click.
 func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
 	began := time.Now()
 	a, v, err := cl.admit(ctx, c)
@@ -57,8 +58,8 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	return orZero(v), err
 }
 
-// admit checks token, place and person. A verdict other than nil is the
-// answer to the click.
+// admit checks the token, the destination and the person of a click. A verdict
+// other than nil is the reply to the click.
 func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a, v, err := cl.locate(ctx, c)
 	if v != nil || err != nil {
@@ -72,7 +73,7 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.record.State.Final() {
-		return a, nil, nil // the answer is who was first, wherever it is asked
+		return a, nil, nil // even a read-only channel shows who answered first
 	}
 	muted, err := cl.channels.muted(ctx, i.Destinations[a.control.Destination])
 	if err != nil {
@@ -89,7 +90,8 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
 }
 
-// locate checks that a control was made by nod, for the place where it was used.
+// locate checks that nod created the control, and for the destination of the
+// click.
 func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a := admitted{Click: c, actor: c.Actor}
 	var err error
@@ -107,7 +109,7 @@ func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge
 	}
 	i := a.record.Interaction
 	a.fields, a.posted = i.Fields(), a.record.Messages
-	if a.record.Batch != "" { // the card is that of the batch's first
+	if a.record.Batch != "" { // the first of the batch has the card
 		first, err := cl.records.Load(ctx, a.record.Batch)
 		if err != nil {
 			return a, nil, err
@@ -117,7 +119,7 @@ func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge
 	if a.inPlace() {
 		return a, nil, nil
 	}
-	cl.log.Warn("control used out of its place", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
+	cl.log.Warn("control used at another destination", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
 	cl.journal.refuse(ctx, i, c.Actor, "out of place")
 	return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 }
@@ -128,7 +130,7 @@ func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict
 	var why string
 	var err error
 	if a.actor, why, err = cl.people.eligible(ctx, i, c.Actor); err != nil {
-		cl.log.Error("who somebody is can not be known just now", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
+		cl.log.Error("cannot identify an account", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
 		return nil, err
 	}
 	if mayDeny(i, why) && a.denies() {
@@ -159,15 +161,15 @@ func (a admitted) inPlace() bool {
 		return false
 	}
 	if a.Ref == (bridge.MessageRef{}) {
-		return true // the service authenticated the form but does not say where it was opened
+		return true // the platform authenticated the form, but does not send its message
 	}
-	// A click may overtake the note of where its card was posted.
+	// A click can arrive before the message of its card is recorded.
 	ref, posted := a.posted[a.control.Destination]
 	return !posted || a.Ref.Channel == ref.Channel
 }
 
-// resolve turns inputs, which name fields and options by index, into answers;
-// false for an index that does not exist.
+// resolve converts inputs, which refer to fields and options by index, into
+// answers. It returns false for an invalid index.
 func (a *admitted) resolve() bool {
 	a.answers, a.others = map[string]bridge.Answer{}, map[string]string{}
 	for n, in := range a.Inputs {
@@ -189,7 +191,7 @@ func (a *admitted) resolve() bool {
 		case in.KeepOptions:
 		case f.FreeText():
 			a.answers[f.ID] = bridge.TextAnswer(in.Text)
-		case f.Multiple() || len(values) > 1: // several where one is wanted: the check says so
+		case f.Multiple() || len(values) > 1: // Check rejects several values if only one is allowed
 			a.answers[f.ID] = bridge.ListAnswer(values...)
 		case len(values) == 1:
 			a.answers[f.ID] = bridge.TextAnswer(values[0])
@@ -219,9 +221,9 @@ func (a admitted) denies() bool {
 	return false
 }
 
-// outdated is the answer to a control of a card from before the requirements
-// changed; nil for others. Denials stay where they are among the decisions, and
-// count from any card.
+// outdated returns the reply to a control of a card that was posted before the
+// requirements changed. It returns nil for other controls. Denials keep their
+// indexes among the decisions, and work from any card.
 func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
 	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
@@ -251,7 +253,7 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 	return cl.question(ctx, a)
 }
 
-// question applies a click on a question: it answers, or changes a draft.
+// question applies a click on a question, which answers it or changes a draft.
 func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if a.control.Action == bridge.ActionDecline && i.Declinable {
@@ -297,7 +299,7 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 	}
 	r, problem, err := decide(i, d, given)
 	switch {
-	case err != nil: // a control that this interaction never had
+	case err != nil: // a control that this interaction does not have
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	case problem != "" && !a.record.State.Final():
 		return typedProblem(problem), nil
@@ -309,7 +311,7 @@ func declined() bridge.Response {
 	return bridge.Response{State: bridge.StateCancelled, Reason: "declined"}
 }
 
-// settle records the response as this actor's.
+// settle records the response of the actor.
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
 	r.Message = a.pressed()
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
@@ -333,7 +335,8 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// pressed is the message that was; nil where the answer came without one.
+// pressed returns the message that was clicked. It returns nil if the answer
+// came without a click.
 func (a admitted) pressed() *bridge.MessageRef {
 	if a.Ref != (bridge.MessageRef{}) {
 		return &a.Ref
@@ -344,8 +347,8 @@ func (a admitted) pressed() *bridge.MessageRef {
 	return nil
 }
 
-// late answers a click that changes nothing any more. A card that was taken
-// over by a later round shows that round.
+// late replies to a click on a closed request. A card that a follow-up took
+// over shows the follow-up.
 func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	cl.log.Info("late answer", "id", a.record.Interaction.ID, "state", a.record.State, "platform", a.actor.Platform, "user", a.actor.User)
 	note := noteLate(a.record, a.actor)
@@ -361,7 +364,7 @@ func (cl *clicks) late(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	return bridge.Verdict{Kind: bridge.VerdictLate, Note: note, View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// activity is what an observer is told of a click.
+// activity returns the activity of a click for the observer.
 func (a admitted) activity(name string, began time.Time, v *bridge.Verdict, err error) bridge.Activity {
 	return bridge.Activity{Name: name, Place: a.Actor.Platform, ID: a.control.Interaction, Trace: a.record.Interaction.Trace, Began: began, Result: orZero(v).Kind, Err: err}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-const commandHelp = `pending: what waits in this channel
-mine: what waits for you, anywhere
-show ID: one request, whole
-grants, revoke ID: standing approvals, and ending one
-mute, unmute: make this channel read-only for nod, and let it answer again
-who: who you are to nod, and what this place is called
-link CODE: link an account that I do not know`
+const commandHelp = `pending: list pending requests in this channel
+mine: list all pending requests that you can answer
+show ID: show one request in full
+grants, revoke ID: list grants (standing approvals), or revoke one
+mute, unmute: make this channel read-only, or allow answers again
+who: show your identity in nod and the ID of this channel
+link CODE: link another account to you`
 
-// maxShown bounds how many requests a reply lists.
+// maxShown is the maximum number of requests that a reply lists.
 const maxShown = 15
 
-// commands carries out what people type in a channel.
+// commands runs chat commands.
 type commands struct {
 	records   bridge.Records
 	channels  *Channels
@@ -34,7 +34,7 @@ type commands struct {
 	linking   bool
 }
 
-// run implements Sink.
+// run implements Engine.Command.
 func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
@@ -48,7 +48,7 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		return cm.link(ctx, c.Actor, rest)
 	case "grants", "revoke":
 		if _, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels); err != nil || !ok {
-			return "Only those who may answer in this channel may do that.", err
+			return "Only responders of this channel can do that.", err
 		}
 		if word == "revoke" {
 			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
@@ -58,18 +58,18 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		err := cm.channels.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
 		case bridge.ErrorCode(err) == bridge.CodeForbidden:
-			return "Only those who may answer in this channel may do that. Nothing was changed.", nil
+			return "Only responders of this channel can do that. Nothing was changed.", nil
 		case err != nil:
 			return "", err
 		case word == "mute":
-			return "This channel is read-only now: requests are still shown here, and nobody can answer them here.", nil
+			return "This channel is now read-only: requests are still shown here, but no one can answer them here.", nil
 		}
-		return "This channel can answer again.", nil
+		return "Requests can be answered in this channel again.", nil
 	}
 	return commandHelp, nil
 }
 
-// pending lists what waits in the channel, or for the person.
+// pending lists the pending requests of the channel or of the person.
 func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (string, error) {
 	var found []bridge.Record
 	var more bool
@@ -79,7 +79,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (s
 	} else {
 		_, ok, merr := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
 		if merr != nil || !ok {
-			return "Only those who may answer in this channel may see what waits in it. /" + bridge.CommandName + " mine tells what waits for you.", merr
+			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine.", merr
 		}
 		found, more, err = cm.reader.pendingFor(ctx, maxShown, func(r bridge.Record) (bool, error) {
 			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
@@ -93,27 +93,27 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (s
 	}
 	if len(found) == 0 && !more {
 		if mine {
-			return "Nothing waits for you.", nil
+			return "You have no pending requests.", nil
 		}
-		return "Nothing waits in this channel.", nil
+		return "No pending requests in this channel.", nil
 	}
-	lines := []string{"Waiting, the newest first; /" + bridge.CommandName + " show and an id says more:"}
+	lines := []string{"Pending requests, newest first (details: /" + bridge.CommandName + " show ID):"}
 	for _, r := range found {
 		i := r.Interaction
 		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
 	}
 	if more {
-		lines = append(lines, "… and older ones.")
+		lines = append(lines, "… and older requests.")
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
-// show tells one request to a person who may read it.
+// show describes one request to a person who may read it.
 func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (string, error) {
-	none := "There is no such request for you. /" + bridge.CommandName + " mine lists what waits for you."
+	none := "Request not found, or not visible to you. To list your pending requests, send /" + bridge.CommandName + " mine."
 	id, err := bridge.ParseID(text)
 	if err != nil {
-		return none, nil //nolint:nilerr // the person is told
+		return none, nil //nolint:nilerr // the reply contains the problem
 	}
 	r, err := cm.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -132,8 +132,8 @@ func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (st
 	return told(cm.redactor.record(r)), nil
 }
 
-// who says who somebody is to nod, and what the place is called in the
-// config.
+// who replies with the person's identity, and with the name of the channel for
+// the config.
 func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	who := c.Actor
 	if cm.directory != nil {
@@ -143,12 +143,12 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 		}
 	}
 	account := who.Platform + ":" + who.User
-	lines := []string{"You are " + who.Person + ", by the account " + account + "."}
+	lines := []string{"You are " + who.Person + " (account " + account + ")."}
 	if who.Person == "" {
-		lines[0] = "I do not know your account, " + account + ". Who runs nod can name it under people in the config."
+		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
 	}
 	if len(c.Channels) > 0 {
-		lines = append(lines, "This place is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
+		lines = append(lines, "This channel is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")
 	}
 	name, ok, err := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
 	if err != nil {
@@ -162,20 +162,20 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	}
 	switch {
 	case muted:
-		lines = append(lines, "You may answer here, but this channel is read-only now.")
+		lines = append(lines, "You are a responder here, but this channel is read-only.")
 	case ok:
-		lines = append(lines, "You may answer here.")
+		lines = append(lines, "You can answer requests here.")
 	default:
-		lines = append(lines, "You may not answer here.")
+		lines = append(lines, "You cannot answer requests here.")
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
-// link links an account to whoever enters its code.
+// link links an account to the person who enters its code.
 func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (string, error) {
 	code, yes, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if cm.directory == nil || !cm.linking {
-		return "Accounts are not linked here.", nil
+		return "Account linking is off.", nil
 	}
 	var err error
 	if by.Person, err = cm.directory.Identify(ctx, by); err != nil {
@@ -188,11 +188,11 @@ func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (str
 	return said, err
 }
 
-// maxGrants bounds the text of a list of grants, in bytes. A grant that does not
-// fit is left out whole and counted, as its words must not be cut.
+// maxGrants is the maximum length of a list of grants, in bytes. A grant that
+// does not fit is left out and counted, because its text must not be truncated.
 const maxGrants = 1800
 
-// list lists the grants that a person may see, and what each covers.
+// list lists the grants that a person may see, with their coverage.
 func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) {
 	all, err := cm.grants.ListFor(ctx, who)
 	if err != nil {
@@ -201,7 +201,7 @@ func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) 
 	if len(all) == 0 {
 		return "There are no grants.", nil
 	}
-	lines := []string{"Grants, which approve requests without asking. Revoke one with /" + bridge.CommandName + " revoke and its ID:"}
+	lines := []string{"Grants (standing approvals). To revoke one, send /" + bridge.CommandName + " revoke ID:"}
 	size, left := 0, 0
 	for _, g := range all {
 		line := g.ID() + "  " + g.Words()
@@ -213,7 +213,7 @@ func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) 
 		lines = append(lines, line)
 	}
 	if left > 0 {
-		lines = append(lines, "… and "+strconv.Itoa(left)+" more: "+bridge.CommandName+" grants list shows all.")
+		lines = append(lines, "… and "+strconv.Itoa(left)+" more. To see all, run "+bridge.CommandName+" grants list.")
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -221,10 +221,10 @@ func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) 
 func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {
 	g, err := cm.grants.RevokeAs(ctx, by, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return "There is no grant with that ID. /" + bridge.CommandName + " grants lists them.", nil
+		return "Grant not found. To list grants, send /" + bridge.CommandName + " grants.", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	return "Revoked. Requests that it covered are asked again: " + g.Words(), nil
+	return "Revoked. nod will ask again about requests that it covered: " + g.Words(), nil
 }

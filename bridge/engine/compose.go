@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// composer makes interactions of requests, as the policy and the routes want them.
+// composer builds interactions from requests, the policy and the routes.
 type composer struct {
 	judge    *judge
 	redactor *redactor
@@ -17,12 +17,12 @@ type composer struct {
 	routes   routes
 }
 
-// prepare makes the interaction of a request, as the policy wants it.
+// prepare builds the interaction of a request under the policy.
 func (c *composer) prepare(ctx context.Context, agent bridge.Agent, r bridge.Request) (bridge.Interaction, bridge.Ruling, error) {
 	return c.prepareUnder(ctx, agent, r, c.judge.rule(agent, &r))
 }
 
-// prepareUnder makes the interaction of a request under a ruling.
+// prepareUnder builds the interaction of a request under a ruling.
 func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridge.Request, ruling bridge.Ruling) (bridge.Interaction, bridge.Ruling, error) {
 	i, err := c.interaction(agent, r, ruling.Routes)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 	i.Rule, i.Risk, i.PolicyVersion = ruling.Rule, ruling.Risk, c.judge.version
 	i.Quorum = max(i.Quorum, ruling.Quorum)
 	if i.Counted() {
-		i.Batch = 0 // each shows who has approved
+		i.Batch = 0 // each card shows who has approved
 		i.Approval.WithoutEdit()
 	}
 	sent := i
@@ -43,14 +43,14 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 	return i, ruling, err
 }
 
-// interaction makes the interaction of a request that goes to the routes that
-// its ruling names. An agent that is limited to some routes may name only
-// those; the routes of the ruling are the operator's.
+// interaction builds the interaction of a request for the routes of its ruling.
+// An agent that is limited to certain routes can choose only those. The limit
+// does not apply to the routes of the ruling, which come from the config.
 func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []string) (bridge.Interaction, error) {
 	names := routesOf(r.Route, named)
 	own := routesOf(r.Route, nil)[0]
 	if (r.Route != "" || slices.Contains(names, own)) && len(agent.Routes) > 0 && !slices.Contains(agent.Routes, own) {
-		return bridge.Interaction{}, bridge.Errorf(bridge.CodeForbidden, "route: agent %s may not use %q", agent.Name, own)
+		return bridge.Interaction{}, bridge.Errorf(bridge.CodeForbidden, "route: agent %s may not use route %q", agent.Name, own)
 	}
 	var err error
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -68,7 +68,7 @@ func (c *composer) interaction(agent bridge.Agent, r bridge.Request, named []str
 		i.OwnRoute = own
 	}
 	if r.Batches() && len(i.Steps) == 0 {
-		i.MaxRounds = 1 // another round could not take its message over
+		i.MaxRounds = 1 // a follow-up could not take over its message
 	} else {
 		i.Batch = 0
 	}

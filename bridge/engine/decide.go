@@ -5,8 +5,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// decide turns a decision into a response, and states the digest of an input
-// that a person changed.
+// decide converts a decision into a response, and adds the digest of an edited
+// input.
 func decide(i bridge.Interaction, d bridge.Decision, g bridge.Given) (bridge.Response, string, error) {
 	r, problem, err := i.Decide(d, g)
 	if err == nil && len(r.Input) > 0 {
@@ -15,8 +15,8 @@ func decide(i bridge.Interaction, d bridge.Decision, g bridge.Given) (bridge.Res
 	return r, problem, err
 }
 
-// grantable sets what a standing approval of the interaction covers. Sent is
-// the interaction before masking.
+// grantable sets what a grant given in the interaction covers. The argument
+// sent is the interaction before redaction.
 func grantable(i *bridge.Interaction, r bridge.Ruling, sent bridge.Interaction) error {
 	if i.Approval == nil {
 		return nil

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	jobLease       = 5 * time.Second // how long the jobs of a dead process wait; renewed while it lives
+	jobLease       = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew       = 1500 * time.Millisecond
-	jobTimeout     = 20 * time.Second // of the platform's calls
+	jobTimeout     = 20 * time.Second // limit for the calls of the platform
 	jobsAtOnce     = 16
-	outboxPoll     = time.Second // bound on how late a job of a dead process is seen
+	outboxPoll     = time.Second // maximum delay until a job of a dead process is noticed
 	sweepPoll      = 20 * time.Millisecond
-	sweepBatch     = 100                 // of a partition, in one script
-	sessionThreads = 30 * 24 * time.Hour // how long a session's thread is remembered
+	sweepBatch     = 100                 // interactions of a partition per script
+	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
 )
 
-// dispatcher works on the jobs of the outbox.
+// dispatcher processes the jobs of the outbox.
 type dispatcher struct {
 	outbox    bridge.Outbox
 	records   bridge.Records
@@ -43,7 +43,7 @@ func (w *dispatcher) run(ctx context.Context) {
 		jobs, err := w.outbox.Claim(ctx, jobsAtOnce-len(slots), jobLease)
 		if err != nil {
 			if ctx.Err() == nil {
-				w.log.Warn("outbox not reachable", "error", err)
+				w.log.Warn("outbox unreachable", "error", err)
 			}
 			bridge.Pause(ctx, time.Second)
 			continue
@@ -62,7 +62,7 @@ func (w *dispatcher) run(ctx context.Context) {
 }
 
 func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
-	// A job under way is finished even when the daemon is told to stop.
+	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
 	defer cancel()
 	var renewal sync.WaitGroup
@@ -70,11 +70,11 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	defer cancel()
 	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
 	if err := w.do(ctx, j); err != nil {
-		w.log.Warn("job not noted, its lease will end", "job", j.ID, "id", j.Interaction, "error", err)
+		w.log.Warn("job not updated, its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
 	}
 }
 
-// do does the work of a job, and notes what became of it.
+// do processes a job and records the result.
 func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	var err error
 	switch j.Kind {
@@ -98,12 +98,12 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	return w.failed(ctx, j, err)
 }
 
-// keepJob renews a job's lease until ctx ends, and stops the work once another
-// process may have taken it over.
+// keepJob renews the lease of a job until ctx ends, and stops the work once
+// another process may have taken over the job.
 func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	for bridge.Pause(ctx, jobRenew) {
 		if held, err := w.outbox.Extend(ctx, j, jobLease); err == nil && !held {
-			w.log.Warn("lease of a job lost", "job", j.ID)
+			w.log.Warn("job lease lost", "job", j.ID)
 			stop()
 			return
 		}
@@ -157,11 +157,11 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	return w.redrawBatch(ctx, r, batch, j.Destination)
 }
 
-// note notes where the card is, what it shows, and that the session has its
-// thread there.
+// note records the message of a card and its content, and the thread of its
+// session.
 func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View, ref bridge.MessageRef) error {
 	err := w.cards.mark(ctx, r, view.Destination, ref)
-	if err == nil && len(view.Batch) > 0 { // mark did it for the first
+	if err == nil && len(view.Batch) > 0 { // mark has recorded the first
 		err = w.cards.markShown(ctx, view)
 	}
 	if err != nil {
@@ -170,7 +170,8 @@ func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View
 	return w.threads.start(ctx, r, view.Destination, ref)
 }
 
-// usable refuses a platform on which an administrator must act first.
+// usable returns an error if an administrator must act before the platform can
+// be used.
 func usable(p bridge.Platform) error {
 	if h, ok := p.(bridge.Healther); ok {
 		if s := h.Health(); s.State == bridge.HealthDown {
@@ -180,7 +181,7 @@ func usable(p bridge.Platform) error {
 	return nil
 }
 
-// noticed ends a notice once it has been shown wherever it can be.
+// noticed closes a notice once every reachable destination has shown it.
 func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	r, err := w.records.Load(ctx, id)
 	if err != nil {
@@ -189,7 +190,7 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	for n := range r.Interaction.Destinations {
 		_, posted := r.Messages[n]
 		if _, failed := r.Failures[n]; !posted && !failed {
-			return nil // its own post comes by here
+			return nil // the post job of that destination will check again
 		}
 	}
 	_, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
@@ -198,8 +199,9 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	return err
 }
 
-// redrawBatch draws a new message again if one of those that it shows has
-// changed while it was posted: their own edits came too early to find it.
+// redrawBatch requests an update of a new message if one of its requests
+// changed while the message was posted, because the edit jobs of that change
+// could not find the message yet.
 func (w *dispatcher) redrawBatch(ctx context.Context, r bridge.Record, shown []bridge.Record, destination int) error {
 	now, err := w.records.Load(ctx, r.Interaction.ID)
 	if err != nil {
@@ -213,15 +215,15 @@ func (w *dispatcher) redrawBatch(ctx context.Context, r bridge.Record, shown []b
 	return err
 }
 
-// update draws what the message has to show now: the last of the rounds that
-// took it over.
+// update brings a message up to date. If a follow-up took it over, it shows the
+// last follow-up.
 func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err == nil && r.Next != "" {
 		r, err = w.cards.head(ctx, r)
 	}
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return nil // outlived its retention
+		return nil // the record has expired
 	}
 	if err != nil {
 		return err
@@ -253,18 +255,18 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	return w.cards.markShown(ctx, view)
 }
 
-// sweeper ends what nobody answered in time.
+// sweeper closes the interactions that no one answered in time.
 type sweeper struct {
 	deadlines bridge.Deadlines
 	log       *slog.Logger
 }
 
-// run ends interactions whose deadline has passed until ctx ends.
+// run closes interactions whose deadline has passed, until ctx ends.
 func (s *sweeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		ids, more, err := s.deadlines.Expire(ctx, sweepBatch)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("deadlines not reachable", "error", err)
+			s.log.Warn("deadlines unreachable", "error", err)
 		}
 		for _, id := range ids {
 			s.log.Info("deadline passed", "id", id)

@@ -292,7 +292,7 @@ func TestUnknownPlatform(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.outcomes("post dead: invalid: platform gone is not configured", "post dead: internal: job for destination 3 of 1")
+	o.outcomes("post dead: invalid: platform gone is not configured", "post dead: internal: destination 3 of 1 does not exist")
 }
 
 // TestBatchIsRedrawn checks that a batch's new message is drawn again if one of

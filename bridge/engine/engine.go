@@ -19,40 +19,45 @@ type Options struct {
 	Platforms []bridge.Platform
 	Routes    map[string]bridge.Route
 	Webhooks  []bridge.Webhook
-	// Directory knows people; nil: the responders of routes are all there are.
+	// Directory looks up people. If it is nil, only the responders of
+	// routes are known.
 	Directory bridge.Directory
-	// Redactor hides credentials before anything leaves the process; nil: none
-	// are hidden.
+	// Redactor redacts credentials before anything leaves the process. If
+	// it is nil, nothing is redacted.
 	Redactor bridge.Redactor
-	// Linking offers unknown accounts to be linked to a person.
+	// Linking lets people link an unknown account.
 	Linking bool
-	// Policy judges approvals before anybody is asked; nil: everything is asked.
+	// Policy evaluates approvals before people are asked. If it is nil,
+	// people are always asked.
 	Policy bridge.Policy
-	// PolicyVersion changes whenever the rules change. Requests with hidden
-	// fields cannot be evaluated again under another version.
+	// PolicyVersion changes whenever the rules change. A request with
+	// redacted fields cannot be evaluated again under another version.
 	PolicyVersion string
-	// Agents are the configured agents by name. A pending request is evaluated
-	// again with what its agent may do now.
+	// Agents holds the configured agents by name. A pending request is
+	// evaluated again with the current permissions of its agent.
 	Agents map[string]bridge.Agent
-	// Signer proves what is stored, signs receipts and seals the audit log. If
-	// it is nil, none of this is done.
+	// Signer proves stored values, signs receipts and seals the audit log.
+	// If it is nil, nod does none of this.
 	Signer *proof.Signer
-	// KeysInRedis means that the signer's keys are kept in Redis. Then records
-	// without a proof are accepted too: an upgrade finds such records, and
-	// proofs protect against no one who can read the keys.
+	// KeysInRedis means that the signer's keys are stored in Redis. Records
+	// without a proof are then also accepted, because an upgrade finds such
+	// records, and because proofs do not protect against anyone who can
+	// read the keys.
 	KeysInRedis bool
-	// AuditRetention is how long the audit log is kept; 0: forever.
+	// AuditRetention is the time to keep the audit log. Zero means forever.
 	AuditRetention time.Duration
-	Observer       bridge.Observer // nil: none
-	Log            *slog.Logger    // nil: discard
-	// Node names this process in leases; empty: a random name.
+	Observer       bridge.Observer // may be nil
+	Log            *slog.Logger    // nil discards output
+	// Node identifies this process in leases. If it is empty, New chooses a
+	// random name.
 	Node string
 }
 
 // Engine carries requests from agents to people and back. It is composed of
-// parts with one job each; callers reach the rarer ones as fields. It is safe
-// for concurrent use. Requests can be opened and awaited without Run; messages
-// are posted and clicks arrive only while Run runs in some process.
+// parts with one job each. Parts for less common tasks are fields. An Engine is
+// safe for concurrent use. Requests can be opened and awaited without Run, but
+// messages are posted and clicks arrive only while Run is active in some
+// process.
 type Engine struct {
 	Audit    *Audit
 	Channels *Channels
@@ -91,8 +96,9 @@ func New(o Options) *Engine {
 	return wire(o, p, prover)
 }
 
-// Run posts, edits, sweeps and receives until ctx ends, and returns nil then.
-// A platform that fails is retried; it never stops the others.
+// Run posts and updates messages, applies deadlines and receives clicks until
+// ctx ends. Then it returns nil. It retries a platform that fails, without
+// affecting the others.
 func (e *Engine) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.dispatcher.run(ctx) })
@@ -105,46 +111,46 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Open validates a request, finds out whether and where people are asked, and
-// stores it. A repeat with the same idempotency key, which may be empty,
+// Open validates a request, determines whether and where to ask people, and
+// stores it. The idempotency key may be empty. A repeat with the same key
 // returns the first record.
 func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	return e.opener.open(ctx, agent, r, key)
 }
 
-// Get returns a record. It returns CodeForbidden with one that does not
-// verify.
+// Get returns a record. For a record that does not verify, it also returns
+// CodeForbidden.
 func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.get(ctx, id)
 }
 
-// Await returns once the interaction is final. Any number of callers in any
-// process may wait for the same one; the error is ctx's when it ends first,
-// and the interaction stays as it is. It returns CodeForbidden with a record
-// that does not verify.
+// Await returns once the interaction is over; see [bridge.Record.Over]. Any
+// number of callers in any process may wait for the same interaction. If ctx
+// ends first, Await returns ctx's error and the interaction stays unchanged.
+// For a record that does not verify, it also returns CodeForbidden.
 func (e *Engine) Await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.await(ctx, id)
 }
 
-// Delivered notes that an agent has received the response. Only the first
-// note counts.
+// Delivered records that an agent has received the response. Only the first
+// call has an effect.
 func (e *Engine) Delivered(ctx context.Context, r bridge.Record) error {
 	return e.reader.delivered(ctx, r)
 }
 
-// Shown is a record as people see it: Get, without the credentials that
-// somebody typed.
+// Shown returns a record in the form for people, in which credentials that
+// someone typed are redacted.
 func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.shown(ctx, id)
 }
 
-// Waiting implements Lister. It looks at the newest of what is pending.
+// Waiting implements Lister. It considers only the newest pending requests.
 func (e *Engine) Waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
 	return e.reader.waiting(ctx, actor, n)
 }
 
-// Cancel withdraws a pending interaction; one that is final is returned as it
-// is. Reason is shown to people.
+// Cancel cancels a pending interaction. It returns a closed interaction
+// unchanged. The reason is shown to people.
 func (e *Engine) Cancel(ctx context.Context, id bridge.ID, reason string) (bridge.Record, error) {
 	return e.withdrawals.cancel(ctx, id, reason)
 }
@@ -156,20 +162,20 @@ func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, re
 	return e.withdrawals.withdraw(ctx, id, by, reason)
 }
 
-// DecidedElsewhere withdraws what is pending in a session and covered, as its
-// person decided at the agent's own terminal.
+// DecidedElsewhere cancels the pending requests of a session that covers
+// selects, because their user decided in the agent's own terminal.
 func (e *Engine) DecidedElsewhere(
 	ctx context.Context, agent, session, reason string, covers func(bridge.Interaction) bool,
 ) error {
 	return e.withdrawals.decidedElsewhere(ctx, agent, session, reason, covers)
 }
 
-// Reprompt asks again after an answer that the agent could not use, or instead
-// of a question that is still pending. The follow-up is evaluated as if it were
-// new. It keeps session and correlation, takes over the messages if its
-// destinations are the same, and starts with the earlier values filled in if
-// the questions have the same IDs. It returns CodeConflict if the rounds are
-// used up or the interaction was asked again already, and CodeForbidden if the
+// Reprompt opens a follow-up: it asks again after an answer that the agent
+// could not use, or in place of a pending question. The follow-up is evaluated
+// as a new request. It keeps the session and the correlation values, takes over
+// the messages if the destinations are the same, and keeps the earlier values
+// of questions with the same IDs. Reprompt returns CodeConflict if no round is
+// left or the interaction already has a follow-up, and CodeForbidden if the
 // policy denies the follow-up.
 func (e *Engine) Reprompt(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, r bridge.Request, key string,
@@ -177,33 +183,32 @@ func (e *Engine) Reprompt(
 	return e.rounds.reprompt(ctx, agent, id, r, key)
 }
 
-// Queue tells the agent of an interaction that the answer comes later: while it
-// is pending, it stays open for hold (0: as the request said), and a late
-// answer becomes a message to its session. One that was answered is asked
-// again in the same way.
+// Queue defers an interaction. A pending interaction stays open for hold, and a
+// late answer goes to the session inbox. A zero hold means the hold of the
+// request. An answered interaction is asked again in the same way.
 func (e *Engine) Queue(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string,
 ) (bridge.Record, error) {
 	return e.rounds.queue(ctx, agent, id, hold, message)
 }
 
-// Complete notes what the agent's tool made of a response; people see it below
-// their answer. Only the first note counts. CodeConflict while it is pending.
+// Complete records the result of the agent's tool, which people see below their
+// answer. Only the first call has an effect. Complete returns CodeConflict if
+// the interaction is pending.
 func (e *Engine) Complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
 	return e.rounds.complete(ctx, id, c)
 }
 
-// Availability counts who could answer a request on a route, in a session that
-// may be empty.
+// Availability describes who could answer a request on a route and in a
+// session, which may be empty.
 func (e *Engine) Availability(
 	ctx context.Context, agent bridge.Agent, route, session string,
 ) (bridge.Availability, error) {
 	return e.reach.availability(ctx, agent, route, session)
 }
 
-// Answer settles an interaction for a responder who does not click but sends
-// the whole answer, as the API and the command line do. The actor's Person
-// must be one of the responders.
+// Answer applies a complete response that was sent without a click, through the
+// API or the command line. The actor's Person must be one of the responders.
 func (e *Engine) Answer(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
 ) (bridge.Record, error) {
@@ -225,8 +230,8 @@ func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) 
 	return e.commands.run(ctx, c)
 }
 
-// Health returns how each platform is, by name.
+// Health returns the health of each platform by name.
 func (e *Engine) Health() map[string]bridge.Health { return e.receiver.health() }
 
-// Routes are the routes by name. They are not to be changed.
+// Routes returns the routes by name. The caller must not change them.
 func (e *Engine) Routes() map[string]bridge.Route { return e.routes }

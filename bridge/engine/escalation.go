@@ -11,10 +11,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// maxMentions bounds how many people one reminder mentions.
+// maxMentions is the maximum number of people that one reminder mentions.
 const maxMentions = 10
 
-// escalator asks more people, and reminds them.
+// escalator takes the steps of escalation policies, and sends reminders.
 type escalator struct {
 	records   bridge.Records
 	outbox    bridge.Outbox
@@ -27,8 +27,8 @@ type escalator struct {
 	log       *slog.Logger
 }
 
-// step does the next step of an escalation, exactly once: the store takes it
-// only if it is the next one still.
+// step takes the next step of an escalation policy exactly once: the store
+// accepts it only if it is still the next one.
 func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -48,12 +48,12 @@ func (e *escalator) step(ctx context.Context, j bridge.Job) error {
 	s := i.Steps[j.Destination]
 	if s.GiveUp != "" {
 		_, _, err = e.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
-			State: s.GiveUp, Reason: "nobody answered, and the route gave up", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
+			State: s.GiveUp, Reason: "no one answered, and the escalation policy ended", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {
 		err = e.doStep(ctx, r, s)
 	}
-	if bridge.ErrorCode(err) == bridge.CodeConflict { // it is looked at again
+	if bridge.ErrorCode(err) == bridge.CodeConflict { // the retry loads it again
 		return e.outbox.Retry(ctx, j, firstBackoff, "")
 	}
 	if err != nil {
@@ -99,9 +99,10 @@ func (e *escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) 
 	return amend(ctx, e.records, r, a)
 }
 
-// amend stores an amendment, with what follows from it at the deadline.
+// amend stores an amendment, with its effect on the escalation at the deadline.
 func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
-	// Also without an escalation, as a former one may be stored for the deadline.
+	// This is needed even without an escalation, because the store may hold
+	// a former one for the deadline.
 	if r.Interaction.OnTimeout == bridge.OnTimeoutEscalate && r.Escalated.IsZero() {
 		next := a.Interaction.Escalated()
 		a.Escalated = &next
@@ -110,7 +111,7 @@ func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridg
 	return err
 }
 
-// called are the accounts of those whom a step asks, and their names.
+// called returns the accounts of the people that a step asks, and their names.
 func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.Step) ([]bridge.Responder, []string, error) {
 	var out []bridge.Responder
 	var names []string
@@ -122,7 +123,7 @@ func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.S
 		if g, ok := strings.CutPrefix(name, bridge.GroupMark); ok {
 			var err error
 			if people, err = e.directory.Now(ctx, g); err != nil {
-				e.log.Error("who is to be asked next is not known just now", "id", i.ID, "group", g, "error", err)
+				e.log.Error("cannot look up the next people to ask", "id", i.ID, "group", g, "error", err)
 				return nil, nil, err
 			}
 		}
@@ -144,7 +145,7 @@ func (e *escalator) called(ctx context.Context, i bridge.Interaction, s bridge.S
 	return out, names, nil
 }
 
-// reminders mention accounts wherever the card is shown.
+// reminders returns reminders that mention accounts wherever the card is shown.
 func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n, d := range r.Interaction.Destinations {
@@ -162,7 +163,7 @@ func reminders(r bridge.Record, who []bridge.Responder, text string) []bridge.Re
 	return out
 }
 
-// remind sends a reminder, unless it was answered in the meantime.
+// remind sends a reminder, unless the request was closed in the meantime.
 func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -172,7 +173,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	if j.Destination >= len(r.Reminders) {
-		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d", j.Destination, len(r.Reminders))
+		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d does not exist", j.Destination, len(r.Reminders))
 	}
 	m := r.Reminders[j.Destination]
 	p, err := e.platforms.of(r, m.Destination)
@@ -189,7 +190,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 	return nil
 }
 
-// snooze reminds one person later.
+// snooze schedules a reminder for one person.
 func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	if i.Snooze == 0 {
@@ -202,10 +203,11 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("You are reminded at %s. It can still be answered until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
 }
 
-// handOver asks another person as well, and mentions that one.
+// handOver delegates to another person: it adds the person as a responder and
+// mentions them.
 func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i, n := a.record.Interaction, a.control.Option
 	if n >= len(i.HandOver) || e.directory == nil {
@@ -217,10 +219,10 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 		return bridge.Verdict{}, err
 	}
 	if len(routes) == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder of the route that can hand over to " + to + ". Nothing was changed."}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can hand over to " + to + ". Nothing was changed."}, nil
 	}
 	if slices.Contains(i.Requesters, to) {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: to + " is behind this request, and may not answer it."}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: to + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
 	accounts, err := e.directory.Accounts(ctx, to)
 	if err != nil {
@@ -242,13 +244,13 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 		return bridge.Verdict{}, err
 	}
 	if err := e.journal.write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.actor, To: to}); err != nil {
-		e.log.Error("hand-over not in the audit log", "id", i.ID, "error", err)
+		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " is asked and told. You may still answer."}, nil
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + to + " can answer now and was notified. You can still answer."}, nil
 }
 
-// handsOver returns the routes on which an actor may hand over to a person. The
-// name is empty where the request has one route.
+// handsOver returns the routes on which an actor may delegate to a person. The
+// only name is empty if the request has one route.
 func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor bridge.Actor, to string) ([]string, error) {
 	if len(i.Requirements) == 0 {
 		return []string{""}, nil
@@ -269,8 +271,8 @@ func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor b
 	return out, nil
 }
 
-// amendTries bounds how often an amendment is made again because another came
-// first.
+// amendTries is the maximum number of attempts to amend, because another
+// amendment can come first.
 const amendTries = 5
 
 func (e *escalator) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// form implements Sink.
+// form implements Engine.Form.
 func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	began := time.Now()
 	a, v, err := cl.admit(ctx, c)
@@ -40,14 +40,14 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 	return bridge.Form{View: cl.cards.drafted(a, mine), Control: a.control}, bridge.Verdict{}, nil
 }
 
-// tap settles an ask whose whole answer is one press.
+// tap answers a question for which one click is enough.
 func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i, f := a.record.Interaction, a.fields[0]
 	n := a.control.Option
 	if a.control.Question != 0 || n >= len(f.Options) || i.LonePlan() && f.Options[n].Value != bridge.PlanApprove {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	i.Initial = nil // one tap is the whole answer, whatever was filled in
+	i.Initial = nil // the click is the complete answer, regardless of initial values
 	d := &bridge.Draft{Answers: map[string]bridge.Answer{f.ID: bridge.TextAnswer(f.Options[n].Value)}}
 	resp, problems := i.Respond(d)
 	if len(problems) > 0 {
@@ -56,7 +56,7 @@ func (cl *clicks) tap(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	return cl.settle(ctx, a, resp)
 }
 
-// submit settles an ask with what the person has drafted and just sent.
+// submit answers a question with the person's draft and the submitted inputs.
 func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	mine, shown, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
@@ -65,8 +65,8 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 	}
 	d := begin(mine, a.actor)
 	if a.control.Option == bridge.OptionShown && !a.record.State.Final() && shown != nil && !shown.Actor.Same(a.actor) {
-		// What the card shows is somebody else's choice; nobody submits what
-		// they do not see.
+		// The card shows someone else's choice. People must not submit
+		// what they do not see.
 		if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 			return bridge.Verdict{}, err
 		}
@@ -74,12 +74,12 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.control.Question == 1 {
-		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // what its button said
+		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the choice of its button
 	}
 	a.mergeInto(&d)
 	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.record.State.Final() {
-		if len(a.answers) > 0 { // what was typed is kept for the next try
+		if len(a.answers) > 0 { // typed text is kept for the next attempt
 			if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 				return bridge.Verdict{}, err
 			}
@@ -90,7 +90,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 	return cl.settle(ctx, a, resp)
 }
 
-// edit applies a click that changes a draft and settles nothing.
+// edit applies a click that only changes a draft.
 func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) {
 	i := a.record.Interaction
 	mine, _, err := cl.drafts.Draft(ctx, i.ID, a.control.Destination, a.actor)
@@ -105,7 +105,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	if len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems}, nil
 	}
-	// What was typed is kept, also when it has to be corrected.
+	// Typed text is kept even if it has to be corrected.
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 		return bridge.Verdict{}, err
 	}
@@ -116,8 +116,8 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
 }
 
-// apply changes the draft. It returns problems for the human, by field, and
-// false for a control that makes no sense here.
+// apply changes the draft. It returns the problems by field, and false for a
+// control that is not valid here.
 func (a admitted) apply(d *bridge.Draft) (map[int]string, bool) {
 	at := a.control.Question
 	if a.control.Action == bridge.ActionStep {
@@ -157,8 +157,7 @@ func (a admitted) mergeInto(d *bridge.Draft) {
 	maps.Copy(d.Others, a.others)
 }
 
-// begin returns a draft to work on: a copy of the person's own, else a fresh
-// one.
+// begin returns a copy of the person's draft, or a new draft if there is none.
 func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
 	d := bridge.Draft{}
 	if mine != nil {
@@ -174,7 +173,7 @@ func begin(mine *bridge.Draft, actor bridge.Actor) bridge.Draft {
 	return d
 }
 
-// checkPicked returns what is wrong with what native inputs hold, by field.
+// checkPicked returns the problems with the values of native inputs, by field.
 func (a admitted) checkPicked() map[int]string {
 	problems := map[int]string{}
 	for n, f := range a.fields {
@@ -190,8 +189,8 @@ func (a admitted) checkPicked() map[int]string {
 	return problems
 }
 
-// checkPart checks a value that may still be completed: nothing is required
-// yet.
+// checkPart checks a value that may still be completed, so an empty value is
+// valid.
 func checkPart(q bridge.Question, a bridge.Answer, other string) string {
 	no := false
 	q.Required = &no
@@ -199,7 +198,8 @@ func checkPart(q bridge.Question, a bridge.Answer, other string) string {
 	return problem
 }
 
-// firstProblem is the first problem in the order of the fields, as a sentence.
+// firstProblem returns the first problem in the order of the fields, with the
+// field if there are several.
 func firstProblem(fields []bridge.Field, problems map[int]string) string {
 	for n, f := range fields {
 		if p := problems[n]; p != "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// granter finds the grants that cover a request, and stores those that an approval gives.
+// granter finds the grants that cover a request, and stores the grants that an
+// approval creates.
 type granter struct {
 	store     bridge.Grants
 	records   bridge.Records
@@ -23,8 +24,8 @@ type granter struct {
 	log       *slog.Logger
 }
 
-// find returns the response of the grants that cover an interaction. It
-// returns nil if a person has to be asked.
+// find returns the response to an interaction that grants cover. It returns nil
+// if people have to be asked.
 func (gr *granter) find(ctx context.Context, i bridge.Interaction) (*bridge.Response, error) {
 	all, err := gr.covering(ctx, i)
 	if err != nil || len(all) == 0 {
@@ -34,8 +35,8 @@ func (gr *granter) find(ctx context.Context, i bridge.Interaction) (*bridge.Resp
 }
 
 // covering returns the grants that together cover an interaction: one of the
-// exact request, or one for each rule that a part of it needs. It returns none
-// if any part is not covered under all that is required now.
+// exact request, or one for each rule that a part of it requires. It returns
+// none if any part is not covered under the current requirements.
 func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
 	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
 		return nil, nil
@@ -68,26 +69,26 @@ func (gr *granter) covering(ctx context.Context, i bridge.Interaction) ([]bridge
 	return all, nil
 }
 
-// holds reports whether a grant meets all that an interaction requires now. The
-// store finds grants by their keys; everything else is compared here, and what
-// cannot be found out does not hold.
+// holds reports whether a grant meets all current requirements of an
+// interaction. The store finds grants by their keys; holds compares everything
+// else. If something cannot be checked, the grant does not hold.
 func (gr *granter) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction) bool {
 	if !applies(g, i) {
 		return false
 	}
 	if err := gr.check(g); err != nil {
-		gr.log.Error("a stored grant is not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
+		gr.log.Error("stored grant not accepted", "grant", g.ID(), "agent", g.Agent, "error", err)
 		return false
 	}
 	enough, err := gr.enough(ctx, i, g.Givers)
 	if err != nil {
-		gr.log.Warn("a grant is not used, as the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
+		gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "grant", g.ID(), "agent", g.Agent, "error", err)
 	}
 	return err == nil && enough
 }
 
-// applies compares a grant with what an interaction requires, except for the
-// people who gave it.
+// applies reports whether a grant meets the requirements of an interaction,
+// apart from the people who gave it.
 func applies(g bridge.Grant, i bridge.Interaction) bool {
 	ends, a := g.Expires, i.Approval
 	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
@@ -116,7 +117,7 @@ func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []br
 			return false, err
 		}
 		if why != "" || who.Person != giver.Person {
-			return false, nil // the account has another owner now, or its owner cannot approve
+			return false, nil // the account belongs to another person now, or the person cannot approve
 		}
 		if slices.ContainsFunc(counted, who.Same) {
 			continue
@@ -134,7 +135,7 @@ func (gr *granter) enough(ctx context.Context, i bridge.Interaction, givers []br
 	return len(counted) >= i.Needs() && !open, nil
 }
 
-// covered is the response to an interaction that grants cover.
+// covered returns the response to an interaction that grants cover.
 func covered(i bridge.Interaction, all []bridge.Grant) *bridge.Response {
 	actor := all[0].Actor
 	r := &bridge.Response{

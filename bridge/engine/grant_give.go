@@ -7,9 +7,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// give stores the grants that an approval gave, and releases the pending
-// requests that they cover. It can be repeated: a grant that was revoked since
-// is not given again, and one that was not stored the first time is.
+// give stores the grants that an approval creates, and approves the pending
+// requests that they cover. It is safe to repeat: a repeat stores only grants
+// that were not stored before, and never a revoked one.
 func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 	given := r.Given()
 	news := false
@@ -27,7 +27,7 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 		}
 		news = true
 		if err := gr.journal.write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
-			gr.log.Error("grant not in the audit log", "id", r.Interaction.ID, "error", err)
+			gr.log.Error("grant not written to the audit log", "id", r.Interaction.ID, "error", err)
 		}
 	}
 	if !news {
@@ -36,8 +36,8 @@ func (gr *granter) give(ctx context.Context, r bridge.Record) error {
 	return gr.release(ctx, given[0])
 }
 
-// release approves what is pending and covered now that a grant was given. Each
-// request is evaluated again first, and has to meet the current policy.
+// release approves the pending requests that a new grant covers. Each is
+// evaluated again first, and must meet the current policy.
 func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
@@ -55,8 +55,8 @@ func (gr *granter) release(ctx context.Context, given bridge.Grant) error {
 	return nil
 }
 
-// releaseOne approves a pending request if it is covered under what it was
-// asked with, which may be stricter, and under the current policy.
+// releaseOne approves a pending request if grants cover it both with its stored
+// requirements, which may be stricter, and under the current policy.
 func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant) error {
 	r, err := gr.records.Load(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -69,7 +69,7 @@ func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Gr
 		return nil
 	}
 	if r.Interaction.Redacted > 0 {
-		return nil // its exact request is not stored
+		return nil // the exact request is not stored
 	}
 	now, err := gr.evaluator.rejudge(ctx, r)
 	if err != nil || now.denied != nil || now.ruling.Effect != bridge.EffectAsk {
@@ -92,13 +92,13 @@ func (gr *granter) releaseOne(ctx context.Context, id bridge.ID, given bridge.Gr
 	return err
 }
 
-// prove adds the proof to a grant that is about to be stored. It must be
-// called last, because the proof covers every field.
+// prove adds the proof to a grant before it is stored. It must be called last,
+// because the proof covers every field.
 func (gr *granter) prove(g *bridge.Grant) {
 	gr.prover.ProveGrant(g)
 }
 
-// check returns an error if a stored grant is not as a daemon stored it.
+// check returns an error unless a daemon stored the grant in this form.
 func (gr *granter) check(g bridge.Grant) error {
 	return gr.prover.CheckGrant(g)
 }

@@ -19,11 +19,11 @@ type Grants struct {
 	log     *slog.Logger
 }
 
-// List lists the grants of an agent, or of all with an empty name, ordered by
-// when they end.
+// List returns the grants of an agent, or of all agents if agent is empty,
+// ordered by expiration.
 func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
 	all, err := gr.store.Grants(ctx, agent)
-	// What was written outside nod covers nothing.
+	// A grant that was written outside nod covers nothing.
 	all = slices.DeleteFunc(all, func(g bridge.Grant) bool { return gr.granter.check(g) != nil })
 	slices.SortFunc(all, func(a, b bridge.Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
@@ -34,9 +34,9 @@ func (gr *Grants) List(ctx context.Context, agent string) ([]bridge.Grant, error
 	return all, err
 }
 
-// ListFor lists the grants that a person may see and end: those that the
-// person gave, those of a route that the person responds on, and those of an
-// agent that the person owns.
+// ListFor returns the grants that a person may see and revoke: those that the
+// person gave, those of a route where the person is a responder, and those of
+// an agent that the person owns.
 func (gr *Grants) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
 	if who.Platform != bridge.PlatformAPI {
 		var err error
@@ -66,7 +66,7 @@ func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) (b
 		return true, nil
 	}
 	for _, name := range append([]string{g.Route}, g.Routes...) {
-		route := gr.routes[name] // no one, if it is gone
+		route := gr.routes[name] // empty if the route no longer exists
 		if in, err := gr.people.responds(ctx, route.Responders, route.Groups, who); err != nil || in {
 			return in, err
 		}
@@ -74,8 +74,8 @@ func (gr *Grants) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) (b
 	return false, nil
 }
 
-// RevokeAs is Revoke for a person. It returns CodeNotFound for a grant that the
-// person may not see.
+// RevokeAs revokes a grant on behalf of a person. It returns CodeNotFound for a
+// grant that the person may not see.
 func (gr *Grants) RevokeAs(ctx context.Context, who bridge.Actor, id string) (bridge.Grant, error) {
 	all, err := gr.ListFor(ctx, who)
 	if err != nil {
@@ -89,12 +89,12 @@ func (gr *Grants) RevokeAs(ctx context.Context, who bridge.Actor, id string) (br
 }
 
 func noGrant(id string) error {
-	return bridge.Errorf(bridge.CodeNotFound, "there is no grant %q", id).WithHint("see them with: nod grants list")
+	return bridge.Errorf(bridge.CodeNotFound, "grant %q not found", id).WithHint("run nod grants list")
 }
 
-// Revoke ends a grant, named by its ID, of an agent or of any with an empty
-// name. Requests that it covered are asked again. It returns CodeNotFound if
-// there is no such grant.
+// Revoke ends a grant of an agent, or of any agent if agent is empty. People
+// are then asked again about requests that it covered. It returns CodeNotFound
+// if the grant does not exist.
 func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
 	all, err := gr.store.Grants(ctx, agent)
 	if err != nil {
@@ -112,7 +112,7 @@ func (gr *Grants) Revoke(ctx context.Context, agent, id, by string) (bridge.Gran
 		Agent: g.Agent,
 		Ask:   bridge.Ask{Session: g.Session},
 	}, bridge.Revocation{Grant: g, By: by}); err != nil {
-		gr.log.Error("revocation not in the audit log", "grant", id, "error", err)
+		gr.log.Error("revocation not written to the audit log", "grant", id, "error", err)
 	}
 	gr.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
 	return all[n], nil

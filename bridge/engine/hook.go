@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	hooksAtOnce  = 2           // to one receiver: one that hangs holds up no other
-	hookBusy     = time.Second // until a place is looked for again
+	hooksAtOnce  = 2           // deliveries to one receiver, so that a slow receiver does not block others
+	hookBusy     = time.Second // delay until the next attempt to get a slot
 	firstHookTry = 5 * time.Second
 	maxHookTry   = time.Hour
-	hookLife     = 24 * time.Hour // then a dead letter
+	hookLife     = 24 * time.Hour // after which the job becomes a dead letter
 )
 
 // outcomeEvent is the body of a webhook.
 type outcomeEvent struct {
-	Type      string        `json:"type"` // interaction. and the state
+	Type      string        `json:"type"` // "interaction." followed by the state
 	Timestamp time.Time     `json:"timestamp"`
 	Data      bridge.Record `json:"data"`
 }
@@ -28,7 +28,7 @@ type outcomeEvent struct {
 // webhooks are the configured receivers of outcomes.
 type webhooks []bridge.Webhook
 
-// wanted are the names of those that want to know about an agent.
+// wanted returns the names of the webhooks for an agent.
 func (all webhooks) wanted(agent string) []string {
 	var out []string
 	for _, w := range all {
@@ -49,7 +49,7 @@ type hooks struct {
 	log      *slog.Logger
 }
 
-// tell works on a webhook's job.
+// tell processes the job of a webhook.
 func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
 	err := h.deliver(ctx, j)
 	switch {
@@ -58,7 +58,7 @@ func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
 	case err == nil:
 		return h.outbox.Finish(ctx, j)
 	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Created) > hookLife:
-		h.log.Error("webhook given up", "id", j.Interaction, "attempt", j.Attempt, "error", err)
+		h.log.Error("webhook delivery failed", "id", j.Interaction, "attempt", j.Attempt, "error", err)
 		return h.outbox.Bury(ctx, j, err.Error())
 	}
 	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
@@ -68,7 +68,7 @@ func (h *hooks) tell(ctx context.Context, j bridge.Job) error {
 	return h.outbox.Retry(ctx, j, delay, err.Error())
 }
 
-// errBusy means that a receiver has enough to do.
+// errBusy means that all slots of a receiver are in use.
 var errBusy = errors.New("busy")
 
 func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
@@ -78,7 +78,7 @@ func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
 	}
 	names := r.Interaction.Webhooks
 	if j.Destination >= len(names) || r.Response == nil {
-		return bridge.Errorf(bridge.CodeInternal, "job for webhook %d of %d", j.Destination, len(names))
+		return bridge.Errorf(bridge.CodeInternal, "webhook %d of %d does not exist", j.Destination, len(names))
 	}
 	for _, w := range h.webhooks {
 		if w.Name() != names[j.Destination] {
@@ -100,7 +100,7 @@ func (h *hooks) deliver(ctx context.Context, j bridge.Job) error {
 		h.watcher.did(j, w.Name(), r, began, err)
 		return err
 	}
-	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is not configured any more", names[j.Destination])
+	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is no longer configured", names[j.Destination])
 }
 
 func slotsOf(all webhooks) map[string]chan struct{} {

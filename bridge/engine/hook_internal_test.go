@@ -123,7 +123,7 @@ func TestHookIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.outcomes("hook dead: not_found: webhook ops is not configured any more", "hook dead: internal: job for webhook 0 of 0")
+	o.outcomes("hook dead: not_found: webhook ops is no longer configured", "hook dead: internal: webhook 0 of 0 does not exist")
 	if got := (webhooks{&receiverOf{agent: "ci"}, &receiverOf{agent: "cd"}}).wanted("ci"); len(got) != 1 {
 		t.Errorf("%d webhooks want the requests of ci; want 1", len(got))
 	}

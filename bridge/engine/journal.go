@@ -10,10 +10,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// refusalEvery bounds how often the same refusal is noted again.
+// refusalEvery is the minimum time between entries of the same refusal.
 const refusalEvery = time.Minute
 
-// journal writes what people and agents did to the audit log.
+// journal writes the actions of people and agents to the audit log.
 type journal struct {
 	notes bridge.Notes
 	store bridge.AuditLog
@@ -21,8 +21,8 @@ type journal struct {
 	log   *slog.Logger
 }
 
-// refuse notes in the audit log that somebody was refused. A log that cannot
-// be written does not let anybody in: what failed is logged.
+// refuse records a refusal in the audit log. If that fails, it only logs the
+// error, because the action is refused anyway.
 func (a *journal) refuse(ctx context.Context, i bridge.Interaction, actor bridge.Actor, why string) {
 	mark := a.node + " " + strconv.FormatInt(time.Now().UnixNano(), 36)
 	got, err := a.notes.PutNote(ctx, "refused:"+string(i.ID)+"/"+actor.Platform+"/"+actor.User+"/"+why, mark, refusalEvery)
@@ -30,7 +30,7 @@ func (a *journal) refuse(ctx context.Context, i bridge.Interaction, actor bridge
 		err = a.write(ctx, bridge.AuditRefusal, i, bridge.Refusal{Actor: actor, Why: why})
 	}
 	if err != nil {
-		a.log.Error("refusal not in the audit log", "id", i.ID, "platform", actor.Platform, "user", actor.User, "why", why, "error", err)
+		a.log.Error("refusal not written to the audit log", "id", i.ID, "platform", actor.Platform, "user", actor.User, "why", why, "error", err)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// permit refuses what an agent may not ask, and takes back the scopes that it
-// may not offer.
+// permit returns an error for a request that the agent may not send, and
+// removes the scopes that it may not offer.
 func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
-		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send %q", a.Name, r.Kind).WithHint("its kinds are %v", a.Kinds)
+		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %v", a.Kinds)
 	}
 	if a.MaxBytes > 0 {
 		raw, err := json.Marshal(r)
@@ -21,7 +21,7 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 			return bridge.Wrap(bridge.CodeInternal, err, "request")
 		}
 		if len(raw) > a.MaxBytes {
-			return bridge.Errorf(bridge.CodeInvalid, "the request has %d bytes; agent %s may send %d", len(raw), a.Name, a.MaxBytes)
+			return bridge.Errorf(bridge.CodeInvalid, "the request of %d bytes is too large (at most %d for agent %s)", len(raw), a.MaxBytes, a.Name)
 		}
 	}
 	if len(a.Scopes) > 0 && r.Approval != nil {
@@ -36,7 +36,7 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 			return err
 		}
 		if n > a.PerMinute {
-			limit := bridge.Errorf(bridge.CodeRateLimited, "agent %s may send %d requests a minute", a.Name, a.PerMinute)
+			limit := bridge.Errorf(bridge.CodeRateLimited, "agent %s exceeds its limit of %d requests per minute", a.Name, a.PerMinute)
 			limit.RetryAfter = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
 			return limit
 		}
@@ -47,7 +47,7 @@ func (op *opener) permit(ctx context.Context, a bridge.Agent, r *bridge.Request)
 			return err
 		}
 		if n >= a.MaxPending {
-			return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d requests pending, and may have %d", a.Name, n, a.MaxPending).WithHint("wait for answers, or cancel some")
+			return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", a.Name, n, a.MaxPending).WithHint("wait for responses, or cancel requests")
 		}
 	}
 	return nil

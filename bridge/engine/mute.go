@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Channels makes channels read-only, and lets them answer again.
+// Channels makes channels read-only or writable.
 type Channels struct {
 	notes   bridge.Notes
 	records bridge.Records
@@ -19,7 +19,7 @@ type Channels struct {
 	log     *slog.Logger
 }
 
-// muteKey names the note that makes a channel read-only.
+// muteKey returns the key of the note that makes a channel read-only.
 func muteKey(platform, channel string) string { return "mute:" + platform + "/" + channel }
 
 // muted reports whether a destination's channel is read-only.
@@ -28,8 +28,8 @@ func (ch *Channels) muted(ctx context.Context, d bridge.Destination) (bool, erro
 	return s != "", err
 }
 
-// mayMute finds the configured channel in which the person may answer, by the
-// names that it may have.
+// mayMute finds a configured channel by its possible names, if the person may
+// answer in it.
 func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string, channels []string) (string, bool, error) {
 	for _, route := range ch.routes {
 		n := slices.IndexFunc(route.Destinations, func(d bridge.Destination) bool { return d.Platform == platform && slices.Contains(channels, d.Channel) })
@@ -49,16 +49,16 @@ func (ch *Channels) mayMute(ctx context.Context, a bridge.Actor, platform string
 	return "", false, nil
 }
 
-// SetMuted makes a channel read-only, or lets it answer again: cards in it are
-// redrawn without their controls, or with them. Only who may answer in the
-// channel may do that; others get CodeForbidden.
+// SetMuted makes a channel read-only or writable, and updates the controls of
+// its cards. It returns CodeForbidden for people who may not answer in the
+// channel.
 func (ch *Channels) SetMuted(ctx context.Context, by bridge.Actor, platform string, channels []string, on bool) error {
 	name, ok, err := ch.mayMute(ctx, by, platform, channels)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return bridge.Errorf(bridge.CodeForbidden, "you may not change this channel").WithHint("only those who may answer in it may")
+		return bridge.Errorf(bridge.CodeForbidden, "you may not change this channel").WithHint("ask a responder of a route to this channel")
 	}
 	key := muteKey(platform, name)
 	if on {
@@ -70,13 +70,13 @@ func (ch *Channels) SetMuted(ctx context.Context, by bridge.Actor, platform stri
 		return err
 	}
 	if err := ch.journal.write(ctx, bridge.AuditMode, bridge.Interaction{}, bridge.ChannelMode{Platform: platform, Channel: name, ReadOnly: on, By: by}); err != nil {
-		ch.log.Error("channel mode not in the audit log", "platform", platform, "channel", name, "error", err)
+		ch.log.Error("channel mode not written to the audit log", "platform", platform, "channel", name, "error", err)
 	}
 	ch.log.Info("channel mode", "platform", platform, "channel", name, "read_only", on, "by", by.Display())
 	return ch.redraw(ctx, platform, name)
 }
 
-// redraw draws the pending cards of a channel again.
+// redraw requests an update of the pending cards of a channel.
 func (ch *Channels) redraw(ctx context.Context, platform, channel string) error {
 	ids, err := ch.records.Pending(ctx, "", "")
 	if err != nil {
@@ -84,7 +84,7 @@ func (ch *Channels) redraw(ctx context.Context, platform, channel string) error 
 	}
 	for _, id := range ids {
 		r, err := ch.records.Load(ctx, id)
-		if err == nil && r.Batch != "" { // it shows in another's message
+		if err == nil && r.Batch != "" { // it is shown in the message of another request
 			id = r.Batch
 			r, err = ch.records.Load(ctx, id)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// stillWaiting is the text of a reminder.
+// stillWaiting returns the text of a reminder.
 func stillWaiting(i bridge.Interaction) string {
 	left := i.Remaining(time.Now()).Round(time.Minute)
 	s := "⏰ Still waiting for an answer: " + shortened(bridge.OneLine(i.Prompt))
@@ -22,7 +22,7 @@ func stillWaiting(i bridge.Interaction) string {
 	return s
 }
 
-// maxShort bounds a text that is shown shortened, in characters.
+// maxShort is the maximum length of a shortened text, in characters.
 const maxShort = 200
 
 func shortened(s string) string {
@@ -33,22 +33,22 @@ func shortened(s string) string {
 }
 
 const (
-	noteForged  = "That is not a control of this request. Nothing was recorded."
-	noteUnknown = "This request is no longer known here. Nothing was recorded."
-	noteMuted   = "This channel is read-only for nod just now, so nothing was recorded. /" + bridge.CommandName + " unmute lets it answer again."
-	noteUnseen  = "This card does not show everything yet, so nothing was recorded. Wait a moment, read it, and click again."
-	noteChanged = "The requirements changed since this card was drawn. Nothing was recorded: read the card and decide again."
-	noteAllLate = "Too late: all of it was decided before. Nothing was recorded."
-	// The card shows the newer question by then.
-	noteAskedAgain = "Too late: this was asked again. The card shows the new question; nothing was recorded."
+	noteForged  = "This control does not belong to this request. Nothing was recorded."
+	noteUnknown = "nod no longer has this request. Nothing was recorded."
+	noteMuted   = "This channel is read-only. Nothing was recorded. To allow answers again, send /" + bridge.CommandName + " unmute."
+	noteUnseen  = "This card does not show everything yet. Nothing was recorded. Wait a moment, read the card, and click again."
+	noteChanged = "The requirements have changed since this card was posted. Nothing was recorded. Read the card and decide again."
+	noteAllLate = "Too late: all requests were already decided. Nothing was recorded."
+	// When people read this, the card already shows the new question.
+	noteAskedAgain = "Too late: this was asked again. Nothing was recorded. The card shows the new question."
 )
 
 func noteForbidden(i bridge.Interaction) string {
-	return "You may not answer this one. Nothing was recorded. Asked: " + responderNames(i) + "."
+	return "You may not answer this request. Nothing was recorded. Responders: " + responderNames(i) + "."
 }
 
 func noteNotYours(a bridge.Actor) string {
-	return "The card showed the choice of " + bridge.OneLine(a.Display()) + ". It shows yours now: check it and press again."
+	return "The card showed the choice of " + bridge.OneLine(a.Display()) + ". It now shows yours: check it and click again."
 }
 
 func noteRecorded(r bridge.Record) string {
@@ -78,12 +78,12 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 		return "Too late: this expired at " + at + ". Nothing was recorded."
 	case bridge.StateCancelled:
 		if r.Response.Actor != nil {
-			return "Already declined by " + who + " at " + at + "."
+			return "Already declined by " + who + " at " + at + ". Nothing was recorded."
 		}
 		if by := r.Response.WithdrawnBy; by != nil {
-			return "Too late: " + by.Display() + " withdrew this at " + at + ". Nothing was recorded."
+			return "Too late: " + by.Display() + " cancelled this at " + at + ". Nothing was recorded."
 		}
-		return "Too late: the agent withdrew this at " + at + ". Nothing was recorded."
+		return "Too late: the agent cancelled this at " + at + ". Nothing was recorded."
 	case bridge.StateSuperseded:
 		return "Too late: the agent replaced this at " + at + ". Nothing was recorded."
 	case bridge.StateUndeliverable:
@@ -93,23 +93,24 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 		return "Already decided by the policy at " + at + ": " + r.Outcome() + ". Nothing was recorded."
 	}
 	if r.Response.Actor == nil {
-		return "Too late: nobody had answered by " + at + ", so it ended as: " + r.Outcome() + "."
+		return "Too late: no one had answered by " + at + ", so the outcome is: " + r.Outcome() + ". Nothing was recorded."
 	}
-	return "Already decided by " + who + " at " + at + ": " + r.Outcome() + "."
+	return "Already decided by " + who + " at " + at + ": " + r.Outcome() + ". Nothing was recorded."
 }
 
-// noteWhy tells somebody why they may not answer.
+// noteWhy returns the note for a person who may not answer.
 func noteWhy(i bridge.Interaction, why string) string {
 	switch why {
 	case whyRequester:
-		return "This is your own request, so somebody else has to answer it; you can deny it. Nothing was recorded. Asked: " + responderNames(i) + "."
+		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. Responders: " + responderNames(i) + "."
 	case whyUnlinked:
-		return "Your account is not linked to a person of the config, and this needs to know who you are. Nothing was recorded."
+		return "Your account is not linked to a person in the config, which this request requires. Nothing was recorded."
 	}
 	return noteForbidden(i)
 }
 
-// responderNames are who is asked: people, and groups with their mark.
+// responderNames returns the names of the responders: people, and groups with
+// GroupMark.
 func responderNames(i bridge.Interaction) string {
 	var names []string
 	add := func(name string) {
@@ -130,7 +131,7 @@ func responderNames(i bridge.Interaction) string {
 	return strings.Join(names, ", ")
 }
 
-const noteVotedBefore = "Your vote is recorded already; somebody else has to answer too."
+const noteVotedBefore = "Your vote is already recorded. Someone else has to respond as well."
 
 // maxShow and maxShowInput bound the prompt and the input of a shown request, in
 // bytes: one platform takes 2,000 characters, and the rest of the reply is short.
@@ -139,7 +140,7 @@ const (
 	maxShowInput = 1000
 )
 
-// told is a request in words.
+// told describes a request in plain text.
 func told(r bridge.Record) string {
 	i := r.Interaction
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
@@ -148,7 +149,7 @@ func told(r bridge.Record) string {
 	}
 	switch {
 	case r.State.Final():
-		over := "It is over: " + r.Outcome()
+		over := "Closed: " + r.Outcome()
 		if r.Response != nil && r.Response.Actor != nil {
 			over += ", by " + bridge.OneLine(r.Response.Actor.Display()) + " on " + r.Response.Actor.Platform
 		}
@@ -157,19 +158,19 @@ func told(r bridge.Record) string {
 		lines = append(lines, r.Voted())
 	}
 	if !r.State.Final() {
-		lines = append(lines, i.Left(time.Now())+" left, until "+i.Deadline.UTC().Format("15:04 UTC")+". Asked: "+responderNames(i)+".")
+		lines = append(lines, i.Left(time.Now())+" left, until "+i.Deadline.UTC().Format("15:04 UTC")+". Responders: "+responderNames(i)+".")
 	}
 	for n, d := range i.Destinations {
 		where := d.Platform + ":" + d.Channel
 		if _, posted := r.Messages[n]; !posted {
-			where += " (not there yet)"
+			where += " (not posted yet)"
 		}
-		lines = append(lines, "Shown in "+where)
+		lines = append(lines, "Destination: "+where)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// inputOf is the input of an approval as its card shows it: line by line, so
+// inputOf returns the input of an approval as its card shows it: line by line, so
 // that people read what will run.
 func inputOf(a bridge.Approval) string {
 	var b strings.Builder
@@ -182,7 +183,7 @@ func inputOf(a bridge.Approval) string {
 	return cutBytes(b.String(), maxShowInput)
 }
 
-// cutBytes shortens a text between characters.
+// cutBytes truncates a text at a character boundary.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -190,7 +191,7 @@ func cutBytes(s string, n int) string {
 	for n > 0 && s[n]&0xC0 == 0x80 {
 		n--
 	}
-	return s[:n] + "… (" + strconv.Itoa(len(s)-n) + " bytes more are on its card)"
+	return s[:n] + "… (" + strconv.Itoa(len(s)-n) + " more bytes on its card)"
 }
 
 func typedProblem(problem string) bridge.Verdict {

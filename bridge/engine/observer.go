@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// watcher tells an observer, if there is one, what the engine did.
+// watcher reports activities to the observer, if there is one.
 type watcher struct{ observer bridge.Observer }
 
 func (w watcher) observe(a bridge.Activity) {
@@ -16,7 +16,7 @@ func (w watcher) observe(a bridge.Activity) {
 	}
 }
 
-// did tells the observer of a job's call.
+// did reports the platform call of a job.
 func (w watcher) did(j bridge.Job, place string, r bridge.Record, began time.Time, err error) {
 	w.observe(bridge.Activity{Name: string(j.Kind), Place: place, ID: r.Interaction.ID, Trace: r.Interaction.Trace, Began: began, Err: err})
 }

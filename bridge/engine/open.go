@@ -23,9 +23,7 @@ type opener struct {
 	log      *slog.Logger
 }
 
-// open validates a request, finds out whether and where people are asked, and
-// stores it. A repeat with the same idempotency key, which may be empty,
-// returns the first record.
+// open implements Engine.Open.
 func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
@@ -63,8 +61,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 	return op.store(ctx, o)
 }
 
-// answered fills in the response of a request that the policy or a grant
-// decides.
+// answered sets the response of a request that the policy or a grant decides.
 func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge.Ruling) error {
 	if o.Response = ruled(o.Interaction, ruling); o.Response != nil {
 		return nil
@@ -74,10 +71,11 @@ func (op *opener) answered(ctx context.Context, o *bridge.Opening, ruling bridge
 	return err
 }
 
-// opening prepares what is stored, except for whom it reaches.
+// opening returns the arguments for storing an interaction, apart from those
+// about reachability.
 func opening(i bridge.Interaction, key string) bridge.Opening {
 	o := bridge.Opening{Interaction: i, IdempotencyKey: key, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
-		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "nobody answered while it was queued",
+		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "no one answered while it was deferred",
 	}}
 	if i.Escalation != nil {
 		next := i.Escalated()
@@ -103,7 +101,7 @@ const (
 	alonePoll  = 20 * time.Millisecond
 )
 
-// alone opens unless something of the session is pending.
+// alone stores a request unless another of its session is pending.
 func (op *opener) alone(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
 	i := o.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
@@ -121,13 +119,13 @@ func (op *opener) alone(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	}
 	defer func() {
 		if err := op.leases.Release(context.WithoutCancel(ctx), lease, holder); err != nil {
-			op.log.Warn("lease not given back, it will end by itself", "lease", lease, "error", err)
+			op.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
 		}
 	}()
 	if known, err := op.openings.Known(ctx, i.Agent, i.Session, o.IdempotencyKey); err != nil {
 		return bridge.Record{}, err
 	} else if known {
-		return op.store(ctx, o) // a repeat finds its first, which may be the one that is pending
+		return op.store(ctx, o) // a repeat returns the first record, even if that is the pending one
 	}
 	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
 	if err != nil {
@@ -136,7 +134,7 @@ func (op *opener) alone(ctx context.Context, o bridge.Opening) (bridge.Record, e
 	for _, id := range pending {
 		rec, err := op.records.Load(ctx, id)
 		if err != nil || !rec.Over() {
-			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: %s of this session is pending", id).WithHint("wait for its end, or cancel it")
+			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: interaction %s of this session is pending", id).WithHint("wait for its response, or cancel it")
 		}
 	}
 	return op.store(ctx, o)

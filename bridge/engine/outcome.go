@@ -6,7 +6,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ruled is the response of a policy that asks nobody; nil: people are asked.
+// ruled returns the response of a policy that decides. It returns nil if people
+// have to be asked.
 func ruled(i bridge.Interaction, r bridge.Ruling) *bridge.Response {
 	resp := &bridge.Response{Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
 	switch r.Effect {
@@ -23,7 +24,7 @@ func ruled(i bridge.Interaction, r bridge.Ruling) *bridge.Response {
 	return resp
 }
 
-// overtaken is the response that closes a request whose rules changed.
+// overtaken returns the response that closes a request after its rules changed.
 func overtaken(i bridge.Interaction, why string) *bridge.Response {
 	return &bridge.Response{
 		State: bridge.StateDenied, Rule: "policy changed", Reason: why, Annotations: map[string]bridge.Annotation{},
@@ -31,21 +32,21 @@ func overtaken(i bridge.Interaction, why string) *bridge.Response {
 	}
 }
 
-// timeoutResponse is what stands if nobody answers.
+// timeoutResponse returns the response to use if no one answers.
 func timeoutResponse(i bridge.Interaction) bridge.Response {
 	if i.Kind == bridge.KindNotice {
-		return bridge.Response{State: bridge.StateUndeliverable, Reason: "it could not be shown in time", Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
+		return bridge.Response{State: bridge.StateUndeliverable, Reason: "the notice could not be shown in time", Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	}
 	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
 	switch i.OnTimeout {
 	case bridge.OnTimeoutDeny:
-		r.State, r.Reason = bridge.StateDenied, "nobody answered in time"
+		r.State, r.Reason = bridge.StateDenied, "no one answered in time"
 	case bridge.OnTimeoutPending:
 		r.State = bridge.StatePending
 	case bridge.OnTimeoutDefault:
-		i.Initial = nil // what was filled in is no default
+		i.Initial = nil // initial values are not defaults
 		defaults, _ := i.Respond(nil)
-		r.State, r.Reason, r.Answers = bridge.StateAnswered, "nobody answered in time; these are the defaults", defaults.Answers
+		r.State, r.Reason, r.Answers = bridge.StateAnswered, "no one answered in time, so the defaults apply", defaults.Answers
 	}
 	return r
 }

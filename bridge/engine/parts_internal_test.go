@@ -253,7 +253,7 @@ func TestChain(t *testing.T) {
 func TestCutBytes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"abc": "abc", "abcdef": "abcd… (2 bytes more are on its card)", "abcé": "abc… (2 bytes more are on its card)",
+		"abc": "abc", "abcdef": "abcd… (2 more bytes on its card)", "abcé": "abc… (2 more bytes on its card)",
 	} {
 		if got := cutBytes(text, 4); got != want {
 			t.Errorf("%q is shortened to %q; want %q", text, got, want)

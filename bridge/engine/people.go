@@ -14,14 +14,14 @@ const (
 	whyUnlinked  = "account not linked to a person"
 )
 
-// People knows who may respond to a request, and who may read it.
+// People determines who may respond to a request, and who may read it.
 type People struct {
 	routes    routes
 	directory bridge.Directory
 	agents    map[string]bridge.Agent
 }
 
-// identify is the actor with the person that the account belongs to.
+// identify returns the actor with the person that the account belongs to.
 func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, error) {
 	if p.directory == nil {
 		if n := slices.IndexFunc(i.Responders, func(r bridge.Responder) bool { return r.Platform == actor.Platform && r.User == actor.User }); n >= 0 {
@@ -34,9 +34,10 @@ func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridg
 	return actor, err
 }
 
-// eligible says who an actor is, and why that one may not answer; empty: may.
+// eligible identifies an actor, and returns the reason why the actor may not
+// answer. The reason is empty if the actor may.
 func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, string, error) {
-	if actor.Platform != bridge.PlatformAPI { // whoever calls has shown a person's own token
+	if actor.Platform != bridge.PlatformAPI { // API callers have authenticated with the person's token
 		var err error
 		if actor, err = p.identify(ctx, i, actor); err != nil {
 			return actor, "", err
@@ -49,7 +50,7 @@ func (p *People) eligible(ctx context.Context, i bridge.Interaction, actor bridg
 	case !in:
 		return actor, whyNobody, nil
 	case actor.Person == "" && (i.Counted() || len(i.Requesters) > 0):
-		return actor, whyUnlinked, nil // who counts once has to be known
+		return actor, whyUnlinked, nil // a vote requires a known person
 	case slices.Contains(i.Requesters, actor.Person):
 		return actor, whyRequester, nil
 	}
@@ -69,9 +70,9 @@ func (p *People) MayDeny(ctx context.Context, i bridge.Interaction, actor bridge
 	return err == nil && (why == "" || mayDeny(i, why)), err
 }
 
-// mayDeny reports whether somebody who may not answer for a reason may still
-// deny: what an agent says about its requester takes an approval away, never a
-// denial.
+// mayDeny reports whether someone who may not answer, for the reason why, may
+// still deny. An agent's statement about its requester can prevent an approval,
+// but never a denial.
 func mayDeny(i bridge.Interaction, why string) bool {
 	return why == whyRequester || why == whyUnlinked && !i.DenyCounts
 }
@@ -92,7 +93,7 @@ func (p *People) owns(i bridge.Interaction, actor bridge.Actor) bool {
 	return actor.Person != "" && slices.Contains(p.agentOf(i).Owners, actor.Person)
 }
 
-// agentOf is the agent of an interaction as it is configured now.
+// agentOf returns the agent of an interaction with its current configuration.
 func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
 	if a, ok := p.agents[i.Agent]; ok {
 		return a
@@ -101,7 +102,7 @@ func (p *People) agentOf(i bridge.Interaction) bridge.Agent {
 	return bridge.Agent{Name: i.Agent, Owners: owners}
 }
 
-// responds reports whether an actor is one of the responders, or in one of the
+// responds reports whether an actor is one of the responders or in one of the
 // groups.
 func (p *People) responds(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, error) {
 	if slices.ContainsFunc(responders, func(r bridge.Responder) bool {
@@ -140,7 +141,7 @@ func (p *People) Responds(person string) bool {
 	return false
 }
 
-// covers returns the indexes of the slots that an approver counts for.
+// covers returns the indexes of the slots that an approver counts toward.
 func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor) ([]int, error) {
 	var out []int
 	on := make([]bool, len(i.Requirements))
@@ -165,8 +166,8 @@ func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.
 	return out, nil
 }
 
-// named reports whether a name, of a person or with GroupMark of a group,
-// includes an actor.
+// named reports whether a name includes an actor. The name is that of a person
+// or, with GroupMark, of a group.
 func (p *People) named(ctx context.Context, name string, actor bridge.Actor) (bool, error) {
 	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
 	if !isGroup || p.directory == nil {

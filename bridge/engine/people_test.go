@@ -68,19 +68,19 @@ func TestMute(t *testing.T) {
 	if said := w.say("eve", "mute"); !strings.Contains(said, "Nothing was changed") {
 		t.Errorf("eve mutes: %s", said)
 	}
-	if said := w.say("ana", "mute"); !strings.Contains(said, "read-only now") {
+	if said := w.say("ana", "mute"); !strings.Contains(said, "now read-only") {
 		t.Fatalf("ana mutes: %s", said)
 	}
 	if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictForbidden || v.View == nil || !v.View.ReadOnly {
 		t.Errorf("a click: %+v", v)
 	}
-	if said := w.say("ana", "who"); !strings.Contains(said, "read-only now") || !strings.Contains(said, "You are ana") {
+	if said := w.say("ana", "who"); !strings.Contains(said, "channel is read-only") || !strings.Contains(said, "You are ana") {
 		t.Errorf("who: %s", said)
 	}
 	if rec, err := w.engine.Open(t.Context(), bridge.Agent{Name: "ci"}, shell("make x"), ""); err != nil || rec.State != bridge.StateUndeliverable {
 		t.Errorf("a new request is %s, %v", rec.State, err)
 	}
-	if said := w.say("bo", "unmute"); !strings.Contains(said, "answer again") {
+	if said := w.say("bo", "unmute"); !strings.Contains(said, "answered in this channel again") {
 		t.Fatalf("bo unmutes: %s", said)
 	}
 	if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
@@ -96,22 +96,22 @@ func TestMute(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
-	if said := w.say("ana", "mine"); said != "Nothing waits for you." {
+	if said := w.say("ana", "mine"); said != "You have no pending requests." {
 		t.Errorf("mine: %s", said)
 	}
 	id := w.asked(nil, confirm).Interaction.ID
 	for text, want := range map[string]string{
-		"mine": string(id), "pending": string(id), "show " + string(id): "Which release?", "show x": "no such request",
-		"grants": "There are no grants.", "revoke x": "There is no grant", "help": "pending:", "": "pending:",
-		"link abc": "Accounts are not linked here.", "who": "You may answer here.",
+		"mine": string(id), "pending": string(id), "show " + string(id): "Which release?", "show x": "Request not found",
+		"grants": "There are no grants.", "revoke x": "Grant not found", "help": "pending:", "": "pending:",
+		"link abc": "Account linking is off.", "who": "You can answer requests here.",
 	} {
 		if said := w.say("ana", text); !strings.Contains(said, want) {
 			t.Errorf("%q: %s", text, said)
 		}
 	}
 	for text, want := range map[string]string{
-		"mine": "Nothing waits", "pending": "Only those", "show " + string(id): "no such request", "grants": "Only those",
-		"who": "You may not answer here.",
+		"mine": "no pending requests", "pending": "Only responders", "show " + string(id): "Request not found", "grants": "Only responders",
+		"who": "You cannot answer requests here.",
 	} {
 		if said := w.say("eve", text); !strings.Contains(said, want) {
 			t.Errorf("eve's %q: %s", text, said)
@@ -143,7 +143,7 @@ func TestLinking(t *testing.T) {
 		t.Fatalf("an unknown account: %+v, %v", v, err)
 	}
 	code, _, _ := strings.Cut(after, " ")
-	if said := w.say("ana", "link wrong"); !strings.Contains(said, "no such code") {
+	if said := w.say("ana", "link wrong"); !strings.Contains(said, "code not found") {
 		t.Errorf("a wrong code: %s", said)
 	}
 	if _, err := w.engine.Links.Link(t.Context(), bridge.Actor{Platform: "chat", User: "U-eve"}, code, true); bridge.ErrorCode(err) != bridge.CodeForbidden {
@@ -155,7 +155,7 @@ func TestLinking(t *testing.T) {
 	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "Linked") {
 		t.Fatalf("linked: %s", said)
 	}
-	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "no such code") {
+	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "code not found") {
 		t.Errorf("the same code again: %s", said)
 	}
 	links, err := w.engine.Links.List(t.Context())

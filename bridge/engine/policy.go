@@ -46,10 +46,11 @@ func (j *judge) rule(agent bridge.Agent, r *bridge.Request) bridge.Ruling {
 	return ruling
 }
 
-// review holds a pending request as the current config sees it.
+// review is the result of evaluating a pending request under the current
+// config.
 type review struct {
 	ruling bridge.Ruling
-	// now is the interaction as it would be opened now.
+	// now is the interaction that would be opened now.
 	now bridge.Interaction
 	// denied is the response that closes the request. It is nil unless the policy
 	// denies the request, or cannot evaluate it.
@@ -70,7 +71,7 @@ type evaluator struct {
 	log      *slog.Logger
 }
 
-// rejudge evaluates a pending request again: with the current policy, routes
+// rejudge evaluates a pending request again, with the current policy, routes
 // and people, as if it were opened now.
 func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, error) {
 	i := rec.Interaction
@@ -95,7 +96,7 @@ func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (review, err
 	return v, nil
 }
 
-// rejudgeEdit evaluates the input that a person wants to approve instead.
+// rejudgeEdit evaluates the edited input of a person.
 func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	v, err := e.evaluate(ctx, rec, input)
 	if err != nil || v.denied != nil {
@@ -108,8 +109,8 @@ func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input js
 	return v, nil
 }
 
-// evaluate applies the policy to a request with an input, and prepares it
-// again.
+// evaluate applies the policy to a request with an input, and builds its
+// interaction again.
 func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (review, error) {
 	i := rec.Interaction
 	r := bridge.Request{Ask: i.Again()}
@@ -130,7 +131,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	case i.Redacted == 0 || r.Approval == nil:
 		v.ruling = e.judge.rule(agent, &r)
 	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
-		v.denied = overtaken(i, "the policy changed while this was pending, and fields of it are hidden; "+requestAgain)
+		v.denied = overtaken(i, "the policy changed while this was pending, and fields of it are redacted; "+requestAgain)
 		return v, nil
 	}
 	if v.ruling.Effect == bridge.EffectDeny {
@@ -152,7 +153,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 
 const requestAgain = "the agent has to request it again"
 
-// amended is a request with the requirements of a review.
+// amended returns a request with the requirements of a review.
 func (v review) amended(was bridge.Interaction) bridge.Interaction {
 	next, now := was, v.now
 	next.Route, next.Prompt, next.Approval = now.Route, now.Prompt, now.Approval
@@ -176,7 +177,7 @@ func (v review) amended(was bridge.Interaction) bridge.Interaction {
 }
 
 // reroute replaces the steps and the escalation of former routes, so that they
-// add nobody to the new ones.
+// add no one to the new routes.
 func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	was := rec.Interaction
 	if slices.Equal(routeNames(v.now), routeNames(was)) {
@@ -192,12 +193,13 @@ func (v review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	}
 }
 
-// maxTerms is the highest Interaction.Terms, which a token holds in one byte. A
-// request whose requirements change more often has to be requested again.
+// maxTerms is the maximum of Interaction.Terms, which is one byte in a token.
+// If the requirements change more often, the agent has to send the request
+// again.
 const maxTerms = 255
 
-// restate stores the requirements of a review. Approvals that were given under
-// the former ones no longer count.
+// restate stores the requirements of a review. Approvals under the former
+// requirements no longer count.
 func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (bridge.Record, error) {
 	i := rec.Interaction
 	next := v.amended(i)
@@ -218,7 +220,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v review) (b
 	return e.records.Load(ctx, i.ID)
 }
 
-// endByRule ends a pending request without a person.
+// endByRule closes a pending request without a person.
 func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
 	got, _, err := e.outcomes.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 	return got, err

@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Ports are the ports of a store, taken separately: a part gets those that it
-// uses.
+// Ports holds the ports of a store separately, so that each part gets only
+// those that it uses.
 type Ports struct {
 	Openings  bridge.Openings
 	Records   bridge.Records
@@ -34,10 +34,11 @@ func portsOf(s bridge.Store) Ports {
 	}
 }
 
-// Proven returns the ports of a store whose records, links, drafts, notes and
-// audit entries are proven with a signer's keys. With keysInRedis, what has no
-// proof is accepted, as such keys prove nothing to those who can read Redis.
-// With a nil signer, nothing is proven. A nil log discards what was found.
+// Proven returns the ports of a store with records, links, drafts, notes and
+// audit entries that are proven with a signer's keys. With keysInRedis, values
+// without a proof are accepted, because such keys do not protect against anyone
+// who can read Redis. With a nil signer, nothing is proven. A nil log discards
+// output.
 func Proven(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Logger) Ports {
 	prover := proof.NewProver(signer, keysInRedis)
 	if prover == nil {
@@ -49,7 +50,7 @@ func Proven(s bridge.Store, signer *proof.Signer, keysInRedis bool, log *slog.Lo
 	return portsOf(s).proven(prover, log)
 }
 
-// proven returns the ports with proofs made and checked of what passes.
+// proven returns the ports with decorators that create and check proofs.
 func (p Ports) proven(prover *proof.Prover, log *slog.Logger) Ports {
 	v := verifier{prover, log}
 	records := provenRecords{p.Records, v}
@@ -107,6 +108,6 @@ type provenAudit struct {
 }
 
 type provenLinks struct {
-	store bridge.Links // not embedded, as it has a method of that name
+	store bridge.Links // not embedded, because it has a method Links
 	verifier
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Audit implements AuditLog.
+// Audit implements AuditLog. It adds the proof of the entry.
 func (s provenAudit) Audit(ctx context.Context, a bridge.AuditEntry) error {
 	if err := s.p.ProveEntry(&a); err != nil {
 		return err

@@ -8,15 +8,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Linked implements Links. It ignores a link that does not verify, so that
-// the account has to be linked again.
+// Linked implements Links. It ignores a link that does not verify. The account
+// then has to be linked again.
 func (s provenLinks) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
 	l, err := s.store.Linked(ctx, platform, user)
 	if err != nil || l.Person == "" {
 		return bridge.Link{}, err
 	}
 	if !s.p.AcceptsLink(l, platform, user) {
-		s.log.Warn("linked account not verified", "platform", platform, "user", user)
+		s.log.Warn("account link does not verify", "platform", platform, "user", user)
 		return bridge.Link{}, nil
 	}
 	return l, nil
@@ -45,8 +45,8 @@ func (s provenLinks) DropLink(ctx context.Context, platform, user string) (bool,
 	return s.store.DropLink(ctx, platform, user)
 }
 
-// sealedNotes are the prefixes of notes that decide who is believed: a code
-// that links an account, and what a typed reply belongs to.
+// sealedNotes lists the prefixes of notes that authorize an action:
+// account-linking codes, and the requests that typed replies belong to.
 var sealedNotes = []string{"link:", "reply:"}
 
 func sealedNote(key string) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Evidence shows what is stored, and whether it verifies.
+// Evidence returns stored records and events, and checks whether they verify.
 type Evidence struct {
 	records bridge.Records
 	raw     bridge.Records
@@ -18,15 +18,15 @@ type Evidence struct {
 	log     *slog.Logger
 }
 
-// Show returns a record as it is stored, for people to look at: one that does
-// not verify says so in Unverified.
+// Show returns a stored record unchanged, for inspection. If the record does
+// not verify, Unverified is set.
 func (e *Evidence) Show(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := e.raw.Load(ctx, id)
 	return e.prover.Marked(r), err
 }
 
-// StateAnswer signs an answer in another format that was made of verified
-// records. It is empty without a signer.
+// StateAnswer signs an answer in another format that was made from verified
+// records. It returns "" without a signer.
 func (e *Evidence) StateAnswer(records []bridge.Record, body []byte) (string, error) {
 	if e.signer == nil {
 		return "", nil
@@ -39,9 +39,9 @@ func (e *Evidence) StateAnswer(records []bridge.Record, body []byte) (string, er
 	return e.signer.Answer(records, body)
 }
 
-// CheckList marks the records of a list that do not verify. With asStored they
-// keep what is stored, for people to look at; otherwise they end without a
-// decision.
+// CheckList marks the records of a list that do not verify. With asStored it
+// returns them otherwise unchanged, for inspection. Without it, it returns them
+// as closed without a decision.
 func (e *Evidence) CheckList(l bridge.List, asStored bool) bridge.List {
 	for n, r := range l.Items {
 		if r = e.prover.Marked(r); r.Unverified != "" && !asStored {
@@ -52,9 +52,9 @@ func (e *Evidence) CheckList(l bridge.List, asStored bool) bridge.List {
 	return l
 }
 
-// CheckEvents leaves out the events that say something that does not verify:
-// a decision, a vote, or what people are asked. The data of the others is
-// written again from what was verified.
+// CheckEvents removes the events whose decision, vote or request does not
+// verify. It replaces the data of the others by the encoding of the verified
+// values.
 func (e *Evidence) CheckEvents(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	if e.prover == nil {
 		return events, nil
@@ -66,7 +66,7 @@ func (e *Evidence) CheckEvents(ctx context.Context, events []bridge.Event) ([]br
 			return nil, err
 		}
 		if !good {
-			e.log.Warn("event not verified, left out", "id", ev.InteractionID, "event", ev.Type)
+			e.log.Warn("event skipped because it does not verify", "id", ev.InteractionID, "event", ev.Type)
 			continue
 		}
 		out = append(out, ev)
@@ -92,11 +92,11 @@ func (e *Evidence) checkEvent(ctx context.Context, ev *bridge.Event) (bool, erro
 	return e.checkEnd(ctx, ev)
 }
 
-// checkEnd checks what an event says of how a request ended.
+// checkEnd checks an event that closes a request.
 func (e *Evidence) checkEnd(ctx context.Context, ev *bridge.Event) (bool, error) {
 	r, err := e.records.Load(ctx, ev.InteractionID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return !ev.State.Decided() && ev.Data == nil, nil // it outlived its record
+		return !ev.State.Decided() && ev.Data == nil, nil // the record has expired
 	}
 	if err != nil {
 		return false, err
@@ -115,8 +115,8 @@ func (e *Evidence) checkEnd(ctx context.Context, ev *bridge.Event) (bool, error)
 	return true, nil
 }
 
-// checkShown checks what an event says is asked. An event that outlived its
-// record has no data.
+// checkShown checks the interaction in an event. An event without data is
+// valid, because its record has expired.
 func (e *Evidence) checkShown(ev *bridge.Event) bool {
 	if ev.Data == nil {
 		return true

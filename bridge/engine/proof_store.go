@@ -10,22 +10,23 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// A verifier is what the decorators of ports have in common. They believe
-// nothing that a daemon did not prove: they prove what passes on its way in,
-// and check what comes out. A record that does not verify comes out as one that
-// ended without a decision, so that no reader can take it for an approval.
+// verifier is the common part of the port decorators. They trust only what a
+// daemon has proven: they add proofs to what is stored, and check the proofs of
+// what is read. They return a record that does not verify as closed without a
+// decision, so that no caller can mistake it for an approval.
 type verifier struct {
 	p   *proof.Prover
 	log *slog.Logger
 }
 
-// checked checks what a port returned, and reports what was changed.
+// checked checks a record that a port returned, and logs it if it does not
+// verify.
 func (v verifier) checked(r bridge.Record, err error) (bridge.Record, error) {
 	if err != nil && r.Interaction.ID == "" {
 		return r, err
 	}
 	if r = v.p.Checked(r); r.Unverified != "" {
-		v.log.Warn("record not verified", "id", r.Interaction.ID, "why", r.Unverified)
+		v.log.Warn("record does not verify", "id", r.Interaction.ID, "why", r.Unverified)
 	}
 	return r, err
 }
@@ -40,8 +41,7 @@ func (s provenRecords) Await(ctx context.Context, id bridge.ID) (bridge.Record, 
 	return s.checked(s.Records.Await(ctx, id))
 }
 
-// requestKey binds an interaction to the idempotency key that it was opened
-// with.
+// requestKey returns the hash that binds an interaction to its idempotency key.
 func requestKey(agent, key string) string {
 	if key == "" {
 		return ""
@@ -81,14 +81,14 @@ func (s provenOpenings) Open(ctx context.Context, o bridge.Opening) (bridge.Reco
 	return rec, created, err
 }
 
-// repeats refuses an earlier interaction that is not the one that was asked
-// for: a mapping in Redis says which it is, and anyone who can write there can
-// change it.
+// repeats returns an error unless the earlier interaction matches the current
+// request. The store finds it through a mapping in Redis, which anyone with
+// write access can change.
 func repeats(first, now bridge.Interaction) error {
 	same := first.Agent == now.Agent && first.Session == now.Session && first.Digest == now.Digest
 	joined := first.Join && now.Join
 	if now.RequestKey == "" && first.ID != now.ID && !joined {
-		same = false // without a key, nothing leads to an earlier one
+		same = false // without a key there is no earlier interaction
 	}
 	if first.Proof != "" && first.RequestKey != now.RequestKey && !joined && first.ID != now.ID {
 		same = false
@@ -96,12 +96,12 @@ func repeats(first, now bridge.Interaction) error {
 	if same {
 		return nil
 	}
-	return bridge.Errorf(bridge.CodeForbidden, "Idempotency-Key: leads to interaction %s, which is another request", first.ID).
-		WithHint("what Redis holds was changed outside nod; ask again with another key")
+	return bridge.Errorf(bridge.CodeForbidden, "Idempotency-Key: refers to interaction %s, which is another request, because Redis was changed outside nod", first.ID).
+		WithHint("ask again with another key")
 }
 
-// Settle implements Outcomes. It signs what decides, with the interaction as it
-// was verified.
+// Settle implements Outcomes. It signs a decision together with the verified
+// interaction.
 func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge.Record, bool, error) {
 	if t.Response.Decided() && t.Response.Proof == "" {
 		i := t.Interaction
@@ -121,7 +121,7 @@ func (s provenOutcomes) Settle(ctx context.Context, t bridge.Settlement) (bridge
 	return rec, won && rec.Unverified == "", err
 }
 
-// proveAmendment signs an interaction that was amended.
+// proveAmendment signs an amended interaction.
 func (s provenRecords) proveAmendment(a *bridge.Amendment) {
 	i := a.Interaction
 	if times := i.Stated; times != (bridge.Times{}) {
@@ -137,14 +137,15 @@ func (s provenRecords) proveAmendment(a *bridge.Amendment) {
 	a.Interaction = i
 }
 
-// Messages implements Mailbox. An entry that leads to another session's record
-// is skipped, and one that does not verify says so instead of its answer.
+// Messages implements Mailbox. It skips an entry that refers to a record of
+// another session. The message for a record that does not verify contains the
+// reason instead of the answer.
 func (s provenMailbox) Messages(ctx context.Context, agent, session string, limit int) ([]bridge.Message, error) {
 	all, err := s.Mailbox.Messages(ctx, agent, session, limit)
 	out := make([]bridge.Message, 0, len(all))
 	for _, m := range all {
 		if i := m.Record.Interaction; i.Agent != agent || i.Session != session || !m.Record.State.Final() {
-			s.log.Error("a late answer leads to another session's record", "id", i.ID, "agent", agent)
+			s.log.Error("late answer refers to a record of another session", "id", i.ID, "agent", agent)
 			continue
 		}
 		if r := s.p.Checked(m.Record); r.Unverified != "" {
@@ -176,8 +177,8 @@ func (s provenDrafts) SaveDraft(ctx context.Context, id bridge.ID, destination i
 	return s.Drafts.SaveDraft(ctx, id, destination, d)
 }
 
-// Remember implements Memory: what a tool remembers is proven too, as the tool
-// acts on it.
+// Remember implements Memory. It adds a proof, because tools act on what they
+// remember.
 func (s provenMemory) Remember(ctx context.Context, agent, session, key string, sc bridge.Scope) error {
 	return s.Memory.Remember(ctx, agent, session, key, s.p.ProveMemory(agent, session, key, sc))
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// voteTries bounds how often a vote is counted again because another vote came
-// first. Each try that fails means that another vote was counted.
+// voteTries is the maximum number of attempts to record a vote. An attempt
+// fails if another vote was recorded first.
 const voteTries = 256
 
-// Vote implements Outcomes. It counts the votes that are proven, signs the
-// decision only if this vote decides, and has the store take it only if no
-// other vote came first: what is signed is what is stored.
+// Vote implements Outcomes. It counts the proven votes, and signs the decision
+// only if this vote decides. The store accepts the vote only if no other vote
+// came first, so that the signed votes are the stored ones.
 func (s provenOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	b.Vote.Covers = b.Covers
 	s.p.ProveVote(b.ID, &b.Vote)
@@ -40,8 +40,8 @@ func (s provenOutcomes) Vote(ctx context.Context, b bridge.Ballot) (bridge.Recor
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeUnavailable, "the votes on interaction %s keep changing", b.ID).WithHint("click again")
 }
 
-// proveCount signs the response of a vote that decides, as far-reaching as the
-// narrowest approval.
+// proveCount signs the response of a vote that decides. Its scope is the
+// narrowest scope of the approvals.
 func (s provenOutcomes) proveCount(after bridge.Record, resp *bridge.Response) error {
 	if !after.Enough(resp.State) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// reach finds out who can be asked now.
+// reach determines who can be asked now.
 type reach struct {
 	presence  bridge.Presence
 	platforms platforms
@@ -16,7 +16,8 @@ type reach struct {
 	composer  *composer
 }
 
-// findPeople finds out who can be reached; nobody ends the opening at once.
+// findPeople determines who can be reached. If no one can, it sets the response
+// undeliverable.
 func (w *reach) findPeople(ctx context.Context, o *bridge.Opening) error {
 	i := o.Interaction
 	var err error
@@ -37,8 +38,9 @@ func (w *reach) findPeople(ctx context.Context, o *bridge.Opening) error {
 	return nil
 }
 
-// failures asks every destination whether it can show the interaction. The error
-// is CodeUnsupported if none can; what is merely away is in the map.
+// failures returns the reasons why destinations cannot show the interaction. It
+// returns CodeUnsupported if the interaction does not fit any destination. A
+// platform that is only unreachable does not count toward that.
 func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	failures := map[int]string{}
 	var refusal *bridge.Error
@@ -67,8 +69,8 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	return failures, nil
 }
 
-// closed says by destination why nobody can answer there: what cannot be
-// reached, and what is read-only.
+// closed returns by destination why no one can answer there: it cannot be
+// reached, or it is read-only.
 func (w *reach) closed(ctx context.Context, i bridge.Interaction, failures map[int]string) (map[int]string, error) {
 	out := map[int]string{}
 	for n, d := range i.Destinations {
@@ -81,7 +83,7 @@ func (w *reach) closed(ctx context.Context, i bridge.Interaction, failures map[i
 			return nil, err
 		}
 		if off {
-			out[n] = d.Platform + ": the channel is read-only for nod"
+			out[n] = d.Platform + ": the channel is read-only"
 		}
 	}
 	return out, nil
@@ -105,8 +107,7 @@ func (w *reach) frontEnds(ctx context.Context, session string) (bool, error) {
 	return enabled > 0, err
 }
 
-// availability counts who could answer a request on a route, in a session that
-// may be empty.
+// availability implements Engine.Availability.
 func (w *reach) availability(ctx context.Context, agent bridge.Agent, route, session string) (bridge.Availability, error) {
 	var out bridge.Availability
 	i, err := w.composer.interaction(agent, bridge.Request{Ask: bridge.Ask{

@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// maxLooked bounds how many pending requests are looked at.
+// maxLooked is the maximum number of pending requests to examine.
 const maxLooked = 200
 
 // reader returns records that verify.
@@ -17,8 +17,7 @@ type reader struct {
 	redactor *redactor
 }
 
-// get returns a record. It returns CodeForbidden with one that does not
-// verify.
+// get implements Engine.Get.
 func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := re.records.Load(ctx, id)
 	if err != nil {
@@ -27,10 +26,7 @@ func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	return r, r.Trusted()
 }
 
-// await returns once the interaction is final. Any number of callers in any
-// process may wait for the same one; the error is ctx's when it ends first,
-// and the interaction stays as it is. It returns CodeForbidden with a record
-// that does not verify.
+// await implements Engine.Await.
 func (re *reader) await(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := re.records.Await(ctx, id)
 	if err == nil && r.Delivered.IsZero() {
@@ -42,8 +38,7 @@ func (re *reader) await(ctx context.Context, id bridge.ID) (bridge.Record, error
 	return r, r.Trusted()
 }
 
-// delivered notes that an agent has received the response. Only the first
-// note counts.
+// delivered implements Engine.Delivered.
 func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
 	if !r.State.Final() || !r.Delivered.IsZero() {
 		return nil
@@ -52,8 +47,7 @@ func (re *reader) delivered(ctx context.Context, r bridge.Record) error {
 	return err
 }
 
-// shown is a record as people see it: Get, without the credentials that
-// somebody typed.
+// shown implements Engine.Shown.
 func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := re.records.Load(ctx, id)
 	if err != nil {
@@ -62,7 +56,7 @@ func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error
 	return re.redactor.record(r), nil
 }
 
-// waiting implements Lister. It looks at the newest of what is pending.
+// waiting implements Engine.Waiting.
 func (re *reader) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
 	return re.pendingFor(ctx, n, func(r bridge.Record) (bool, error) { return re.people.MayAnswer(ctx, r.Interaction, actor) })
 }

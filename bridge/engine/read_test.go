@@ -48,7 +48,7 @@ func TestReaders(t *testing.T) {
 			t.Errorf("withdrawn by %+v", rec.Response)
 		}
 		if v := w.click("ana", "C1", w.drawn(id, "C1").Token(bridge.ActionChoose, 0, 0), "",
-			id); !strings.Contains(v.Note, who+" withdrew") {
+			id); !strings.Contains(v.Note, who+" cancelled this") {
 			t.Errorf("a late click is told %q", v.Note)
 		}
 	}
@@ -159,7 +159,7 @@ func TestHiddenFields(t *testing.T) {
 	w.state(a, bridge.StateApproved)
 	s.version = "2"
 	w.reload(s)
-	w.said(w.press("cy", b, "C2", bridge.DecideOnce, "hidden"), bridge.VerdictForbidden, "hidden")
+	w.said(w.press("cy", b, "C2", bridge.DecideOnce, "hidden"), bridge.VerdictForbidden, "redacted")
 	w.state(b, bridge.StateDenied)
 }
 

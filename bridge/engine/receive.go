@@ -12,10 +12,10 @@ import (
 const (
 	leaseTTL   = 3 * time.Second
 	leaseRenew = time.Second
-	runBackoff = 30 * time.Second // before a platform that gave up is tried again
+	runBackoff = 30 * time.Second // delay before a stopped platform is started again
 )
 
-// receiver lets platforms receive, each at one daemon if it has to.
+// receiver runs the platforms. An exclusive platform runs on only one daemon.
 type receiver struct {
 	leases    bridge.Leases
 	platforms platforms
@@ -31,7 +31,7 @@ func (r *receiver) receive(ctx context.Context, p bridge.Platform, sink bridge.S
 			return
 		}
 		if err != nil {
-			r.log.Error("platform stopped, an operator must act", "platform", p.Name(), "error", err)
+			r.log.Error("platform stopped, an administrator must act", "platform", p.Name(), "error", err)
 			bridge.Pause(ctx, runBackoff)
 		}
 	}
@@ -62,8 +62,8 @@ func (r *receiver) receiveOnce(ctx context.Context, p bridge.Platform, sink brid
 	return p.Run(ctx, sink)
 }
 
-// keepLease renews a lease until ctx ends, and stops the holder once the lease
-// may be somebody else's.
+// keepLease renews a lease until ctx ends, and stops the holder once another
+// process may have the lease.
 func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
 	good := time.Now()
 	for bridge.Pause(ctx, leaseRenew) {
@@ -80,17 +80,17 @@ func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := r.leases.Release(release, lease, r.node); err != nil {
-		r.log.Warn("lease not given back, it will end by itself", "lease", lease, "error", err)
+		r.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
 	}
 }
 
-// health returns how each platform is, by name.
+// health implements Engine.Health.
 func (r *receiver) health() map[string]bridge.Health {
 	m := map[string]bridge.Health{}
 	for name, p := range r.platforms {
 		switch h, ok := p.(bridge.Healther); {
 		case r.standby.is(name):
-			m[name] = bridge.Health{State: bridge.HealthStandby, Reason: "another daemon receives for it", Since: r.standby.since(name)}
+			m[name] = bridge.Health{State: bridge.HealthStandby, Reason: "another daemon receives its clicks", Since: r.standby.since(name)}
 		case ok:
 			m[name] = h.Health()
 		default:
@@ -100,7 +100,7 @@ func (r *receiver) health() map[string]bridge.Health {
 	return m
 }
 
-// standbys remembers which platforms another daemon receives for.
+// standbys remembers the platforms that run on another daemon.
 type standbys struct {
 	mu sync.Mutex
 	at map[string]time.Time

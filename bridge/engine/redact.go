@@ -7,17 +7,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// redactor hides credentials from people.
+// redactor redacts the credentials in what people see.
 type redactor struct {
 	hide bridge.Redactor
 }
 
-// veiler hides what is secret in an interaction. What an agent gets back
-// byte for byte cannot be hidden: it is refused.
+// veiler redacts the credentials in an interaction. It rejects credentials in
+// fields that the agent gets back unchanged.
 type veiler struct {
 	r      bridge.Redactor
 	hidden int
-	// executed counts those places among them that say what is executed.
+	// executed counts the redacted places that are part of what is
+	// executed.
 	executed int
 	err      error
 }
@@ -31,12 +32,13 @@ func (v *veiler) text(s *string) {
 
 func (v *veiler) refuse(field, s string) {
 	if v.err == nil && v.r.Redact(s) != s {
-		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which is not shown to people", field).WithHint("send something harmless that stands for it")
+		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).WithHint("send a placeholder instead")
 	}
 }
 
-// interaction hides what is secret before anything of an interaction leaves the
-// process; its digest was made before. Fields of the input are hidden whole.
+// interaction redacts an interaction before it is stored or shown. Its digest
+// has already been computed. The given fields of the input are redacted
+// completely.
 func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if d.hide == nil {
 		return nil
@@ -65,7 +67,7 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 		v.approval(&a, fields)
 		i.Approval = &a
 		if len(a.Input) == 0 && i.Prompt != prompt {
-			v.executed++ // the prompt is all that people approve
+			v.executed++ // people approve only the prompt
 		}
 	}
 	if i.Redacted = v.hidden; v.hidden > 0 && i.Approval != nil {
@@ -104,7 +106,7 @@ func (v *veiler) question(q *bridge.Question) {
 	}
 }
 
-// text hides what is secret in one text.
+// text redacts a text.
 func (d *redactor) text(s string) string {
 	if d.hide == nil {
 		return s
@@ -112,8 +114,8 @@ func (d *redactor) text(s string) string {
 	return d.hide.Redact(s)
 }
 
-// record is a record as its cards show it: what people typed goes to the
-// agent as it is, and is not repeated where it holds a credential.
+// record returns a record in the form for cards. The agent gets typed text
+// unchanged, but cards do not repeat credentials in it.
 func (d *redactor) record(r bridge.Record) bridge.Record {
 	if d.hide == nil || r.Response == nil {
 		return r
@@ -135,11 +137,11 @@ func (d *redactor) record(r bridge.Record) bridge.Record {
 	return r
 }
 
-// hiddenConfirm is what a person types to approve what they cannot see whole.
+// hiddenConfirm is the typed confirmation of an approval with redacted parts.
 const hiddenConfirm = "hidden"
 
-// guardHidden takes away every way to approve by one click, and every standing
-// approval, because a part of what is executed is hidden.
+// guardHidden removes every decision that approves with one click or creates a
+// grant, because a part of what is executed is redacted.
 func guardHidden(i *bridge.Interaction) {
 	a := i.Approval
 	if i.Batch = 0; a.Confirm == "" {

@@ -20,7 +20,7 @@ func (v *veiler) approval(a *bridge.Approval, fields []string) {
 	}
 	v.text(&a.Confirm)
 	if key := v.r.Redact(a.Key); key != a.Key {
-		a.Key = "" // it is no grant's key, and people do not read it
+		a.Key = "" // it is neither the key of a grant nor shown to people
 		v.hidden++
 	}
 	notes := map[bridge.Scope]string{}
@@ -38,40 +38,39 @@ func (v *veiler) approval(a *bridge.Approval, fields []string) {
 	dec.UseNumber()
 	var tree any
 	if dec.Decode(&tree) != nil {
-		return // Normalize took valid JSON only
+		return // unreachable, because Normalize has checked it
 	}
 	before := v.hidden
 	tree = v.tree(tree, nil, fields)
 	if v.hidden == before {
-		return // as it was, byte for byte
+		return // keep the original bytes
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(tree) == nil { // it was decoded a moment ago
+	if enc.Encode(tree) == nil { // a decoded value always encodes
 		a.Input = bytes.TrimSpace(b.Bytes())
 	}
 }
 
-// hiddenValue stands for a value that is hidden whole.
+// hiddenValue returns the replacement of a completely redacted value.
 func hiddenValue(s string) string {
 	return fmt.Sprintf("[redacted value, %d characters]", utf8.RuneCountInString(s))
 }
 
-// describing are the fields of an input that say something about a call, or
-// are data that it carries. What is hidden anywhere else may be a part of what
-// is executed.
+// describing lists the input fields that describe a call or carry its data. A
+// redacted place in any other field may be part of what is executed.
 var describing = []string{
 	"description", "reason", "title", "summary", "message", "body", "content", "text", "comment", "note", "headers", "env", "environment",
 	"diff", "patch", "new_string", "old_string", "new_source", "data", "prompt",
 }
 
-// executing are the fields of an input that hold what is executed, also within
-// one that describes.
+// executing lists the input fields that hold what is executed, even within a
+// describing field.
 var executing = []string{"command", "commands", "cmd", "argv", "args", "script", "program", "code", "query", "sql"}
 
-// describes reports whether the field at a path is in one that describes. The
-// innermost name that says so counts.
+// describes reports whether the field at a path describes the call. The
+// innermost name in one of the lists decides.
 func describes(path []string) bool {
 	for _, name := range slices.Backward(path) {
 		name = strings.ToLower(name)
@@ -82,8 +81,8 @@ func describes(path []string) bool {
 	return false
 }
 
-// tree hides what is secret in a JSON value: fields by their name or path, and
-// credentials in any text. It keeps the number of members and of elements.
+// tree redacts a JSON value: fields by their name or path, and credentials in
+// any text. It keeps the number of members and of elements.
 func (v *veiler) tree(t any, path, fields []string) any {
 	switch x := t.(type) {
 	case map[string]any:
@@ -98,7 +97,7 @@ func (v *veiler) tree(t any, path, fields []string) any {
 	return t
 }
 
-// leaf returns what people see of a value.
+// leaf returns the form of a value that people see.
 func (v *veiler) leaf(value any, shown string, path []string) any {
 	if fmt.Sprint(value) == shown {
 		return value
@@ -110,8 +109,8 @@ func (v *veiler) leaf(value any, shown string, path []string) any {
 	return shown
 }
 
-// whole hides the texts and numbers of a value that has a secret name. Objects
-// in it are hidden as anywhere else.
+// whole redacts the texts and numbers of a value with a secret name. It redacts
+// objects in the value like any other object.
 func (v *veiler) whole(value any, path, fields []string) any {
 	switch x := value.(type) {
 	case string:
@@ -147,7 +146,7 @@ func (v *veiler) object(x map[string]any, path, fields []string) map[string]any 
 		switch {
 		case slices.Contains(fields, strings.Join(inner, ".")):
 			v.hidden++
-			raw, _ := json.Marshal(value) // it was decoded a moment ago
+			raw, _ := json.Marshal(value) // a decoded value always encodes
 			if s, ok := value.(string); ok {
 				raw = []byte(s)
 			}
@@ -172,15 +171,15 @@ func (v *veiler) object(x map[string]any, path, fields []string) map[string]any 
 	return out
 }
 
-// executes reports whether a field of that name says what is executed, also
-// where a rule of the policy hides it.
+// executes reports whether a field with this name is part of what is executed.
+// It applies to fields that a policy rule redacts.
 func executes(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"command", "cmd", "argv", "args", "script", "program", "path", "file", "code", "query", "sql", "url"}, func(s string) bool { return strings.Contains(name, s) })
 }
 
-// free returns a name that no other member has: two names that are hidden
-// alike stay two.
+// free returns a unique name for a member, because different names can be the
+// same after redaction.
 func (v *veiler) free(name string, in, out map[string]any) string {
 	taken := func(s string) bool {
 		_, before := out[s]
@@ -197,8 +196,9 @@ func (v *veiler) free(name string, in, out map[string]any) string {
 	}
 }
 
-// secretPair returns the member that holds the value of a pair such as {"name":
-// "DB_PASSWORD", "value": "…"}; empty if there is none.
+// secretPair returns the name of the member with the value of a pair such as
+// {"name": "DB_PASSWORD", "value": "…"}. It returns "" if the object is not
+// such a pair.
 func (v *veiler) secretPair(x map[string]any) string {
 	for _, field := range []string{"name", "key", "header", "variable"} {
 		if name, ok := x[field].(string); ok && v.r.Secret(name) {
@@ -210,10 +210,12 @@ func (v *veiler) secretPair(x map[string]any) string {
 	return ""
 }
 
-// argvContext is how many words before one show what it is.
+// argvContext is the number of preceding words that determine the meaning of a
+// word.
 const argvContext = 8
 
-// list hides elements by what is before them, as in the words of a command.
+// list redacts elements depending on the preceding ones, as in the arguments of
+// a command.
 func (v *veiler) list(x []any, path, fields []string) []any {
 	out := make([]any, len(x))
 	var before []string
@@ -231,7 +233,7 @@ func (v *veiler) list(x []any, path, fields []string) []any {
 	return out
 }
 
-// word returns what people see of a word of a command.
+// word returns the form of a command argument that people see.
 func (v *veiler) word(before []string, s string) string {
 	shown := v.r.Redact(s)
 	if len(before) == 0 || shown != s || s == "" || strings.HasPrefix(s, "-") {

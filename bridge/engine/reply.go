@@ -7,9 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// answer settles an interaction for a responder who does not click but sends
-// the whole answer, as the API and the command line do. The actor's Person
-// must be one of the responders.
+// answer implements Engine.Answer.
 func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply) (bridge.Record, error) {
 	a, err := cl.admitReply(ctx, id, actor, reply)
 	if err != nil {
@@ -33,7 +31,7 @@ func (cl *clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 	return cl.reader.get(ctx, id)
 }
 
-// admitReply checks a reply as admit checks a click.
+// admitReply checks a reply in the same way as admit checks a click.
 func (cl *clicks) admitReply(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
 ) (admitted, error) {
@@ -43,7 +41,7 @@ func (cl *clicks) admitReply(
 	}
 	i := rec.Interaction
 	if i.Kind == bridge.KindNotice {
-		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice asks nothing")
+		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "a notice cannot be answered")
 	}
 	_, why, err := cl.people.eligible(ctx, i, actor)
 	if err != nil {
@@ -55,12 +53,12 @@ func (cl *clicks) admitReply(
 	}
 	if actor.Person == "" || why != "" {
 		cl.journal.refuse(ctx, i, actor, why)
-		return admitted{}, bridge.Errorf(bridge.CodeForbidden, "you may not answer this: %s", why).WithHint("who may: %s", responderNames(i))
+		return admitted{}, bridge.Errorf(bridge.CodeForbidden, "you may not answer this: %s", why).WithHint("ask a responder: %s", responderNames(i))
 	}
 	if err := unfitReply(rec, reply); err != nil {
 		return admitted{}, err
 	}
-	rec.Interaction.Initial = nil // a whole answer says itself what it keeps
+	rec.Interaction.Initial = nil // a complete answer does not use initial values
 	given, problem := i.Split(reply.Answers)
 	if problem != "" {
 		return admitted{}, bridge.Errorf(bridge.CodeInvalid, "answers: %s", problem)
@@ -75,8 +73,8 @@ func (cl *clicks) admitReply(
 	return a, nil
 }
 
-// unfitReply refuses a reply to other terms, or to other questions, than those
-// of the record.
+// unfitReply returns an error for a reply to other terms or other questions
+// than those of the record.
 func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	i, read := rec.Interaction, 0
 	if reply.Terms != nil {
@@ -87,7 +85,7 @@ func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	}
 	for qid := range reply.Answers {
 		if !slices.ContainsFunc(i.Questions, func(q bridge.Question) bool { return q.ID == qid }) {
-			return bridge.Errorf(bridge.CodeInvalid, "answers: there is no question %q", qid)
+			return bridge.Errorf(bridge.CodeInvalid, "answers: unknown question %q", qid)
 		}
 	}
 	return nil
@@ -106,7 +104,7 @@ func (cl *clicks) applyReply(ctx context.Context, a admitted, reply bridge.Reply
 		}
 		return cl.settle(ctx, a, r)
 	case reply.Decline && !i.Declinable:
-		return bridge.Verdict{}, bridge.Errorf(bridge.CodeInvalid, "decline: is not on offer")
+		return bridge.Verdict{}, bridge.Errorf(bridge.CodeInvalid, "decline: this request cannot be declined")
 	case reply.Decline:
 		r := declined()
 		if reply.Reason != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// rounds opens follow-ups, and ends interactions for tools.
+// rounds opens follow-ups, and defers and completes interactions.
 type rounds struct {
 	records  bridge.Records
 	reader   *reader
@@ -20,15 +20,9 @@ type rounds struct {
 	redactor *redactor
 }
 
-// reprompt asks again after an answer that the agent could not use, or instead
-// of a question that is still pending. The follow-up is evaluated as if it were
-// new. It keeps session and correlation, takes over the messages if its
-// destinations are the same, and starts with the earlier values filled in if
-// the questions have the same IDs. It returns CodeConflict if the rounds are
-// used up or the interaction was asked again already, and CodeForbidden if the
-// policy denies the follow-up.
+// reprompt implements Engine.Reprompt.
 func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
-	before, err := rd.reader.get(ctx, id) // what was changed outside nod has no follow-up
+	before, err := rd.reader.get(ctx, id) // a record that was changed outside nod cannot have a follow-up
 	if err != nil {
 		return bridge.Record{}, err
 	}
@@ -44,12 +38,12 @@ func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID
 	return rd.again(ctx, agent, before, r, followUp{key: key, digest: digest})
 }
 
-// inherit returns the request for another round: the ask before, with what the
-// agent now sends in its place.
+// inherit returns the request for another round: the previous ask, changed by
+// what the agent sends now.
 func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	i := before.Interaction
 	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
-	// These belong to one round.
+	// These fields belong to one round.
 	r.Kind, r.Error, r.Initial, r.CompletedView = sent.Kind, sent.Error, sent.Initial, sent.CompletedView
 	r.Grace, r.Batch, r.Join = sent.Grace, sent.Batch, sent.Join
 	if sent.Prompt != "" {
@@ -59,7 +53,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	switch {
 	case !same:
 		r.Questions, r.Approval = sent.Questions, sent.Approval
-	case i.Redacted > 0 && i.Approval != nil: // what was masked is not here to grant
+	case i.Redacted > 0 && i.Approval != nil: // the redacted values are not available for a grant
 		a := *i.Approval
 		a.Limit([]bridge.Scope{bridge.ScopeOnce})
 		r.Approval = &a
@@ -68,9 +62,9 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	case sent.Timeout != 0:
 		r.Timeout = sent.Timeout
 	case !before.Queued.IsZero() || !before.Escalated.IsZero():
-		r.Timeout = 0 // the deadline was moved; the default is a better guess
+		r.Timeout = 0 // the deadline was moved, so the default is a better choice
 	}
-	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to what is asked
+	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to the kind of request
 	if sent.OnTimeout != "" || bound && !same {
 		r.OnTimeout = sent.OnTimeout
 	}
@@ -81,8 +75,8 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	return r
 }
 
-// fillIn fills in the earlier values that fit the questions, and keeps the
-// completed view if it fits, unless the request has its own.
+// fillIn fills in the earlier values and the completed view if they fit the
+// questions, unless the request has its own.
 func fillIn(before bridge.Record, r *bridge.Request) {
 	if c := before.Interaction.CompletedView; r.CompletedView == nil && c != nil && c.Check(r.Questions) == nil {
 		r.CompletedView = c
@@ -98,7 +92,7 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 		if _, problem := (bridge.Interaction{Ask: bridge.Ask{
 			Questions: []bridge.Question{q},
 		}}).Split(map[string]bridge.Answer{q.ID: a}); problem != "" {
-			continue // the question has another form now
+			continue // the question has changed its form
 		}
 		if r.Initial == nil {
 			r.Initial = map[string]bridge.Answer{}
@@ -107,22 +101,22 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 	}
 }
 
-// followUp is what comes with a request to ask again.
+// followUp holds the options of a follow-up.
 type followUp struct {
-	key    string // for repeats
-	digest string // of what the agent sent
+	key    string // idempotency key
+	digest string // digest of what the agent sent
 	queued bool
 }
 
-// again opens the next round of an interaction. It is evaluated as if it were
-// new, and takes the messages over if they are where it has to be shown.
+// again opens the next round of an interaction. It is evaluated as a new
+// request, and takes over the messages if the destinations are the same.
 func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
 	was := before.Interaction
 	if err := bridge.CheckText("Idempotency-Key", f.key, 200); err != nil {
 		return bridge.Record{}, err
 	}
 	if was.Round >= was.MaxRounds {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "this was asked %d times, which is its limit", was.Round).WithHint("ask with a higher max_rounds, or finish without the answer")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "max_rounds: interaction %s was already asked %d times", was.ID, was.Round).WithHint("set a higher max_rounds, or continue without an answer")
 	}
 	if err := rd.opener.permit(ctx, agent, &r); err != nil {
 		return bridge.Record{}, err
@@ -132,7 +126,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 		return bridge.Record{}, err
 	}
 	if ruling.Effect == bridge.EffectDeny {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies it: %s", ruled(i, ruling).Reason)
+		return bridge.Record{}, bridge.Errorf(bridge.CodeForbidden, "the policy denies the follow-up: %s", ruled(i, ruling).Reason)
 	}
 	if i.ID, err = bridge.NewID(was.ID.Partition()); err != nil {
 		return bridge.Record{}, err
@@ -158,7 +152,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	return rd.opener.store(ctx, o)
 }
 
-// follow makes an interaction the next round of another.
+// follow makes an interaction the next round of another one.
 func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
 	i.Round, i.Previous = was.Round+1, was.ID
@@ -172,8 +166,8 @@ func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	}
 }
 
-// carryOver keeps the people and places that were added to the round before,
-// which has the same routes.
+// carryOver keeps the people and destinations that were added to the previous
+// round, which has the same routes.
 func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
 	rd.routes.addAgain(i, was)
@@ -192,10 +186,7 @@ func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	}
 }
 
-// queue tells the agent of an interaction that the answer comes later: while it
-// is pending, it stays open for hold (0: as the request said), and a late
-// answer becomes a message to its session. One that was answered is asked
-// again in the same way.
+// queue implements Engine.Queue.
 func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
 	rec, err := rd.reader.get(ctx, id)
 	if err != nil {
@@ -203,7 +194,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 	}
 	i := rec.Interaction
 	if i.Session == "" {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: is needed to be told later").WithHint("open the request with a session")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "session: required to receive a late answer").WithHint("open the request with a session")
 	}
 	if err := bridge.CheckText("message", message, bridge.MaxText); err != nil {
 		return bridge.Record{}, err
@@ -218,7 +209,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 		return rd.records.Mark(ctx, id, bridge.Mark{Queued: time.Duration(hold)})
 	}
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s has ended: %s", id, rec.State)
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is already closed: %s", id, rec.State)
 	}
 	r := inherit(rec, bridge.Request{Ask: bridge.Ask{Hold: hold, Error: message}})
 	r.Hold = hold
@@ -229,8 +220,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 	return rd.again(ctx, agent, rec, r, followUp{queued: true})
 }
 
-// complete notes what the agent's tool made of a response; people see it below
-// their answer. Only the first note counts. CodeConflict while it is pending.
+// complete implements Engine.Complete.
 func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
 	c.Result, c.Error = rd.redactor.text(c.Result), rd.redactor.text(c.Error)
 	for _, f := range []struct{ name, text string }{{"result", c.Result}, {"error", c.Error}} {
@@ -243,7 +233,7 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 		return bridge.Record{}, err
 	}
 	if !rec.State.Final() {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its end, or cancel it")
+		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
 	}
 	return rd.records.Mark(ctx, id, bridge.Mark{Completed: &c})
 }

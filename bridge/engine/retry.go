@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	postAttempts = 6  // at least, about 8 s of transient failure; see patient
-	editAttempts = 40 // about half an hour, then a dead letter
+	postAttempts = 6  // about 8 s of transient errors; patient allows more
+	editAttempts = 40 // about 30 minutes, after which the job becomes a dead letter
 	firstBackoff = 250 * time.Millisecond
 	maxBackoff   = time.Minute
 )
 
-// failed decides what becomes of a job whose work failed with cause.
+// failed retries or gives up a job that failed with cause.
 func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) error {
 	code := bridge.ErrorCode(cause)
 	transient := code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(cause, context.DeadlineExceeded)
@@ -28,8 +28,8 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 		switch {
 		case errors.Is(cause, bridge.ErrPaced):
 			return w.postpone(ctx, j, cause)
-		case madeProgress(cause): // it does not count against the attempts
-			w.log.Warn("delivery goes on", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
+		case madeProgress(cause): // the attempt does not count
+			w.log.Warn("delivery continues", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
 			return w.outbox.Retry(ctx, j, delay, "")
 		}
 		return w.outbox.Retry(ctx, j, delay, cause.Error())
@@ -43,7 +43,7 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 	return w.outbox.Bury(ctx, j, cause.Error())
 }
 
-// delayAfter is how long a job waits that failed with cause.
+// delayAfter returns the delay before a job that failed with cause is retried.
 func delayAfter(j bridge.Job, cause error) time.Duration {
 	delay := min(firstBackoff<<min(j.Attempt-1, 10), maxBackoff)
 	if madeProgress(cause) {
@@ -55,11 +55,12 @@ func delayAfter(j bridge.Job, cause error) time.Duration {
 	return delay
 }
 
-// delayShown is from which delay on whoever looks at a request is told.
+// delayShown is the minimum delay of a card that nod shows to people who look
+// at the request.
 const delayShown = 5 * time.Second
 
-// postpone makes a job due when its turn comes, and notes that where a card is
-// late by it.
+// postpone makes a job due when the rate limit allows it, and records the delay
+// of a card.
 func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) error {
 	delay := jobRenew
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok {
@@ -74,8 +75,9 @@ func (w *dispatcher) postpone(ctx context.Context, j bridge.Job, cause error) er
 	return w.outbox.Retry(ctx, j, delay, "")
 }
 
-// giveUp notes that nobody is asked at a destination: for all that the message
-// would have shown. A message that showed it once stays.
+// giveUp records a failed destination for every request that its message would
+// have shown. A message that has shown a request in full does not count as
+// failed.
 func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) error {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
@@ -102,7 +104,7 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, reason string) er
 	return nil
 }
 
-// progress is the error of a job that sent a part before it failed.
+// progress marks the error of a job that sent a part before it failed.
 type progress struct{ error }
 
 func (p progress) Unwrap() error { return p.error }

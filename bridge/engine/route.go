@@ -18,19 +18,19 @@ func (m routes) find(name string) (bridge.Route, error) {
 	switch {
 	case !ok:
 		known := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
-		return route, bridge.Errorf(bridge.CodeInvalid, "route: there is no %q", name).WithHint("known routes: %s", known)
+		return route, bridge.Errorf(bridge.CodeInvalid, "route: unknown route %q (routes: %s)", name, known)
 	case len(route.Responders)+len(route.Groups) == 0:
-		return route, bridge.Errorf(bridge.CodeForbidden, "route: nobody may answer on %q", name).
-			WithHint("name responders for the route in the config")
+		return route, bridge.Errorf(bridge.CodeForbidden, "route: %q has no responders", name).
+			WithHint("set responders of the route in the config")
 	}
 	if n := len(route.Destinations); n == 0 || n > bridge.MaxDestinations {
-		return route, bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations, want 1 to %d", name, n, bridge.MaxDestinations)
+		return route, bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations (allowed: 1 to %d)", name, n, bridge.MaxDestinations)
 	}
 	return route, nil
 }
 
-// address fills in where a request is shown, who may respond, and what their
-// routes require.
+// address sets the destinations, the responders and the requirements of an
+// interaction from its routes.
 func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bridge.OnTimeout, names []string) error {
 	i.Route, i.DenyCounts = names[0], true
 	steps := map[string][]bridge.Step{}
@@ -54,7 +54,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		i.Require(q, route)
 	}
 	if n := len(i.Destinations); n > bridge.MaxDestinations {
-		return bridge.Errorf(bridge.CodeInvalid, "route: the routes %s have %d destinations together, more than %d",
+		return bridge.Errorf(bridge.CodeInvalid, "route: the routes %s have %d destinations in total (at most %d)",
 			strings.Join(names, ", "), n, bridge.MaxDestinations)
 	}
 	if len(names) == 1 {
@@ -71,8 +71,8 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 	return m.escalates(i, onTimeout)
 }
 
-// required returns what a route requires of a request, and applies the route's
-// settings to it.
+// required returns the requirement of a route, and applies the settings of the
+// route to an interaction.
 func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Requirement {
 	q := bridge.Requirement{
 		Route: name, Responders: slices.Clone(route.Responders), Groups: slices.Clone(route.Groups),
@@ -91,8 +91,8 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 	return q
 }
 
-// steps are those of a route as they are now: what becomes of the config later
-// does not change them.
+// steps returns the steps of a route with the current settings of the routes
+// that they name. Later changes of the config do not affect them.
 func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
 	out := slices.Clone(route.Steps)
 	places := len(route.Destinations)
@@ -102,26 +102,26 @@ func (m routes) steps(route bridge.Route) ([]bridge.Step, error) {
 		}
 		next, ok := m[out[n].Route]
 		if places += len(next.Destinations); !ok || places > bridge.MaxDestinations {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "route: step %d can not go to %q", n+1, out[n].Route)
+			return nil, bridge.Errorf(bridge.CodeInvalid, "route: step %d cannot escalate to route %q", n+1, out[n].Route)
 		}
 		out[n].Destinations, out[n].Responders, out[n].Groups = next.Destinations, next.Responders, next.Groups
 	}
 	return out, nil
 }
 
-// escalation is who the route asks next.
+// escalation returns the escalation of a route.
 func (m routes) escalation(name string, route bridge.Route) (*bridge.Escalation, error) {
 	next, ok := m[route.EscalateTo]
 	if route.EscalateTo == "" || !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "on_timeout: route %q does not escalate", name).WithHint("set escalate_to of the route in the config")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "on_timeout: route %q has no escalate_to", name).WithHint("set escalate_to of the route in the config")
 	}
 	if n := len(route.Destinations) + len(next.Destinations); n > bridge.MaxDestinations {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "route: %q and %q have %d destinations together, more than %d", name, route.EscalateTo, n, bridge.MaxDestinations)
+		return nil, bridge.Errorf(bridge.CodeInvalid, "route: %q and %q have %d destinations in total (at most %d)", name, route.EscalateTo, n, bridge.MaxDestinations)
 	}
 	return &bridge.Escalation{Route: route.EscalateTo, Destinations: next.Destinations, Responders: next.Responders, Groups: next.Groups}, nil
 }
 
-// escalates joins the escalations of several routes.
+// escalates combines the escalations of several routes.
 func (m routes) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) error {
 	if onTimeout != bridge.OnTimeoutEscalate || len(i.Requirements) == 0 {
 		return nil
@@ -136,18 +136,18 @@ func (m routes) escalates(i *bridge.Interaction, onTimeout bridge.OnTimeout) err
 		}
 	}
 	if all.Route == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "on_timeout: none of the routes escalates").
+		return bridge.Errorf(bridge.CodeInvalid, "on_timeout: none of the routes has escalate_to").
 			WithHint("set escalate_to of one of the routes in the config")
 	}
 	if n := len(i.Destinations) + len(bridge.Missing(i.Destinations, all.Destinations)); n > bridge.MaxDestinations {
-		return bridge.Errorf(bridge.CodeInvalid, "route: %q with its escalation has %d destinations, more than %d",
+		return bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations including its escalation (at most %d)",
 			i.Route, n, bridge.MaxDestinations)
 	}
 	i.Escalation = all
 	return nil
 }
 
-// chain joins the steps of several routes by the time when each is due.
+// chain combines the steps of several routes, ordered by due time.
 func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
 	if len(names) == 1 {
 		return steps[names[0]]
@@ -176,8 +176,8 @@ func chain(names []string, steps map[string][]bridge.Step) []bridge.Step {
 	return out
 }
 
-// routesOf are the routes of a request whose ruling names some: its own where
-// the ruling says so or names none.
+// routesOf returns the routes of a request. An empty name in the ruling, or a
+// ruling without routes, means the request's own route.
 func routesOf(own string, named []string) []string {
 	if own == "" {
 		own = bridge.DefaultRoute
@@ -206,14 +206,15 @@ func routeNames(i bridge.Interaction) []string {
 	return names
 }
 
-// addAgain adds the people who were added to a request while it was pending.
+// addAgain adds the people who were added to the earlier interaction while it
+// was pending.
 func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 	for _, a := range was.Added {
 		if a.For != "" && !slices.Contains(routeNames(*now), a.For) || a.For == "" && now.Route != was.Route {
-			continue // their route no longer has a say
+			continue // their route is no longer required
 		}
 		if a.Route != "" {
-			route := m[a.Route] // of the current config; none if it is gone
+			route := m[a.Route] // current settings; empty if the route no longer exists
 			a.Responders, a.Groups = route.Responders, route.Groups
 		}
 		if a.For == "" && len(now.Requirements) > 0 {

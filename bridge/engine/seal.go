@@ -17,18 +17,20 @@ import (
 const (
 	sealEvery = time.Second
 	sealLease = 5 * time.Second
-	sealBatch = 500 // entries read at once
-	// sealKeep is how far apart the seals are that are kept: the newest vouches
-	// for all before it, so those in between may go.
+	sealBatch = 500 // entries per read
+	// sealKeep is the minimum time between the seals that are kept. The
+	// newest seal covers all entries before it, so those in between can be
+	// dropped.
 	sealKeep = time.Minute
 )
 
-// sealer remembers what was sealed last, by partition.
+// sealer remembers the last seal of each partition.
 type sealer struct {
 	last map[int]proof.Seal
-	kept map[int]time.Time // when the last seal was made that stays
-	// base is how many entries a log had that an earlier version wrote, when it
-	// was first seen: those have no proofs, and no others may.
+	kept map[int]time.Time // time of the last seal that is kept
+	// base is the length of a log when it was first seen. Only entries up
+	// to there may lack proofs, because an earlier version may have written
+	// them.
 	base map[int]int64
 }
 
@@ -44,7 +46,8 @@ type Audit struct {
 	node      string
 }
 
-// seal signs what is new in the audit log until ctx ends; one daemon does.
+// seal signs the new entries of the audit log until ctx ends. Only one daemon
+// at a time does this.
 func (au *Audit) seal(ctx context.Context) {
 	if au.signer == nil {
 		return
@@ -70,11 +73,11 @@ func (au *Audit) sealAll(ctx context.Context, known sealer) error {
 		var last proof.Seal
 		if l.Sealed != "" {
 			if last, err = au.PublicKeys().VerifySeal(l.Sealed); err != nil {
-				au.refuseToSeal(p, "the last seal is not by a key of this daemon; was the key replaced without keeping the old one?")
+				au.refuseToSeal(p, "the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
 				continue
 			}
 		} else {
-			last.Proven = au.prover.Strict() // nothing is there that was written before
+			last.Proven = au.prover.Strict() // the log has no entries of an earlier version
 		}
 		if was, ok := known.last[p]; ok && (last.N < was.N || last.N == was.N && last.Hash != was.Hash || l.N < last.N) {
 			au.refuseToSeal(p, "the log was cut or rewritten after entry "+strconv.FormatInt(was.N, 10))
@@ -93,7 +96,7 @@ func (au *Audit) sealAll(ctx context.Context, known sealer) error {
 	return nil
 }
 
-// sealOne seals what follows the last seal of a partition.
+// sealOne seals the entries after the last seal of a partition.
 func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cursor string, known sealer) error {
 	for {
 		instead := last.N
@@ -127,9 +130,8 @@ func (au *Audit) sealOne(ctx context.Context, partition int, last proof.Seal, cu
 	}
 }
 
-// unsealable says why an entry cannot be sealed after what the last seal
-// vouches for. It is empty if the entry can. Entries up to base may be those of
-// an earlier version.
+// unsealable returns the reason why an entry cannot follow the last seal. It
+// returns "" if the entry can. Entries up to base may be of an earlier version.
 func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) string {
 	if a.N != last.N+1 || a.Link != proof.LinkAfter(a, last.Link) {
 		return "was changed, removed or reordered before it was sealed"
@@ -143,7 +145,7 @@ func (au *Audit) unsealable(a bridge.AuditEntry, last *proof.Seal, base int64) s
 	return ""
 }
 
-// refuseToSeal notes, and logs once, why a partition is no longer sealed.
+// refuseToSeal records, and logs once, why a partition is no longer sealed.
 func (au *Audit) refuseToSeal(partition int, why string) {
 	h := &au.sealing
 	h.mu.Lock()
@@ -153,12 +155,12 @@ func (au *Audit) refuseToSeal(partition int, why string) {
 	}
 	if h.refused[partition] != why {
 		h.refused[partition] = why
-		au.log.Error("AUDIT: the log is no longer sealed", "partition", partition, "why", why)
+		au.log.Error("audit log no longer sealed", "partition", partition, "why", why)
 	}
 }
 
-// Health reports whether the audit log can be sealed, and what was found in
-// it if it cannot.
+// Health returns whether the audit log can be sealed, and the reason if it
+// cannot.
 func (au *Audit) Health() bridge.Health {
 	au.sealing.mu.Lock()
 	defer au.sealing.mu.Unlock()
@@ -168,8 +170,8 @@ func (au *Audit) Health() bridge.Health {
 	return bridge.Health{State: bridge.HealthUp}
 }
 
-// Refusals counts the partitions of the audit log that are no longer
-// sealed because of what was found in them.
+// Refusals returns the number of partitions of the audit log that are no longer
+// sealed because of a problem.
 func (au *Audit) Refusals() int64 {
 	au.sealing.mu.Lock()
 	defer au.sealing.mu.Unlock()
@@ -182,9 +184,9 @@ type sealHealth struct {
 	refused map[int]string
 }
 
-// Trim removes what has outlived the retention from the audit log, up to
-// an entry that is sealed. That it did is signed: nobody else can begin the log
-// later.
+// Trim removes entries older than the retention from the audit log, up to a
+// sealed entry. It signs the new start of the log, so that no one else can move
+// it.
 func (au *Audit) Trim(ctx context.Context) error {
 	if au.signer == nil || au.retention == 0 {
 		return nil
@@ -203,7 +205,7 @@ func (au *Audit) Trim(ctx context.Context) error {
 		for _, token := range seals {
 			s, err := au.PublicKeys().VerifySeal(token)
 			if err != nil {
-				continue // by a key that is gone
+				continue // by a key that no longer exists
 			}
 			if s.At.After(oldest) {
 				break
@@ -226,8 +228,8 @@ func (au *Audit) Trim(ctx context.Context) error {
 	return nil
 }
 
-// PublicKeys are the keys that verify receipts and seals; none without a
-// signer.
+// PublicKeys returns the keys that verify receipts and seals. It returns none
+// without a signer.
 func (au *Audit) PublicKeys() proof.JWKS {
 	if au.signer == nil {
 		return proof.JWKS{Keys: []proof.JWK{}}

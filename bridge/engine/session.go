@@ -7,7 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Sessions keeps what belongs to sessions: late answers, front ends, and what tools remember.
+// Sessions manages the late answers and front ends of sessions, and the
+// approvals that tools remember.
 type Sessions struct {
 	memory   bridge.Memory
 	mailbox  bridge.Mailbox
@@ -15,7 +16,7 @@ type Sessions struct {
 	presence bridge.Presence
 }
 
-// messageBatch is how many messages are handed out at once.
+// messageBatch is the maximum number of messages per call.
 const messageBatch = 100
 
 // Messages returns the late answers of a session that its agent has not
@@ -24,8 +25,8 @@ func (se *Sessions) Messages(ctx context.Context, agent, session string) ([]brid
 	return se.mailbox.Messages(ctx, agent, session, messageBatch)
 }
 
-// Acknowledge forgets the messages of a session up to one; their cards say that
-// the agent has the answer.
+// Acknowledge deletes the messages of a session through the given one. Their
+// cards then show that the agent has the answer.
 func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through string) error {
 	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
 	if err != nil {
@@ -39,23 +40,23 @@ func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through str
 	return nil
 }
 
-// Join counts a front end among those of a session, for PresenceTTL.
+// Join records a front end of a session for PresenceTTL.
 func (se *Sessions) Join(ctx context.Context, session, client string, enabled bool) error {
 	return se.presence.Join(ctx, session, client, enabled)
 }
 
-// Leave stops counting a front end.
+// Leave removes a front end of a session.
 func (se *Sessions) Leave(ctx context.Context, session, client string) error {
 	return se.presence.Leave(ctx, session, client)
 }
 
-// End forgets the grants of a session; its interactions are cancelled
-// one by one by the caller, who can list them.
+// End deletes the grants of a session and what tools remember for it. The
+// caller has to cancel the interactions of the session.
 func (se *Sessions) End(ctx context.Context, agent, session string) error {
 	return se.memory.ClearSession(ctx, agent, session)
 }
 
-// Recall is [ToolApprovals.Get] for an agent.
+// Recall is [bridge.ToolApprovals.Get] for an agent.
 func (se *Sessions) Recall(ctx context.Context, agent, key, session string) (bridge.Scope, error) {
 	if err := checkRemembered(key, session); err != nil {
 		return "", err
@@ -63,23 +64,23 @@ func (se *Sessions) Recall(ctx context.Context, agent, key, session string) (bri
 	return se.memory.Recall(ctx, agent, session, key)
 }
 
-// Remember is [ToolApprovals.Set] for an agent.
+// Remember is [bridge.ToolApprovals.Set] for an agent.
 func (se *Sessions) Remember(ctx context.Context, agent, key string, s bridge.Scope, session string) error {
 	if err := checkRemembered(key, session); err != nil {
 		return err
 	}
 	switch {
 	case bridge.ScopeOrder(s) < 0:
-		return bridge.Errorf(bridge.CodeInvalid, "scope: unknown %q", s).WithHint("use once, session or always")
+		return bridge.Errorf(bridge.CodeInvalid, "scope: unknown scope %q", s).WithHint("use once, session or always")
 	case s != bridge.ScopeAlways && session == "":
-		return bridge.Errorf(bridge.CodeInvalid, "session: is needed for the scope %s", s)
+		return bridge.Errorf(bridge.CodeInvalid, "session: required for the scope %s", s)
 	}
 	return se.memory.Remember(ctx, agent, session, key, s)
 }
 
 func checkRemembered(key, session string) error {
 	if key == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "key: is empty")
+		return bridge.Errorf(bridge.CodeInvalid, "key: required")
 	}
 	return bridge.FirstOf(errors.Join(bridge.CheckText("key", key, 500), bridge.CheckText("session", session, 200)))
 }

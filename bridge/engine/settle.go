@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// settler makes decisions final, or counts them.
+// settler makes decisions final, or records them as votes.
 type settler struct {
 	outcomes  bridge.Outcomes
 	records   bridge.Records
@@ -23,13 +23,13 @@ type settler struct {
 	log       *slog.Logger
 }
 
-// concludeTries bounds how often a decision is checked again because the
-// request was amended in the meantime.
+// concludeTries is the maximum number of times that a decision is checked
+// because the request was amended in the meantime.
 const concludeTries = 5
 
-// conclude makes a decision of a person final, or counts it, if the current
-// config lets it stand. Otherwise it returns what to tell the person, and
-// nothing was approved.
+// conclude makes a decision of a person final, or records it as a vote, if the
+// current config allows it. Otherwise nothing is approved, and it returns the
+// reply to the person.
 func (s *settler) conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
@@ -59,8 +59,8 @@ func (s *settler) conclude(
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
-// settleOne records a response as an actor's: it decides, with the grant that
-// it gives, or is counted.
+// settleOne records the response of an actor, as the decision, together with
+// the grants that it creates, or as a vote.
 func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	r = stamped(actor, i, r)
@@ -81,12 +81,12 @@ func (s *settler) settleOne(ctx context.Context, actor bridge.Actor, rec bridge.
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
 	if err := s.granter.give(ctx, got); err != nil {
-		s.log.Warn("grant not stored yet, the waiting agent's read will store it", "id", i.ID, "error", err)
+		s.log.Warn("grant not stored yet, it will be stored when the agent reads the response", "id", i.ID, "error", err)
 	}
 	return got, result, nil
 }
 
-// stamped is a response as an actor's.
+// stamped returns a response with its actor, time and digest.
 func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge.Response {
 	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
 	if r.Annotations == nil {
@@ -98,10 +98,10 @@ func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge
 	return r
 }
 
-// nonce names what this person decided, so that a delivery repeated by the
-// service is recognized.
+// nonce identifies a decision of a person, so that a click that the platform
+// delivers twice is recognized.
 func nonce(actor bridge.Actor, r bridge.Response) string {
-	b, _ := json.Marshal(struct { // maps are written in key order, so this is stable
+	b, _ := json.Marshal(struct { // map keys are sorted, so this is stable
 		P, U    string
 		State   bridge.State
 		Answers map[string]bridge.Answer
@@ -115,7 +115,8 @@ func nonce(actor bridge.Actor, r bridge.Response) string {
 }
 
 // reconsider checks a decision that approves or answers against the current
-// config. It returns the record to decide, or a verdict if it does not stand.
+// config. It returns the record to decide, or a verdict that refuses the
+// decision.
 func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, *bridge.Verdict, error) {
 	i := rec.Interaction
 	refuse := func(note string) *bridge.Verdict {
@@ -157,8 +158,8 @@ func (s *settler) reconsider(ctx context.Context, actor bridge.Actor, rec bridge
 	return s.recount(ctx, rec, r)
 }
 
-// unapprovable returns the reason that a request could not be opened now. It is
-// empty for an error that says nothing about the request.
+// unapprovable returns the reason why a request could not be opened now. It
+// returns "" for an error that is not about the request.
 func unapprovable(err error) string {
 	if c := bridge.ErrorCode(err); c == bridge.CodeInvalid || c == bridge.CodeForbidden || c == bridge.CodeUnsupported {
 		return bridge.PublicError(err).Message
@@ -166,7 +167,8 @@ func unapprovable(err error) string {
 	return ""
 }
 
-// unfitEdit says why an edited input cannot be approved here; empty if it can.
+// unfitEdit returns the reason why an edited input cannot be approved here. It
+// returns "" if it can.
 func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
 	v, err := s.evaluator.rejudgeEdit(ctx, rec, input)
 	if why := unapprovable(err); why != "" {
@@ -179,7 +181,7 @@ func (s *settler) unfitEdit(ctx context.Context, rec bridge.Record, input json.R
 		return "The policy denies the edited input: " + v.denied.Reason + ". Nothing was approved.", nil
 	case len(v.stricter) > 0:
 		return "The edited input requires " + strings.Join(v.stricter, ", ") +
-			", so it has to be requested on its own. Nothing was approved.", nil
+			", so the agent has to request it separately. Nothing was approved.", nil
 	}
 	return "", nil
 }
@@ -213,8 +215,8 @@ func (s *settler) recount(ctx context.Context, rec bridge.Record, r bridge.Respo
 	return rec, nil, err
 }
 
-// holdsVote reports whether whoever voted may still approve, and counts for
-// what the vote counted for.
+// holdsVote reports whether a voter may still approve, and still counts toward
+// the same slots.
 func (s *settler) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) (bool, error) {
 	actor, why, err := s.people.eligible(ctx, i, v.Actor)
 	if err != nil || why != "" || actor.Person != v.Actor.Person {

@@ -7,8 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// stricterThan lists the requirements of an interaction that another one does
-// not have, for people to read.
+// stricterThan describes the requirements of i that was does not have.
 func stricterThan(i, was bridge.Interaction) []string {
 	var out []string
 	if n := i.Needs(); n > was.Needs() {
@@ -41,6 +40,7 @@ func stricterThan(i, was bridge.Interaction) []string {
 	return out
 }
 
+// stricterRoute is stricterThan for the requirements of one route.
 func stricterRoute(q, was bridge.Requirement) []string {
 	var out []string
 	if n := max(q.Quorum, 1); n > max(was.Quorum, 1) {

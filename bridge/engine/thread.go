@@ -8,13 +8,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// threads keeps the messages of a session together.
+// threads groups the messages of a session.
 type threads struct {
 	notes bridge.Notes
 	log   *slog.Logger
 }
 
-// place says where the card goes: the session's thread where there is one.
+// place returns the destination of the card, which is the session's thread if
+// there is one.
 func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p bridge.Platform) (bridge.Destination, error) {
 	d := r.Interaction.Destinations[destination]
 	t, ok := p.(bridge.Threader)
@@ -27,7 +28,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	ref, err := parseRef(first)
 	if err != nil {
-		return d, nil // a note of another version; the channel itself is right too
+		return d, nil // the note is of another version; the channel works as well
 	}
 	in, err := t.Thread(ctx, d, ref, group(r.Interaction))
 	if err != nil {
@@ -45,8 +46,8 @@ func (s *threads) start(ctx context.Context, r bridge.Record, destination int, r
 	return err
 }
 
-// group names what keeps messages together: the session, else the tool call.
-// Empty: the card stands alone.
+// group returns the key that groups messages: the session or, without one, the
+// tool call. It returns "" for a separate card.
 func group(i bridge.Interaction) string {
 	switch {
 	case i.Presentation == bridge.PresentQuestionnaire:
@@ -59,7 +60,7 @@ func group(i bridge.Interaction) string {
 	return ""
 }
 
-// threadKey names the note that holds the first message of a group at a
+// threadKey returns the key of the note with the first message of a group at a
 // destination.
 func threadKey(i bridge.Interaction, destination int) string {
 	d := i.Destinations[destination]

@@ -18,7 +18,7 @@ func (a asker) Open(ctx context.Context, r bridge.Request, key string) (bridge.R
 	return a.e.Open(ctx, a.agent, r, key)
 }
 
-// owns refuses what another agent asked.
+// owns returns CodeNotFound for an interaction of another agent.
 func (a asker) owns(ctx context.Context, id bridge.ID) error {
 	r, err := a.e.Get(ctx, id)
 	if err == nil && r.Interaction.Agent != a.agent.Name {

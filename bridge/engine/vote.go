@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// vote counts a decision. It returns the record as it is then.
+// vote records a decision as a vote. It returns the record afterward.
 func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	b, err := s.ballot(ctx, i, actor, r)
@@ -23,7 +23,7 @@ func (s *settler) vote(ctx context.Context, actor bridge.Actor, rec bridge.Recor
 	return got, result, nil
 }
 
-// ballot makes the vote of an actor with a response.
+// ballot returns the vote of an actor for a response.
 func (s *settler) ballot(ctx context.Context, i bridge.Interaction, actor bridge.Actor, r bridge.Response) (bridge.Ballot, error) {
 	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Shown: proof.ShownHash(i)}}
 	var err error

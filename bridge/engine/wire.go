@@ -6,10 +6,10 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// shared is what parts in both directions use.
+// shared holds what parts in both directions use.
 type shared struct {
 	Options
-	Ports     // with proofs, if there is a prover
+	Ports     // with proofs if there is a prover
 	prover    *proof.Prover
 	routes    routes
 	platforms platforms
@@ -21,7 +21,8 @@ type shared struct {
 	cards     *cards
 }
 
-// wire makes an engine of parts, each of those that come before it.
+// wire creates the parts of an engine. Each part depends only on parts created
+// before it.
 func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s := shared{Options: o, Ports: p, prover: prover, routes: maps.Clone(o.Routes), watcher: watcher{o.Observer}}
 	s.platforms = platformsOf(o.Platforms)
@@ -36,7 +37,7 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	return s.incoming(out)
 }
 
-// outgoing is the parts that carry requests to people.
+// outgoing holds the parts that carry requests to people.
 type outgoing struct {
 	evaluator  *evaluator
 	granter    *granter

@@ -1,6 +1,7 @@
 package engine
 
-// incoming makes the parts that bring back what people do, and the engine.
+// incoming creates the parts that process the actions of people, and the
+// engine.
 func (s shared) incoming(out outgoing) *Engine {
 	settler := &settler{
 		outcomes: s.Outcomes, records: s.Records, granter: out.granter, journal: s.journal, evaluator: out.evaluator,

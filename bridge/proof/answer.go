@@ -16,14 +16,14 @@ type End struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// answerClaims bind an answer in another format to how its requests ended. The
-// decision itself is proven by its receipt.
+// answerClaims binds an answer in another format to the outcomes of its
+// requests. The decision itself is proven by its receipt.
 type answerClaims struct {
 	Ends []End  `json:"ends"`
 	Body string `json:"body"` // hex SHA-256
 }
 
-// Answer signs an answer in another format that was made of verified records.
+// Answer signs an answer in another format that was made from verified records.
 func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
 	sum := sha256.Sum256(body)
 	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
@@ -36,8 +36,9 @@ func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
 	return s.sign(typeAnswer, c)
 }
 
-// VerifyEnds returns how the requests ended that an answer in another format
-// is about. The answer has to be the one that was signed with them.
+// VerifyEnds returns the outcomes of the requests behind an answer in another
+// format. It returns CodeForbidden unless the answer is the one that was signed
+// with them.
 func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 	raw, err := set.payload(typeAnswer, statement)
 	if err != nil {
@@ -48,14 +49,14 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "answer")
 	}
 	if sum := sha256.Sum256(body); c.Body != hex.EncodeToString(sum[:]) {
-		return nil, bridge.Errorf(bridge.CodeForbidden, "the answer is not the one that was signed")
+		return nil, bridge.Errorf(bridge.CodeForbidden, "the answer differs from the signed answer")
 	}
 	return c.Ends, nil
 }
 
-// CoversEnd checks that an end is that of a request, and has a receipt if it is
-// a decision. It returns the receipt, which for any other end holds only the
-// state and the reason.
+// CoversEnd checks that an end belongs to a request, and that a decision has a
+// receipt. It returns the receipt. For an end without a decision, the receipt
+// holds only the request, the state and the reason.
 func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
 	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Digest: end.Digest}
 	digest, err := Digest(req.Ask)
@@ -63,7 +64,7 @@ func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt
 		return bare, err
 	}
 	if digest != end.Digest {
-		return bare, bridge.Errorf(bridge.CodeForbidden, "the answer is for another request").WithHint("it is for %s, the request is %s", end.Digest, digest)
+		return bare, bridge.Errorf(bridge.CodeForbidden, "the answer is for another request").WithHint("compare the digests: the answer is for %s, the request is %s", end.Digest, digest)
 	}
 	if !end.State.Decided() {
 		return bare, nil
@@ -73,7 +74,7 @@ func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt
 		return bare, err
 	}
 	if got.ID != end.ID || got.State != end.State || got.Digest != digest {
-		return bare, bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision than the one that came back")
+		return bare, bridge.Errorf(bridge.CodeForbidden, "the receipt is for another decision")
 	}
 	return got, nil
 }

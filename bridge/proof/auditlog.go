@@ -16,21 +16,22 @@ import (
 // AuditLine is one line of an exported log: an entry, or a seal.
 type AuditLine struct {
 	bridge.AuditEntry
-	// Seal is signed; its entry is N.
+	// Seal is a signed seal of the entry N. If it is empty, the line is an
+	// entry.
 	Seal string `json:"seal,omitempty"`
 }
 
-// AuditReport is what a check of an exported log found.
+// AuditReport is the result of checking an exported log.
 type AuditReport struct {
 	Entries int64 `json:"entries"`
 	Seals   int   `json:"seals"`
-	// Unsealed are entries after the last seal of their partition: they are
-	// linked, and nobody has vouched for them yet.
+	// Unsealed is the number of entries after the last seal of their
+	// partition. They are linked, but not signed yet.
 	Unsealed int64 `json:"unsealed"`
-	// Unproven counts entries that an earlier version wrote, before entries had
-	// proofs.
+	// Unproven is the number of entries of an earlier version, which wrote
+	// no proofs.
 	Unproven int64 `json:"unproven,omitempty"`
-	// Problems say what was removed, changed, reordered or forged.
+	// Problems describes what was removed, changed, reordered or forged.
 	Problems []string `json:"problems"`
 }
 
@@ -38,7 +39,7 @@ func (r *AuditReport) problem(partition int, n int64, what string) {
 	r.Problems = append(r.Problems, "partition "+strconv.Itoa(partition)+", entry "+strconv.FormatInt(n, 10)+": "+what)
 }
 
-// maxAuditLine is what one line may have, in bytes.
+// maxAuditLine is the maximum length of a line, in bytes.
 const maxAuditLine = 4 << 20
 
 type auditChain struct {
@@ -46,9 +47,9 @@ type auditChain struct {
 	seals   []Seal
 }
 
-// VerifyAudit checks an exported log against the public keys, and receipts of
-// decisions that have to be in it. Its error is for input that cannot be read
-// at all.
+// VerifyAudit checks an exported log with public keys, and that it contains the
+// decisions of the given receipts. It returns an error only for input that it
+// cannot parse.
 func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
 	report := AuditReport{Problems: []string{}}
 	chains := map[int]*auditChain{}
@@ -73,7 +74,7 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 		}
 		s, err := keys.VerifySeal(l.Seal)
 		if err != nil || s.Partition != l.Partition {
-			report.problem(l.Partition, l.N, "a seal is not good: "+bridge.PublicError(errors.Join(err)).Message)
+			report.problem(l.Partition, l.N, "invalid seal: "+bridge.PublicError(errors.Join(err)).Message)
 			continue
 		}
 		c.seals = append(c.seals, s)
@@ -97,13 +98,13 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	report.Entries += int64(len(c.entries))
 	report.Seals += len(c.seals)
 	slices.SortStableFunc(c.seals, func(a, b Seal) int { return int(a.N - b.N) })
-	var last Seal // as far as it is checked
+	var last Seal // state after the entries checked so far
 	sealed, known := int64(0), false
 	seals := c.seals
-	if len(c.entries) > 0 && c.entries[0].N > 1 { // the older ones outlived their retention
+	if len(c.entries) > 0 && c.entries[0].N > 1 { // older entries were removed after their retention
 		n := slices.IndexFunc(seals, func(s Seal) bool { return s.Trimmed && s.N == c.entries[0].N-1 })
 		if n < 0 {
-			report.problem(partition, c.entries[0].N, "is not the first: what was before it was removed")
+			report.problem(partition, c.entries[0].N, "is not the first entry: the entries before it were removed")
 			last = Seal{N: c.entries[0].N - 1}
 		} else {
 			last, known, seals = seals[n], true, seals[n+1:]
@@ -119,20 +120,20 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
 		}
 		if (k > 0 || known) && a.Link != LinkAfter(a, last.Link) {
-			report.problem(partition, a.N, "was changed, or the one before it")
+			report.problem(partition, a.N, "was changed, or the entry before it was")
 		}
 		last.N, last.Link, last.Hash = a.N, a.Link, HashAfter(a, last.Hash)
 		for len(seals) > 0 && seals[0].N <= a.N {
 			s := seals[0]
 			seals = seals[1:]
 			if s.N == a.N && known && (s.Hash != last.Hash || s.Link != last.Link) {
-				report.problem(partition, a.N, "is not what was sealed: something up to it was changed")
+				report.problem(partition, a.N, "does not match its seal: this entry or an earlier one was changed")
 			}
 			sealed = max(sealed, s.N)
 		}
 	}
 	for _, s := range seals {
-		report.problem(partition, s.N, "was sealed, and is gone: the end of the log was removed")
+		report.problem(partition, s.N, "was sealed but is missing: the end of the log was removed")
 	}
 	if n := int64(len(c.entries)); n > 0 {
 		report.Unsealed += min(n, last.N-sealed)
@@ -150,9 +151,9 @@ func lastTrimmed(seals []Seal) int {
 	return -1
 }
 
-// verifyProofs checks that daemons wrote the entries that say that someone did
-// something, each once. Entries of an earlier version have no proof; they come
-// before all that have one.
+// verifyProofs checks that a daemon wrote each entry about an action, and that
+// no entry is repeated. Entries of an earlier version have no proof. They must
+// come before all entries with one.
 func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool, report *AuditReport) {
 	proven := len(c.seals) > 0 && c.seals[0].Proven && (len(c.entries) == 0 || c.seals[0].N < c.entries[0].N)
 	for _, a := range c.entries {
@@ -171,7 +172,7 @@ func (c *auditChain) verifyProofs(partition int, keys JWKS, seen map[string]bool
 	}
 }
 
-// checkReceipt looks for the entry that a receipt speaks of.
+// checkReceipt checks that the log has the entry of a receipt.
 func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *AuditReport) {
 	if r.Audit == nil {
 		for _, a := range chains[r.ID.Partition()].decisions(r.ID) {
@@ -183,7 +184,7 @@ func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *Audi
 				return
 			}
 		}
-		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": no entry holds it")
+		report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": the log has no entry with it")
 		return
 	}
 	c := chains[r.Audit.Partition]
@@ -193,10 +194,10 @@ func checkReceipt(chains map[int]*auditChain, keys JWKS, r Receipt, report *Audi
 			return
 		}
 	}
-	report.problem(r.Audit.Partition, r.Audit.N, "is not the one that the receipt of "+string(r.ID)+" names")
+	report.problem(r.Audit.Partition, r.Audit.N, "does not match the receipt of "+string(r.ID))
 }
 
-// decisions are the entries that say how an interaction ended.
+// decisions returns the entries with the outcome of an interaction.
 func (c *auditChain) decisions(id bridge.ID) []bridge.AuditEntry {
 	if c == nil {
 		return nil

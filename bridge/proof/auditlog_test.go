@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// logOf is an audit log of one partition that is being written.
+// logOf is an audit log of one partition under construction.
 type logOf struct {
 	t     *testing.T
 	p     *Prover
@@ -26,7 +26,7 @@ func (l *logOf) add(e bridge.AuditEntry) {
 	l.lines = append(l.lines, AuditLine{AuditEntry: e})
 }
 
-// proven adds an entry that a daemon writes.
+// proven adds an entry with the proof of a daemon.
 func (l *logOf) proven(kind bridge.AuditType, data string) {
 	l.t.Helper()
 	e := bridge.AuditEntry{Type: kind, Agent: "ci", Data: json.RawMessage(data)}
@@ -64,7 +64,7 @@ func (l *logOf) verify(lines []AuditLine, receipts ...Receipt) AuditReport {
 	return report
 }
 
-// written is a log with an entry of each kind, and the receipt that is in it.
+// written returns a log with an entry of each kind, and the receipt in it.
 func written(t *testing.T) (*logOf, Receipt) {
 	t.Helper()
 	p, _, rec := decided(t)
@@ -85,8 +85,8 @@ func written(t *testing.T) (*logOf, Receipt) {
 	return l, receipt
 }
 
-// TestVerifyAudit checks that a log verifies as it was written, and that
-// whatever is removed, moved, changed or added is found.
+// TestVerifyAudit checks that an unchanged log verifies, and that every
+// removal, move, change and addition is detected.
 func TestVerifyAudit(t *testing.T) {
 	t.Parallel()
 	l, receipt := written(t)
@@ -108,15 +108,15 @@ func TestVerifyAudit(t *testing.T) {
 		lines []AuditLine
 		why   string
 	}{
-		"the first":       {without(0), "what was before it was removed"},
+		"the first":       {without(0), "the entries before it were removed"},
 		"one inside":      {without(1), "was removed or moved"},
 		"a sealed end":    {append(l.lines[:2:2], l.lines[3]), "the end of the log was removed"},
 		"an agent":        {change(1, func(a *AuditLine) { a.Agent = "eve" }), "was changed"},
 		"the data":        {change(0, func(a *AuditLine) { a.Data = json.RawMessage(`{"why":"x"}`) }), "was changed"},
-		"a time":          {change(4, func(a *AuditLine) { a.Timestamp++ }), "is not what was sealed"},
-		"a seal":          {change(3, func(a *AuditLine) { a.Seal = earlierReceipt }), "a seal is not good"},
-		"a seal's place":  {change(3, func(a *AuditLine) { a.Partition++ }), "a seal is not good"},
-		"another's":       {change(3, func(a *AuditLine) { a.Seal = earlierSeal }), "a seal is not good"},
+		"a time":          {change(4, func(a *AuditLine) { a.Timestamp++ }), "does not match its seal"},
+		"a seal":          {change(3, func(a *AuditLine) { a.Seal = earlierReceipt }), "invalid seal"},
+		"a seal's place":  {change(3, func(a *AuditLine) { a.Partition++ }), "invalid seal"},
+		"another's":       {change(3, func(a *AuditLine) { a.Seal = earlierSeal }), "invalid seal"},
 		"nothing of data": {change(5, func(a *AuditLine) { a.Data = json.RawMessage(`{"a":1,"nod_entry":2}`) }), "has no proof"},
 		"a vote's data":   {change(1, func(a *AuditLine) { a.Data = json.RawMessage(`[]`) }), "has no proof"},
 	} {
@@ -141,7 +141,7 @@ func TestVerifyAudit(t *testing.T) {
 	}
 }
 
-// TestTrimmedAudit checks that a log may begin after a seal that says that the
+// TestTrimmedAudit checks that a log may start after a seal that states that
 // older entries were removed.
 func TestTrimmedAudit(t *testing.T) {
 	t.Parallel()
@@ -164,8 +164,8 @@ func TestTrimmedAudit(t *testing.T) {
 	}
 }
 
-// TestUnprovenEntries checks that entries without a proof count before the first
-// one with a proof, and not after, and that no proof is used twice.
+// TestUnprovenEntries checks that entries without a proof are accepted only
+// before the first entry with a proof, and that a proof is accepted only once.
 func TestUnprovenEntries(t *testing.T) {
 	t.Parallel()
 	l := &logOf{t: t, p: NewProver(signerOf(t, 1), true)}

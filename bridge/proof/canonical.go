@@ -6,16 +6,17 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Canonical returns JSON in the canonical form of RFC 8785, so that the same
-// value has the same bytes, whoever wrote it. It returns CodeInvalid for a value
-// that CheckJSON refuses: the RFC rounds numbers, and a digest must not.
+// Canonical returns JSON in the canonical form of RFC 8785, in which the same
+// value always has the same bytes. It returns CodeInvalid for a value that
+// CheckJSON rejects, because the RFC rounds numbers, which a digest must not
+// do.
 func Canonical(raw []byte) ([]byte, error) {
 	if err := bridge.CheckJSON(raw); err != nil {
 		return nil, err
 	}
 	out, err := jcs.Transform(raw)
 	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInvalid, err, "json: cannot be written in the canonical form")
+		return nil, bridge.Wrap(bridge.CodeInvalid, err, "json: cannot be converted to the canonical form")
 	}
 	return out, nil
 }

@@ -28,8 +28,9 @@ const (
 
 func TestCanonicalVectors(t *testing.T) {
 	t.Parallel()
-	// 333333333.33333329 is not the double that stands for it, so the example
-	// is refused unchanged; with the double it is the RFC's result.
+	// A float64 cannot represent 333333333.33333329 exactly, so Canonical
+	// rejects the unchanged example. With the nearest float64 it returns
+	// the result in the RFC.
 	if _, err := proof.Canonical([]byte(rfcInput)); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "numbers.0") {
 		t.Errorf("an inexact number: %v", err)
 	}
@@ -46,7 +47,7 @@ func TestCanonicalVectors(t *testing.T) {
 			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, want)
 		}
 	}
-	// Appendix B: bits of a double, and how it is written.
+	// Appendix B: the bits of a float64 and its text.
 	for bits, want := range map[uint64]string{
 		0x0000000000000000: "0", 0x8000000000000000: "0", 0x0000000000000001: "5e-324", 0x8000000000000001: "-5e-324",
 		0x7fefffffffffffff: "1.7976931348623157e+308", 0xffefffffffffffff: "-1.7976931348623157e+308", 0x4340000000000000: "9007199254740992",
@@ -81,8 +82,8 @@ func TestCanonicalRefuses(t *testing.T) {
 	}
 }
 
-// TestCanonicalAgrees checks that the canonical form is the same value, and
-// that another implementation writes the same bytes.
+// TestCanonicalAgrees checks that the canonical form has the same value, and
+// that another implementation returns the same bytes.
 func TestCanonicalAgrees(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// linked is what is hashed of an entry, after the hash before it.
+// linked returns the text of an entry to hash, which starts with the previous
+// hash.
 func linked(e bridge.AuditEntry, before string) string {
 	var b strings.Builder
 	b.WriteString(before)
@@ -25,39 +26,40 @@ func linked(e bridge.AuditEntry, before string) string {
 	return b.String()
 }
 
-// LinkAfter is the link that the entry has to have after another's.
+// LinkAfter returns the link of an entry, given the link of the entry before
+// it.
 func LinkAfter(e bridge.AuditEntry, before string) string {
 	sum := sha1.Sum([]byte(linked(e, before))) //nolint:gosec // see the import
 	return hex.EncodeToString(sum[:])
 }
 
-// HashAfter is the hash of the log up to this entry, given that up to the one
-// before.
+// HashAfter returns the hash of the log up to an entry, given the hash up to
+// the entry before it.
 func HashAfter(e bridge.AuditEntry, before string) string {
 	sum := sha256.Sum256([]byte(linked(e, before)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Seal vouches for a partition's log up to an entry.
+// Seal states the content of a partition's log up to an entry.
 type Seal struct {
 	Partition int       `json:"partition"`
 	N         int64     `json:"n"`
-	Link      string    `json:"link"` // of entry N
+	Link      string    `json:"link"` // link of entry N
 	Hash      string    `json:"hash"` // hex SHA-256 over all entries up to N
 	At        time.Time `json:"at"`
-	// Trimmed means that what the seal vouches for was removed, as it had
-	// outlived its retention: the log begins after it.
+	// Trimmed means that the entries up to N were removed after their
+	// retention, so that the log starts after N.
 	Trimmed bool `json:"trimmed,omitempty"`
-	// Proven means that the log has entries with proofs: none without one may
-	// follow.
+	// Proven means that the log has entries with proofs, after which all
+	// entries must have one.
 	Proven bool `json:"proven,omitempty"`
 }
 
-// Seal signs how far a partition's log is.
+// Seal signs the state of a partition's log.
 func (s *Signer) Seal(seal Seal) (string, error) { return s.sign(typeSeal, seal) }
 
-// VerifySeal reads a seal whose signature is by one of the keys, or by a key
-// that signed before; CodeForbidden for any other.
+// VerifySeal returns a seal that is signed by one of the keys, including former
+// ones. It returns CodeForbidden for any other seal.
 func (set JWKS) VerifySeal(token string) (Seal, error) {
 	var s Seal
 	set.Keys = append(slices.Clone(set.Keys), set.Former...)

@@ -10,27 +10,27 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Stable is v as JSON that stays the same when it is stored and read again:
-// Marshal escapes the replacement of invalid UTF-8, and writes the character
-// itself once it was read.
+// Stable returns v as JSON that does not change when it is stored and read
+// again. Marshal alone would change it: it escapes the replacement character
+// for invalid UTF-8, but writes that character unescaped if it is in the text.
 func Stable(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {
-		return nil // v is one of our own plain structs, which always marshal
+		return nil // unreachable, because v is a plain struct
 	}
 	return bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
 }
 
 // Content returns the part of an interaction that cannot change while it is
-// open, as JSON: all but who is asked and for how long. A field that amendments
-// change must be left out here, and be added to amendable.
+// open, as JSON: everything except the people who are asked and the times. A
+// field that an amendment changes must be left out here and added to amendable.
 func Content(i bridge.Interaction) []byte {
 	i.Proof, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	return Stable(i.Flat())
 }
 
-// amendable has the fields that delegation and escalation change.
+// amendable holds the fields that delegation and escalation change.
 type amendable struct {
 	Created, Deadline time.Time
 	Destinations      []bridge.Destination
@@ -44,8 +44,8 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// interactionParts returns the content, and the text that an interaction's proof
-// covers: all of the interaction.
+// interactionParts returns the content, and the text that the proof of an
+// interaction covers, which is the complete interaction.
 func interactionParts(i bridge.Interaction) (content, rest []byte) {
 	times := i.Stated
 	if times == (bridge.Times{}) {
@@ -56,7 +56,7 @@ func interactionParts(i bridge.Interaction) (content, rest []byte) {
 	return content, append(sum[:], Stable(amendable{times.Created.UTC(), times.Deadline.UTC(), i.Destinations, i.Responders, i.Groups, i.Called})...)
 }
 
-// ShownHash identifies what people are shown of an interaction, and under which
+// ShownHash returns a hash of what people see of an interaction and of its
 // terms. It does not depend on the people who are asked.
 func ShownHash(i bridge.Interaction) string {
 	return contentHash(Stable(struct {
@@ -66,20 +66,20 @@ func ShownHash(i bridge.Interaction) string {
 	}{i.Terms, i.Prompt, i.Error, i.Risk, i.Approval}))
 }
 
-// voteBytes returns the bytes that the proof of a vote is made over.
+// voteBytes returns the bytes that the proof of a vote covers.
 func voteBytes(v bridge.Vote) []byte {
 	v.Proof = ""
 	return Stable(v)
 }
 
-// linkBytes returns the bytes that the proof of a link is made over.
+// linkBytes returns the bytes that the proof of a link covers.
 func linkBytes(l bridge.Link) []byte {
 	l.Proof = ""
 	return Stable(l)
 }
 
-// grantBytes returns the bytes that a grant's Proof is made over: every field of
-// the grant except the proof.
+// grantBytes returns the bytes that the proof of a grant covers, which is every
+// field except the proof.
 func grantBytes(g bridge.Grant) []byte {
 	g.Proof = ""
 	g.At, g.Expires = g.At.UTC(), g.Expires.UTC()

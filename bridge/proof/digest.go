@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// digestOf is the hex SHA-256 over the canonical form of a value.
+// digestOf returns the hex SHA-256 of the canonical form of a value.
 func digestOf(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -25,7 +25,7 @@ func digestOf(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// payload is what a decision is bound to.
+// payload holds the fields that a decision is bound to.
 type payload struct {
 	Kind      bridge.Kind       `json:"kind"`
 	Prompt    string            `json:"prompt"`
@@ -33,7 +33,7 @@ type payload struct {
 	Approval  *action           `json:"approval,omitempty"`
 }
 
-// action is what would be done: of an approval, all but how it is asked for.
+// action holds the fields of an approval that describe the operation.
 type action struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -41,10 +41,11 @@ type action struct {
 	Where string          `json:"where,omitempty"`
 }
 
-// Digest is what a decision about the request is bound to: the hex SHA-256
-// over the canonical form (RFC 8785) of its kind, prompt and questions, and of
-// the tool, input, key and where of an approval. The daemon makes the same of
-// what it was sent; an agent compares both before it acts.
+// Digest returns the request digest that a decision is bound to. It is the hex
+// SHA-256 of the canonical form (RFC 8785) of the kind, prompt and questions,
+// and of the tool, input, key and where of an approval. The daemon computes the
+// same digest from the request that it received. An agent compares both before
+// it acts.
 func Digest(r bridge.Ask) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
@@ -52,7 +53,7 @@ func Digest(r bridge.Ask) (string, error) {
 	return NormalizedDigest(r)
 }
 
-// NormalizedDigest is Digest of a request that is normalized.
+// NormalizedDigest is like Digest for a normalized request.
 func NormalizedDigest(r bridge.Ask) (string, error) {
 	p := payload{Kind: r.Kind, Prompt: r.Prompt, Questions: r.Questions}
 	if a := r.Approval; a != nil {
@@ -61,14 +62,15 @@ func NormalizedDigest(r bridge.Ask) (string, error) {
 	return digestOf(p)
 }
 
-// ApprovedDigest is the digest of an approval with another input, as a person
-// changed it.
+// ApprovedDigest returns the request digest of an approval with an edited
+// input.
 func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error) {
 	return NormalizedDigest(i.Ask.WithInput(input))
 }
 
-// GrantDigest identifies an approval as the agent sent it: two have the same
-// digest only if everything in them that people see is the same.
+// GrantDigest returns a digest of an approval in the form that the agent sent.
+// Two approvals have the same digest only if everything that people see in them
+// is the same.
 func GrantDigest(i bridge.Interaction) (string, error) {
 	a := i.Approval
 	return digestOf(struct {
@@ -83,14 +85,14 @@ func GrantDigest(i bridge.Interaction) (string, error) {
 	}{i.Agent, i.Kind, a.Tool, i.ToolName, a.Input, i.Prompt, i.Error, a.Where})
 }
 
-// sentVersion begins the digest of what an agent sent, as it is stored with an
-// idempotency key. Older ones were made of the record and have no version.
+// sentVersion is the prefix of a digest that is stored with an idempotency key.
+// Older digests were computed from the record and have no prefix.
 const sentVersion = "sent-1:"
 
-// Sent is a digest over exactly what the agent sent, to tell a repeat under the
-// same idempotency key from another request. Nothing that a config, a trace or
-// the time makes of a request is in it. Previous is the interaction that it
-// asks again.
+// Sent returns a digest of exactly what the agent sent. It distinguishes a
+// repeat under the same idempotency key from another request. It does not
+// depend on the config, the trace or the time. For a follow-up, previous is the
+// interaction of the round before.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous bridge.ID
@@ -103,8 +105,8 @@ func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	return sentVersion + hex.EncodeToString(sum[:]), nil
 }
 
-// looseDigest is the digest of what people typed, which may hold numbers that
-// the canonical form does not.
+// looseDigest returns the digest of what people typed, which may contain
+// numbers that the canonical form does not support.
 func looseDigest(v any) (string, error) {
 	d, err := digestOf(v)
 	if bridge.ErrorCode(err) != bridge.CodeInvalid {

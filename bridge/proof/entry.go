@@ -10,32 +10,32 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// entryMark begins what a daemon appends to the data of an audit entry that it
-// writes itself. The data is a JSON object, and this is its last member.
+// entryMark is the start of the proof that a daemon appends to the data of its
+// audit entries. The data is a JSON object, and the proof is its last member.
 const entryMark = `,"nod_entry":`
 
-// entryProof says who wrote an entry, and when.
+// entryProof proves that a daemon wrote an entry, and when.
 type entryProof struct {
 	At    int64  `json:"at"` // ms since 1970, by the daemon's clock
 	Proof string `json:"proof"`
 }
 
-// entrySpread is the largest difference between the time of an entry, which
-// Redis gives it, and the time at which a daemon signed it: an entry cannot be used again
-// much later.
+// entrySpread is the maximum difference between the time of an entry, by the
+// clock of Redis, and the time when a daemon signed it. It prevents the reuse
+// of an entry at a much later time.
 const entrySpread = 15 * time.Minute
 
-// oneReading decodes exported data, which others read too: it must say the same
-// to all of them.
+// oneReading decodes exported data, which other programs also read. It accepts
+// only data that all parsers read in the same way.
 var oneReading = strictjson.Limits{Depth: 1000}
 
-// entryParts returns the parts that the proof of an entry is made over.
+// entryParts returns the parts that the proof of an entry covers.
 func entryParts(a bridge.AuditEntry, data []byte, at int64) [][]byte {
 	return [][]byte{[]byte(a.Type), []byte(a.ID), []byte(a.Agent), []byte(a.Session), []byte(a.State), []byte(strconv.FormatInt(at, 10)), data}
 }
 
-// signedByDaemon reports whether an entry that a daemon writes itself has its
-// proof, which is returned.
+// signedByDaemon returns the proof in the data of an entry, and reports whether
+// it is valid.
 func (set JWKS) signedByDaemon(a bridge.AuditEntry) (string, bool) {
 	at := bytes.LastIndex(a.Data, []byte(entryMark))
 	if at < 0 || a.Data[len(a.Data)-1] != '}' {
@@ -52,11 +52,10 @@ func (set JWKS) signedByDaemon(a bridge.AuditEntry) (string, bool) {
 	return p.Proof, set.detachedIs(p.Proof, domainEntry, entryParts(a, bare, p.At)...)
 }
 
-// ProveEntry adds the proof to an entry of the audit log that is about to be
-// stored.
+// ProveEntry adds the proof to an entry of the audit log before it is stored.
 func (p *Prover) ProveEntry(a *bridge.AuditEntry) error {
 	if len(a.Data) < 3 || a.Data[0] != '{' {
-		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s is not an object", a.Type)
+		return bridge.Errorf(bridge.CodeInternal, "audit: the data of a %s entry must be an object", a.Type)
 	}
 	at := time.Now().UnixMilli()
 	proof := entryProof{At: at, Proof: p.signer.detached(domainEntry, entryParts(*a, a.Data, at)...)}
@@ -64,11 +63,11 @@ func (p *Prover) ProveEntry(a *bridge.AuditEntry) error {
 	return nil
 }
 
-// EntryEvidence is the result of a check of an audit entry's proof.
+// EntryEvidence is the result of checking the proof of an audit entry.
 type EntryEvidence struct {
-	Needed bool   // the entry says that someone did something
-	Good   bool   // and has the proof of a daemon
-	unique string // what no other entry may have; empty for an entry without a proof
+	Needed bool   // the entry requires a proof, because it is about an action
+	Good   bool   // the entry has a valid proof of a daemon
+	unique string // value that only one entry may have; empty without a proof
 }
 
 // evidence checks the proof of an entry.
@@ -96,8 +95,8 @@ func (set JWKS) evidence(a bridge.AuditEntry) EntryEvidence {
 	return EntryEvidence{true, good, proof}
 }
 
-// sameDecision reports whether a response is the one that the receipt was made
-// for. The votes are in entries of their own.
+// sameDecision reports whether the receipt is for a response. It does not
+// compare votes, which have their own entries.
 func (r Receipt) sameDecision(resp bridge.Response) bool {
 	i := bridge.Interaction{
 		ID:    r.ID,
@@ -111,9 +110,9 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
 }
 
-// EntryProblem says why an entry is not to be sealed, or in a log that was
-// sealed, why it counts as forged. Proven is whether proofs were made when the
-// entry was written.
+// EntryProblem returns the reason why an entry must not be sealed or, in a
+// sealed log, why it counts as forged. The argument proven states whether
+// entries had proofs when the entry was written.
 func (set JWKS) EntryProblem(a bridge.AuditEntry, proven bool) (ev EntryEvidence, problem string) {
 	ev = set.evidence(a)
 	if ev.Needed && !ev.Good && (proven || ev.unique != "" && a.Type != bridge.AuditDecision) {

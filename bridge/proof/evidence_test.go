@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// evidenceAt is the time in all fixed evidence.
+// evidenceAt is the time in all recorded evidence.
 var evidenceAt = time.Date(2026, 1, 2, 3, 4, 5, 6000000, time.UTC)
 
 const evidenceID bridge.ID = "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03"
@@ -32,7 +32,7 @@ func evidenceRequest() bridge.Request {
 }
 
 // TestEvidenceOfEarlierVersions checks that digests, signatures and MACs are
-// those that earlier versions made: what is stored has to verify.
+// the same as in earlier versions, because stored values have to verify.
 func TestEvidenceOfEarlierVersions(t *testing.T) {
 	t.Parallel()
 	p := NewProver(signerOf(t, 1), false)
@@ -95,7 +95,7 @@ func TestEvidenceOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// The receipt and the seal were made by the version before this package.
+// An earlier version, without this package, created the receipt and the seal.
 const (
 	earlierReceipt = "eyJhbGciOiJFZERTQSIsImtpZCI6IlVERFJlT1psMWlwWEFmcDl3WXNtMTNzREJNSzVvZy0tUVdkQmp6dWY2bzQiLCJ0eXAiOiJub2Qt" +
 		"cmVjZWlwdCtqd3MifQ.eyJpZCI6IjAxOTNiM2M0LTdkNWUtN2ExMC04ZjAwLTJiNmQwYzllNGYwMyIsImtpbmQiOiJhcHByb3ZhbCIsI" +

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Types of signed texts; they are in the signature's header, so that one never
-// passes for another.
+// Types of signed texts. They are in the header of the signature, so that one
+// type cannot be mistaken for another.
 const (
 	typeReceipt = "nod-receipt+jws"
 	typeSeal    = "nod-seal+jws"
@@ -35,23 +35,23 @@ func (s *Signer) sign(typ string, v any) (string, error) {
 	return token, nil
 }
 
-// verify returns the payload of a signature of a type; CodeForbidden for one
-// that is not good. A text that spells the same signature in another way is not
-// good either.
+// verify returns the payload of a signed text of a type. It returns
+// CodeForbidden unless the signature is valid and has its only accepted
+// encoding.
 func (set JWKS) verify(typ, token string) ([]byte, error) {
 	bad := func(why string) ([]byte, error) {
 		return nil, bridge.Errorf(bridge.CodeForbidden, "signature: %s", why)
 	}
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
-		return bad("is not a compact JWS with EdDSA")
+		return bad("not a compact JWS with EdDSA")
 	}
 	if same, err := signed.CompactSerialize(); err != nil || same != token {
-		return bad("is not spelled as it was made")
+		return bad("not in its original encoding")
 	}
 	h := signed.Signatures[0].Protected
 	if h.ExtraHeaders[jose.HeaderType] != typ {
-		return bad("is not of the type " + typ)
+		return bad("not of the type " + typ)
 	}
 	for _, k := range set.Keys {
 		key, err := k.public()
@@ -60,27 +60,27 @@ func (set JWKS) verify(typ, token string) ([]byte, error) {
 		}
 		payload, err := signed.Verify(key)
 		if err != nil {
-			return bad("does not fit: something was changed")
+			return bad("invalid, because the signed text was changed")
 		}
 		return payload, nil
 	}
 	for _, k := range set.Former {
 		if k.KeyID == h.KeyID {
-			return bad("is by a key that was kept in Redis, so it proves nothing now: " + clipped(h.KeyID))
+			return bad("made with a former key that was kept in Redis: " + clipped(h.KeyID))
 		}
 	}
-	return bad("is by a key that is not among those given: " + clipped(h.KeyID))
+	return bad("made with an unknown key: " + clipped(h.KeyID))
 }
 
-// payload reads a signed text. A nil set checks no signature: for callers that
-// trust the connection that it came by.
+// payload returns the payload of a signed text. A nil set does not check the
+// signature, for callers that trust the connection.
 func (set *JWKS) payload(typ, token string) ([]byte, error) {
 	if set != nil {
 		return set.verify(typ, token)
 	}
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "receipt: is not a compact JWS")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "receipt: not a compact JWS")
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
 	if err != nil {

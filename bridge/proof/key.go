@@ -13,29 +13,30 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Signer signs receipts and seals, and proves what is stored. The first key
-// signs; all verify, so that a key can be replaced while its receipts are kept.
-// It is safe for concurrent use.
+// Signer signs receipts and seals, and creates the proofs of stored values. It
+// signs with the first key and verifies with all keys, so that receipts stay
+// valid after a key rotation. A Signer is safe for concurrent use.
 type Signer struct {
 	keys   []ed25519.PrivateKey
 	macs   [][]byte // one derived from each key
 	public JWKS
-	typed  map[string]jose.Signer // with the first key, by type
+	typed  map[string]jose.Signer // signers with the first key, by type
 }
 
-// macInfo binds the keys of MACs, which are derived from the keys that sign, to
-// their purpose.
+// macInfo binds the MAC keys, which are derived from the signing keys, to their
+// purpose.
 const macInfo = "nod stored proof v1"
 
-// NewSigner returns a signer of Ed25519 seeds, each ed25519.SeedSize bytes.
+// NewSigner returns a signer with keys from Ed25519 seeds of ed25519.SeedSize
+// bytes each.
 func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "key: none given")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "key: required")
 	}
 	s := &Signer{typed: map[string]jose.Signer{}}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "key: has %d bytes, want %d", len(seed), ed25519.SeedSize)
+			return nil, bridge.Errorf(bridge.CodeInvalid, "key: invalid length of %d bytes (must be %d)", len(seed), ed25519.SeedSize)
 		}
 		derived, err := hkdf.Key(sha256.New, seed, nil, macInfo, sha256.Size)
 		if err != nil {
@@ -56,12 +57,13 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	return s, nil
 }
 
-// Formerly has the public keys name one that signed before, while its private
-// key was kept in Redis. Only seals of the audit log that it made are believed.
+// Formerly adds former public keys whose private keys were kept in Redis. They
+// verify only seals of the audit log.
 func (s *Signer) Formerly(keys ...JWK) { s.public.Former = append(s.public.Former, keys...) }
 
-// JWK is a public key as RFC 7517 and RFC 8037 write it. It is not the type of
-// go-jose, which fails to read a whole set because of one key of another kind.
+// JWK is a public key in the format of RFC 7517 and RFC 8037. The type in
+// go-jose is not used, because it cannot parse a set with a key of an unknown
+// type.
 type JWK struct {
 	KeyType string `json:"kty"`
 	Curve   string `json:"crv"`
@@ -74,30 +76,30 @@ type JWK struct {
 // JWKS is a set of public keys.
 type JWKS struct {
 	Keys []JWK `json:"keys"`
-	// Former are keys that were kept in Redis: whoever could read it may have
-	// them, so they prove no decision. Old seals are checked with them.
+	// Former holds keys that were kept in Redis. Anyone who could read
+	// Redis may have them, so they verify only old seals and no decisions.
 	Former []JWK `json:"former,omitempty"`
 }
 
-// NewJWK writes a public key. Its id is the thumbprint of RFC 7638.
+// NewJWK returns a public key as a JWK. Its ID is the thumbprint of RFC 7638.
 func NewJWK(key ed25519.PublicKey) JWK {
 	k := jose.JSONWebKey{Key: key}
 	sum, err := k.Thumbprint(crypto.SHA256)
 	if err != nil {
-		panic(err) // it is only returned for keys of other types
+		panic(err) // unreachable for an Ed25519 key
 	}
 	text := base64.RawURLEncoding.EncodeToString
 	return JWK{KeyType: "OKP", Curve: "Ed25519", X: text(key), KeyID: text(sum), Use: "sig", Alg: "EdDSA"}
 }
 
-// PublicKeys are the keys that verify.
+// PublicKeys returns the public keys.
 func (s *Signer) PublicKeys() JWKS { return s.public }
 
-// public is the key itself.
+// public returns the decoded key.
 func (k JWK) public() (ed25519.PublicKey, error) {
 	key, err := bridge.DecodeBase64(k.X)
 	if err != nil || k.KeyType != "OKP" || k.Curve != "Ed25519" || len(key) != ed25519.PublicKeySize {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "key %s: is not an Ed25519 public key", clipped(k.KeyID))
+		return nil, bridge.Errorf(bridge.CodeInvalid, "key %s: not an Ed25519 public key", clipped(k.KeyID))
 	}
 	return key, nil
 }

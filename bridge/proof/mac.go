@@ -10,7 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Domains keep a proof of one kind from passing for one of another.
+// Domains ensure that a proof of one kind cannot be used as a proof of another
+// kind.
 const (
 	domainVote        = "nod vote v1"
 	domainEntry       = "nod audit entry v1"
@@ -25,7 +26,8 @@ const (
 	domainHeld        = "nod held v1"
 )
 
-// framed joins a domain and parts so that no two lists of parts look alike.
+// framed combines a domain and parts, so that different lists of parts give
+// different results.
 func framed(domain string, parts ...[]byte) []byte {
 	n := len(domain) + 1
 	for _, p := range parts {
@@ -40,7 +42,7 @@ func framed(domain string, parts ...[]byte) []byte {
 	return out
 }
 
-// mac proves something to the daemons that have the key, and to no one else.
+// mac returns a proof that only daemons with the key can check.
 func (s *Signer) mac(domain string, parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(macWith(s.macs[0], framed(domain, parts...)))
 }
@@ -51,7 +53,7 @@ func macWith(key, text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// macIs reports whether a proof is the MAC of parts, by any of the keys.
+// macIs reports whether a proof is the MAC of parts under any of the keys.
 func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	sum, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sum) != sha256.Size {
@@ -65,12 +67,12 @@ func (s *Signer) macIs(proof, domain string, parts ...[]byte) bool {
 	return good
 }
 
-// detached proves something to everyone who has the public key.
+// detached returns a proof that anyone with the public key can check.
 func (s *Signer) detached(domain string, parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(s.keys[0], framed(domain, parts...)))
 }
 
-// detachedIs reports whether a proof is a signature of parts, by any of the
+// detachedIs reports whether a proof is a signature of parts under any of the
 // keys.
 func (set JWKS) detachedIs(proof, domain string, parts ...[]byte) bool {
 	sig, err := bridge.DecodeBase64(proof)

@@ -15,23 +15,24 @@ const (
 	whyVotes    = "the votes on this request were changed outside nod, so they do not count"
 )
 
-// earlyBy is the difference between the clocks of Redis and of a daemon above
-// which a response that was prepared for a deadline counts as applied too early.
+// earlyBy is the maximum clock difference between Redis and a daemon. Beyond
+// it, a response that was prepared for a deadline counts as applied too early.
 const earlyBy = 2 * time.Minute
 
-// A Prover makes the proofs of what a daemon stores, and checks those of what it
-// reads. A nil prover makes and checks nothing. It is safe for concurrent use.
+// A Prover creates the proofs of what a daemon stores, and checks the proofs of
+// what it reads. Some methods accept a nil Prover, for which they do nothing. A
+// Prover is safe for concurrent use.
 type Prover struct {
 	signer *Signer
-	// strict refuses what has no proof. Keys that are kept in Redis prove
-	// nothing against those who can read them there, so records of an earlier
-	// version are accepted with such keys.
+	// strict rejects values without a proof. It is false for keys that are
+	// kept in Redis, which do not protect against anyone who can read
+	// Redis, so that records of an earlier version are accepted.
 	strict bool
 	known  *receiptCache
 }
 
-// NewProver returns a prover that uses the keys of s. With keysInRedis it accepts
-// what has no proof. It returns nil if s is nil.
+// NewProver returns a prover with the keys of s. With keysInRedis it accepts
+// values without a proof. It returns nil if s is nil.
 func NewProver(s *Signer, keysInRedis bool) *Prover {
 	if s == nil {
 		return nil
@@ -39,26 +40,25 @@ func NewProver(s *Signer, keysInRedis bool) *Prover {
 	return &Prover{signer: s, strict: !keysInRedis, known: newReceiptCache()}
 }
 
-// ProveInteraction signs an interaction as it is going to be stored.
+// ProveInteraction adds the proof to an interaction before it is stored.
 func (p *Prover) ProveInteraction(i *bridge.Interaction) {
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	_, rest := interactionParts(*i)
 	i.Proof = p.signer.mac(domainInteraction, rest)
 }
 
-// Strict reports whether what has no proof is refused. A nil Prover is not
-// strict.
+// Strict reports whether values without a proof are rejected. A nil Prover is
+// not strict.
 func (p *Prover) Strict() bool { return p != nil && p.strict }
 
-// InteractionProblem returns the reason why an interaction is not the one that
-// a daemon stored. It is empty if it is.
+// InteractionProblem returns the reason why an interaction does not verify. It
+// returns "" if a daemon stored the interaction in this form.
 func (p *Prover) InteractionProblem(i bridge.Interaction) string {
 	_, why := p.interactionProblem(i)
 	return why
 }
 
-// interactionProblem says why an interaction is not the one that a daemon
-// stored. It is empty if it is.
+// interactionProblem is like InteractionProblem, and also returns the content.
 func (p *Prover) interactionProblem(i bridge.Interaction) (content []byte, why string) {
 	content, rest := interactionParts(i)
 	switch {

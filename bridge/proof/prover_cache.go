@@ -2,15 +2,15 @@ package proof
 
 import "sync"
 
-// receiptsKnown is the size of a generation of the cache.
+// receiptsKnown is the size of one generation of the cache.
 const receiptsKnown = 2048
 
-// receiptCache remembers receipts whose signature this process has made or
-// checked, by their whole text: a text that is known needs no second check of
-// its signature. It has two generations, so that it stays small.
+// receiptCache remembers the complete text of receipts that this process has
+// signed or verified, so that each signature is checked only once. It has two
+// generations, so that it stays small.
 type receiptCache struct {
 	mu       sync.Mutex
-	now, old map[string]string // the payload as it compares
+	now, old map[string]string // payloads in the form for comparison
 }
 
 func newReceiptCache() *receiptCache { return &receiptCache{now: map[string]string{}} }

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ProveMark returns a mark with the proofs of what it says was shown, sent, or
-// kept open.
+// ProveMark returns a mark with the proofs of what was shown, sent or kept
+// open.
 func (p *Prover) ProveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 	if m.Posted != nil && m.Posted.Content != "" {
 		posted := *m.Posted
@@ -49,8 +49,8 @@ func (p *Prover) partProof(id bridge.ID, destination int, content string, n int,
 	return p.signer.mac(domainPart, partParts(id, destination, content, n, ref)...)
 }
 
-// delivered returns a record with those marks of delivery alone that a daemon
-// made. A card whose mark does not verify is drawn again.
+// delivered returns a record with only those delivery marks that a daemon
+// created. A card whose mark does not verify is updated.
 func (p *Prover) delivered(r bridge.Record) bridge.Record {
 	id := r.Interaction.ID
 	if r.Shown != nil {
@@ -73,7 +73,7 @@ func (p *Prover) delivered(r bridge.Record) bridge.Record {
 	return r
 }
 
-// sent returns the parts up to the first that does not verify.
+// sent returns the parts before the first that does not verify.
 func (p *Prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Sending {
 	for n, ref := range s.Parts {
 		proof := ""
@@ -89,9 +89,9 @@ func (p *Prover) sent(id bridge.ID, destination int, s bridge.Sending) bridge.Se
 	return s
 }
 
-// openUntil returns the time after which no person can decide, by what is
-// proven: the deadline, the hold of a request that was queued, and the time that
-// a daemon was asked to keep it open.
+// openUntil returns the proven time after which no person can decide. It
+// depends on the deadline, the hold of a deferred request, and the time that a
+// daemon was asked to keep the request open.
 func (p *Prover) openUntil(r bridge.Record) time.Time {
 	i := r.Interaction
 	end := i.Stated.Deadline
@@ -109,10 +109,11 @@ func (p *Prover) openUntil(r bridge.Record) time.Time {
 	return end.Add(earlyBy)
 }
 
-// deadlineProblem says why a record was open for longer than is proven.
+// deadlineProblem returns a reason if a record was open longer than proven. It
+// returns "" otherwise.
 func (p *Prover) deadlineProblem(r bridge.Record) string {
 	if r.Interaction.Proof == "" {
-		return "" // of an earlier version
+		return "" // the record is of an earlier version
 	}
 	end := p.openUntil(r)
 	switch {

@@ -43,7 +43,8 @@ func provable(t testing.TB, input string) (*Prover, bridge.Interaction, bridge.R
 	return NewProver(s, false), i, resp
 }
 
-// stored is a value after it was stored and read again.
+// stored returns a value in the form that it has after it was stored and read
+// again.
 func stored[T any](t testing.TB, v T) T {
 	t.Helper()
 	raw, err := json.Marshal(v)
@@ -58,7 +59,8 @@ func stored[T any](t testing.TB, v T) T {
 }
 
 // TestProofIsStable checks that a record verifies after it was stored and read
-// again, whatever text is in it: markup, invalid UTF-8, its replacement.
+// again, for every kind of text in it: markup, invalid UTF-8 and the
+// replacement character.
 func TestProofIsStable(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`"make"`, `"<&>"`, `"a\u2028b"`, `"\ufffd"`, `"\\ufffd"`, `{ "b" : 1.50, "a" : [ 1e2 ] }`} {
@@ -78,13 +80,13 @@ func TestProofIsStable(t *testing.T) {
 		}
 		set := p.signer.PublicKeys()
 		if _, err := (&set).VerifyRecord(bridge.Record{Interaction: back, State: bridge.StateApproved, Response: &got}); err == nil || !strings.Contains(err.Error(), "digest") {
-			t.Errorf("%s: the digest is not computed again: %v", text, err) // that of the test is made up
+			t.Errorf("%s: the digest is not computed again: %v", text, err) // the digest in the test is not a real one
 		}
 	}
 }
 
-// TestPreparedResponse checks that the response for a deadline does not count
-// before the deadline.
+// TestPreparedResponse checks that the prepared response for a deadline does
+// not count before the deadline.
 func TestPreparedResponse(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -98,8 +100,8 @@ func TestPreparedResponse(t *testing.T) {
 	}
 }
 
-// TestVotesOfEarlierTerms checks that an approval that was given before the
-// requirements became stricter does not count after.
+// TestVotesOfEarlierTerms checks that an approval does not count after the
+// requirements became stricter.
 func TestVotesOfEarlierTerms(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -125,7 +127,8 @@ func TestVotesOfEarlierTerms(t *testing.T) {
 	}
 }
 
-// BenchmarkProof measures what proofs cost: for each opening, decision and read.
+// BenchmarkProof measures the cost of the proofs of an opening, a decision and
+// a read.
 func BenchmarkProof(b *testing.B) {
 	for name, input := range map[string]string{"200B": `"` + strings.Repeat("x", 200) + `"`, "60kB": `"` + strings.Repeat("x", 60_000) + `"`} {
 		p, i, resp := provable(b, input)

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ProveResponse makes the receipt of a response that decides.
+// ProveResponse adds the receipt to a response that is a decision.
 func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, votes []bridge.Vote) error {
 	if !resp.Decided() {
 		return nil
@@ -23,8 +23,8 @@ func (p *Prover) ProveResponse(i bridge.Interaction, resp *bridge.Response, vote
 	return nil
 }
 
-// problem says why a record is not to be acted on. It is empty for one that is
-// as the daemons left it.
+// problem returns the reason why a record does not verify. It returns "" if the
+// record is as daemons stored it.
 func (p *Prover) problem(r bridge.Record) string {
 	content, why := p.interactionProblem(r.Interaction)
 	if why != "" {
@@ -73,7 +73,7 @@ func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
 		return whyForged
 	}
 	if resp.Prepared() && resp.At.After(time.Now().Add(earlyBy)) {
-		return whyForged // it is for the deadline, which has not passed
+		return whyForged // the response is for the deadline, which has not passed
 	}
 	if i.ByVotes(resp) && !r.Carried() {
 		return whyVotes
@@ -81,24 +81,25 @@ func (p *Prover) responseProblem(r bridge.Record, content []byte) string {
 	return ""
 }
 
-// votesProblem says why the votes of a record do not count.
+// votesProblem returns the reason why the votes of a record do not count. It
+// returns "" if they do.
 func (p *Prover) votesProblem(r bridge.Record) string {
 	for n, v := range r.Votes {
 		if slices.ContainsFunc(r.Votes[:n], func(w bridge.Vote) bool { return w.SameVoter(v) }) {
-			return whyVotes // one person counts once
+			return whyVotes // one person has one vote
 		}
 		if v.Proof == "" && !p.strict {
 			continue
 		}
 		if !p.knownVote(r.Interaction.ID, v) || v.State == bridge.StateApproved && v.Shown != ShownHash(r.Interaction) {
-			return whyVotes // it is forged, or was given under other terms
+			return whyVotes // the vote is forged, or was given under other terms
 		}
 	}
 	return ""
 }
 
-// Marked is a record with what its proof is worth: its receipt, or why it has
-// none that counts.
+// Marked returns a record with its receipt if it verifies, and otherwise with
+// the reason in Unverified.
 func (p *Prover) Marked(r bridge.Record) bridge.Record {
 	if p == nil {
 		return r
@@ -110,7 +111,8 @@ func (p *Prover) Marked(r bridge.Record) bridge.Record {
 	return r
 }
 
-// Checked is a record as it may be acted on.
+// Checked returns a record in the form that callers may act on. A record that
+// does not verify is returned as closed without a decision.
 func (p *Prover) Checked(r bridge.Record) bridge.Record {
 	if r = p.Marked(r); r.Unverified != "" {
 		return r.Distrusted()

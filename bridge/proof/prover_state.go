@@ -7,16 +7,16 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ProveGrant adds the proof to a grant that is about to be stored. It must be
-// called last, because the proof covers every field.
+// ProveGrant adds the proof to a grant before it is stored. It must be called
+// last, because the proof covers every field.
 func (p *Prover) ProveGrant(g *bridge.Grant) {
 	if p != nil {
 		g.Proof = p.signer.mac(domainGrant, grantBytes(*g))
 	}
 }
 
-// CheckGrant returns CodeForbidden if a stored grant is not as a daemon stored
-// it.
+// CheckGrant returns CodeForbidden unless a daemon stored the grant in this
+// form.
 func (p *Prover) CheckGrant(g bridge.Grant) error {
 	switch {
 	case p == nil, g.Proof == "" && !p.strict:
@@ -27,13 +27,13 @@ func (p *Prover) CheckGrant(g bridge.Grant) error {
 	return bridge.Errorf(bridge.CodeForbidden, "grant %s: was changed outside nod", g.ID()).WithHint("revoke it")
 }
 
-// ProveLink adds the proof to a link that is about to be stored.
+// ProveLink adds the proof to a link before it is stored.
 func (p *Prover) ProveLink(l *bridge.Link) {
 	l.Proof = p.signer.mac(domainLink, linkBytes(*l))
 }
 
-// AcceptsLink reports whether a stored link is as a daemon stored it, for the
-// account that it was looked up for.
+// AcceptsLink reports whether a daemon stored the link in this form, and the
+// link is for the given account.
 func (p *Prover) AcceptsLink(l bridge.Link, platform, user string) bool {
 	if l.Person == "" || l.Platform != platform || l.User != user {
 		return false
@@ -46,7 +46,7 @@ func (p *Prover) ProveNote(key, value string) string {
 	return p.signer.mac(domainNote, []byte(key), []byte(value)) + " " + value
 }
 
-// Note returns the value of a stored note. It is empty if the note does not
+// Note returns the value of a stored note. It returns "" if the note does not
 // verify.
 func (p *Prover) Note(key, stored string) string {
 	proof, value, ok := strings.Cut(stored, " ")
@@ -56,13 +56,13 @@ func (p *Prover) Note(key, stored string) string {
 	return value
 }
 
-// ProveDraft adds the proof to a draft that is about to be stored.
+// ProveDraft adds the proof to a draft before it is stored.
 func (p *Prover) ProveDraft(id bridge.ID, d *bridge.Draft) {
 	d.Proof = p.signer.mac(domainDraft, []byte(id), draftBytes(*d))
 }
 
-// AcceptsDraft reports whether a stored draft of an answer to an interaction is
-// as a daemon stored it.
+// AcceptsDraft reports whether a daemon stored the draft for an interaction in
+// this form.
 func (p *Prover) AcceptsDraft(id bridge.ID, d bridge.Draft) bool {
 	return d.Proof == "" && !p.strict || p.signer.macIs(d.Proof, domainDraft, []byte(id), draftBytes(d))
 }
@@ -77,12 +77,12 @@ func (p *Prover) ProveMemory(agent, session, key string, sc bridge.Scope) bridge
 	return bridge.Scope(string(sc) + " " + until + " " + p.signer.mac(domainMemory, memoryParts(agent, session, key, string(sc), until)...))
 }
 
-// Memory returns the scope of an approval that a tool remembers. It is empty if
-// the stored text does not verify or has expired.
+// Memory returns the scope of an approval that a tool remembers. It returns ""
+// if the stored text does not verify or has expired.
 func (p *Prover) Memory(agent, session, key string, stored bridge.Scope) bridge.Scope {
 	f := strings.Split(string(stored), " ")
 	if len(f) == 1 && !p.strict {
-		return stored // of an earlier version
+		return stored // stored by an earlier version
 	}
 	if len(f) != 3 {
 		return ""
@@ -94,8 +94,8 @@ func (p *Prover) Memory(agent, session, key string, stored bridge.Scope) bridge.
 	return bridge.Scope(f[0])
 }
 
-// memoryParts returns the parts that the proof of a remembered approval is made
-// over. One for always holds in every session.
+// memoryParts returns the parts that the proof of a remembered approval covers.
+// The scope always applies to every session.
 func memoryParts(agent, session, key, scope, until string) [][]byte {
 	if bridge.Scope(scope) == bridge.ScopeAlways {
 		session = ""

@@ -10,8 +10,8 @@ func (p *Prover) ProveVote(id bridge.ID, v *bridge.Vote) {
 	p.known.add(v.Proof, string(id)+string(voteBytes(*v)))
 }
 
-// AcceptsVote reports whether a vote on an interaction counts as made through a
-// daemon.
+// AcceptsVote reports whether a vote on an interaction is accepted as recorded
+// by a daemon.
 func (p *Prover) AcceptsVote(id bridge.ID, v bridge.Vote) bool {
 	return v.Proof == "" && !p.strict || p.knownVote(id, v)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// decided returns a request and its record, which was approved with a changed
+// decided returns a request and its record, which was approved with an edited
 // input.
 func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 	t.Helper()
@@ -44,7 +44,7 @@ func decided(t *testing.T) (*Prover, bridge.Request, bridge.Record) {
 	return p, req, p.Marked(bridge.Record{Interaction: i, State: resp.State, Response: &resp})
 }
 
-// altered is a record after a change, with everything in it copied.
+// altered returns a deep copy of a record with a change.
 func altered(t *testing.T, r bridge.Record, change func(*bridge.Record)) bridge.Record {
 	t.Helper()
 	out := stored(t, r)
@@ -52,8 +52,8 @@ func altered(t *testing.T, r bridge.Record, change func(*bridge.Record)) bridge.
 	return out
 }
 
-// TestVerifyAnswer checks that public keys alone verify a record, and that no
-// change of it or of the request goes unnoticed.
+// TestVerifyAnswer checks that public keys are sufficient to verify a record,
+// and that every change of the record or the request is detected.
 func TestVerifyAnswer(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
@@ -80,7 +80,7 @@ func TestVerifyAnswer(t *testing.T) {
 		"covers":         func(r *bridge.Record) { r.Response.Covers = []string{"all"} },
 		"interaction":    func(r *bridge.Record) { r.Interaction.Prompt = "May I rest?" },
 		"response":       func(r *bridge.Record) { r.Response.Annotations = nil },
-		"response: is":   func(r *bridge.Record) { r.Response = nil },
+		"response: miss": func(r *bridge.Record) { r.Response = nil },
 		"receipt":        func(r *bridge.Record) { r.Receipt, r.Response.Proof = "", "" },
 		"receipt: diff":  func(r *bridge.Record) { r.Receipt = earlierReceipt },
 		"state: the rec": func(r *bridge.Record) { r.Response.Digest = "00" },
@@ -99,8 +99,8 @@ func TestVerifyAnswer(t *testing.T) {
 	}
 }
 
-// TestHiddenDigest checks that the digest of a record is compared with its text,
-// unless credentials are hidden in it.
+// TestHiddenDigest checks that the digest of a record is compared with its
+// text, unless the record is redacted.
 func TestHiddenDigest(t *testing.T) {
 	t.Parallel()
 	p, _, rec := decided(t)
@@ -128,7 +128,7 @@ func TestHiddenDigest(t *testing.T) {
 	}
 }
 
-// TestEarlierReceipt checks that a receipt without the newer claims proves a
+// TestEarlierReceipt checks that a receipt without the newer claims verifies a
 // record of its version.
 func TestEarlierReceipt(t *testing.T) {
 	t.Parallel()
@@ -158,8 +158,8 @@ func TestEarlierReceipt(t *testing.T) {
 	}
 }
 
-// TestCovers checks that a receipt covers exactly the request and the input that
-// was approved instead.
+// TestCovers checks that a receipt covers exactly its request and its edited
+// input.
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
@@ -167,7 +167,7 @@ func TestCovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, words := range map[string]string{"who": "approved by ana (slack U1)", "what": "request " + string(evidenceID), "instead": "changed to sha256:" + receipt.ApprovedDigest} {
+	for what, words := range map[string]string{"who": "approved by ana (slack U1)", "what": "request " + string(evidenceID), "instead": "edited to sha256:" + receipt.ApprovedDigest} {
 		if !strings.Contains(receipt.Words(), words) {
 			t.Errorf("its words do not say %s: %s", what, receipt.Words())
 		}
@@ -187,13 +187,13 @@ func TestCovers(t *testing.T) {
 	}
 	plain := receipt
 	plain.ApprovedDigest, plain.Actor, plain.Votes = "", nil, []bridge.Vote{{State: bridge.StateApproved}}
-	if err := plain.Covers(req, nil); err != nil || !strings.Contains(plain.Words(), "nobody") {
+	if err := plain.Covers(req, nil); err != nil || !strings.Contains(plain.Words(), "no person") {
 		t.Errorf("a plain one: %v, %s", err, plain.Words())
 	}
 }
 
-// TestAnswer checks that an answer in another format verifies only with the
-// ends that were signed for it, and covers only its own request.
+// TestAnswer checks that an answer in another format verifies only with its
+// signed ends, and covers only its own request.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	p, req, rec := decided(t)
@@ -241,7 +241,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestSpelling checks that another spelling of a good signature is not good.
+// TestSpelling checks that another encoding of a valid signature is rejected.
 func TestSpelling(t *testing.T) {
 	t.Parallel()
 	p, _, rec := decided(t)
@@ -277,7 +277,7 @@ func TestSpelling(t *testing.T) {
 }
 
 // TestKeys checks the thumbprint of RFC 8037, appendix A.3, that a second key
-// still verifies, and that a key that was kept in Redis proves seals alone.
+// still verifies, and that a key that was kept in Redis verifies only seals.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	public, err := bridge.DecodeBase64("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")

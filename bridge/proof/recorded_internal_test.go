@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// readFixture decodes a file in testdata that has a value in every field.
+// readFixture decodes a file in testdata in which every field has a value.
 func readFixture(t *testing.T, name string, v any) []byte {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + name)
@@ -31,9 +31,9 @@ func sum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// TestRecordedDigests checks that requests have the digests that earlier
-// versions made of them. They are stored with idempotency keys, records and
-// receipts, so they can never change.
+// TestRecordedDigests checks that requests have the same digests as in earlier
+// versions. Digests are stored with idempotency keys, records and receipts, so
+// they must never change.
 func TestRecordedDigests(t *testing.T) {
 	t.Parallel()
 	var r bridge.Request
@@ -66,8 +66,9 @@ func TestRecordedDigests(t *testing.T) {
 	}
 }
 
-// TestRecordedInteraction checks that an interaction is stored as earlier
-// versions stored it, byte for byte: its proof and its receipt cover the bytes.
+// TestRecordedInteraction checks that the stored bytes of an interaction are
+// the same as in earlier versions, because its proof and its receipt cover
+// them.
 func TestRecordedInteraction(t *testing.T) {
 	t.Parallel()
 	var i bridge.Interaction
@@ -91,8 +92,8 @@ func TestRecordedInteraction(t *testing.T) {
 	}
 }
 
-// TestAgain checks that another round asks for everything that its interaction
-// kept, with a timeout in place of the deadline.
+// TestAgain checks that another round keeps all fields of the interaction's
+// ask, with a timeout in place of the deadline.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	var r bridge.Request

@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestEntryReadTwoWays checks that an audit entry whose data says one thing to
-// nod and another to a case-sensitive reader has no proof.
+// TestEntryReadTwoWays checks that an audit entry has no valid proof if nod and
+// a case-sensitive parser read its data differently.
 func TestEntryReadTwoWays(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -49,7 +49,7 @@ func TestEntryReadTwoWays(t *testing.T) {
 }
 
 // TestAuditLineReadTwoWays checks that a line of an exported log is exactly one
-// value, which every reader reads in the same way.
+// value, which every parser reads in the same way.
 func TestAuditLineReadTwoWays(t *testing.T) {
 	t.Parallel()
 	for what, line := range map[string]string{

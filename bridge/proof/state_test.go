@@ -8,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestStoredState checks grants, links, notes, drafts and memories: each
-// verifies as it was stored, not after a change, and without a proof only if
-// keys are kept in Redis.
+// TestStoredState checks that grants, links, notes, drafts and remembered
+// approvals verify if unchanged, do not verify after a change, and are accepted
+// without a proof only if the keys are kept in Redis.
 func TestStoredState(t *testing.T) {
 	t.Parallel()
 	strict, lenient := NewProver(signerOf(t, 1), false), NewProver(signerOf(t, 1), true)
@@ -50,8 +50,8 @@ func TestStoredState(t *testing.T) {
 	}
 }
 
-// TestMemory checks that a remembered approval counts for its agent, session,
-// key and scope alone.
+// TestMemory checks that a remembered approval is valid only for its agent,
+// session, key and scope.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	p := NewProver(signerOf(t, 1), false)
@@ -84,8 +84,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestVotes checks that a vote counts only on its own interaction, and that one
-// without a proof counts only if keys are kept in Redis.
+// TestVotes checks that a vote counts only on its own interaction, and counts
+// without a proof only if the keys are kept in Redis.
 func TestVotes(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -97,7 +97,7 @@ func TestVotes(t *testing.T) {
 	}
 	p.ProveVote(i.ID, &v)
 	fresh := NewProver(signerOf(t, 1), false)
-	for n := range 2 { // the second time, it is known
+	for n := range 2 { // the second time, the vote is cached
 		if !fresh.AcceptsVote(i.ID, v) || fresh.AcceptsVote(evidenceID, v) {
 			t.Errorf("check %d of the vote", n)
 		}
@@ -126,8 +126,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestUnprovenRecords checks which records count that have no proof or a false
-// one.
+// TestUnprovenRecords checks which records are accepted without a proof or with
+// an invalid one.
 func TestUnprovenRecords(t *testing.T) {
 	t.Parallel()
 	p, i, resp := provable(t, `"x"`)
@@ -167,7 +167,7 @@ func TestUnprovenRecords(t *testing.T) {
 	}
 }
 
-// TestDelivery checks that marks of delivery count only as a daemon made them.
+// TestDelivery checks that delivery marks count only if a daemon created them.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	p, i, _ := provable(t, `"x"`)
@@ -199,7 +199,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestCache checks that the cache of receipts keeps what is used, and stays
+// TestCache checks that the receipt cache keeps the receipts in use, and stays
 // small.
 func TestCache(t *testing.T) {
 	t.Parallel()

@@ -7,27 +7,27 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// VerifyRecord checks a record as an outsider has it, with public keys alone:
-// the receipt has to be good, and to say the same as the record about what was
-// asked and what was decided. The error says which of them differs.
+// VerifyRecord checks a record with public keys only: its receipt must be
+// valid, and must agree with the record about the request and the decision. The
+// error contains the field that differs.
 //
-// It does not cover the fields that are not part of the decision: messages and failures,
-// times of delivery and of waiting, who else was asked meanwhile
-// (destinations, responders, groups, called), completion, and counters.
+// It does not check fields that are not part of the decision: messages and
+// failures, delivery and waiting times, people who were added (destinations,
+// responders, groups, called), completion, and counters.
 func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 	token := r.Receipt
 	if token == "" && r.Response != nil {
 		token = r.Response.Proof
 	}
 	if token == "" {
-		return Receipt{}, bridge.Errorf(bridge.CodeInvalid, "receipt: the record has none, as it did not end with a decision")
+		return Receipt{}, bridge.Errorf(bridge.CodeInvalid, "receipt: the record has none, because it ended without a decision")
 	}
 	got, err := set.receipt(token)
 	if err != nil {
 		return got, err
 	}
 	if r.Response == nil {
-		return got, bridge.Errorf(bridge.CodeForbidden, "response: is missing, and the receipt has one")
+		return got, bridge.Errorf(bridge.CodeForbidden, "response: missing, although the receipt has one")
 	}
 	if r.Response.Proof != "" && r.Receipt != "" && r.Response.Proof != r.Receipt {
 		return got, bridge.Errorf(bridge.CodeForbidden, "receipt: differs from the one in the response")
@@ -49,9 +49,9 @@ func (set *JWKS) VerifyRecord(r bridge.Record) (Receipt, error) {
 	return got, digestIs(i, got.Digest, r.Response)
 }
 
-// digestIs recomputes the digests from an interaction. One in which
-// credentials are hidden no longer has the text that the digest was made of;
-// its Content is compared instead.
+// digestIs recomputes the digests from an interaction. A redacted interaction
+// no longer has the text that the digest covers, so only its Content is
+// compared.
 func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error {
 	if i.Redacted > 0 {
 		return nil
@@ -61,19 +61,19 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 		return err
 	}
 	if now != digest || i.Digest != digest {
-		return bridge.Errorf(bridge.CodeForbidden, "digest: the record's prompt, input or questions are not those of the receipt")
+		return bridge.Errorf(bridge.CodeForbidden, "digest: the prompt, input or questions of the record differ from its receipt")
 	}
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
 	if now, err = NormalizedDigest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
-		err = bridge.Errorf(bridge.CodeForbidden, "response.input: is not the one that was approved")
+		err = bridge.Errorf(bridge.CodeForbidden, "response.input: differs from the approved input")
 	}
 	return err
 }
 
-// differs names the first claim in which two receipts differ; empty if none
-// does.
+// differs returns the name of the first claim in which two receipts differ. It
+// returns "" if they are equal.
 func (r Receipt) differs(want Receipt) string {
 	r.Audit, want.Audit = nil, nil
 	if bytes.Equal(Stable(r), Stable(want)) {
@@ -96,7 +96,7 @@ func (r Receipt) differs(want Receipt) string {
 }
 
 // matchesEarlier compares a record with a receipt of an earlier version, which
-// says less: prompt and input are compared by their digest only.
+// has fewer claims. It compares the prompt and the input only by their digest.
 func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	i, resp := rec.Interaction, *rec.Response
 	want, err := receiptOf(i, nil, resp, rec.Votes)
@@ -115,9 +115,9 @@ func (r Receipt) matchesEarlier(rec bridge.Record) error {
 	return digestIs(i, r.Digest, rec.Response)
 }
 
-// VerifyAnswer checks that a record that came back from a daemon is the answer
-// to a request: that its receipt is good, and that receipt and record say the
-// same about exactly that request. A nil set checks no signature.
+// VerifyAnswer checks that a record from a daemon is the answer to a request:
+// its receipt must be valid, and must agree with the record about exactly that
+// request. A nil set does not check the signature.
 func (set *JWKS) VerifyAnswer(rec bridge.Record, req bridge.Request) error {
 	receipt, err := set.VerifyRecord(rec)
 	if err != nil {

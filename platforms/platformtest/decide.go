@@ -114,7 +114,7 @@ var decisions = []flow{
 		c := r.ask(req)
 		r.Press("ana", c.read().at(), render.LabelOnce)
 		r.Says(c.at(), "1 of 2 have approved: ana")
-		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelOnce), "recorded already")
+		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelOnce), "already recorded")
 		if rec := c.pending(); len(rec.Votes) != 1 {
 			r.T.Fatalf("votes: %+v", rec.Votes)
 		}

@@ -93,7 +93,7 @@ var ends = []flow{
 		c := r.ask(req)
 		const words = "Still waiting for an answer"
 		r.Eventually("people are reminded", func() bool { return r.count(c.at(), words, req.Session) == 1 })
-		r.told("ana", c.at(), r.Press("ana", c.at(), "Remind me"), "You are reminded at")
+		r.told("ana", c.at(), r.Press("ana", c.at(), "Remind me"), "nod will remind you at")
 		r.Press("ana", c.at(), render.LabelDeny)
 		c.end()
 	}},

@@ -61,13 +61,13 @@ func TestCommands(t *testing.T) {
 			}
 			says("ana", "/nod pending", id, "tester: Deploy *v2* to <production>?", "left")
 			says("bo", "/nod mine", id)
-			says("mal", "/nod mine", "Nothing waits for you")
-			says("mal", "/nod pending", "Only those who may answer")
-			says("ana", "/nod show "+id, "tester asks: Deploy *v2*", "To run: bash", "Asked: ana, bo, cy", "Shown in slack:"+sandbox.SlackChannel)
-			says("mal", "/nod show "+id, "no such request for you")
-			says("ana", "/nod who", "You are ana, by the account "+s+":", "This place is "+s+":"+at, "You may answer here")
-			says("mal", "/nod who", "You are mal", "may not answer here")
-			says("cy", "/nod help", "revoke ID", "pending: what waits")
+			says("mal", "/nod mine", "no pending requests")
+			says("mal", "/nod pending", "Only responders of this channel")
+			says("ana", "/nod show "+id, "tester asks: Deploy *v2*", "To run: bash", "Responders: ana, bo, cy", "Destination: slack:"+sandbox.SlackChannel)
+			says("mal", "/nod show "+id, "Request not found")
+			says("ana", "/nod who", "You are ana (account "+s+":", "This channel is "+s+":"+at, "You can answer requests here")
+			says("mal", "/nod who", "You are mal", "cannot answer requests here")
+			says("cy", "/nod help", "revoke ID", "pending: list pending requests")
 			if s == "telegram" {
 				after := strings.TrimPrefix(rig.Chat(r, at), before)
 				if strings.Contains(after, "left") || strings.Contains(after, "You are ana") {
@@ -76,8 +76,8 @@ func TestCommands(t *testing.T) {
 			}
 			r.Press("bo", a.On(s), "Deny")
 			a.End()
-			says("ana", "/nod show "+id, "It is over: denied, by bo on "+s)
-			says("ana", "/nod mine", "Nothing waits for you")
+			says("ana", "/nod show "+id, "Closed: denied, by bo on "+s)
+			says("ana", "/nod mine", "no pending requests")
 		})
 	}
 }

@@ -78,7 +78,7 @@ func TestConsole(t *testing.T) {
 	}
 	drive(t, ctx, "open", chromedp.Navigate(r.Daemons[0].URL+"/console/"), chromedp.WaitVisible("#token"))
 	axe(t, ctx, "login")
-	drive(t, ctx, "a wrong token is refused", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "does not belong to a person")]`))
+	drive(t, ctx, "a wrong token is rejected", chromedp.SendKeys("#token", "nobody\n"), chromedp.WaitVisible(`//div[@id="said"][contains(., "does not belong to a person")]`))
 	drive(t, ctx, "log in", script(`document.getElementById("token").value = ""`), chromedp.SendKeys("#token", rig.BoToken+"\n"), shows("No pending requests"))
 
 	a := r.Ask(demo.Scenes()[3].Request)
@@ -368,11 +368,11 @@ func TestConsoleOIDC(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	p.verified = false
-	if got := login(); strings.Contains(got, `"person"`) || !strings.Contains(got, "not verified") {
+	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "not confirmed") {
 		t.Errorf("%s", got)
 	}
 	p.verified, p.email = true, "eve@example.com"
-	if got := login(); strings.Contains(got, `"person"`) || !strings.Contains(got, "no person in the config") {
+	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "nobody in the config") {
 		t.Errorf("%s", got)
 	}
 	jar, err := cookiejar.New(nil)

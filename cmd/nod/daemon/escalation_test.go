@@ -133,7 +133,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 		req.Prompt = "Ship it from " + service + "?"
 		a := r.Ask(req)
 		r.Told("bo", service, r.Press("bo", a.On(service), "Remind me"), "may not answer")
-		r.Told("ana", service, r.Press("ana", a.On(service), "Remind me in 1s"), "You are reminded at")
+		r.Told("ana", service, r.Press("ana", a.On(service), "Remind me in 1s"), "nod will remind you at")
 		r.Told("bo", service, r.Press("bo", a.On(service), "Allow once"), "may not answer")
 		r.Told("ana", service, r.Press("ana", a.On(service), "Hand over to bo"), "Handed over: bo")
 		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: "+req.Prompt) == 1 })

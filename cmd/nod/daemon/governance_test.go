@@ -35,9 +35,9 @@ func TestQuorum(t *testing.T) {
 		return strings.Contains(a.Text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
 	})
 	// The same person uses another account.
-	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Allow once"), "recorded already")
+	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Allow once"), "already recorded")
 	reaction := r.Press("ana", a.On("discord"), "Allow once")
-	r.Told("ana", "discord", reaction, "recorded already")
+	r.Told("ana", "discord", reaction, "already recorded")
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("ana approves again by API: %v", err)
 	}
@@ -267,7 +267,7 @@ func TestLinking(t *testing.T) {
 		return strings.Contains(note, "/nod link ")
 	})
 	code := strings.Fields(strings.SplitAfter(note, "/nod link ")[1])[0]
-	if answer := said(r, "mal", "link "+code+" yes"); !strings.Contains(answer, "nobody of the config") {
+	if answer := said(r, "mal", "link "+code+" yes"); !strings.Contains(answer, "people in the config") {
 		t.Errorf("mal enters the code: %q", answer)
 	}
 	if answer := said(r, "bo", "link "+code); !strings.Contains(answer, "answers as you, bo") {
@@ -281,8 +281,8 @@ func TestLinking(t *testing.T) {
 		t.Fatalf("%+v", rec.Votes)
 	}
 	// He is now one person with three accounts.
-	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "recorded already")
-	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "no such code") {
+	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "already recorded")
+	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "code not found") {
 		t.Errorf("a code can be used twice: %q", answer)
 	}
 	r.Press("ana", a.On("slack"), "Allow once")

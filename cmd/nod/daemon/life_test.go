@@ -168,7 +168,7 @@ func TestReadOnlyDirectMessage(t *testing.T) {
 	a := r.Ask(rig.Approval())
 	direct, err := r.Sandbox.Person("ana").Command(r.Ctx, "slack", a.Messages[1].Channel, "/nod mute")
 	rig.Must(t, direct, err)
-	r.Told("ana", "slack", sandbox.Reaction{}, "read-only now")
+	r.Told("ana", "slack", sandbox.Reaction{}, "now read-only")
 	place := func(n int) sandbox.Place {
 		return sandbox.Place{Service: "slack", Channel: a.Messages[n].Channel, Message: a.Messages[n].Message}
 	}
@@ -178,7 +178,7 @@ func TestReadOnlyDirectMessage(t *testing.T) {
 	}
 	other, err := r.Sandbox.Person("ana").Command(r.Ctx, "slack", "C0ONCALL02", "/nod mute") // on no route
 	rig.Must(t, other, err)
-	r.Told("ana", "slack", sandbox.Reaction{}, "Only those who may answer")
+	r.Told("ana", "slack", sandbox.Reaction{}, "Only responders")
 }
 
 func TestQueued(t *testing.T) {
@@ -343,8 +343,8 @@ func TestReadOnlyChannel(t *testing.T) {
 				}
 				r.Told(who, s, sandbox.Reaction{}, want)
 			}
-			says("mal", "/nod mute", "Only those who may answer")
-			says("ana", "/nod mute", "read-only now")
+			says("mal", "/nod mute", "Only responders")
+			says("ana", "/nod mute", "now read-only")
 			r.Eventually("the card has no controls", func() bool { return len(a.Controls(s)) == 0 && strings.Contains(a.Text(s), "Read-only here") })
 			av, err := r.Agent.Availability(r.Ctx, "", "")
 			if err != nil || av.Available || av.Destinations[0].Reachable {
@@ -353,7 +353,7 @@ func TestReadOnlyChannel(t *testing.T) {
 			if rec, err := r.Agent.Open(r.Ctx, rig.Approval(), ""); err != nil || rec.State != bridge.StateUndeliverable || !strings.Contains(rec.Response.Reason, "read-only") {
 				t.Errorf("a new request: %s, %v", rec.State, err)
 			}
-			says("ana", "/nod unmute", "can answer again")
+			says("ana", "/nod unmute", "answered in this channel again")
 			r.Press("ana", at, "Allow once")
 			if got := a.End(); got.State != bridge.StateApproved {
 				t.Errorf("state %s", got.State)

@@ -284,7 +284,7 @@ func TestHTTPModes(t *testing.T) {
 		r.Typed("bo", b.On(s), "Answer", "words")
 		wantAnswer(b, bridge.TextAnswer("words"))
 		said := commanded(r, "ana", s, a.On(s).Channel, "/nod who")
-		r.Eventually("the command is answered on "+s, func() bool { return strings.Contains(said(), "You may answer here") })
+		r.Eventually("the command is answered on "+s, func() bool { return strings.Contains(said(), "You can answer requests here") })
 	}
 }
 

@@ -179,7 +179,7 @@ func TestAllOfBatchAsShown(t *testing.T) {
 	newest := all[slices.IndexFunc(all, func(a rig.Asked) bool { return a.Interaction.ID == first.Members[2] })]
 	forget(r, newest) // as if it had come after the card
 	v, err := r.Daemons[0].Engine().Click(r.Ctx, bridge.Click{Token: old, Ref: all[0].Messages[0], Actor: bridge.Actor{Platform: "telegram", User: "7001"}})
-	if err != nil || !strings.Contains(v.Note, "2 decided") || !strings.Contains(v.Note, "still open") {
+	if err != nil || !strings.Contains(v.Note, "2 decided") || !strings.Contains(v.Note, "not decided") {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if rec, err := r.Agent.Get(r.Ctx, newest.Interaction.ID); err != nil || rec.State != bridge.StatePending {
