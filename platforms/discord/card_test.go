@@ -39,19 +39,6 @@ func newDiscordDesk(t *testing.T) *discordDesk {
 	return d
 }
 
-// connectAgain replaces the platform by a new one, as a restart does.
-func (d *discordDesk) connectAgain() {
-	d.t.Helper()
-	var err error
-	d.p, err = discord.New(discord.Options{
-		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: d.base + "/discord", NoPacing: true,
-		HTTPClient: &http.Client{Transport: d},
-	})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-}
-
 // RoundTrip implements http.RoundTripper.
 func (d *discordDesk) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.requests.Add(1)

@@ -9,25 +9,27 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// subcommands of the application command, and what Discord shows beside them.
+// subcommands of the application command, with the descriptions that Discord
+// shows.
 var subcommands = []*discordgo.ApplicationCommandOption{
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "pending", Description: "List what waits in this channel"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mine", Description: "List what waits for you, anywhere"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "show", Description: "Show one request, whole", Options: []*discordgo.ApplicationCommandOption{
-		{Type: discordgo.ApplicationCommandOptionString, Name: "id", Description: "Its id, as pending and mine list it", Required: true},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "pending", Description: "List pending requests in this channel"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mine", Description: "List requests that wait for you, in any channel"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "show", Description: "Show one request in full", Options: []*discordgo.ApplicationCommandOption{
+		{Type: discordgo.ApplicationCommandOptionString, Name: "id", Description: "ID of the request, as pending and mine list it", Required: true},
 	}},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mute", Description: "Make this channel read-only for nod"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel answer again"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "who", Description: "Say who you are to nod, and what this place is called"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "help", Description: "Say what you can ask nod"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel respond again"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "who", Description: "Show your account and the ID of this channel"},
+	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "help", Description: "List the commands of nod"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List grants and what they cover"},
 	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "revoke", Description: "End a grant", Options: []*discordgo.ApplicationCommandOption{
-		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "Its id, as grants lists it", Required: true},
+		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "ID of the grant, as grants lists it", Required: true},
 	}},
 }
 
-// register makes the command known, once for this process; creating one that
-// exists updates it and leaves others alone. Without it everything else works.
+// register registers the application command, once for each process. It updates
+// an existing command of that name and leaves others unchanged. If it fails,
+// everything except the command works.
 func (p *Platform) register(ctx context.Context) {
 	p.mu.Lock()
 	done := p.registered

@@ -17,8 +17,8 @@ import (
 
 var _ bridge.Diagnoser = (*Platform)(nil)
 
-// permissions lists the permissions that the bot uses in a channel. Without a
-// needed one, requests cannot be answered there.
+// permissions lists the permissions that the bot uses in a channel. If a needed
+// one is missing, people cannot respond to requests there.
 var permissions = []struct {
 	bit    int64
 	name   string
@@ -40,7 +40,7 @@ const (
 	sessionsLow        = 50 // of 1000 a day
 )
 
-// inviteURL is where the bot of an application is let into a server.
+// inviteURL returns the URL that adds the bot of an application to a server.
 func inviteURL(application string) string {
 	var all int64
 	for _, p := range permissions {
@@ -56,7 +56,7 @@ type application struct {
 	Endpoint *string `json:"interactions_endpoint_url"`
 }
 
-// Invite returns the address at which the bot is let into a server.
+// Invite returns the URL that adds the bot to a server.
 func (p *Platform) Invite(ctx context.Context) (string, error) {
 	var app application
 	if err := p.do(ctx, http.MethodGet, discordgo.EndpointApplications+"/@me", nil, &app); err != nil {
@@ -65,8 +65,8 @@ func (p *Platform) Invite(ctx context.Context) (string, error) {
 	return inviteURL(app.ID), nil
 }
 
-// Diagnose implements bridge.Diagnoser. Interactions need no intent, so none is
-// looked for.
+// Diagnose implements bridge.Diagnoser. It checks no intents, because
+// interactions need none.
 func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	r := &platforms.Report{Platform: p.name}
 	var me discordgo.User
@@ -88,7 +88,7 @@ func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Fi
 	return r.Findings
 }
 
-// diagnoseDoor checks how presses come in.
+// diagnoseDoor checks how clicks arrive.
 func (p *Platform) diagnoseDoor(ctx context.Context, r *platforms.Report, app application) {
 	set := app.Endpoint != nil && *app.Endpoint != ""
 	switch {

@@ -1,13 +1,13 @@
 // Package discord connects nod to a Discord application through the gateway or
 // signed HTTP requests.
 //
-// Interactions are decoded from the raw event: the SDK does not know the
-// components of today's modals and calls its typed handler with nil data when
-// it meets one. Requests go through the SDK's RequestWithBucketID, because its
-// structs have no nonce and no way to send those components.
+// The gateway connection is its own: the SDK cannot resume a session reliably,
+// reconnects without a limit, and cannot decode the components of current
+// modals. Requests use the SDK's RequestWithBucketID, because its structs have
+// no nonce and cannot carry those components.
 //
-// The package calls Discord and takes its callbacks; a click is applied by the
-// sink. The components of messages and modals belong in package discordmsg.
+// The package calls Discord and receives its callbacks. The sink applies clicks,
+// and package discordmsg builds messages and modals.
 package discord
 
 import (
@@ -38,11 +38,12 @@ import (
 type Options struct {
 	Name     string
 	BotToken string
-	// PublicKey, in hex, selects HTTP mode; empty: the gateway.
+	// PublicKey is the application's key in hex. It selects HTTP mode. If it is
+	// empty, the platform uses the gateway.
 	PublicKey  string
-	APIURL     string // stands for https://discord.com; empty: that
+	APIURL     string // replaces https://discord.com if set
 	HTTPClient *http.Client
-	NoPacing   bool          // leave the pace to the service's own limits
+	NoPacing   bool          // sends as fast as Discord's own limits allow
 	DeafAfter  time.Duration // without a heartbeat answer; 0: 100 s, over two of the gateway's intervals
 	Log        *slog.Logger
 }
@@ -67,7 +68,7 @@ type Platform struct {
 	dms     map[string]string    // channel of a direct message by user
 	seen    map[string]time.Time // interactions of HTTP mode, against replays
 	threads map[string]bool      // threads of sessions
-	// registered means that the application's command is known.
+	// registered reports that the application's command is registered.
 	registered bool
 }
 
@@ -86,8 +87,8 @@ func New(o Options) (*Platform, error) {
 	p := &Platform{
 		name: o.Name, token: o.BotToken, deaf: o.DeafAfter, log: o.Log, dms: map[string]string{}, seen: map[string]time.Time{},
 		threads: map[string]bool{},
-		// A channel takes about five messages in five seconds; the headers tell
-		// the exact figure, the pacer only avoids asking for it.
+		// A channel takes about five messages in five seconds. The headers have
+		// the exact limit; the pacer avoids most rate-limited requests.
 		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
 		edits: platforms.NewPacer(oldEditsEvery, oldEdits, o.NoPacing),
 	}
@@ -126,9 +127,8 @@ func New(o Options) (*Platform, error) {
 	return p, nil
 }
 
-// elsewhere sends what is meant for discord.com to another server. The SDK
-// keeps its addresses in package variables, which one process could set only
-// once.
+// elsewhere redirects requests for discord.com to another server. The SDK keeps
+// its addresses in package variables, which a process could set only once.
 type elsewhere struct {
 	base   http.RoundTripper
 	target *url.URL
@@ -167,8 +167,8 @@ func (p *Platform) Name() string { return p.name }
 // Health implements bridge.Healther.
 func (p *Platform) Health() bridge.Health { return p.health.Get() }
 
-// ExclusiveKey implements bridge.Exclusive: every gateway session gets every
-// interaction, and only one may answer it.
+// ExclusiveKey implements bridge.Exclusive. Every gateway session receives every
+// interaction, but only one may respond to it.
 func (p *Platform) ExclusiveKey() string {
 	if p.key != nil {
 		return ""
@@ -186,8 +186,8 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 	return err
 }
 
-// channel is where a destination's messages go: a thread, a channel, or the
-// direct message with "@" and a user id.
+// channel returns the ID of the channel or thread of a destination. If the
+// destination is "@" and a user ID, it opens the direct message channel.
 func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, error) {
 	if d.Thread != "" {
 		return d.Thread, nil
@@ -219,12 +219,12 @@ func (p *Platform) do(ctx context.Context, method, endpoint string, args, out an
 	return p.finish(endpoint, raw, err, out)
 }
 
-// callbackBuckets bounds how many interactions are answered at once: the SDK
-// handles the requests of one bucket one by one.
+// callbackBuckets limits how many interactions get a response at the same time:
+// the SDK sends the requests of a bucket one after the other.
 const callbackBuckets = 64
 
-// bucket is the SDK's rate limit bucket: one per address, and a fixed number
-// for interaction callbacks, whose own would never be freed.
+// bucket returns the SDK's rate limit bucket for an endpoint. Interaction
+// callbacks share a fixed number of buckets, because the SDK never frees one.
 func bucket(endpoint string) string {
 	if !strings.Contains(endpoint, "/interactions/") {
 		return endpoint
@@ -255,12 +255,12 @@ func (p *Platform) finish(endpoint string, raw []byte, err error, out any) error
 		return nil
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: an answer that can not be read")
+		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: invalid response")
 	}
 	return nil
 }
 
-// classify gives an error of the API a code.
+// classify converts an error of the API to a bridge error.
 func (p *Platform) classify(endpoint string, err error) error {
 	if limited, ok := errors.AsType[*discordgo.RateLimitError](err); ok {
 		wait := time.Second
@@ -277,7 +277,7 @@ func (p *Platform) classify(endpoint string, err error) error {
 	re, ok := errors.AsType[*discordgo.RESTError](err)
 	if !ok {
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			return bridge.Errorf(bridge.CodeUnavailable, "discord: an answer that is not JSON") // Cloudflare's
+			return bridge.Errorf(bridge.CodeUnavailable, "discord: the response is not JSON") // Cloudflare's
 		}
 		return platforms.NetworkError("discord", err)
 	}
@@ -291,7 +291,7 @@ func (p *Platform) classify(endpoint string, err error) error {
 		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
 	case status == http.StatusTooManyRequests, code == 20028, code == 20029, code == 20016:
 		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)
-		e.RetryAfter = 20 * time.Second // these have no figure
+		e.RetryAfter = 20 * time.Second // Discord sends no time for these
 		return e
 	case status >= 500 || code == 130000:
 		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)

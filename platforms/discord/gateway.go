@@ -95,7 +95,8 @@ func (p *Platform) runGateway(ctx context.Context, sink bridge.Sink) error {
 		}
 		if isStatus(err, 401) || slices.Contains(fatalCodes, websocket.CloseStatus(err)) {
 			p.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+err.Error())
-			return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").WithHint("check DISCORD_BOT_TOKEN")
+			return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").
+				WithHint("check DISCORD_BOT_TOKEN")
 		}
 		p.health.Set(bridge.HealthDegraded, "reconnecting")
 		p.log.Warn("gateway lost", "platform", p.name, "error", err)
@@ -134,7 +135,9 @@ func (in inbox) take(ctx context.Context, raw json.RawMessage) {
 
 // connect holds one connection of a session, from Hello to its end. It resumes
 // the session if that has an ID, and starts it otherwise.
-func (p *Platform) connect(ctx context.Context, s *session, url string, last *time.Time, in inbox) error {
+func (p *Platform) connect(
+	ctx context.Context, s *session, url string, last *time.Time, in inbox,
+) error {
 	if s.id != "" {
 		if s.tries++; s.tries > resumeTries {
 			s.id = ""

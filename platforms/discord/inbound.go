@@ -80,24 +80,24 @@ type reply struct {
 	text string           // of a note
 }
 
-// note is a reply of text that only the person sees who clicked.
+// note returns a text reply that only the person who clicked sees.
 func note(text string) reply {
 	r := private(discordmsg.Note(text))
 	r.text = text
 	return r
 }
 
-// short is a note without its file.
+// short returns a note without its file.
 func (r reply) short() reply { return private(discordmsg.NoteShort(r.text)) }
 
-// private is a new message that only the person sees who clicked.
+// private returns a new message that only the person who clicked sees.
 func private(m discordmsg.Message) reply {
 	b := bodyOf(m, "")
 	b.Flags |= flagEphemeral
 	return reply{Type: respondMessage, Data: b, file: m.File}
 }
 
-// redraw replaces the private message that was clicked.
+// redraw returns a reply that replaces the ephemeral message that was clicked.
 func redraw(m discordmsg.Message) reply {
 	return reply{Type: respondUpdate, Data: editOf(m, ""), file: m.File}
 }
@@ -122,8 +122,8 @@ func (p *Platform) click(in interaction) bridge.Click {
 	return c
 }
 
-// handle works on one authenticated interaction. The click is in the store
-// before Discord is answered.
+// handle processes an authenticated interaction. It stores the click before it
+// responds to Discord.
 func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	var in interaction
 	if err := json.Unmarshal(raw, &in); err != nil || in.Type != typeComponent && in.Type != typeModal && in.Type != typeCommand {
@@ -144,7 +144,7 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 		err = nil
 	}
 	if err != nil {
-		// The click is recorded anyway, and the card's edit is a job.
+		// The click is recorded, and a job updates the card.
 		p.log.Warn("interaction not answered", "platform", p.name, "late", isCode(err, codeUnknown), "error", err)
 	}
 	if after != nil {
@@ -152,9 +152,9 @@ func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) {
 	}
 }
 
-// respond applies the interaction and returns the answer, and what to do once
-// it is sent. The answer never changes a card: Update does, which checks what
-// it shows, and which an answer that arrives late would overwrite.
+// respond applies the interaction. It returns the reply, and a function to call
+// after the reply is sent, which may be nil. The reply never changes a card:
+// Update does that and verifies the result, and a late reply would overwrite it.
 func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction) (reply, func(context.Context)) {
 	c := p.click(in)
 	if in.Type == typeCommand {
@@ -177,7 +177,7 @@ func (p *Platform) respond(ctx context.Context, sink bridge.Sink, in interaction
 	return p.afterClick(in, c, v)
 }
 
-// afterClick answers a click by its verdict.
+// afterClick returns the reply to a click with a verdict.
 func (p *Platform) afterClick(in interaction, c bridge.Click, v bridge.Verdict) (reply, func(context.Context)) {
 	switch v.Kind {
 	case bridge.VerdictSettled:
@@ -192,7 +192,7 @@ func (p *Platform) afterClick(in interaction, c bridge.Click, v bridge.Verdict) 
 	case bridge.VerdictDraft:
 		return reply{Type: respondDefer}, nil
 	case bridge.VerdictLate:
-		// The pressed copy may be one that the record does not know.
+		// The clicked message may be one that the record does not list.
 		return note(v.Note), func(ctx context.Context) {
 			if in.private() || v.View == nil {
 				return
@@ -222,7 +222,8 @@ func (p *Platform) form(ctx context.Context, sink bridge.Sink, c bridge.Click) r
 	return reply{Type: respondModal, Data: m}
 }
 
-// submitToken is what a modal stands for: the whole answer, or one page of it.
+// submitToken returns the token of a modal, which submits the whole answer or
+// one page of it.
 func submitToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	action := bridge.ActionSubmit
@@ -266,8 +267,8 @@ func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in interacti
 		case f.Values != nil:
 			got.Options = append(got.Options, indexes(f.Values)...)
 		case f.Value != nil:
-			// A radio group and a text input look alike here; the question
-			// tells them apart.
+			// A radio group and a text input both have a single value. The engine
+			// reads the one that the question takes.
 			got.Text = *f.Value
 			if n, err := strconv.Atoi(*f.Value); err == nil {
 				got.Options = append(got.Options, n)
@@ -283,9 +284,9 @@ func (p *Platform) submitted(ctx context.Context, sink bridge.Sink, in interacti
 	return p.afterForm(in, v)
 }
 
-// afterForm answers a submitted modal. A modal can show no errors and cannot
-// follow a modal, so the way on is a private message with a button; what was
-// typed is in the draft.
+// afterForm returns the reply to a submitted modal. A modal cannot show errors
+// or open another modal, so the reply is an ephemeral message with a button. The
+// draft keeps the values.
 func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
 	page := discordmsg.PageOf(bridge.PeekOption(in.Data.CustomID))
 	var m discordmsg.Message
@@ -305,7 +306,7 @@ func (p *Platform) afterForm(in interaction, v bridge.Verdict) reply {
 	return private(m)
 }
 
-// firstPage is the page that holds the first problem.
+// firstPage returns the first page with a problem.
 func firstPage(v bridge.Verdict) int {
 	page := len(v.View.Record.Interaction.Fields())
 	for n := range v.Problems {

@@ -24,9 +24,9 @@ const (
 	maxReminded = 50   // people that one reminder mentions
 )
 
-// Remind implements bridge.Reminding: a reply to the card. It mentions nobody
-// else, whatever its text contains. Without Read Message History, it is a
-// message of its own.
+// Remind implements bridge.Reminding. It posts a reply to the card that mentions
+// only r.Users, whatever its text contains. Without Read Message History, it
+// posts a separate message.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	text, users := "", r.Users[:min(len(r.Users), maxReminded)]
 	for _, u := range users {
@@ -52,12 +52,12 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 	return err
 }
 
-// Belongs implements bridge.Grouper: a group is GUILD/ROLE. One member can be
-// read without the privileged intent that listing them needs.
+// Belongs implements bridge.Grouper. A group is GUILD/ROLE. Reading one member
+// does not need the privileged intent that listing them needs.
 func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	guild, role, ok := strings.Cut(group, "/")
 	if !ok {
-		return false, bridge.Errorf(bridge.CodeInvalid, "discord: the group %q is not GUILD/ROLE", group)
+		return false, bridge.Errorf(bridge.CodeInvalid, "discord: invalid group %q (expected GUILD/ROLE)", group)
 	}
 	var m discordgo.Member
 	err := p.do(ctx, http.MethodGet, discordgo.EndpointGuildMember(guild, user), nil, &m)

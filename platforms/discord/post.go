@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// mentions says whom a message pings; its zero value nobody. Discord wants it
-// on every create and edit.
+// mentions limits the users that a message pings. Its zero value pings no one.
+// Discord needs it on every create and edit.
 type mentions struct {
 	Parse []string `json:"parse"`
 }
@@ -41,8 +41,8 @@ type body struct {
 	Attachments     []attachment                 `json:"attachments"`
 }
 
-// edit is a body that replaces whatever the message was, such as an opening or the
-// embed that earlier versions of nod posted. Discord adds the flag for
+// edit is a body that replaces the content of a message, such as an opening or an
+// embed that an earlier version of nod posted. Discord adds the flag for
 // components only to a message whose text and embeds are cleared in the same
 // request.
 type edit struct {
@@ -58,10 +58,13 @@ type attachment struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// bodyOf writes a message that has the attachment kept already. An empty kept
-// means that the file is sent with it.
+// bodyOf returns the body of a message. The argument kept is the ID of an
+// attachment that the message has already. If it is empty, the file is uploaded.
 func bodyOf(m discordmsg.Message, kept string) body {
-	b := body{Components: m.Components, AllowedMentions: silent, Flags: discordgo.MessageFlagsIsComponentsV2, Attachments: []attachment{}}
+	b := body{
+		Components: m.Components, AllowedMentions: silent, Flags: discordgo.MessageFlagsIsComponentsV2,
+		Attachments: []attachment{},
+	}
 	switch {
 	case m.File == nil:
 	case kept == "":
@@ -87,7 +90,9 @@ type notice struct {
 // Post implements bridge.Platform. It is idempotent: the message is recorded
 // in parts before it gets its card, and for a few minutes Discord answers a
 // repeated nonce with the first message. A notice is complete after one request.
-func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+func (p *Platform) Post(
+	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
+) (bridge.MessageRef, error) {
 	m, err := discordmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -118,7 +123,9 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 
 // announce posts the message: a notice, or the text of a card's notification.
 // It also returns Discord's answer.
-func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, json.RawMessage, error) {
+func (p *Platform) announce(
+	ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message,
+) (bridge.MessageRef, json.RawMessage, error) {
 	ref, raw, err := p.push(ctx, d, v, m)
 	if p.ofSession(d.Thread) && closedToUs(err) {
 		p.log.Warn("thread of the session takes no messages, posting to the channel",
@@ -129,7 +136,9 @@ func (p *Platform) announce(ctx context.Context, d bridge.Destination, v bridge.
 	return ref, raw, err
 }
 
-func (p *Platform) push(ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message) (bridge.MessageRef, json.RawMessage, error) {
+func (p *Platform) push(
+	ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message,
+) (bridge.MessageRef, json.RawMessage, error) {
 	channel, err := p.channel(ctx, d)
 	if err != nil {
 		return bridge.MessageRef{}, nil, err
@@ -172,10 +181,12 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 
 // show turns a message into the card, and checks that Discord shows all of it.
 // If it does not, the message loses its controls.
-func (p *Platform) show(ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, parts *bridge.Parts) error {
+func (p *Platform) show(
+	ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, parts *bridge.Parts,
+) error {
 	kept := attached(ref, m, parts)
 	err := p.put(ctx, ref, m, kept, parts)
-	if kept != "" && final(err) { // somebody removed the file
+	if kept != "" && final(err) { // someone removed the file
 		err = p.put(ctx, ref, m, "", parts)
 	}
 	if m.Closed && m.File != nil && final(err) {
@@ -190,7 +201,9 @@ func (p *Platform) show(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 }
 
 // put edits a message into the card, with a file that is kept or sent with it.
-func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, parts *bridge.Parts) error {
+func (p *Platform) put(
+	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, parts *bridge.Parts,
+) error {
 	file := m.File
 	if kept != "" {
 		file = nil
@@ -204,7 +217,9 @@ func (p *Platform) put(ctx context.Context, ref bridge.MessageRef, m discordmsg.
 
 // check compares Discord's answer with the message that was sent. It records
 // the file that was sent with it.
-func (p *Platform) check(ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, raw []byte, sent bool, parts *bridge.Parts) error {
+func (p *Platform) check(
+	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, raw []byte, sent bool, parts *bridge.Parts,
+) error {
 	id, err := delivered(m, raw)
 	if err != nil && m.Closed { // nothing on it can be approved
 		p.log.Warn("closed card not shown as sent", "platform", p.name, "message", ref.Message, "error", err)
@@ -216,10 +231,10 @@ func (p *Platform) check(ctx context.Context, ref bridge.MessageRef, m discordms
 	return parts.Add(ctx, bridge.MessageRef{Channel: ref.Channel, Message: ref.Message + "/" + id + "/" + digest(m)})
 }
 
-// withhold takes the controls from a message that does not show the request.
+// withhold removes the controls from a message that does not show the request.
 func (p *Platform) withhold(ctx context.Context, ref bridge.MessageRef, cause error) {
 	if bridge.ErrorCode(cause) == bridge.CodeNotFound {
-		return // there is no message
+		return // the message was deleted
 	}
 	withheld := discordmsg.Withheld(bridge.PublicError(cause).Message)
 	if err := p.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
@@ -227,8 +242,8 @@ func (p *Platform) withhold(ctx context.Context, ref bridge.MessageRef, cause er
 	}
 }
 
-// attached is the ID of the file of m if the message has it already. A closed
-// card keeps the file that was decided on.
+// attached returns the ID of the file of m if the message has it already. A
+// closed card keeps the file that the decision was made on.
 func attached(ref bridge.MessageRef, m discordmsg.Message, parts *bridge.Parts) string {
 	if m.File == nil {
 		return ""
@@ -251,7 +266,7 @@ func digest(m discordmsg.Message) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// final reports whether an error will not pass.
+// final reports whether an error is permanent.
 func final(err error) bool {
 	if err == nil {
 		return false

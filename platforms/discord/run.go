@@ -16,7 +16,7 @@ import (
 
 const (
 	maxBody = 1 << 20
-	window  = 5 * time.Minute // age of a signed request; Discord prescribes none
+	window  = 5 * time.Minute // accepted age of a signed request; Discord specifies none
 )
 
 // Run implements bridge.Platform.
@@ -33,8 +33,8 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	return p.runGateway(ctx, sink)
 }
 
-// Handler serves the interactions endpoint of HTTP mode. It answers 401 to
-// everything that Discord did not sign, as Discord itself tests.
+// Handler serves the interactions endpoint of HTTP mode. It responds with 401 to
+// requests that Discord did not sign. Discord tests this.
 func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.key == nil || r.Method != http.MethodPost {
@@ -68,7 +68,7 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 			return
 		}
 		p.handle(context.WithoutCancel(r.Context()), sink, raw)
-		w.WriteHeader(http.StatusAccepted) // answered by the callback route
+		w.WriteHeader(http.StatusAccepted) // the reply goes to the callback route
 	})
 }
 
@@ -78,8 +78,8 @@ func fresh(timestamp string) bool {
 	return err == nil && age < window && age > -window
 }
 
-// replayed reports whether the interaction was handled before, within the time
-// for which its signature is taken.
+// replayed reports whether the interaction was handled before, while its
+// signature was valid.
 func (p *Platform) replayed(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

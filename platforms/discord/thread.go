@@ -17,7 +17,9 @@ const (
 )
 
 // Thread implements bridge.Threader: a thread on the session's first message.
-func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string) (bridge.Destination, error) {
+func (p *Platform) Thread(
+	ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string,
+) (bridge.Destination, error) {
 	if strings.HasPrefix(d.Channel, "@") {
 		return d, nil // direct messages have no threads
 	}

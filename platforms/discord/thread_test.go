@@ -1,9 +1,11 @@
 package discord_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/discord"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -33,6 +35,19 @@ func (d *discordDesk) inThread(first bridge.MessageRef, command string) (bridge.
 		d.t.Fatal(err)
 	}
 	return ref, place
+}
+
+// connectAgain replaces the platform by a new one, as a restart does.
+func (d *discordDesk) connectAgain() {
+	d.t.Helper()
+	var err error
+	d.p, err = discord.New(discord.Options{
+		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: d.base + "/discord", NoPacing: true,
+		HTTPClient: &http.Client{Transport: d},
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // moderate changes a thread as a member.

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// node is a component as far as it decides what people see and what a click
-// sends.
+// node holds the fields of a component that affect what people see and what a
+// click sends.
 type node struct {
 	Type        int      `json:"type"`
 	Content     string   `json:"content"`
@@ -22,7 +22,7 @@ type node struct {
 	Components  []node   `json:"components"`
 	Spoiler     bool     `json:"spoiler"`
 	Disabled    bool     `json:"disabled"`
-	// Name, Size and File are those of a file component.
+	// Name, Size and File belong to a file component.
 	Name string `json:"name"`
 	Size int    `json:"size"`
 	File struct {
@@ -50,9 +50,9 @@ type answer struct {
 	} `json:"attachments"`
 }
 
-// delivered compares the message that Discord returned with what was sent, and
-// returns the ID of its file. Its error is CodeUnsupported and says what is not
-// shown.
+// delivered compares the message that Discord returned with the one that was
+// sent, and returns the ID of its file. It returns CodeUnsupported if the two
+// differ.
 func delivered(m discordmsg.Message, raw []byte) (string, error) {
 	var got answer
 	if err := json.Unmarshal(raw, &got); err != nil {
@@ -111,8 +111,8 @@ func find(all []node, kind int) *node {
 	return nil
 }
 
-// differs says which part of what was sent people do not see, or what they see
-// that was not sent. It is empty if they see it as it was sent.
+// differs describes the first difference between the components that were sent
+// and those that people see. It returns "" if there is none.
 func differs(sent, got []node) string {
 	if len(sent) != len(got) {
 		return "components are missing or were added"
@@ -140,8 +140,8 @@ func sameOption(a, b option) bool {
 	return visible(a.Label) == visible(b.Label) && a.Value == b.Value && visible(a.Description) == visible(b.Description)
 }
 
-// visible drops what takes no ink. Discord trims texts and removes characters
-// that it considers invalid.
+// visible removes white space and invisible characters, because Discord trims
+// texts and removes characters that it considers invalid.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {

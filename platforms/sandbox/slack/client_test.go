@@ -155,7 +155,7 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("got %v, want %q", err, word)
 		}
 	}
-	if r := d.act(press); !strings.Contains(r.Warning, "nobody is connected") {
+	if r := d.act(press); !strings.Contains(r.Warning, "no bot is connected") {
 		t.Errorf("without a socket: %+v", r)
 	}
 }
