@@ -214,8 +214,13 @@ func (p *play) race(ctx context.Context) error {
 	if err := did(mal.Press(ctx, s.on("slack"), "Allow once")); err != nil {
 		return err
 	}
-	if notes := mal.Notes("slack"); len(notes) == 0 || !strings.Contains(notes[len(notes)-1], "may not answer") {
-		return fmt.Errorf("mal was told %q", notes)
+	waiting, stop := context.WithTimeout(ctx, settleLimit)
+	defer stop()
+	refused := func() bool {
+		return slices.ContainsFunc(mal.Notes("slack"), func(note string) bool { return strings.Contains(note, "may not answer") })
+	}
+	if err := p.sandbox.Wait(waiting, refused); err != nil {
+		return fmt.Errorf("mal was told %q", mal.Notes("slack"))
 	}
 	p.say("   ✓ told privately that they may not; nothing changed")
 	p.say("👆 Ana presses “Allow once” on Discord and Bo presses “Deny” on Telegram, at the same moment")
