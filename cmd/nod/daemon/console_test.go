@@ -368,11 +368,11 @@ func TestConsoleOIDC(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	p.verified = false
-	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "not confirmed") {
+	if got := login(); strings.Contains(got, `"person":`) || !strings.Contains(got, "has not verified") {
 		t.Errorf("%s", got)
 	}
 	p.verified, p.email = true, "eve@example.com"
-	if got := login(); strings.Contains(got, "person") || !strings.Contains(got, "nobody in the config") {
+	if got := login(); strings.Contains(got, `"person":`) || !strings.Contains(got, "no person in the config") {
 		t.Errorf("%s", got)
 	}
 	jar, err := cookiejar.New(nil)

@@ -98,9 +98,9 @@ var contract = []struct {
 		a := r.Ask(req)
 		reaction := r.Typed("ana", a.On(s), "Answer", "latest")
 		if s == "telegram" {
-			r.Eventually("the reply is rejected", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not have the form") })
+			r.Eventually("the reply is rejected", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not match the required format") })
 		} else {
-			r.Told("ana", s, reaction, "does not have the form")
+			r.Told("ana", s, reaction, "does not match the required format")
 		}
 		a.Pending(s)
 		switch s {

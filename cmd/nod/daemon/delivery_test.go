@@ -157,10 +157,10 @@ func TestPartsOnce(t *testing.T) {
 			t.Run(s+" "+x.name, func(t *testing.T) {
 				t.Parallel()
 				r := rig.New(t, rig.Options{Config: rig.Only(s), Daemons: 2})
-				rec := half(r, s, commandOf(100_000), func() { x.make(r, method) })
+				rec := half(r, s, commandOf(50_000), func() { x.make(r, method) })
 				a := rig.Asked{Record: rec, R: r}
 				if r.Agent = rig.NewClient(r.Daemons[1].URL, rig.TestAgentToken); s == "slack" {
-					if n := once(r, a.On(s)); n < 10 {
+					if n := once(r, a.On(s)); n < 5 {
 						t.Errorf("%d parts", n)
 					}
 				} else {

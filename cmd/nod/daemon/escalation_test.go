@@ -111,7 +111,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	r.Start(rig.Listen(t))
 	r.Connected()
 	rec := a.End()
-	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "gave up") || rec.Response.Actor != nil {
+	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "the escalation policy ended") || rec.Response.Actor != nil {
 		t.Errorf("%+v", rec.Response)
 	}
 	if rec.Step != 2 || fmt.Sprint(rec.Interaction.Called) != "[bo]" {

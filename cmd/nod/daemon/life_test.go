@@ -198,7 +198,7 @@ func TestQueued(t *testing.T) {
 	}
 	r.Press("ana", asks[0].On("slack"), "No")
 	r.Press("bo", asks[1].On("telegram"), "Yes")
-	asks[0].Closed("moved on", "waits for its session")
+	asks[0].Closed("moved on", "Its session will receive this")
 	items, err := r.Agent.WaitMessages(r.Ctx, "night")
 	if err != nil {
 		t.Fatal(err)

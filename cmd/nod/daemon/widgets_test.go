@@ -59,8 +59,8 @@ var typedCases = []typedCase{
 	{bridge.Question{Widget: bridge.WidgetDate}, "2026-02-30", "2026-02-28", bridge.TextAnswer("2026-02-28"), "a date such as"},
 	{bridge.Question{Widget: bridge.WidgetTime}, "25:00", "09:30", bridge.TextAnswer("09:30"), "a time such as"},
 	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00", bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
-	{bridge.Question{Widget: bridge.WidgetEmail}, "ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an e-mail address like"},
-	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1", bridge.TextAnswer("https://example.com/a?b=1"), "a whole address like"},
+	{bridge.Question{Widget: bridge.WidgetEmail}, "ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an email address such as"},
+	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1", bridge.TextAnswer("https://example.com/a?b=1"), "a full URL such as"},
 }
 
 func pointer[T any](v T) *T { return &v }

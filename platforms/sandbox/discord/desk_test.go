@@ -123,7 +123,7 @@ func (d *desk) connect(intents discordgo.Intent, handle func(s *discordgo.Sessio
 	if err := d.bot.Open(); err != nil {
 		d.t.Fatal(err)
 	}
-	d.t.Cleanup(func() { d.bot.ShouldReconnectOnError = false; _ = d.bot.Close() })
+	d.t.Cleanup(func() { _ = d.bot.Close() })
 	d.within("a session", func() bool { return d.state().Connections == 1 })
 }
 
