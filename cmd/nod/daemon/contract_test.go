@@ -98,7 +98,9 @@ var contract = []struct {
 		a := r.Ask(req)
 		reaction := r.Typed("ana", a.On(s), "Answer", "latest")
 		if s == "telegram" {
-			r.Eventually("the reply is rejected", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not match the required format") })
+			r.Eventually("the reply is rejected", func() bool {
+				return strings.Contains(rig.Chat(r, a.On(s).Channel), "does not match the required format")
+			})
 		} else {
 			r.Told("ana", s, reaction, "does not match the required format")
 		}
