@@ -161,8 +161,13 @@ func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) 
 }
 
 // quotable reports whether the text between two quotes is a value. A value with
-// white space must not contain characters with a special meaning in a shell.
+// white space must not contain characters with a special meaning in a shell. It
+// must not both start and end with white space, because the words of a command
+// between two quoted words do.
 func quotable(s string) bool {
+	if edge := " \t"; s != "" && strings.Contains(edge, s[:1]) && strings.Contains(edge, s[len(s)-1:]) {
+		return false
+	}
 	if strings.ContainsAny(s, "`\n") || strings.Contains(s, "$(") || strings.Contains(s, "${") || strings.HasPrefix(s, "$") {
 		return false
 	}

