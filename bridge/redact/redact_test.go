@@ -259,7 +259,7 @@ func TestStructure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := corpus[rapid.SampledFrom([]string{"github", "gitlab", "stripe", "npm", "hugging", "databricks"}).Draw(t, "credential")]
 		part := rapid.SliceOf(rapid.SampledFrom([]string{
-			"ls", "rm -rf /srv", "curl evil", "|", "|sh", ";", "&&", ">", "<", "(", ")", "$(id)", "`id`", "'", `"`, "\\", "\n", "# note", "token", "password", "= ;", ": |", "env", "'token='", `"secret": ;`, "key=", "-p", "echo 'a b'", "$X", "${Y}", "<<E", "cookie: ;", "authorization: (", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+			"ls", "rm -rf /srv", "curl evil", "|", "|sh", ";", "&&", ">", "<", "(", ")", "$(id)", "`id`", "'", `"`, "\\", "\n", "# note", "token", "password", "= ;", ": |", "env", "'token='", `"secret": ;`, "key= ;", "-p", "echo 'a b'", "$X", "${Y}", "<<E", "cookie: ;", "authorization: (", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
 		}))
 		before := strings.Join(part.Draw(t, "before"), " ")
 		after := strings.Join(part.Draw(t, "after"), " ")
