@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,13 +45,7 @@ func mcpTransports(t *testing.T, r *rig.Rig, session string, args ...string) map
 
 func mcpConnect(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
-	return mcpConnectAs(t, tr, o, "")
-}
-
-// mcpConnectAs connects with a protocol version. If empty, it uses the newest.
-func mcpConnectAs(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions, version string) *mcp.ClientSession {
-	t.Helper()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,102 +148,39 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPReattach checks that a client that gives up and returns finds its
-// request again, even if it was answered in the meantime, and that an answer is
-// delivered only once.
+// TestMCPReattach checks that --hold limits a call without progress support,
+// and that a new process finds the request of the one before it. Package mcp
+// checks the protocol versions and the HTTP transport.
 func TestMCPReattach(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
-	for name, transport := range mcpTransports(t, r, "again-") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sub := *r
-			sub.T = t
-			args := map[string]any{"question": "Still there?", "options": []any{map[string]any{"value": "yes"}}}
-			ask := func() {
-				s := mcpConnect(t, transport(), nil)
-				ctx, hangUp := context.WithCancel(t.Context())
-				gone := make(chan struct{})
-				go func() {
-					defer close(gone)
-					_, _ = mcpCall(ctx, t, s, "ask_human", args, nil) // cancelled by the test
-				}()
-				sub.Card("again-" + name)
-				hangUp()
-				<-gone
-				_ = s.Close() // its call was cancelled
-			}
-			ask()
-			first := sub.Card("again-" + name)
-			ask()
-			again := sub.Card("again-" + name)
-			if again.Interaction.ID != first.Interaction.ID {
-				t.Fatal("asked twice")
-			}
-			sub.Press("ana", again.On("telegram"), "yes")
-			s := mcpConnect(t, transport(), nil)
-			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-			if err != nil || got.Answer != "yes" || got.ID != string(first.Interaction.ID) {
-				t.Errorf("answer: %+v, %v", got, err)
-			}
-			// The same arguments now create a new question.
-			done := make(chan mcpAnswer, 1)
-			go func() {
-				a, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-				if err != nil {
-					t.Error(err)
-				}
-				done <- a
-			}()
-			next := sub.Card("again-" + name)
-			if next.Interaction.ID == first.Interaction.ID {
-				t.Error("the old answer was used for the new question")
-			}
-			sub.Press("ana", next.On("telegram"), "yes")
-			<-done
-		})
+	const session = "again-stdio"
+	start := mcpTransports(t, r, "again-", "--hold", "300ms")["stdio"]
+	ask := func() mcpAnswer {
+		t.Helper()
+		s := mcpConnect(t, start(), nil)
+		defer s.Close()
+		options := []any{map[string]any{"value": "yes"}}
+		got, err := mcpCall(t.Context(), t, s, "ask_human", map[string]any{"question": "Still there?", "options": options}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
 	}
-}
-
-// TestMCPHold checks that a client without progress support is told to check
-// later. A client of the newer protocol version first retries on its own.
-func TestMCPHold(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
-	for version, holds := range map[string]int{"2025-11-25": 1, "2026-07-28": 3} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			sub := *r
-			sub.T = t
-			const hold = 300 * time.Millisecond
-			session := "hold-" + version + "-"
-			s := mcpConnectAs(t, mcpTransports(t, r, session, "--hold", hold.String())["stdio"](), nil, version)
-			args := map[string]any{"question": "Anybody?", "options": []any{map[string]any{"value": "me"}}}
-			began := time.Now()
-			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-			if err != nil || got.Status != "pending" || got.ID == "" {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			if d := time.Since(began); d < time.Duration(holds)*hold {
-				t.Errorf("the call took %s, want %d times %s", d, holds, hold)
-			}
-			a := sub.Card(session + "stdio")
-			if string(a.Interaction.ID) != got.ID {
-				t.Errorf("asked more than once: %s and %s", got.ID, a.Interaction.ID)
-			}
-			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Status != "pending" {
-				t.Errorf("%+v, %v", got, err)
-			}
-			sub.Press("ana", a.On("telegram"), "me")
-			id := got.ID
-			sub.Eventually("the answer is there", func() bool { // a check ends with its hold
-				got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": id}, nil)
-				return err != nil || got.Status != "pending"
-			})
-			if err != nil || got.Answer != "me" {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
+	first := ask()
+	a := r.Card(session)
+	if first.Status != "pending" || first.ID != string(a.Interaction.ID) {
+		t.Fatalf("the first call returns %+v, want pending and the ID %s", first, a.Interaction.ID)
+	}
+	if again := ask(); again.Status != "pending" || again.ID != first.ID {
+		t.Errorf("the second process gets %+v, want pending and the ID %s", again, first.ID)
+	}
+	r.Press("ana", a.On("telegram"), "yes")
+	if got := ask(); got.Answer != "yes" || got.ID != first.ID {
+		t.Errorf("after the response, a process gets %+v, want yes", got)
+	}
+	if next := ask(); next.ID == first.ID {
+		t.Error("the old answer was used for a new question")
 	}
 }
 

@@ -147,7 +147,7 @@ func TestFilledInIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	req := rig.One(bridge.WidgetText)
-	req.Questions[0].Required = pointer(false)
+	req.Questions[0].Required = new(bool)
 	req.Initial = map[string]bridge.Answer{"q": bridge.TextAnswer("from before")}
 	a := r.Ask(req)
 	rec, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{})
@@ -461,7 +461,7 @@ func TestCompletedView(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
 	hidden := rig.One(bridge.WidgetButtons, rig.Choices("alpha", "omega")...)
-	hidden.CompletedView = &bridge.CompletedView{ShowInputs: pointer(false), SummaryTemplate: "{{actor}} did {{action}} it on {{platform}}"}
+	hidden.CompletedView = &bridge.CompletedView{ShowInputs: new(bool), SummaryTemplate: "{{actor}} did {{action}} it on {{platform}}"}
 	a := r.Ask(hidden)
 	r.Press("ana", a.On("slack"), "Omega")
 	a.End()

@@ -63,7 +63,7 @@ type door struct {
 // the request a.
 func doors(t *testing.T, r *rig.Rig, a rig.Asked) []door {
 	t.Helper()
-	token := controlOn(t, r, a)
+	token := controlOn(t, a)
 	agent := func([]byte) http.Header {
 		return http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	}
@@ -233,4 +233,16 @@ func TestSlowAndMany(t *testing.T) {
 			t.Errorf("still open after %s", rig.Patience)
 		}
 	}
+}
+
+// controlOn returns the token of the control "Allow once" on a card on Slack.
+func controlOn(t *testing.T, a rig.Asked) string {
+	t.Helper()
+	for _, c := range a.Controls("slack") {
+		if c.Label == "Allow once" {
+			return c.Value
+		}
+	}
+	t.Fatal("the card on Slack has no control \"Allow once\"")
+	return ""
 }
