@@ -13,28 +13,53 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// What the events of a session say is what its records say.
+// TestReplay checks that the events of a session contain the same as its
+// records.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
+	want := map[bridge.ID]bridge.Record{}
+	for _, id := range story(r) {
+		r.Eventually("the delivery is recorded", func() bool {
+			var err error
+			want[id], err = r.Daemons[0].Engine().Get(r.Ctx, id)
+			return err == nil && (!want[id].Delivered.IsZero() || !want[id].Queued.IsZero())
+		})
+	}
+	var replay bridge.Replay
+	var events []bridge.Event
+	err := r.Agent.History(r.Ctx, "0", "story", func(e bridge.Event) error {
+		events = append(events, e)
+		return replay.Add(e)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameRecords(t, want, replay.Records())
+	replaysFrom(r, events)
+}
+
+// story takes a session through all kinds of events: a follow-up that is
+// deferred and completed, a denial, a timeout, and a batch of two requests, the
+// second of which a third one joins. It returns the IDs of the requests.
+func story(r *rig.Rig) []bridge.ID {
+	r.T.Helper()
+	must := func(rec bridge.Record, err error) bridge.Record {
+		r.T.Helper()
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		return rec
+	}
 	req := rig.One(bridge.WidgetText)
 	req.Session = "story"
 	a := r.Ask(req)
 	r.Typed("ana", a.On("slack"), "Answer", "v0")
 	a.End()
-	next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "no"}}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Agent.Queue(r.Ctx, next.Interaction.ID, 0, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Person.Respond(r.Ctx, next.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Agent.Complete(r.Ctx, next.Interaction.ID, bridge.Completion{Result: "done"}); err != nil {
-		t.Fatal(err)
-	}
+	next := must(r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "no"}}, "")).Interaction.ID
+	must(r.Agent.Queue(r.Ctx, next, 0, ""))
+	must(r.Person.Respond(r.Ctx, next, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}}))
+	must(r.Agent.Complete(r.Ctx, next, bridge.Completion{Result: "done"}))
 	yes := rig.Approval()
 	yes.Session = "story"
 	b := r.Ask(yes)
@@ -44,44 +69,33 @@ func TestReplay(t *testing.T) {
 	late.Session, late.Timeout = "story", bridge.Duration(time.Second)
 	c := r.Ask(late)
 	c.End()
-	var pair []bridge.ID
-	for n := range 3 { // two in one message, the third joins the second
+	var batch []bridge.ID
+	for n := range 3 {
 		req := rig.Approval()
 		req.Session, req.Batch, req.Join = "story", bridge.Duration(2*time.Second), true
 		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
-		rec, err := r.Agent.Open(r.Ctx, req, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pair = append(pair, rec.Interaction.ID)
+		batch = append(batch, must(r.Agent.Open(r.Ctx, req, "")).Interaction.ID)
 	}
-	for _, id := range pair[:2] {
-		r.Eventually("they are posted", func() bool { rec, err := r.Agent.Get(r.Ctx, pair[0]); return err == nil && len(rec.Messages) == 3 })
-		if _, err := r.Person.Respond(r.Ctx, id, rig.AnswerOnce); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Agent.Wait(r.Ctx, id); err != nil {
-			t.Fatal(err)
-		}
+	r.Eventually("the batch is posted", func() bool {
+		rec, err := r.Agent.Get(r.Ctx, batch[0])
+		return err == nil && len(rec.Messages) == 3
+	})
+	for _, id := range batch[:2] {
+		must(r.Person.Respond(r.Ctx, id, rig.AnswerOnce))
+		must(r.Agent.Wait(r.Ctx, id))
 	}
-	want := map[bridge.ID]bridge.Record{}
-	for _, id := range []bridge.ID{a.Interaction.ID, next.Interaction.ID, b.Interaction.ID, c.Interaction.ID, pair[0], pair[1]} {
-		r.Eventually("the delivery is noted", func() bool {
-			want[id], err = r.Daemons[0].Engine().Get(r.Ctx, id)
-			return err == nil && (!want[id].Delivered.IsZero() || !want[id].Queued.IsZero())
-		})
-	}
-	var replay bridge.Replay
-	var events []bridge.Event
-	if err := r.Agent.History(r.Ctx, "0", "story", func(e bridge.Event) error { events = append(events, e); return replay.Add(e) }); err != nil {
-		t.Fatal(err)
-	}
-	got := replay.Records()
+	return []bridge.ID{a.Interaction.ID, next, b.Interaction.ID, c.Interaction.ID, batch[0], batch[1]}
+}
+
+// sameRecords compares records from events with those in the store.
+func sameRecords(t *testing.T, want map[bridge.ID]bridge.Record, got []bridge.Record) {
+	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d records from the events, want %d", len(got), len(want))
 	}
 	ignore := cmp.Options{
-		cmpopts.IgnoreFields(bridge.Record{}, "Revision", "Head", "Unawaited", "Audit", "Receipt", "Sending", "Shown", "Held"), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreFields(bridge.Record{}, "Revision", "Head", "Unawaited", "Audit", "Receipt", "Sending", "Shown", "Held"),
+		cmpopts.EquateEmpty(),
 		cmpopts.EquateApproxTime(time.Second), // of the agent's clock and Redis's
 	}
 	for _, rec := range got {
@@ -94,7 +108,11 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s (-stored +replayed):\n%s", rec.Interaction.ID, d)
 		}
 	}
-	// From any event on, and from any time on.
+}
+
+// replaysFrom checks the history after a cursor and after a time.
+func replaysFrom(r *rig.Rig, events []bridge.Event) {
+	r.T.Helper()
 	name := func(e bridge.Event) string {
 		return fmt.Sprint(e.Timestamp.UnixMilli(), e.Type, e.InteractionID, string(e.Data))
 	}
@@ -105,14 +123,15 @@ func TestReplay(t *testing.T) {
 	sameTime := slices.IndexFunc(events, func(e bridge.Event) bool { return !e.Timestamp.Before(events[3].Timestamp) })
 	for after, from := range map[string]int{events[2].Cursor: 3, events[3].Timestamp.Format(time.RFC3339Nano): sameTime} {
 		var rest []string
-		if err := r.Agent.History(r.Ctx, after, "story", func(e bridge.Event) error { rest = append(rest, name(e)); return nil }); err != nil {
-			t.Fatal(err)
+		err := r.Agent.History(r.Ctx, after, "story", func(e bridge.Event) error { rest = append(rest, name(e)); return nil })
+		if err != nil {
+			r.T.Fatal(err)
 		}
 		// A time is met within the millisecond that a script takes.
 		if n := len(all) - len(rest); n > from || n < from-2 || after == events[2].Cursor && n != from {
-			t.Errorf("after %s come %d events of %d, want all from %d on", after, len(rest), len(all), from)
+			r.T.Errorf("after %s come %d events of %d, want all from %d on", after, len(rest), len(all), from)
 		} else if d := cmp.Diff(all[n:], rest); d != "" {
-			t.Errorf("after %s (-want +got):\n%s", after, d)
+			r.T.Errorf("after %s (-want +got):\n%s", after, d)
 		}
 	}
 }
