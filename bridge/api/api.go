@@ -30,7 +30,7 @@ const (
 	// maxBody is the size limit of a body in bytes. A request holds at most
 	// MaxPrompt and MaxInput bytes, plus its options.
 	maxBody = 1 << 20
-	// bodyTimeout is the time that a caller may take to send its request.
+	// bodyTimeout is how long a caller may take to send its request.
 	bodyTimeout = 30 * time.Second
 	// maxWait limits the wait of one call. Callers that want to wait longer
 	// call again.

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// shared holds the means of handlers to read requests and to wait for them.
+// shared is what handlers need to read requests and to wait for them.
 type shared struct {
 	engine  *engine.Engine
 	reader  Reader
