@@ -192,7 +192,7 @@ func TestErrors(t *testing.T) {
 	_, err := c.Get(t.Context(), id)
 	e := bridge.PublicError(err)
 	if e.Code != bridge.CodeForbidden || e.Message != "no" || e.Hint != "try" || e.RetryAfter != 3*time.Second {
-		t.Errorf("%+v", e)
+		t.Errorf("the error is %+v, want that of the response", e)
 	}
 	bad := client.New("http://[", token, nil)
 	_, err = bad.Get(t.Context(), id)

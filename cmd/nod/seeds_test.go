@@ -352,7 +352,7 @@ func TestQuestionBroker(t *testing.T) {
 	}
 	got = <-results["Which shape?"]
 	if got.err != nil || got.Answers["Which shape?"] != "round 0" || got.Annotations == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("the response is %+v, want round 0", got)
 	}
 	if err := b.Respond(ids["Which shape?"], askbroker.Response{}); err != nil {
 		t.Errorf("a third answer: %v", err)

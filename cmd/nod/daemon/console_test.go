@@ -90,7 +90,7 @@ func TestConsole(t *testing.T) {
 	screenshot(t, ctx, "console-card")
 	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("#wanted", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want a denial by bo with its reason", got.State, got.Response)
 	}
 	a.Closed("bo", "api")
 
@@ -116,7 +116,7 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "typing continues", chromedp.SendKeys(`input[name="name"]`, "ing"))
 	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
 	if got := form.End(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
-		t.Errorf("%+v", got.Response)
+		t.Errorf("the response is %+v, want billing, l, eu and us, 3", got.Response)
 	}
 
 	late := r.Ask(rig.Approval())

@@ -23,6 +23,9 @@ func over(r *rig.Rig, id bridge.ID) bridge.Record {
 	return rec
 }
 
+// TestReprompt checks that a follow-up asks in the same messages with the
+// values of the round before it, whose controls have no effect, and that the
+// number of rounds is limited.
 func TestReprompt(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
@@ -50,7 +53,7 @@ func TestReprompt(t *testing.T) {
 				text := b.Text(s)
 				return strings.Contains(text, "v0 does not exist") && len(b.Controls(s)) > 0
 			})
-			if s == "telegram" { // only there a client can send what is not shown any more
+			if s == "telegram" { // only its clients can send a control that is gone
 				reaction, err := r.Sandbox.Act(r.Ctx, old)
 				r.Told("bo", s, rig.Must(t, reaction, err), "this was asked again")
 			}
@@ -76,7 +79,8 @@ func TestReprompt(t *testing.T) {
 	}
 }
 
-// A question that is still pending can be replaced; the old one is superseded.
+// TestRepromptOfPending checks that a follow-up of a pending request supersedes
+// it.
 func TestRepromptOfPending(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -99,8 +103,8 @@ func TestRepromptOfPending(t *testing.T) {
 	b.Closed("ana", "discord", "D")
 }
 
-// The next round may ask something else altogether: what does not fit it is
-// left behind.
+// TestRepromptOfAnotherForm checks that a follow-up can have other questions,
+// and that drafts that do not fit them are dropped.
 func TestRepromptOfAnotherForm(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -131,8 +135,8 @@ func TestRepromptOfAnotherForm(t *testing.T) {
 	}
 }
 
-// A whole answer by API leaves out what it does not want, also where a value
-// was filled in.
+// TestFilledInIsNoAnswer checks that an answer over the API does not contain
+// initial values that it leaves out.
 func TestFilledInIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})

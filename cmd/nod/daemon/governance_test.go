@@ -48,7 +48,7 @@ func TestSelfApproval(t *testing.T) {
 	a.StillPending()
 	r.Press("bo", a.On("discord"), "Allow once")
 	if rec := a.End(); rec.Response.Actor.Person != "bo" {
-		t.Errorf("%+v", rec.Response)
+		t.Errorf("the response is by %+v, want bo", rec.Response.Actor)
 	}
 	req := rig.Approval(bridge.ScopeOnce)
 	req.Requester = "bo" // the person that the agent works for
@@ -61,7 +61,7 @@ func TestSelfApproval(t *testing.T) {
 	d := r.Ask(req)
 	r.Press("ana", d.On("slack"), "Allow once")
 	if rec := d.End(); rec.Response.Actor.Person != "ana" {
-		t.Errorf("%+v", rec.Response)
+		t.Errorf("the response is by %+v, want ana", rec.Response.Actor)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestEmail(t *testing.T) {
 			continue
 		}
 		if rec := a.End(); rec.Response.Actor.Person != "bo" {
-			t.Errorf("%+v", rec.Response.Actor)
+			t.Errorf("the response is by %+v, want bo", rec.Response.Actor)
 		}
 	}
 }

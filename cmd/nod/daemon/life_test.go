@@ -16,6 +16,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
+// TestQueued checks that the late answers of a session are kept, in order,
+// until the agent acknowledges them, and that no other agent reads them.
 func TestQueued(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -93,7 +95,8 @@ func stream(r *rig.Rig, path string) func(prefix string) string {
 	}
 }
 
-// A pending question and an answered one can be put off by the agent.
+// TestPutOff checks that an agent can defer a pending request and an answered
+// one.
 func TestPutOff(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -122,6 +125,8 @@ func TestPutOff(t *testing.T) {
 	}
 }
 
+// TestEscalates checks that a timeout can add people and destinations, and that
+// the request expires at the second timeout.
 func TestEscalates(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -144,7 +149,7 @@ func TestEscalates(t *testing.T) {
 	})
 	r.Press("bo", a.On("discord"), "Allow once")
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want approved by bo", got.State, got.Response)
 	}
 	a.Closed("bo", "discord")
 	req.Timeout = bridge.Duration(time.Second)
@@ -157,6 +162,8 @@ func TestEscalates(t *testing.T) {
 	}
 }
 
+// TestOneAtATime checks that a session has one pending request at most if the
+// agent asks for that.
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -202,6 +209,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// TestCancelOnDisconnect checks that a request is cancelled when its waiting
+// caller disconnects, if the agent asks for that.
 func TestCancelOnDisconnect(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -216,7 +225,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 		hangUp()
 		if on {
 			if got := over(r, a.Interaction.ID); got.State != bridge.StateCancelled || !strings.Contains(got.Response.Reason, "agent disconnected") {
-				t.Errorf("%s %+v", got.State, got.Response)
+				t.Errorf("the response is %s %+v, want cancelled by the disconnect", got.State, got.Response)
 			}
 			a.Closed("agent disconnected")
 			continue
@@ -228,6 +237,8 @@ func TestCancelOnDisconnect(t *testing.T) {
 	}
 }
 
+// TestCompletedView checks the summary of a closed card, and that hidden
+// answers appear nowhere.
 func TestCompletedView(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -259,8 +270,8 @@ func TestCompletedView(t *testing.T) {
 	}
 }
 
-// A stand-alone card is not put into the session's thread; a tool's card is,
-// with the result below the answer.
+// TestPresentation checks that a stand-alone card is not in the thread of its
+// session, and that the card of a tool is, with the result below the answer.
 func TestPresentation(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -296,8 +307,8 @@ func TestPresentation(t *testing.T) {
 	second.Closed("could not use this", "no quota")
 }
 
-// Somebody waits, the answer comes, and is not fetched yet: the card says that
-// the agent has not picked it up, and nothing else.
+// TestAwaited checks that a card says that the agent has not picked up the
+// response yet, although a caller waits for it.
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})

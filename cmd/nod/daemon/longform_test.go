@@ -24,7 +24,7 @@ func kept(r *rig.Rig, modal, text string) {
 	}
 }
 
-// pressPrivate presses a button of the newest private message.
+// pressPrivate clicks a button of the newest ephemeral message.
 func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
 	r.T.Helper()
 	var at sandbox.Place
@@ -40,7 +40,8 @@ func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
 	return rig.Must(r.T, reaction, err)
 }
 
-// everyField is a form with every type of field, from the schema and beside it.
+// everyField is a form with every type of field, some from a schema
+// and some outside it.
 func everyField() bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object","required":["name","replicas","mail","public"],"properties":{

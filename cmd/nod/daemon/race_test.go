@@ -77,8 +77,8 @@ func raceOnce(t *testing.T, r *rig.Rig, n int) string {
 	return winner.Platform
 }
 
-// Losers on Slack and Discord are told by private messages: one for each
-// press that lost.
+// TestEveryLoserIsTold checks that each click that lost a race on Slack or
+// Discord gets one ephemeral reply.
 func TestEveryLoserIsTold(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
@@ -118,6 +118,8 @@ func TestEveryLoserIsTold(t *testing.T) {
 	}
 }
 
+// TestRedisAwayIsToldAndNothingIsLost checks that a person whose click Redis
+// did not take reads that it was not recorded, and can click again.
 func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
@@ -128,12 +130,12 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 			press := holding(r, a, s, "Allow once", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
-			if s != "slack" { // Slack's private note comes a moment later
+			if s != "slack" { // Slack's ephemeral reply comes a moment later
 				rig.Must(t, reaction, err)
 			}
 			r.Told("ana", s, reaction, "Not recorded. Click again")
 			r.Redis.Restart()
-			r.Eventually("the press is taken", func() bool {
+			r.Eventually("the click is taken", func() bool {
 				if _, err := r.Sandbox.Act(r.Ctx, press); err != nil {
 					return true // the card is closed
 				}
@@ -148,8 +150,8 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// Typed text waits at Telegram for a day: it is confirmed only once it is
-// stored.
+// TestTypedReplyOutlivesRedis checks that a text typed in Telegram is confirmed
+// only after it is stored, so that it outlives an outage of Redis.
 func TestTypedReplyOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
@@ -161,7 +163,7 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 	})
 	r.Redis.Kill()
 	handed := r.Sandbox.State().Telegram.Handed
-	reaction, err := r.Sandbox.Person("ana").Reply(r.Ctx, a.On("telegram").Channel, "written while the store was away")
+	reaction, err := r.Sandbox.Person("ana").Reply(r.Ctx, a.On("telegram").Channel, "written during the outage")
 	rig.Must(t, reaction, err)
 	// The daemon has been given the reply and cannot store it: it asks for it
 	// again, or gives its lease up.
@@ -178,9 +180,11 @@ func TestTypedReplyOutlivesRedis(t *testing.T) {
 		}
 	}
 	r.Redis.Restart()
-	wantAnswer(a, bridge.TextAnswer("written while the store was away"))
+	wantAnswer(a, bridge.TextAnswer("written during the outage"))
 }
 
+// TestStandbyTakesOver checks that another daemon takes over the poll of
+// Telegram.
 func TestStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: rig.Only("telegram")})

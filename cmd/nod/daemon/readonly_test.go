@@ -10,7 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// In a direct message, the command is about that direct message only.
+// TestReadOnlyDirectMessage checks that the mode of a direct message applies to
+// that direct message only.
 func TestReadOnlyDirectMessage(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -35,6 +36,8 @@ func TestReadOnlyDirectMessage(t *testing.T) {
 	r.Told("ana", "slack", sandbox.Reaction{}, "Only responders")
 }
 
+// TestReadOnlyChannel checks that responders can make a channel read-only and
+// undo that, and what happens to requests in the meantime.
 func TestReadOnlyChannel(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
@@ -75,8 +78,8 @@ func TestReadOnlyChannel(t *testing.T) {
 	}
 }
 
-// With one channel muted, the others still answer; a press on a control that
-// was shown before is refused.
+// TestMutedAmongOthers checks that other channels still take responses if one
+// is read-only, and that a click on an old control there is refused.
 func TestMutedAmongOthers(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})

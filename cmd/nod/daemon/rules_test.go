@@ -73,7 +73,7 @@ func TestPolicy(t *testing.T) {
 	a.StillPending()
 	r.Typed("cy", a.On("telegram"), "Allow once", "yes, production")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Interaction.Risk != "critical" || rec.Interaction.Rule != "prod" {
-		t.Errorf("%+v", rec)
+		t.Errorf("the record is %+v, want approved with the risk critical by the rule prod", rec)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestGrantByRule(t *testing.T) {
 		t.Fatalf("%+v, %v", grants, err)
 	}
 	if w := grants[0].Words; !strings.Contains(w, "`git push *`") || !strings.Contains(w, `in the location "/repo"`) || !strings.Contains(w, "by ana") || time.Until(grants[0].Expires) > time.Hour {
-		t.Errorf("the grant in words: %s until %s", w, grants[0].Expires)
+		t.Errorf("the grant is described as %s until %s", w, grants[0].Expires)
 	}
 	covered, err := r.Agent.Open(r.Ctx, in("git push --force", "/repo"), "")
 	if err != nil || covered.State != bridge.StateApproved {

@@ -15,13 +15,14 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// secrets are what an agent could send by mistake; none was ever valid.
+// secrets are credentials that an agent could send by mistake. None of them was
+// ever valid.
 var secrets = map[string]string{
 	"aws": "AKIA" + "IOSFODNN7EXAMPLE", "github": "ghp_" + strings.Repeat("a1B2", 9), "anthropic": "sk-ant-" + strings.Repeat("Qw1-", 20),
 	"jwt": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N", "pattern": "ACME-12345678",
 }
 
-// stored is everything that Redis holds, as text.
+// stored returns everything in Redis as text.
 func stored(r *rig.Rig) string {
 	r.T.Helper()
 	var b strings.Builder
@@ -48,7 +49,7 @@ func stored(r *rig.Rig) string {
 			v, err = r.Client.XRange(r.Ctx, k, "-", "+").Result()
 		}
 		if err != nil {
-			r.T.Logf("%s: %v", k, err) // it ended meanwhile
+			r.T.Logf("%s: %v", k, err) // the key may be gone
 		}
 		fmt.Fprintln(&b, k, v)
 	}
@@ -167,8 +168,8 @@ func refuses(r *rig.Rig, name, secret string) {
 	}
 }
 
-// TestLogHidesSecrets: neither the config's own values nor what looks like a
-// credential reaches the log.
+// TestLogHidesSecrets checks that neither the credentials in the config nor
+// those in requests reach the log.
 func TestLogHidesSecrets(t *testing.T) {
 	t.Parallel()
 	c := config.Config{}

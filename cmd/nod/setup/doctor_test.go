@@ -174,7 +174,7 @@ func TestDoctorAsks(t *testing.T) {
 	for check, f := range found {
 		early := f.Status == bridge.FindingSkipped && strings.HasPrefix(check, "test.post.") // ana clicked before this card was posted
 		if f.Status != bridge.FindingOK && check != "daemon" && !early {
-			t.Errorf("%+v", f)
+			t.Errorf("the finding is %+v, want %s", f, bridge.FindingOK)
 		}
 	}
 	if f := found["test.press"]; !well || !strings.Contains(f.Detail, "ana clicked on slack") {
