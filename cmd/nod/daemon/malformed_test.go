@@ -59,8 +59,8 @@ type entryPoint struct {
 	sign       func(body []byte) http.Header
 }
 
-// entryPoints returns all entry points that read untrusted text. Their callers may
-// not respond to the request a.
+// entryPoints returns all entry points that read untrusted text. Their callers
+// may not respond to the request a.
 func entryPoints(t *testing.T, r *rig.Rig, a rig.Asked) []entryPoint {
 	t.Helper()
 	token := controlOn(t, a)
