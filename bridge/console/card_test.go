@@ -208,7 +208,8 @@ func TestAnswers(t *testing.T) {
 		"free text":      {question(bridge.WidgetRadio, other), `{"others":{"q":"the moon"}}`, `"the moon"`, ""},
 		"free text, too": {question(bridge.WidgetCheckbox, other), `{"values":{"q":["eu"]},"others":{"q":"the moon"}}`, `["eu","the moon"]`, ""},
 		"a form":         {question(bridge.WidgetForm, form), `{"values":{"q/name":["billing"],"q/public":["true"]}}`, `{"name":"billing","public":true}`, ""},
-		"a plan":         {question(bridge.WidgetPlanReview, plan), `{"values":{"q/decision":["request_changes"],"q/feedback":["smaller"]}}`, `{"decision":"request_changes","feedback":"smaller"}`, ""},
+		"a plan": {question(bridge.WidgetPlanReview, plan), `{"values":{"q/decision":["request_changes"],"q/feedback":["smaller"]}}`,
+			`{"decision":"request_changes","feedback":"smaller"}`, ""},
 		"feedback":       {question(bridge.WidgetFeedback, items), `{"values":{"q/b":["add one"]}}`, `{"a":"","b":"add one"}`, ""},
 		"half a form":    {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
 	} {

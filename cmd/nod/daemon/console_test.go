@@ -191,7 +191,8 @@ func TestConsoleIsClosed(t *testing.T) {
 		t.Errorf("a person can send requests: %d %s", status, body)
 	}
 	const elsewhere = "https://evil.example.com"
-	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", elsewhere, rig.Approval()); status != http.StatusUnauthorized {
+	status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", elsewhere, rig.Approval())
+	if status != http.StatusUnauthorized {
 		t.Errorf("the session from another site: HTTP %d %s, want %d", status, body, http.StatusUnauthorized)
 	}
 	c := r.Config

@@ -86,7 +86,8 @@ func TestWebhooks(t *testing.T) {
 	}
 	respond(rig.Approval(), rig.AnswerOnce)
 	respond(rig.Approval(), bridge.Reply{Decision: bridge.DecideDeny})
-	respond(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...), bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}})
+	eu := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}
+	respond(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...), eu)
 	gone := r.Ask(rig.Approval())
 	if _, err := r.Agent.Cancel(r.Ctx, gone.Interaction.ID, "over"); err != nil {
 		t.Fatal(err)
