@@ -210,8 +210,8 @@ func TestAnswers(t *testing.T) {
 		"a form":         {question(bridge.WidgetForm, form), `{"values":{"q/name":["billing"],"q/public":["true"]}}`, `{"name":"billing","public":true}`, ""},
 		"a plan": {question(bridge.WidgetPlanReview, plan), `{"values":{"q/decision":["request_changes"],"q/feedback":["smaller"]}}`,
 			`{"decision":"request_changes","feedback":"smaller"}`, ""},
-		"feedback":       {question(bridge.WidgetFeedback, items), `{"values":{"q/b":["add one"]}}`, `{"a":"","b":"add one"}`, ""},
-		"half a form":    {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
+		"feedback":    {question(bridge.WidgetFeedback, items), `{"values":{"q/b":["add one"]}}`, `{"a":"","b":"add one"}`, ""},
+		"half a form": {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
 	} {
 		id := o.ask(x.ask)
 		c := b.card(http.MethodPost, id, x.send)
