@@ -287,7 +287,7 @@ func (p *Platform) classify(endpoint string, err error) error {
 	}
 	switch {
 	case status == http.StatusUnauthorized && code != 50027 || code == 40001 || code == 50014:
-		p.health.Set(bridge.HealthDown, "the token is refused")
+		p.health.Refuse("the token is refused")
 		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
 	case status == http.StatusTooManyRequests, code == 20028, code == 20029, code == 20016:
 		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)

@@ -50,7 +50,7 @@ var (
 var (
 	errReconnect = errors.New("the gateway asks to reconnect")
 	errInvalid   = errors.New("the gateway does not know the session")
-	errStalled   = errors.New("the gateway does not answer heartbeats")
+	errStalled   = errors.New("the gateway does not answer")
 )
 
 // session is a gateway session. It outlives its connection: Discord keeps it
@@ -169,6 +169,7 @@ type connection struct {
 	conn  *websocket.Conn
 	every time.Duration // interval of heartbeats
 	acked atomic.Int64  // time of the last answer to a heartbeat, in Unix nanoseconds
+	live  atomic.Bool   // whether the session is ready on this connection
 }
 
 // open connects and waits for Hello.
@@ -284,13 +285,16 @@ func (c *connection) event(ctx context.Context, f frame) error {
 
 func (c *connection) ready(ctx context.Context) {
 	c.s.tries = 0
+	c.live.Store(true)
 	c.p.health.Set(bridge.HealthUp, "")
 	c.in.work.Go(func() { c.p.register(ctx) })
 }
 
 // beat sends heartbeats until the connection or ctx ends. It closes the
-// connection at the end of ctx. It returns true if heartbeats stay unanswered.
+// connection at the end of ctx. It returns true if heartbeats stay unanswered,
+// or the session does not become ready.
 func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
+	late := time.Now().Add(openTimeout)
 	next := time.NewTimer(time.Duration(rand.Float64() * float64(c.every)))
 	defer next.Stop()
 	check := time.NewTicker(min(c.every, time.Second))
@@ -308,7 +312,8 @@ func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
 			}
 			next.Reset(c.every)
 		case <-check.C:
-			if time.Since(time.Unix(0, c.acked.Load())) > c.p.deaf {
+			deaf := time.Since(time.Unix(0, c.acked.Load())) > c.p.deaf
+			if deaf || !c.live.Load() && time.Now().After(late) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -21,15 +22,23 @@ const (
 
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
+	check := func(ctx context.Context) error {
+		return p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
+	}
 	if p.key != nil {
 		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
-			err := p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, nil)
+			err := check(ctx)
 			if err == nil {
 				p.register(ctx)
 			}
 			return err
 		})
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { platforms.Recheck(ctx, &p.health, check) })
 	return p.runGateway(ctx, sink)
 }
 

@@ -33,12 +33,18 @@ const (
 
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
-	if !p.socket {
-		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
-			_, err := p.api.AuthTestContext(ctx)
-			return p.classify("", err)
-		})
+	check := func(ctx context.Context) error {
+		_, err := p.api.AuthTestContext(ctx)
+		return p.classify("", err)
 	}
+	if !p.socket {
+		return platforms.Watch(ctx, &p.health, check)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { platforms.Recheck(ctx, &p.health, check) })
 	for ctx.Err() == nil {
 		if err := p.runSocket(ctx, sink); err != nil && ctx.Err() == nil {
 			p.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)

@@ -220,7 +220,7 @@ func (p *Platform) classify(channel string, err error) error {
 		}
 		return bridge.Wrap(code, err, "slack: %s", answer.Err)
 	case slices.Contains(fatal, answer.Err):
-		p.health.Set(bridge.HealthDown, answer.Err)
+		p.health.Refuse(answer.Err)
 		return bridge.Wrap(bridge.CodeForbidden, err, "slack: %s", answer.Err).WithHint("check the app's tokens and scopes, then reinstall it")
 	case answer.Err == "channel_not_found" || answer.Err == "not_in_channel":
 		return bridge.Wrap(bridge.CodeNotFound, err, "slack: %s %s", answer.Err, channel).WithHint("invite the bot to the channel")
