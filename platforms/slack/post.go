@@ -1,8 +1,10 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,12 +15,97 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
+// poster sends and edits cards and reminders.
+type poster struct{ *workspace }
+
+// Check implements bridge.Platform.
+func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
+	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
+		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
+	})
+	_, err := slackmsg.Build(v)
+	return err
+}
+
+// Post implements bridge.Platform. Slack cannot recognize a repeated post, so a
+// message is posted twice if the first response is lost.
+func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)))
+}
+
+// Update implements bridge.Platform. While parts are missing, the card has no
+// controls, not even those that it had before.
+func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return err
+	}
+	if len(parts.Sent()) >= len(m.Parts) {
+		return p.edit(ctx, ref, v, m)
+	}
+	if len(parts.Sent()) == 0 || parts.Closed() {
+		first, err := slackmsg.Build(v.Unfinished())
+		if err != nil {
+			return err
+		}
+		if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
+			return err
+		}
+	}
+	if err := p.sendParts(ctx, bridge.Destination{Channel: ref.Channel, Thread: ref.Thread}, v, m, parts); err != nil {
+		return err
+	}
+	return p.edit(ctx, ref, v, m)
+}
+
+// Thread implements bridge.Threader. The first message of a session is the root
+// of its thread.
+func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
+	d.Thread = cmp.Or(first.Thread, first.Message)
+	return d, nil
+}
+
+// Remind implements bridge.Reminding. It replies to the card, and the channel
+// sees the reply too.
+func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	text := ""
+	for _, u := range r.Users {
+		text += "<@" + slackmsg.Escape(u) + "> "
+	}
+	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
+		return err
+	}
+	_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
+	return p.classify(card.Channel, err)
+}
+
+// message returns the options that send or edit a message.
+func message(m slackmsg.Message) []slack.MsgOption {
+	return append(literal(m.Text), slack.MsgOptionBlocks(m.Blocks...))
+}
+
+// literal returns the options for a text in which Slack looks for neither links
+// nor names, and for links without previews.
+func literal(text string) []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(text, false), slack.MsgOptionParse(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
 // sendTime is the time limit for one message. A job with less time left stops
 // and is retried, because the response to a message must not be lost.
 const sendTime = 4 * time.Second
 
 // sendParts sends the parts that are not recorded yet, as the pacer permits.
-func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
+func (p poster) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
 	for n := len(parts.Sent()); n < len(m.Parts); n++ {
 		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n))
 		if err != nil {
@@ -33,7 +120,7 @@ func (p *Platform) sendParts(ctx context.Context, d bridge.Destination, v bridge
 
 // send posts one message when the pacer permits it. It removes a message that
 // does not show everything.
-func (p *Platform) send(ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn) (bridge.MessageRef, error) {
+func (p poster) send(ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn) (bridge.MessageRef, error) {
 	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
 		return bridge.MessageRef{}, err
 	}
@@ -63,7 +150,7 @@ var noThread = []string{
 // reply posts a message to a thread and shows it in the channel too, as only
 // people who follow the thread see its replies. It posts to the channel alone
 // if the thread does not accept the message.
-func (p *Platform) reply(
+func (p poster) reply(
 	ctx context.Context, channel, thread string, opts []slack.MsgOption,
 ) (in, ts string, got slack.Message, err error) {
 	if thread == "" {
@@ -80,7 +167,7 @@ func (p *Platform) reply(
 
 // edit changes one message. It removes the controls of a message that does not
 // show everything.
-func (p *Platform) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
+func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
 	opts := append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(m)...)
 	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)
 	if err != nil {
