@@ -16,7 +16,10 @@ import (
 )
 
 // poster sends and edits cards and reminders.
-type poster struct{ *workspace }
+type poster struct {
+	*workspace
+	lost *lost
+}
 
 // Check implements bridge.Platform.
 func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
@@ -27,8 +30,9 @@ func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
 	return err
 }
 
-// Post implements bridge.Platform. Slack cannot recognize a repeated post, so a
-// message is posted twice if the first response is lost.
+// Post implements bridge.Platform. If the response to a post was lost, a
+// repeated post updates the message. If nod cannot find the message, it is
+// posted twice.
 func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	m, err := slackmsg.Build(v)
 	if err != nil {
@@ -37,7 +41,7 @@ func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, p
 	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)))
+	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)), markOf(v, 0))
 }
 
 // Update implements bridge.Platform. While parts are missing, the card has no
@@ -107,7 +111,7 @@ const sendTime = 4 * time.Second
 // sendParts sends the parts that are not recorded yet, as the pacer permits.
 func (p poster) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
 	for n := len(parts.Sent()); n < len(m.Parts); n++ {
-		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n))
+		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n), markOf(v, n+1))
 		if err != nil {
 			return err
 		}
@@ -120,25 +124,46 @@ func (p poster) sendParts(ctx context.Context, d bridge.Destination, v bridge.Vi
 
 // send posts one message when the pacer permits it. It removes a message that
 // does not show everything.
-func (p poster) send(ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn) (bridge.MessageRef, error) {
+func (p poster) send(
+	ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn, id mark,
+) (bridge.MessageRef, error) {
 	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
-		return bridge.MessageRef{}, bridge.Errorf(bridge.CodeUnavailable, "slack: not enough time left for the next message")
-	}
-	channel, ts, got, err := p.reply(ctx, d.Channel, d.Thread, message(m))
+	ref, got, err := p.deliver(ctx, d, append(message(m), id.option()), id)
 	if err != nil {
-		return bridge.MessageRef{}, p.classify(d.Channel, err)
+		return bridge.MessageRef{}, err
 	}
-	ref := bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}
+	p.lost.posted(id)
 	if hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet); hidden != "" {
-		if _, _, err := p.api.DeleteMessageContext(ctx, channel, ts); err != nil {
-			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(channel, err))
+		if _, _, err := p.api.DeleteMessageContext(ctx, ref.Channel, ref.Message); err != nil {
+			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(ref.Channel, err))
 		}
 		return bridge.MessageRef{}, incomplete(hidden)
 	}
 	return ref, nil
+}
+
+// deliver posts one message, or updates the one that a failed post has left.
+func (p poster) deliver(
+	ctx context.Context, d bridge.Destination, opts []slack.MsgOption, id mark,
+) (bridge.MessageRef, slack.Message, error) {
+	earlier, found := p.lost.find(ctx, d, id)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
+		return bridge.MessageRef{}, slack.Message{},
+			bridge.Errorf(bridge.CodeUnavailable, "slack: not enough time left for the next message")
+	}
+	if found {
+		got, err := p.change(ctx, earlier, opts)
+		if bridge.ErrorCode(err) != bridge.CodeInvalid { // otherwise the message is gone, or another app's
+			return earlier, got, err
+		}
+	}
+	channel, ts, got, err := p.reply(ctx, d.Channel, d.Thread, opts)
+	if err = p.classify(d.Channel, err); err != nil {
+		p.lost.failed(id, err)
+	}
+	return bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}, got, err
 }
 
 // Errors of messages to a thread that the channel itself would accept.
@@ -165,13 +190,12 @@ func (p poster) reply(
 	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
 }
 
-// edit changes one message. It removes the controls of a message that does not
-// show everything.
+// edit changes a card. It removes the controls of a card that does not show
+// everything.
 func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
-	opts := append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(m)...)
-	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)
+	got, err := p.change(ctx, ref, message(m))
 	if err != nil {
-		return p.classify(ref.Channel, err)
+		return err
 	}
 	hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet)
 	if hidden == "" {
@@ -181,11 +205,17 @@ func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, 
 	if err != nil {
 		return err
 	}
-	opts = append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, message(bare)...)
-	if _, _, _, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...); err != nil {
-		return p.classify(ref.Channel, err)
+	if _, err := p.change(ctx, ref, message(bare)); err != nil {
+		return err
 	}
 	return incomplete(hidden)
+}
+
+// change replaces the content of one message.
+func (p poster) change(ctx context.Context, ref bridge.MessageRef, opts []slack.MsgOption) (slack.Message, error) {
+	opts = append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, opts...)
+	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)
+	return got, p.classify(ref.Channel, err)
 }
 
 func incomplete(hidden string) error {

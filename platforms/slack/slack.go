@@ -69,7 +69,7 @@ func New(o Options) (*Platform, error) {
 	}
 	ws := newWorkspace(o)
 	return &Platform{
-		poster: poster{ws}, ephemeral: ephemeral{ws}, people: people{ws},
+		poster: poster{ws, &lost{workspace: ws, posts: map[mark]period{}}}, ephemeral: ephemeral{ws}, people: people{ws},
 		doctor: doctor{workspace: ws, clock: cmp.Or(o.APIURL, slack.APIURL) + "api.test", socketMode: o.AppToken != ""},
 		ws:     ws, secret: o.SigningSecret,
 	}, nil
