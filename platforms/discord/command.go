@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/bwmarrin/discordgo"
@@ -73,7 +74,7 @@ func (cm *commands) register(ctx context.Context) {
 	cm.mu.Unlock()
 }
 
-// run passes a command to the sink, and returns the reply.
+// run runs a command and returns the reply.
 func (cm *commands) run(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
 	text := ""
 	if len(in.Data.Options) > 0 {
@@ -82,14 +83,38 @@ func (cm *commands) run(ctx context.Context, sink bridge.Sink, in interaction, w
 			text += " " + o.Value
 		}
 	}
+	answer, ok := cm.ask(ctx, sink, in, who, text)
+	if ok && slices.Contains(listings, text) {
+		return private(listPage(text, answer, 0))
+	}
+	return note(answer)
+}
+
+// turn runs the command of a list again, and shows a page of its answer in place
+// of the one that was clicked.
+func (cm *commands) turn(
+	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string, page int,
+) reply {
+	answer, ok := cm.ask(ctx, sink, in, who, text)
+	if !ok {
+		return note(answer)
+	}
+	return redraw(listPage(text, answer, page))
+}
+
+// ask passes a command to the sink. If that fails, it returns false and a text
+// for the person.
+func (cm *commands) ask(
+	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string,
+) (string, bool) {
 	channels := []string{in.ChannelID}
-	if in.Member == nil { // a direct message is configured by the user's id
+	if in.Member == nil { // a direct message is configured by the user's ID
 		channels = append(channels, "@"+who.User)
 	}
 	answer, err := sink.Command(ctx, bridge.Command{Actor: who, Channels: channels, Text: text})
 	if err != nil {
 		cm.log.Error("command not carried out", "error", err)
-		answer = bridge.NoteNotDone
+		return bridge.NoteNotDone, false
 	}
-	return note(answer)
+	return answer, true
 }

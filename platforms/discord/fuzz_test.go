@@ -10,7 +10,8 @@ import (
 func FuzzInteraction(f *testing.F) {
 	f.Add([]byte(`{"id":"1","type":3,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},"message":{"id":"4"},` +
 		`"data":{"custom_id":"AQ","values":["1"]}}`))
-	f.Add([]byte(`{"id":"1","type":5,"user":{"id":"3"},"data":{"custom_id":"x","components":[{"type":18,"component":{"type":21,"custom_id":"q0.0","value":null}},` +
+	f.Add([]byte(`{"id":"1","type":5,"user":{"id":"3"},"data":{"custom_id":"x","components":[` +
+		`{"type":18,"component":{"type":21,"custom_id":"q0.0","value":null}},` +
 		`{"component":{"custom_id":"reason","value":"r"}},null]}}`))
 	f.Add([]byte(`{"id":"1","type":2,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},` +
 		`"data":{"name":"nod","options":[{"name":"mute"}]}}`))

@@ -60,9 +60,12 @@ func (ib *inbound) handle(ctx context.Context, raw []byte) {
 // the poster does that and verifies the result, and a late reply would overwrite it.
 func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(context.Context)) {
 	c := in.click(ib.platform)
+	list, page, turned := in.turned()
 	switch action := bridge.PeekAction(c.Token); {
 	case in.Type == discordgo.InteractionApplicationCommand:
 		return ib.commands.run(ctx, ib.sink, in, c.Actor), nil
+	case in.Type == discordgo.InteractionMessageComponent && turned:
+		return ib.commands.turn(ctx, ib.sink, in, c.Actor, list, page), nil
 	case in.Type == discordgo.InteractionModalSubmit:
 		return ib.forms.submitted(ctx, in, c), nil
 	case action == bridge.ActionInput:
