@@ -26,8 +26,8 @@ func FuzzUpdate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.username = "bot" // else nod would have to ask for it first
-		if err := p.handle(context.Background(), platformtest.Refusing{}, raw); err != nil {
+		p.receiver.commands.username = "bot" // so that nod does not ask for it first
+		if err := p.receiver.inbound.handle(context.Background(), platformtest.Refusing{}, raw); err != nil {
 			t.Errorf("asked for again: %v", err)
 		}
 		updateID(raw)

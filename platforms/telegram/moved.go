@@ -2,13 +2,11 @@ package telegram
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// A basic group that becomes a supergroup gets another ID. The config still
-// names the old one, so the new one is remembered.
 
 const (
 	movedFor = 5 * 365 * 24 * time.Hour // how long a move is remembered
@@ -23,35 +21,43 @@ type movedError struct{ to string }
 // Error implements error.
 func (e movedError) Error() string { return "the group became the supergroup " + e.to }
 
-func movedKey(p *Platform, from string) string { return "moved:" + p.name + ":" + from }
-func wasKey(p *Platform, to string) string     { return "was:" + p.name + ":" + to }
+// chats knows which basic groups became supergroups. A basic group that becomes
+// one gets another ID, while the config still names the old one.
+type chats struct {
+	platform string
+	notes    Notes
+	log      *slog.Logger
+}
+
+func (c *chats) movedKey(from string) string { return "moved:" + c.platform + ":" + from }
+func (c *chats) wasKey(to string) string     { return "was:" + c.platform + ":" + to }
 
 // current returns the ID of a chat: that of the supergroup if it was a basic
 // group.
-func (p *Platform) current(ctx context.Context, chat string) string {
+func (c *chats) current(ctx context.Context, chat string) string {
 	if !strings.HasPrefix(chat, "-") || strings.HasPrefix(chat, supergroups) {
 		return chat
 	}
-	return p.noted(ctx, movedKey(p, chat), chat)
+	return c.noted(ctx, c.movedKey(chat), chat)
 }
 
 // known returns the IDs of a chat that the config may name: its own, and the
 // one that it had as a basic group.
-func (p *Platform) known(ctx context.Context, chat string) []string {
-	if was := p.noted(ctx, wasKey(p, chat), chat); was != chat {
+func (c *chats) known(ctx context.Context, chat string) []string {
+	if was := c.noted(ctx, c.wasKey(chat), chat); was != chat {
 		return []string{chat, was}
 	}
 	return []string{chat}
 }
 
 // noted returns the value of a note, or other if there is none.
-func (p *Platform) noted(ctx context.Context, key, other string) string {
-	if p.notes == nil {
+func (c *chats) noted(ctx context.Context, key, other string) string {
+	if c.notes == nil {
 		return other
 	}
-	v, err := p.notes.Note(ctx, key)
+	v, err := c.notes.Note(ctx, key)
 	if err != nil {
-		p.log.Warn("moved group not looked up", "platform", p.name, "error", err)
+		c.log.Warn("moved group not looked up", "error", err)
 	}
 	if v == "" {
 		return other
@@ -60,15 +66,15 @@ func (p *Platform) noted(ctx context.Context, key, other string) string {
 }
 
 // learn remembers that a basic group became a supergroup.
-func (p *Platform) learn(ctx context.Context, from string, to int64) error {
+func (c *chats) learn(ctx context.Context, from string, to int64) error {
 	next := strconv.FormatInt(to, 10)
-	if p.notes == nil || p.current(ctx, from) == next {
+	if c.notes == nil || c.current(ctx, from) == next {
 		return nil
 	}
-	p.log.Warn("group became a supergroup; replace its ID in the config", "platform", p.name, "old", from, "new", next)
-	if _, err := p.notes.PutNote(ctx, movedKey(p, from), next, movedFor); err != nil {
+	c.log.Warn("group became a supergroup; replace its ID in the config", "old", from, "new", next)
+	if _, err := c.notes.PutNote(ctx, c.movedKey(from), next, movedFor); err != nil {
 		return err
 	}
-	_, err := p.notes.PutNote(ctx, wasKey(p, next), from, movedFor)
+	_, err := c.notes.PutNote(ctx, c.wasKey(next), from, movedFor)
 	return err
 }

@@ -17,7 +17,7 @@ var (
 )
 
 // TestSupergroup checks that nod follows a basic group that becomes a
-// supergroup, also after a restart, and that it reports the new ID.
+// supergroup, even after a restart, and that it reports the new ID.
 func TestSupergroup(t *testing.T) {
 	t.Parallel()
 	s, notes := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Memory{}
