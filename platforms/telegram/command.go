@@ -47,7 +47,7 @@ func (cs *commands) run(ctx context.Context, sink bridge.Sink, actor bridge.Acto
 		return err
 	}
 	if m.SenderChat != nil {
-		cs.replies.say(ctx, m, "Anonymous members can not command nod: it has to know who you are.")
+		cs.replies.say(ctx, m, "nod takes no commands from anonymous members. Nothing was changed. Write as yourself to use it.")
 		return nil
 	}
 	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words}

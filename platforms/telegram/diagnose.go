@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	fixTelegramToken = "ask @BotFather in Telegram for it: /mybots > your bot > API Token, and set TELEGRAM_BOT_TOKEN to it"
+	fixTelegramToken = "ask @BotFather in Telegram for the token (/mybots > your bot > API Token), and set TELEGRAM_BOT_TOKEN"
 	// freshTrouble is the age up to which an error of the webhook counts.
 	freshTrouble = 10 * time.Minute
 )
@@ -82,10 +82,10 @@ func (d *doctor) diagnoseWebhook(ctx context.Context, r *platforms.Report) {
 	switch {
 	case d.webhook == "" && w.URL != "":
 		r.Add("webhook", bridge.FindingWarning,
-			"updates go to the webhook "+w.URL+"; nod serve takes it away, as the config says polling",
-			"make a bot of its own for nod if another program needs that webhook")
+			"updates go to the webhook "+w.URL+"; nod serve removes it, because the config selects polling",
+			"create a separate bot for nod if another program needs that webhook")
 	case d.webhook == "":
-		r.Add("poller", bridge.FindingOK, fmt.Sprintf("no webhook is in the way; %d updates wait", w.PendingUpdateCount), "")
+		r.Add("poller", bridge.FindingOK, fmt.Sprintf("no webhook is set; %d updates are pending", w.PendingUpdateCount), "")
 	case w.URL != d.webhook:
 		r.Add("webhook", bridge.FindingWarning, "the webhook is not set yet", "nod serve sets it when it starts")
 	case trouble:
@@ -110,9 +110,9 @@ func (d *doctor) diagnoseChat(ctx context.Context, r *platforms.Report, dest bri
 	check := "chat." + dest.Channel
 	var c tgbotapi.Chat
 	if err := d.client.call(ctx, "getChat", tgbotapi.Params{"chat_id": dest.Channel}, &c); err != nil {
-		fix := "add @" + me.UserName + " to the group, and see the group's id with /nod who there"
+		fix := "add @" + me.UserName + " to the group, and see the group's ID with /nod who there"
 		if !strings.HasPrefix(dest.Channel, "-") {
-			fix = "have the person press Start in a chat with @" + me.UserName
+			fix = "have the person click Start in a chat with @" + me.UserName
 		}
 		r.Fail(check, err, fix)
 		return

@@ -108,7 +108,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return err
 	}
 	if m.SenderChat != nil || actor.User != a.User {
-		p.replies.say(ctx, m, "This is not your question. Press the button on the card to answer yourself.")
+		p.replies.say(ctx, m, "This is not your question. Nothing was recorded. Click the button on the card to answer yourself.")
 		return nil
 	}
 	defer p.poster.lock(a.Card)()

@@ -44,7 +44,7 @@ func (r *replies) confide(ctx context.Context, m message, note string) {
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:
-		r.say(ctx, m, "That is for you alone: open a chat with me, press Start, and ask again.")
+		r.say(ctx, m, "The reply is only for you. Open a chat with this bot, click Start, and send the command again.")
 	default:
 		r.log.Warn("command not answered", "error", err)
 	}
