@@ -78,12 +78,13 @@ func (in *inbound) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 
 // clicked takes a click on a control. One that needs text asks for it first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
-	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: cb.Message.ref()}
+	card := cb.Message.ref()
+	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
 		in.prompts.open(ctx, sink, c, cb)
 		return
 	}
-	defer in.poster.lock(c.Ref)()
+	defer in.poster.lock(card)()
 	v, err := sink.Click(ctx, c)
 	if err != nil {
 		in.log.Error("click not recorded", "error", err)
@@ -96,7 +97,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	}
 	// The card shows a draft. After a late click, the clicked copy may be one
 	// that the record does not know.
-	if err := in.poster.update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
+	if err := in.poster.update(ctx, card, *v.View, v.View.Delivered()); err != nil {
 		in.log.Warn("card not updated", "error", err)
 	}
 }

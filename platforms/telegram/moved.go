@@ -6,10 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
 const (
-	movedFor = 5 * 365 * 24 * time.Hour // how long a move is remembered
+	movedFor  = 5 * 365 * 24 * time.Hour // how long a move is remembered
+	copiedFor = 30 * 24 * time.Hour      // how long a copy is remembered after its request is closed
 	// supergroups is the prefix of the IDs of supergroups, which cannot move.
 	supergroups = "-100"
 )
@@ -21,8 +24,9 @@ type movedError struct{ to string }
 // Error implements error.
 func (e movedError) Error() string { return "the group became the supergroup " + e.to }
 
-// chats knows which basic groups became supergroups. A basic group that becomes
-// one gets another ID, while the config still names the old one.
+// chats knows which basic groups became supergroups, and the copies of cards
+// there. A basic group that becomes one gets another ID, while the config and
+// the records of cards still name the old one.
 type chats struct {
 	platform string
 	notes    Notes
@@ -31,6 +35,17 @@ type chats struct {
 
 func (c *chats) movedKey(from string) string { return "moved:" + c.platform + ":" + from }
 func (c *chats) wasKey(to string) string     { return "was:" + c.platform + ":" + to }
+
+// copyKey is the key of the note with the message that shows a card of a basic
+// group in the supergroup.
+func (c *chats) copyKey(card bridge.MessageRef) string {
+	return "copy:" + c.platform + ":" + card.Channel + ":" + card.Message
+}
+
+// originalKey is the key of the note with the card that a message copies.
+func (c *chats) originalKey(copied bridge.MessageRef) string {
+	return "original:" + c.platform + ":" + copied.Channel + ":" + copied.Message
+}
 
 // current returns the ID of a chat: that of the supergroup if it was a basic
 // group.
@@ -77,4 +92,40 @@ func (c *chats) learn(ctx context.Context, from string, to int64) error {
 	}
 	_, err := c.notes.PutNote(ctx, c.wasKey(next), from, movedFor)
 	return err
+}
+
+// copied remembers that a message shows a card of a basic group, until the
+// deadline and for a while after it. It returns the message that does, which is
+// another one if the card was already copied.
+func (c *chats) copied(ctx context.Context, card, message bridge.MessageRef, deadline time.Time) (bridge.MessageRef, error) {
+	ttl := max(0, time.Until(deadline)) + copiedFor
+	if _, err := c.notes.PutNote(ctx, c.originalKey(message), card.Channel+":"+card.Message, ttl); err != nil {
+		return message, err
+	}
+	first, err := c.notes.PutNote(ctx, c.copyKey(card), message.Message, ttl)
+	return bridge.MessageRef{Channel: message.Channel, Message: first}, err
+}
+
+// shown returns the message that shows a card: its copy, if there is one.
+func (c *chats) shown(ctx context.Context, card bridge.MessageRef) bridge.MessageRef {
+	chat := c.current(ctx, card.Channel)
+	if chat == card.Channel {
+		return card
+	}
+	if id := c.noted(ctx, c.copyKey(card), ""); id != "" {
+		return bridge.MessageRef{Channel: chat, Message: id}
+	}
+	return card
+}
+
+// recorded returns the card that a message shows, as its record names it.
+func (c *chats) recorded(ctx context.Context, message bridge.MessageRef) bridge.MessageRef {
+	if !strings.HasPrefix(message.Channel, supergroups) {
+		return message
+	}
+	chat, id, copied := strings.Cut(c.noted(ctx, c.originalKey(message), ""), ":")
+	if !copied {
+		return message
+	}
+	return bridge.MessageRef{Channel: chat, Message: id}
 }

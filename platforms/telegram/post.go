@@ -65,8 +65,8 @@ func (p *poster) sendFile(ctx context.Context, chat string, where tgbotapi.Param
 	if m.File == nil {
 		return "", nil
 	}
-	if sent := parts.Sent(); len(sent) > 0 {
-		return sent[0].Message, nil
+	if doc := filed(parts, where["chat_id"]); doc != "" {
+		return doc, nil
 	}
 	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
 		return "", err
@@ -89,6 +89,17 @@ func (p *poster) sendFile(ctx context.Context, chat string, where tgbotapi.Param
 	return doc.ref().Message, parts.Add(ctx, doc.ref())
 }
 
+// filed returns the ID of the message that carries the file in a chat, or "".
+// After a basic group became a supergroup, a file may be recorded for each.
+func filed(parts *bridge.Parts, chat string) string {
+	for _, doc := range parts.Sent() {
+		if doc.Channel == chat || strings.HasPrefix(chat, "@") { // only supergroups have a name
+			return doc.Message
+		}
+	}
+	return ""
+}
+
 // sendCard posts a card. It removes a card that does not show all of its text.
 func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
 	card, err := p.client.send(ctx, params, m)
@@ -103,12 +114,45 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 }
 
 // update draws a card again, and removes the prompts that it no longer needs.
-func (p *poster) update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	ref := p.chats.shown(ctx, card)
 	err := p.redraw(ctx, ref, v, parts)
+	if _, moved := errors.AsType[movedError](err); moved && len(v.Pending()) > 0 {
+		ref, err = p.repost(ctx, card, v)
+		if err == nil {
+			err = p.redraw(ctx, ref, v, parts)
+		}
+	}
 	if err := p.prompts.retire(ctx, ref, v.Pending()); err != nil {
 		p.log.Warn("prompts not removed", "error", err)
 	}
 	return err
+}
+
+// repost posts the card of a basic group in the supergroup that the group
+// became, and returns the message. It has no controls yet: a click on it counts
+// for the card only after the message is remembered as its copy.
+func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.View) (bridge.MessageRef, error) {
+	bare, err := telegrammsg.Build(v.Unfinished())
+	if err != nil {
+		return card, err
+	}
+	chat := p.chats.current(ctx, card.Channel)
+	if chat == card.Channel {
+		return card, bridge.Errorf(bridge.CodeUnavailable, "telegram: the supergroup of %s is not known", chat)
+	}
+	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
+		return card, err
+	}
+	message, err := p.sendCard(ctx, tgbotapi.Params{"chat_id": chat}, bare)
+	if err != nil {
+		return card, err
+	}
+	first, err := p.chats.copied(ctx, card, message, v.Record.Interaction.Deadline)
+	if err == nil && first.Message != message.Message { // another daemon was faster
+		p.client.remove(ctx, message)
+	}
+	return first, err
 }
 
 // redraw edits a card. An edit without a keyboard removes it: while the file is
@@ -118,7 +162,7 @@ func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	if err != nil {
 		return err
 	}
-	if m.File == nil || len(parts.Sent()) > 0 {
+	if m.File == nil || filed(parts, ref.Channel) != "" {
 		return p.edit(ctx, ref, v, m)
 	}
 	first, err := telegrammsg.Build(v.Unfinished())
@@ -171,10 +215,22 @@ func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Re
 	if err := p.client.pace(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}
-	params := answering(card)
-	params["chat_id"] = p.chats.current(ctx, card.Channel)
+	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, card.Channel)}
+	if shown := p.chats.shown(ctx, card); shown.Channel == params["chat_id"] {
+		params = answering(shown)
+	}
 	_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
 	return err
+}
+
+// thread returns the destination of the next card of a session. The first card
+// may be in the basic group that the chat was: no card can reply to it.
+func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef) bridge.Destination {
+	shown := p.chats.shown(ctx, first)
+	if p.chats.current(ctx, shown.Channel) == shown.Channel {
+		d.Thread = shown.Thread + "#" + shown.Message
+	}
+	return d
 }
 
 // squeeze returns a text without what Telegram may trim or drop from it.

@@ -21,6 +21,7 @@ const promptTimeout = 3 * platforms.ClickTimeout
 // the person replies to it.
 type prompts struct {
 	client  *client
+	chats   *chats
 	store   *promptStore
 	poster  *poster
 	replies *replies
@@ -50,7 +51,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	}
 	i := form.View.Record.Interaction
 	a := awaited{
-		Token: replyToken(form), User: c.Actor.User, Card: c.Ref, Interaction: i.ID,
+		Token: replyToken(form), User: c.Actor.User, Card: cb.Message.ref(), Interaction: i.ID,
 		Question: form.Control.Question, Option: form.Control.Option,
 	}
 	if err := p.store.remember(ctx, asked, a, i.Deadline); err != nil {
@@ -112,7 +113,9 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return nil
 	}
 	defer p.poster.lock(a.Card)()
-	v, err := sink.Click(ctx, a.click(actor, m.Text))
+	c := a.click(actor, m.Text)
+	c.Ref = p.chats.recorded(ctx, a.Card)
+	v, err := sink.Click(ctx, c)
 	if err != nil {
 		return err // Telegram keeps a typed text for a day and repeats it
 	}

@@ -16,15 +16,16 @@ import (
 type awaited struct {
 	Token       string            `json:"t"`
 	User        string            `json:"u"`
-	Card        bridge.MessageRef `json:"c"`
+	Card        bridge.MessageRef `json:"c"` // the clicked message
 	Interaction bridge.ID         `json:"i"`
 	Question    int               `json:"q"`
 	Option      int               `json:"o"`
 }
 
-// click returns the click that a reply with a text stands for.
+// click returns the click that a reply with a text stands for, without its
+// message.
 func (a awaited) click(who bridge.Actor, text string) bridge.Click {
-	c := bridge.Click{Token: a.Token, Actor: who, Ref: a.Card}
+	c := bridge.Click{Token: a.Token, Actor: who}
 	switch a.Option {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
 		c.Typed = text

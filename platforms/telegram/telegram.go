@@ -101,7 +101,7 @@ func compose(o Options) *Platform {
 	commands := &commands{client: client, chats: chats, replies: replies, log: log}
 	in := &inbound{
 		platform: o.Name, chats: chats, commands: commands, poster: poster, replies: replies, log: log,
-		prompts: &prompts{client: client, store: store, poster: poster, replies: replies, log: log},
+		prompts: &prompts{client: client, chats: chats, store: store, poster: poster, replies: replies, log: log},
 	}
 	return &Platform{
 		name: o.Name, health: health, poster: poster,
@@ -151,16 +151,16 @@ func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View
 }
 
 // Update implements bridge.Platform. It also removes the prompts that the card
-// no longer needs.
+// no longer needs, and posts a pending card again in the supergroup that its
+// group became.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	return p.poster.update(ctx, ref, v, parts)
 }
 
 // Thread implements bridge.Threader: the cards of a session reply to its first
 // card.
-func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
-	d.Thread = first.Thread + "#" + first.Message
-	return d, nil
+func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
+	return p.poster.thread(ctx, d, first), nil
 }
 
 // Remind implements bridge.Reminding: a reply to the card that mentions only
