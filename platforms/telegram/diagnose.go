@@ -89,7 +89,8 @@ func (d *doctor) diagnoseWebhook(ctx context.Context, r *platforms.Report) {
 	case w.URL != d.webhook:
 		r.Add("webhook", bridge.FindingWarning, "the webhook is not set yet", "nod serve sets it when it starts")
 	case trouble:
-		r.Add("webhook", bridge.FindingFailed, "Telegram cannot deliver to it: "+w.LastErrorMessage, "let "+w.URL+" reach nod serve, with a valid certificate")
+		r.Add("webhook", bridge.FindingFailed, "Telegram cannot deliver to it: "+w.LastErrorMessage,
+			"let "+w.URL+" reach nod serve, with a valid certificate")
 	default:
 		r.Add("webhook", bridge.FindingOK, w.URL, "")
 	}
