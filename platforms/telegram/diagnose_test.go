@@ -39,7 +39,7 @@ func TestForeignWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if got := diagnose()["telegram.webhook"]; got.Status != bridge.FindingWarning || !strings.Contains(got.Fix, "bot of its own") {
+	if got := diagnose()["telegram.webhook"]; got.Status != bridge.FindingWarning || !strings.Contains(got.Fix, "separate bot") {
 		t.Errorf("with a webhook, the finding is %+v, want %s", got, bridge.FindingWarning)
 	}
 }
