@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestDemoAutoplay checks that the demo ends within 15 seconds. It does not run
-// in parallel with other tests.
+// Not beside other tests: the demo promises to end within 15 seconds.
 func TestDemoAutoplay(t *testing.T) {
 	var out strings.Builder
 	if err := Run(t.Context(), Options{Listen: "127.0.0.1:0", Autoplay: true, Out: &out, Log: slog.New(slog.DiscardHandler)}); err != nil {

@@ -26,7 +26,7 @@ import (
 type Killer struct {
 	Mu     sync.Mutex
 	Steps  int // seen so far
-	At     int // step to kill at; zero kills at none
+	At     int // step to kill at; 0: none
 	Before bool
 	Kill   func()
 	Killed atomic.Bool

@@ -44,7 +44,7 @@ func (r *Rig) Displayed(at sandbox.Place) string {
 }
 
 // Parts are the texts of the messages of a full text in a channel of Slack, in
-// order; all of them, even if one is listed twice.
+// order; all that there are, also if one is listed twice.
 func (r *Rig) Parts(channel, name string) []string {
 	var out []string
 	for _, c := range r.Sandbox.State().Slack.Channels {

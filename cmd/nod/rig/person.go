@@ -25,8 +25,8 @@ func Chat(r *Rig, id string) string {
 	return b.String()
 }
 
-// Told waits until a person has an ephemeral reply that contains a word: a
-// toast, an error in a form, or the newest private message.
+// Told is what a person was told privately: a toast, an answer at a form, or
+// the newest private message that has a word.
 func (r *Rig) Told(who, service string, reaction sandbox.Reaction, word string) {
 	r.T.Helper()
 	if service == "telegram" || len(reaction.Errors) > 0 {
@@ -53,9 +53,9 @@ func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
 	return reaction
 }
 
-// Press clicks a control. Like a person, it clicks again if nod does not respond
-// or says that the click was not recorded, which happens when the machine is
-// too busy.
+// Press presses a control. Like a person, it presses again when nod gives no
+// answer or says that the click was not recorded, which happens when the
+// machine is too busy.
 func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	r.T.Helper()
 	r.Eventually(fmt.Sprintf("the card on %s says %q", at.Service, label), func() bool {
@@ -84,7 +84,7 @@ func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reac
 		}
 	}
 	Must(r.T, reaction, err)
-	if service == "telegram" { // its toast is the response to the click
+	if service == "telegram" { // whose toast comes with the press
 		return reaction
 	}
 	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
@@ -105,7 +105,7 @@ func tooBusy(reaction sandbox.Reaction) bool {
 		strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
 }
 
-// unrecorded counts how often a person was told to click again.
+// unrecorded counts how often a person was told to press again.
 func (r *Rig) unrecorded(who, service string) int {
 	n := 0
 	for _, note := range r.Sandbox.Person(who).Notes(service) {
