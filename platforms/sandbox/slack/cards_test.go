@@ -57,8 +57,8 @@ func newDealer(t *testing.T) *dealer {
 	return d
 }
 
-// pressed clicks a control and returns what the bot gets.
-func (d *dealer) pressed(a core.Action) slackgo.InteractionCallback {
+// clicked clicks a control and returns what the bot gets.
+func (d *dealer) clicked(a core.Action) slackgo.InteractionCallback {
 	d.t.Helper()
 	a.As, a.Do = "ana", "press"
 	if r := d.act(a); !r.OK {
@@ -74,7 +74,7 @@ func (d *dealer) deal(c card) core.Action {
 	method, shown := c.Method, core.Action{Channel: slack.Channel}
 	switch method {
 	case "response_url":
-		in := d.pressed(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
+		in := d.clicked(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
 		encoded, _ := json.Marshal(args)
 		resp, err := http.Post(in.ResponseURL, "application/json", strings.NewReader(string(encoded)))
 		if err != nil || resp.StatusCode != http.StatusOK {
@@ -85,7 +85,7 @@ func (d *dealer) deal(c card) core.Action {
 		shown.Message, _ = notes[len(notes)-1].Message["ts"].(string)
 		return shown
 	case "views.open":
-		in := d.pressed(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
+		in := d.clicked(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
 		args["trigger_id"] = in.TriggerID
 	case "chat.update":
 		posted := d.call("chat.postMessage", `{"channel":"`+slack.Channel+`","text":"x"}`)
@@ -154,7 +154,7 @@ func TestCards(t *testing.T) {
 				d.act(a)
 				continue
 			}
-			in := d.pressed(a)
+			in := d.clicked(a)
 			if got := in.ActionCallback.BlockActions; len(got) != 1 || got[0].BlockID == "" || got[0].ActionID == "" {
 				t.Errorf("%s: %s sends %+v", c.Name, control.ID, got)
 			}

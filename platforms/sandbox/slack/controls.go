@@ -66,19 +66,16 @@ func (c control) items() []control {
 }
 
 // findControl finds a control by its ID. An action ID that several controls
-// have means the first one.
+// have means the first one, and the ID of the block may always be in front.
 func findControl(blocks []raw.Object, id string) (control, bool) {
-	all := controls(blocks)
-	for _, c := range all {
-		for _, i := range append([]control{c}, c.items()...) {
-			if i.id == id {
-				return i, true
+	for _, c := range controls(blocks) {
+		action := raw.Str(c.element, "action_id")
+		for _, c.id = range []string{action, raw.Str(c.block, "block_id") + "/" + action} {
+			for _, i := range append([]control{c}, c.items()...) {
+				if i.id == id {
+					return i, true
+				}
 			}
-		}
-	}
-	for _, c := range all {
-		if raw.Str(c.element, "action_id") == id {
-			return c, true
 		}
 	}
 	return control{}, false

@@ -55,7 +55,7 @@ func TestElements(t *testing.T) {
 		element := `{"type":"` + name + `","action_id":"pick"` + strings.TrimSuffix(","+x.element, ",") + `}`
 		at := d.raw(`{"type":"actions","block_id":"b","elements":[` + element + `]}`)
 		at.Control, at.Values = "pick", map[string][]string{"b": {x.value}}
-		in := d.pressed(at)
+		in := d.clicked(at)
 		if a := in.ActionCallback.BlockActions[0]; string(a.Type) != name || a.BlockID != "b" || x.got(a) != x.value {
 			t.Errorf("%s: the bot gets %+v", name, a)
 		}
@@ -72,7 +72,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestAccessories checks that an element beside a section works, that its ID
+// TestAccessories checks that an element next to a section works, that its ID
 // tells it from others with the same action ID, and that items of a menu are
 // controls.
 func TestAccessories(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAccessories(t *testing.T) {
 	}
 	at := d.raw(open("one") + `,` + open("two") + `,` + inActions(`{"type":"overflow","action_id":"more",`+two+`}`))
 	at.Control = "two/open"
-	if a := d.pressed(at).ActionCallback.BlockActions[0]; a.BlockID != "two" || a.ActionID != "open" {
+	if a := d.clicked(at).ActionCallback.BlockActions[0]; a.BlockID != "two" || a.ActionID != "open" {
 		t.Errorf("the bot gets %+v", a)
 	}
 	place := core.Place{Service: slack.Name, Channel: at.Channel, Message: at.Message}
@@ -103,16 +103,16 @@ func TestSeveralInOneBlock(t *testing.T) {
 	sel := func(id string) string { return `{"type":"static_select","action_id":"` + id + `",` + two + `}` }
 	at := d.raw(`{"type":"actions","block_id":"b","elements":[` + sel("x") + `,` + sel("y") + `,` + pressable("go") + `]}`)
 	at.Control, at.Values = "x", map[string][]string{"b/x": {"2"}, "b/y": {"1"}}
-	d.pressed(at)
+	d.clicked(at)
 	at.Control, at.Values = "go", nil
-	state := d.pressed(at).BlockActionState.Values["b"]
+	state := d.clicked(at).BlockActionState.Values["b"]
 	if state["x"].SelectedOption.Value != "2" || state["y"].SelectedOption.Value != "1" {
 		t.Errorf("the state is %+v", state)
 	}
 	less := strings.Replace(sel("x"), `"value":"2"`, `"value":"3"`, 1)
-	d.call("chat.update", `{"channel":"`+at.Channel+`","ts":"`+at.Message+`","text":"x","blocks":[{"type":"actions","block_id":"b","elements":[`+
-		less+`,`+sel("y")+`,`+pressable("go")+`]}]}`)
-	state = d.pressed(at).BlockActionState.Values["b"]
+	d.call("chat.update", `{"channel":"`+at.Channel+`","ts":"`+at.Message+`","text":"x","blocks":[`+
+		`{"type":"actions","block_id":"b","elements":[`+less+`,`+sel("y")+`,`+pressable("go")+`]}]}`)
+	state = d.clicked(at).BlockActionState.Values["b"]
 	if state["x"].SelectedOption.Value != "" || state["y"].SelectedOption.Value != "1" {
 		t.Errorf("after a redraw, the state is %+v", state)
 	}
@@ -150,9 +150,10 @@ func TestSuggestions(t *testing.T) {
 func TestEphemeralClicks(t *testing.T) {
 	t.Parallel()
 	d := newDealer(t)
-	answer := d.call("chat.postEphemeral", `{"channel":"`+slack.Channel+`","user":"`+ana+`","text":"x","blocks":[`+inActions(pressable("go"))+`]}`)
+	note := `{"channel":"` + slack.Channel + `","user":"` + ana + `","text":"x","blocks":[` + inActions(pressable("go")) + `]}`
+	answer := d.call("chat.postEphemeral", note)
 	ts, _ := answer["message_ts"].(string)
-	in := d.pressed(core.Action{Channel: slack.Channel, Message: ts, Control: "go"})
+	in := d.clicked(core.Action{Channel: slack.Channel, Message: ts, Control: "go"})
 	if !in.Container.IsEphemeral || in.Message.Timestamp != "" || in.Container.MessageTs != ts {
 		t.Errorf("the bot gets %+v", in.Container)
 	}
@@ -198,7 +199,7 @@ func TestModalStack(t *testing.T) {
 	d := newDealer(t)
 	ctx := t.Context()
 	trigger := func() string {
-		return d.pressed(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"}).TriggerID
+		return d.clicked(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"}).TriggerID
 	}
 	told := modal(slackgo.NewSectionBlock(plain("text"), nil, nil))
 	told.NotifyOnClose = true
@@ -241,7 +242,7 @@ func TestModalStack(t *testing.T) {
 func TestModalClicks(t *testing.T) {
 	t.Parallel()
 	d := newDealer(t)
-	in := d.pressed(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
+	in := d.clicked(core.Action{Channel: d.at.Channel, Message: d.at.Message, Control: "go"})
 	sel := slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeStatic, nil, "pick", options("x", "y")...)
 	v := modal(slackgo.NewActionBlock("acts", button("go", "Go"), sel))
 	v.ExternalID = "mine"
@@ -249,7 +250,7 @@ func TestModalClicks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in = d.pressed(core.Action{View: opened.ID, Control: "pick", Values: map[string][]string{"acts": {"y"}}})
+	in = d.clicked(core.Action{View: opened.ID, Control: "pick", Values: map[string][]string{"acts": {"y"}}})
 	if in.Container.ViewID != opened.ID || in.View.Hash == "" || in.ResponseURL != "" || in.Message.Timestamp != "" ||
 		in.View.State.Values["acts"]["pick"].SelectedOption.Value != "y" {
 		t.Errorf("the bot gets %+v", in)
@@ -274,7 +275,7 @@ func TestHomeClicks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := d.pressed(core.Action{View: home.ID, Control: "go"})
+	in := d.clicked(core.Action{View: home.ID, Control: "go"})
 	if in.Container.ViewID != home.ID || in.View.Type != slackgo.VTHomeTab {
 		t.Errorf("the bot gets %+v", in)
 	}
@@ -320,7 +321,9 @@ func TestMembersWrite(t *testing.T) {
 	if _, err := d.e.Act(t.Context(), stop); err == nil {
 		t.Error("stopped an agent that is not working")
 	}
-	set := slackgo.AgentSessionSetStatusParameters{Status: "processing", ChannelID: slack.Channel, ThreadTS: said.TimeStamp, Title: "release-42"}
+	set := slackgo.AgentSessionSetStatusParameters{
+		Status: "processing", ChannelID: slack.Channel, ThreadTS: said.TimeStamp, Title: "release-42",
+	}
 	if s, err := d.api.SetAgentSessionStatusContext(t.Context(), set); err != nil || s.AgentStatus != "processing" {
 		t.Fatalf("%+v %v", s, err)
 	}

@@ -72,7 +72,8 @@ func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, e
 }
 
 // send posts a message of a member: to the channel, or to the thread of a
-// message. The bot receives it as an event, also if it mentions the bot.
+// message. The bot receives it as an event, and as another
+// one if it mentions the bot.
 func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	c := cl.channels[a.Channel]
@@ -150,7 +151,7 @@ func (cl client) react(ctx context.Context, m core.Account, a core.Action) (core
 	return core.Reaction{OK: true}, nil
 }
 
-// stop presses the stop button of an agent's session.
+// stop clicks the stop button of an agent's session.
 func (cl client) stop(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	s := cl.sessions[a.Channel+" "+a.Message]

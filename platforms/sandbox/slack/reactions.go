@@ -64,7 +64,8 @@ func (api reactionsAPI) get(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"type": "message", "channel": a["channel"], "message": raw.Copy(m)}
 }
 
-// addReaction adds a reaction of a user. It reports false if it is there.
+// addReaction adds a reaction of a user. It reports false if it
+// exists.
 func addReaction(m raw.Object, name, user string) bool {
 	all := raw.List(m, "reactions")
 	n := slices.IndexFunc(raw.All(all), func(r raw.Object) bool { return raw.Str(r, "name") == name })
@@ -81,8 +82,8 @@ func addReaction(m raw.Object, name, user string) bool {
 	return true
 }
 
-// removeReaction removes a reaction of a user. It reports false if it is not
-// there.
+// removeReaction removes a reaction of a user. It reports false if it
+// does not exist.
 func removeReaction(m raw.Object, name, user string) bool {
 	var left []any
 	found := false

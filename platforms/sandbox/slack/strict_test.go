@@ -72,7 +72,7 @@ func TestUnknownFields(t *testing.T) {
 		{rich("section", "", `{"type":"text","text":"x","style":{"loud":true}}`), "invalid additional property: loud"},
 		{rich("section", `"indent":1,`, `{"type":"text","text":"x"}`), "invalid additional property: indent"},
 		{inBlock(`{"type":"plain_text_input","action_id":"a","lines":3}`), "invalid additional property: lines"},
-		{inBlock(choice("static_select", `"options":[{"text":`+text(5)+`,"value":"v","url":"https://x.example"}]`)), "invalid additional property: url"},
+		{inBlock(choice("static_select", `"options":[{"text":`+text(5)+`,"value":"v","url":"https://x.example"}]`)), "property: url"},
 	})
 }
 
