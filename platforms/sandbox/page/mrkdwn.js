@@ -79,7 +79,9 @@ const inlineRules = [
   [/^<([^<>\n]+)>/, (m) => token(m[1])],
   [/^`([^`\n]+)`/, (m) => h("code", {}, decoded(m[1]))],
 ];
-const styles = { "*": "b", _: "i", "~": "s" };
+const styles = {
+  "*": ["b", /^\*(\S|\S[^\n]*?\S)\*(?![\p{L}\p{N}])/u], _: ["i", /^_(\S|\S[^\n]*?\S)_(?![\p{L}\p{N}])/u], "~": ["s", /^~(\S|\S[^\n]*?\S)~(?![\p{L}\p{N}])/u],
+};
 const address = /^https?:\/\/[^\s<>|]*[^\s<>|.,;:!?)'"\]]/;
 
 // inline shows the styles, mentions and links of one line.
@@ -94,7 +96,8 @@ function inline(src, verbatim) {
     const rest = src.slice(i);
     const before = i === 0 || !/[\p{L}\p{N}]/u.test(src[i - 1]);
     const rule = inlineRules.map(([at, show]) => [at.exec(rest), show]).find(([m]) => m);
-    const styled = before && styles[rest[0]] && new RegExp("^\\" + rest[0] + "(\\S|\\S[^\\n]*?\\S)\\" + rest[0] + "(?![\\p{L}\\p{N}])", "u").exec(rest);
+    const style = before && styles[rest[0]];
+    const styled = style && style[1].exec(rest);
     const auto = !verbatim && before && (address.exec(rest) || /^@(here|channel|everyone)\b/.exec(rest));
     if (rule) {
       flush();
@@ -102,7 +105,7 @@ function inline(src, verbatim) {
       i += rule[0][0].length;
     } else if (styled) {
       flush();
-      out.push(h(styles[rest[0]], {}, inline(styled[1], verbatim)));
+      out.push(h(style[0], {}, inline(styled[1], verbatim)));
       i += styled[0].length;
     } else if (auto) {
       flush();
