@@ -238,15 +238,29 @@ func TestSlackCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.do("open", chromedp.Navigate(p.url), chromedp.WaitVisible("#slack"))
-	n := 0
+	start := map[string]any{"type": "button", "action_id": "go", "text": map[string]any{"type": "plain_text", "text": "Go"}}
+	opener, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", map[string]any{
+		"channel": sandbox.SlackChannel, "text": "x",
+		"blocks": []any{map[string]any{"type": "actions", "elements": []any{start}}},
+	})["ts"].(string)
+	n := 1
 	for _, c := range all {
 		switch c.Method {
 		case "chat.postMessage", "chat.update":
 			ts, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", c.Args)["ts"].(string)
 			p.do(c.Name, chromedp.WaitVisible(`#slack article[data-message="`+ts+`"]`))
-			if n++; os.Getenv("NOD_SCREENSHOTS") != "" {
-				p.screenshot("slack-card-" + c.Name)
+			n++
+			p.screenshot("slack-card-" + c.Name)
+		case "views.open":
+			a := sandbox.Action{Service: "slack", As: "ana", Do: "press", Channel: sandbox.SlackChannel, Message: opener, Control: "go"}
+			if r, err := p.sandbox.Act(p.ctx, a); err != nil || !r.OK {
+				t.Fatalf("%+v %v", r, err)
 			}
+			c.Args["trigger_id"] = <-p.trigger
+			p.call(sandbox.SlackBotToken, "views.open", c.Args)
+			p.do(c.Name, chromedp.WaitVisible("#slack .modal"))
+			p.screenshot("slack-card-" + c.Name)
+			p.do(c.Name, chromedp.Click("#slack .modal .x", chromedp.NodeVisible), chromedp.WaitNotPresent("#slack .modal"))
 		case "views.publish":
 			p.call(sandbox.SlackBotToken, "views.publish", c.Args)
 		}
@@ -257,4 +271,6 @@ func TestSlackCards(t *testing.T) {
 	if bad := eval[int](p, `document.querySelectorAll('#slack .error').length`); bad != 0 {
 		t.Errorf("%d blocks are broken", bad)
 	}
+	p.do("home", chromedp.Click(`//section[@id="slack"]//button[contains(., "Home")]`, chromedp.NodeVisible), chromedp.WaitVisible("#slack .home button"))
+	p.screenshot("slack-card-home")
 }
