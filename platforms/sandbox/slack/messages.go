@@ -110,9 +110,7 @@ func metadata(a, m raw.Object) raw.Object {
 
 // message returns a new message of the bot without content.
 func (w *workspace) message() raw.Object {
-	return raw.Object{
-		"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "team": team, "ts": w.stamp(),
-	}
+	return raw.Object{"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "ts": w.stamp()}
 }
 
 func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
