@@ -24,8 +24,8 @@ const nodeName = 8
 
 // Options configures a Broker.
 type Options struct {
-	// Client talks to one Redis, a Sentinel group or a Cluster. Build it with
-	// ContextTimeoutEnabled, or a hung server holds every caller.
+	// Client talks to one Redis, a Sentinel group or a Cluster. Create it with
+	// ContextTimeoutEnabled. Otherwise a hung server blocks every caller.
 	Client redis.UniversalClient
 	// Prefix begins the name of every key. If empty, it is DefaultPrefix.
 	Prefix string

@@ -30,7 +30,7 @@ const (
 	// maxBody is the size limit of a body in bytes. A request holds at most
 	// MaxPrompt and MaxInput bytes, plus its options.
 	maxBody = 1 << 20
-	// bodyTimeout is how long a caller may take to send its request.
+	// bodyTimeout is the time in which a caller must send its request.
 	bodyTimeout = 30 * time.Second
 	// maxWait limits the wait of one call. Callers that want to wait longer
 	// call again.
@@ -131,7 +131,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// routes wires the handlers: each type of them has one job.
+// routes registers the handlers. Each handler type has one job.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	requests, sessions, streams := requests{s.shared}, sessions{s.shared}, streams{s.shared}
 	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
