@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ID names the grant to people: the same for as long as it is given again.
+// ID identifies the grant to people. It does not change when the grant is given
+// again.
 func (g Grant) ID() string {
 	sum := sha256.Sum256([]byte(g.Agent + "\x00" + g.Session + "\x00" + g.Key))
 	return hex.EncodeToString(sum[:6])

@@ -38,7 +38,7 @@ const (
 // Request is an ask with its transport options.
 type Request struct {
 	Ask
-	// Awaited means that the caller goes on to wait for the response; see
+	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`
 }

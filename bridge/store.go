@@ -91,8 +91,8 @@ type Opening struct {
 	// Escalated is the form of the interaction after its deadline under
 	// OnTimeoutEscalate. It is nil if the interaction does not escalate.
 	Escalated *Interaction
-	// Awaited means that the caller goes on to call Await. This saves a
-	// round trip to the store.
+	// Awaited means that the caller calls Await next. This saves a round trip
+	// to the store.
 	Awaited bool
 	// Limited means that the number of the agent's pending requests is
 	// limited, so the store has to count them.

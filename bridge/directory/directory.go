@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Remembered is how long the answer of a platform is cached.
+// Remembered is the default lifetime of a cached platform answer.
 const Remembered = 20 * time.Second
 
 // patience limits a query to a platform, because platforms abandon a click
@@ -65,8 +65,8 @@ type Options struct {
 	Links     Links     // if nil, account linking is disabled
 	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
-	// Remembered is how long answers are cached. Zero means the constant of
-	// that name.
+	// Remembered is the lifetime of cached answers. Zero means the constant
+	// Remembered.
 	Remembered time.Duration
 }
 

@@ -23,16 +23,16 @@ import (
 
 // Limits on how long calls wait.
 const (
-	// DefaultHold is how long the call of a client without progress support
-	// waits. It is shorter than the 60 s after which common clients abandon a
+	// DefaultHold is the maximum wait of a call by a client without progress
+	// support. It is shorter than the 60 s after which common clients abandon a
 	// silent call.
 	DefaultHold = 50 * time.Second
 	// progressEvery is the time between two progress notifications.
 	progressEvery = 10 * time.Second
 	// longestHold limits the call of a client with progress support.
 	longestHold = 24 * time.Hour
-	// defaultTimeout is how long people have to respond if the model does not
-	// set a timeout.
+	// defaultTimeout is the time that people have to respond if the model does
+	// not set a timeout.
 	defaultTimeout = time.Hour
 )
 

@@ -27,7 +27,7 @@ import (
 // Limits of a delivery.
 const (
 	callTimeout = 15 * time.Second
-	// maxAnswer is how many bytes of a response are read, so that its
+	// maxAnswer is the number of bytes of a response that are read, so that its
 	// connection can be reused.
 	maxAnswer = 64 << 10
 	minSecret = 24 // in bytes, from Standard Webhooks

@@ -69,8 +69,8 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
 }
 
-// waitFlags adds flags and those that only a command that waits for a response
-// has.
+// waitFlags adds the common flags, and those of commands that wait for a
+// response.
 func (a *asking) waitFlags(cmd *cobra.Command) {
 	a.flags(cmd)
 	cmd.Flags().BoolVar(&a.keep, "keep", false, "leave the request open if a signal ends the wait")

@@ -32,7 +32,8 @@ type keys struct {
 	token  [][]byte
 	signer *proof.Signer
 	// inRedis means that a key is kept in Redis, where it proves nothing,
-	// because others may read it. If there is a reason, why has it.
+	// because others may read it. The field why holds the reason, if there is
+	// one.
 	inRedis bool
 	why     string
 	// open is the reason that other users of the machine can use the keys. It
