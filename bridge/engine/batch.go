@@ -80,7 +80,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	if err != nil || problem != "" {
 		return nil //nolint:nilerr // the request does not offer the decision
 	}
-	r.Message = a.pressed()
+	r.Message = a.clickedMessage()
 	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
 	switch {
 	case err != nil:

@@ -313,7 +313,7 @@ func declined() bridge.Response {
 
 // settle records the response of the actor.
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
-	r.Message = a.pressed()
+	r.Message = a.clickedMessage()
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
 	}
@@ -335,9 +335,9 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// pressed returns the message that was clicked. It returns nil if the answer
+// clickedMessage returns the message that was clicked. It returns nil if the answer
 // came without a click.
-func (a admitted) pressed() *bridge.MessageRef {
+func (a admitted) clickedMessage() *bridge.MessageRef {
 	if a.Ref != (bridge.MessageRef{}) {
 		return &a.Ref
 	}

@@ -140,8 +140,8 @@ const (
 	maxShowInput = 1000
 )
 
-// told describes a request in plain text.
-func told(r bridge.Record) string {
+// describe formats a request as plain text.
+func describe(r bridge.Record) string {
 	i := r.Interaction
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
 	if a := i.Approval; a != nil && a.Tool != "" {
