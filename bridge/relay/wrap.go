@@ -12,8 +12,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rules decide on tool calls by shell patterns for their names. Deny takes
-// precedence over allow, and people are asked about all other tools.
+// Rules decide tool calls by matching shell patterns against the names of the
+// tools. Deny takes precedence over allow, and people are asked about all other
+// tools.
 type Rules struct {
 	Allow, Deny []string
 }

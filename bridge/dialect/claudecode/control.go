@@ -45,8 +45,9 @@ type permissionResult struct {
 	Stop     bool            `json:"interrupt,omitempty"`
 }
 
-// result returns a verdict as a result. The protocol has no form for a request
-// that no one decided, so that is a denial with a message that says so.
+// result converts a verdict to a permission result. The protocol has no form
+// for a request that no one decided, so that is a denial with a message that
+// says so.
 func (v verdict) result() permissionResult {
 	if v.allow {
 		return permissionResult{Behavior: "allow", Input: v.input, Updates: v.updates}

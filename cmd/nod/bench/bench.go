@@ -72,7 +72,7 @@ type Options struct {
 	Repeats  int           // the result is the median
 	Pending  int           // pending requests in the rows with many
 	Only     string        // only rows whose name contains this
-	Peers    string        // program that measures the peers; if empty, there are none
+	Peers    string        // program that measures the peers; if empty, no peers are measured
 	Nod      string        // nod binary whose start is measured
 	Progress func(Result)
 }

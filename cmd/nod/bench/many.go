@@ -34,7 +34,7 @@ const (
 	mostConnections = 10
 	mostProcess     = 5    // KiB
 	mostRedis       = 1    // KiB
-	mostRedisCores  = 0.05 // of idle requests
+	mostRedisCores  = 0.05 // while requests are pending
 	mostCores       = 0.1
 	mostStart       = 2   // s
 	mostFirst       = 100 // ms
