@@ -13,7 +13,7 @@ func pendingOf(batch []bridge.Record) bool {
 	return slices.ContainsFunc(batch, func(r bridge.Record) bool { return !r.State.Final() })
 }
 
-// revisions returns a text that changes with every change of a batch.
+// revisions returns a string that changes with every change of a batch.
 func revisions(batch []bridge.Record) string {
 	s := ""
 	for _, r := range batch {

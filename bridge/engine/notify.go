@@ -183,7 +183,7 @@ func inputOf(a bridge.Approval) string {
 	return cutBytes(b.String(), maxShowInput)
 }
 
-// cutBytes truncates a text at a character boundary.
+// cutBytes truncates text at a character boundary.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

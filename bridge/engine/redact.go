@@ -106,7 +106,7 @@ func (v *redaction) question(q *bridge.Question) {
 	}
 }
 
-// text redacts a text.
+// text redacts text for people.
 func (d *redactor) text(s string) string {
 	if d.hide == nil {
 		return s
@@ -114,7 +114,7 @@ func (d *redactor) text(s string) string {
 	return d.hide.Redact(s)
 }
 
-// record returns a record in the form for cards. The agent gets typed text
+// record returns a record as cards show it. The agent gets typed text
 // unchanged, but cards do not repeat credentials in it.
 func (d *redactor) record(r bridge.Record) bridge.Record {
 	if d.hide == nil || r.Response == nil {

@@ -51,7 +51,7 @@ type result struct {
 	Status string `json:"status" jsonschema:"answered, approved, denied, shown, or why there is no answer: pending, expired, cancelled, undeliverable"`
 	ID     string `json:"id"`
 	// Answer is a string or a list of strings.
-	Answer any             `json:"answer,omitempty" jsonschema:"the answer: a text, or a list if several options could be chosen"`
+	Answer any             `json:"answer,omitempty" jsonschema:"the answer: a string, or a list if several options could be chosen"`
 	Reason string          `json:"reason,omitempty" jsonschema:"the reason for a denial, or why there is no answer"`
 	Input  json.RawMessage `json:"input,omitempty" jsonschema:"the input to use, if a person changed it before approving"`
 	By     string          `json:"by,omitempty" jsonschema:"who decided"`

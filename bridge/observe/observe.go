@@ -4,7 +4,7 @@
 // This package measures at the boundaries of the engine: around the store, the
 // API handler and the Redis client. It never changes a request. The values of
 // labels are bounded: platforms, webhooks and states from the config and the
-// code, never a text, an agent or an ID.
+// code, never texts, agents or IDs.
 package observe
 
 import (

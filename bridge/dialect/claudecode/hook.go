@@ -184,7 +184,7 @@ func (v verdict) permissionRequest() any {
 	return hookOutput{Specific: permissionRequest{Event: "PermissionRequest", Decision: d}}
 }
 
-// bounded shortens a text to the length that Claude Code keeps.
+// bounded shortens text to the length that Claude Code keeps.
 func bounded(s string) string {
 	if r := []rune(s); len(r) > maxOutput {
 		return string(r[:maxOutput-1]) + "…"

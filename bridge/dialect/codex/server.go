@@ -266,7 +266,7 @@ type denied struct {
 	} `json:"denied"`
 }
 
-// legacy translates an older request, which accepts a text with a denial and
+// legacy translates an older request, which accepts a reason with a denial and
 // has a decision for a timeout.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
 	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
@@ -348,7 +348,7 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 	}, nil
 }
 
-// header shortens a text to the length of a header.
+// header shortens text to the length of a header.
 func header(s string) string {
 	if r := []rune(s); len(r) > bridge.MaxHeader {
 		return string(r[:bridge.MaxHeader-1]) + "…"

@@ -141,7 +141,7 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
-		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file, so there is no place for a key file")
+		return f, bridge.Errorf(bridge.CodeUnavailable, "cannot create a key file without a config file")
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeKeyFile(ctx, path, store); err != nil {

@@ -1,5 +1,5 @@
-// Command peers measures the task queue library asynq for nod bench --peers.
-// It is a module of its own, so that nod does not depend on its peers. Only
+// Command peers measures the task queue library asynq for nod bench --peers. It
+// is a separate module, so that nod does not depend on its peers. Only
 // libraries that nod is compared with belong here.
 package main
 
