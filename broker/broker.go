@@ -27,7 +27,7 @@ type Options struct {
 	// Client talks to one Redis, a Sentinel group or a Cluster. Create it with
 	// ContextTimeoutEnabled. Otherwise a hung server blocks every caller.
 	Client redis.UniversalClient
-	// Prefix begins the name of every key. If empty, it is DefaultPrefix.
+	// Prefix is the first part of every key. If empty, it is DefaultPrefix.
 	Prefix string
 	// Partitions is the number of partitions of a new deployment, 1 to 256. Zero
 	// means DefaultPartitions. An existing deployment keeps its number.

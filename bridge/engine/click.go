@@ -58,8 +58,8 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	return orZero(v), err
 }
 
-// admit checks the token, the destination and the person of a click. A verdict
-// other than nil is the reply to the click.
+// admit checks the token, the destination and the person of a click. A non-nil
+// verdict is the reply to the click.
 func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a, v, err := cl.locate(ctx, c)
 	if v != nil || err != nil {
@@ -90,8 +90,8 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
 }
 
-// locate checks that nod created the control, and for the destination of the
-// click.
+// locate checks that nod created the control, and that it belongs to the
+// destination of the click.
 func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a := admitted{Click: c, actor: c.Actor}
 	var err error
