@@ -226,7 +226,8 @@ func (a admitted) denies() bool {
 // indexes among the decisions, and work from any card.
 func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
+	current := a.control.Terms == byte(i.Terms)
+	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || current {
 		return nil
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}

@@ -102,7 +102,8 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 func noteWhy(i bridge.Interaction, why string) string {
 	switch why {
 	case whyRequester:
-		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. Responders: " + responderNames(i) + "."
+		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. " +
+			"Responders: " + responderNames(i) + "."
 	case whyUnlinked:
 		return "Your account is not linked to a person in the config, which this request requires. Nothing was recorded."
 	}

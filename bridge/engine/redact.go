@@ -32,7 +32,8 @@ func (v *redaction) text(s *string) {
 
 func (v *redaction) refuse(field, s string) {
 	if v.err == nil && v.r.Redact(s) != s {
-		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).WithHint("send a placeholder instead")
+		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).
+			WithHint("send a placeholder instead")
 	}
 }
 

@@ -62,7 +62,9 @@ func (s *server) addTools(m *mcp.Server) {
 	yes, no := true, false
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "ask_human", Title: "Ask a person",
-		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options if you can, because choosing is easier than typing. The answer may take a while. If the status is pending, continue with something else and call check with the id later.",
+		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options if you can, " +
+			"because choosing is easier than typing. The answer may take a while. If the status is pending, continue " +
+			"with something else and call check with the id later.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request()
@@ -70,7 +72,10 @@ func (s *server) addTools(m *mcp.Server) {
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "request_approval", Title: "Ask for permission",
-		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. Show the exact action that you plan. Only if the status is approved, perform exactly the approved action, once. If the result has an input, a person changed it, and only that input is approved. Denied, expired and every other status means no.",
+		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. " +
+			"Show the exact action that you plan. Only if the status is approved, perform exactly the approved action, " +
+			"once. If the result has an input, a person changed it, and only that input is approved. Denied, expired " +
+			"and every other status means no.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request(s.Scoped)
@@ -78,14 +83,16 @@ func (s *server) addTools(m *mcp.Server) {
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "notify", Title: "Notify people",
-		Description: "Send a message to the people of the team in their chat. It does not ask anything, and returns once the message is shown. Use it sparingly.",
+		Description: "Send a message to the people of the team in their chat. It does not ask anything, and returns once the " +
+			"message is shown. Use it sparingly.",
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
 		return s.call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "check", Title: "Check for an answer",
-		Description: "Check whether an earlier request with status pending has been answered. The call waits briefly. If the status is still pending, do something else before you call check again.",
+		Description: "Check whether an earlier request with status pending has been answered. The call waits briefly. If the " +
+			"status is still pending, do something else before you call check again.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in checkInput) (*mcp.CallToolResult, any, error) {
 		id, err := bridge.ParseID(in.ID)
@@ -136,7 +143,8 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 	a := &bridge.Approval{Tool: in.Tool, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	switch {
 	case in.Command != "" && len(in.Input) > 0:
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: not allowed together with input").WithHint("send a separate request for each")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: not allowed together with input").
+			WithHint("send a separate request for each")
 	case in.Command != "":
 		if a.Tool == "" {
 			a.Tool = "shell"

@@ -24,7 +24,8 @@ func (r Rules) Check() error {
 	for flag, patterns := range map[string][]string{"allow": r.Allow, "deny": r.Deny} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid pattern %q", flag, p).WithHint("use the shell wildcards *, ? and [a-z]")
+				return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid pattern %q", flag, p).
+					WithHint("use the shell wildcards *, ? and [a-z]")
 			}
 		}
 	}

@@ -41,7 +41,8 @@ func (c *connection) client() (*client.Client, error) {
 	}
 	token := os.Getenv("NOD_TOKEN")
 	if token == "" {
-		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to the token of an agent or a person; see nod token --help")
+		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").
+			WithHint("set it to the token of an agent or a person; see nod token --help")
 	}
 	cl := client.New(url, token, nil)
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
@@ -66,7 +67,8 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
 	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
+	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "",
+		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
 }
 
 // waitFlags adds the common flags, and those of commands that wait for a

@@ -160,7 +160,9 @@ func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 		prompt += "\n\n" + q.Description
 	}
 	if !json.Valid([]byte(q.Preview)) || strings.Contains(q.Preview, elided) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: shortened, and people cannot approve what they do not see in full").WithHint("answer at the terminal, or use the hooks, which receive the complete input")
+		return dialect.Translation{}, bridge.
+			Errorf(bridge.CodeUnsupported, "input_preview: shortened, and people cannot approve what they do not see in full").
+			WithHint("answer at the terminal, or use the hooks, which receive the complete input")
 	}
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,

@@ -125,7 +125,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			}
 		}
 		for n, w := range m.rows {
-			r := Result{Name: w.name, Unit: w.unit, Against: w.against, Value: median(taken[n][0]), Other: median(taken[n][1]), Goal: w.goal, Most: w.most}
+			r := Result{
+				Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most,
+				Value: median(taken[n][0]), Other: median(taken[n][1]),
+			}
 			r.Ratio = r.Value / r.Other
 			r.OK = w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
 			o.Progress(r)
@@ -176,7 +179,8 @@ func Print(w io.Writer, results []Result) error {
 		if r.OK {
 			mark = "ok"
 		}
-		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n", r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
+		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n",
+			r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
 	}
 	return t.Flush()
 }

@@ -83,7 +83,8 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys
 		return k, err
 	}
 	if k.signer, err = proof.NewSigner(seeds...); err != nil {
-		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("generate a key with: openssl rand -hex 32")
+		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).
+			WithHint("generate a key with: openssl rand -hex 32")
 	}
 	for _, former := range f.Former {
 		raw, err := hex.DecodeString(former)
@@ -161,7 +162,8 @@ func parseKeyFile(path string) (keyFile, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil || f.Token == "" || f.Receipts == "" {
-		return f, bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path).WithHint("restore it from a backup; without it, pending requests cannot be decided")
+		return f, bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path).
+			WithHint("restore it from a backup; without it, pending requests cannot be decided")
 	}
 	return f, nil
 }
@@ -273,7 +275,8 @@ func openKeyFile(path string) string {
 	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has mode %04o: other users of this machine can read or change the keys; run chmod 600 on the file", path, info.Mode().Perm())
+	return fmt.Sprintf("%s has mode %04o: other users of this machine can read or change the keys; run chmod 600 on the file",
+		path, info.Mode().Perm())
 }
 
 // announce logs the risks of the keys and records their fingerprint.
@@ -298,7 +301,8 @@ func (k keys) health(others []string) bridge.Health {
 	mine := k.fingerprint()
 	for _, other := range others {
 		if other != mine {
-			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
+			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), " +
+				"so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
 		}
 	}
 	if k.inRedis {
@@ -330,7 +334,8 @@ func hexKeys(path string, secret config.Secret) ([][]byte, error) {
 	for s := range strings.SplitSeq(secret.Value(), ",") {
 		key, err := hex.DecodeString(strings.TrimSpace(s))
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: invalid hex", path).WithHint("generate a key with: openssl rand -hex 32; to rotate keys, put the new key first: NEW,OLD")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: invalid hex", path).
+				WithHint("generate a key with: openssl rand -hex 32; to rotate keys, put the new key first: NEW,OLD")
 		}
 		out = append(out, key)
 	}
