@@ -58,6 +58,7 @@ func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
 			wait = min(2*wait, retryMost)
 			continue
 		}
+		p.health.Accept()
 		p.health.Set(bridge.HealthUp, "")
 		wait = retryFirst
 		if p.handleAll(ctx, sink, batch) {

@@ -329,7 +329,7 @@ func (p *Platform) classify(ctx context.Context, chat string, err error) error {
 	case strings.Contains(te.Message, "message is not modified"):
 		return nil
 	case code == 401 || code == 404 && te.Message == "Not Found":
-		p.health.Set(bridge.HealthDown, "the token is refused")
+		p.health.Refuse("the token is refused")
 		return bridge.Errorf(bridge.CodeForbidden, "telegram: the token is refused").WithHint("ask @BotFather for the bot's token")
 	case code == 403:
 		return bridge.Errorf(bridge.CodeForbidden, "telegram: %s", te.Message)
