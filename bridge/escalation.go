@@ -96,8 +96,8 @@ type Amendment struct {
 	Void []string
 }
 
-// Reminding is a Platform that can mention people next to a card.
-type Reminding interface {
+// ReminderPoster is a Platform that can mention people next to a card.
+type ReminderPoster interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error
 }
 

@@ -31,8 +31,8 @@ type Platform interface {
 	Run(context.Context, Sink) error
 }
 
-// Healther is a Platform that reports its health.
-type Healther interface {
+// HealthReporter is a Platform that reports its health.
+type HealthReporter interface {
 	Health() Health
 }
 

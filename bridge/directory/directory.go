@@ -123,7 +123,7 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 // byEmail returns the person with the email address that the platform reports
 // for an account.
 func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
-	m, ok := d.platforms[a.Platform].(bridge.Mailer)
+	m, ok := d.platforms[a.Platform].(bridge.EmailResolver)
 	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
 		return "", nil
 	}
