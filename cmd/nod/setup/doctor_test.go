@@ -131,7 +131,7 @@ func TestDoctorRecognizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			resp.Body.Close()
-		}, "telegram.webhook", "warning", "bot of its own"},
+		}, "telegram.webhook", "warning", "separate bot"},
 		"redis: away":           {func(_ *patient, r *rig.Rig) { r.Redis.Kill() }, "redis.reach", "failed", "redis.url"},
 		"redis: eviction":       {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
 		"redis: full":           {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory", "1200000") }, "redis.eviction", "warning", "maxmemory"},
