@@ -320,8 +320,8 @@ type Memory interface {
 	// ClearSession ends every grant of the session and deletes what tools
 	// remember for it.
 	ClearSession(ctx context.Context, agent, session string) error
-	// Recall returns the scope that a tool remembers under its own key, or
-	// "" if there is none. It returns a scope of once only once.
+	// Recall returns the scope that a tool remembers under its own key, or ""
+	// if there is none. It returns the scope once a single time.
 	Recall(ctx context.Context, agent, session, key string) (Scope, error)
 	// Remember stores a scope for Recall.
 	Remember(ctx context.Context, agent, session, key string, s Scope) error
