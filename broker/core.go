@@ -233,7 +233,8 @@ func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]
 	return next, now.Val(), nil
 }
 
-// unavailable gives errors of Redis a code. Errors of a context pass unchanged.
+// unavailable adds a code to errors of Redis. Errors of a context pass
+// unchanged.
 func unavailable(err error) error {
 	switch {
 	case err == nil:

@@ -123,7 +123,7 @@ func TestSocketKeepsAgentsApart(t *testing.T) {
 	id := strings.Split(strings.Split(string(b), `"interactionId":"`)[1], `"`)[0]
 	for _, what := range []string{`"interaction_complete"`, `"interaction_pending"`, `"interaction_reprompt","request":{"type":"approval"}`} {
 		say(other, `{"type":`+what+`,"interactionId":"`+id+`"}`)
-		until(t, other, "there is no interaction "+id)
+		until(t, other, "interaction "+id+" not found")
 	}
 }
 

@@ -35,8 +35,8 @@ func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// part is what the rules are matched against: a command of a line, or an input
-// without commands.
+// part is the unit that rules are matched against: a command of a line, or an
+// input without commands.
 type part struct {
 	line  *line // nil if the input has no command
 	words []string

@@ -1,5 +1,5 @@
 // Package visible replaces invisible characters with their code points, so that
-// people see every character of a text.
+// people see every character of the text.
 package visible
 
 import (
