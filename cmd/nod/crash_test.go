@@ -109,7 +109,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 		case <-press.C:
 			for _, p := range c.Cards(s) {
 				pressCtx, cancelPress := context.WithTimeout(ctx, time.Second)
-				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Allow once") // the control or the daemon may be gone
+				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Call tool") // the control or the daemon may be gone
 				cancelPress()
 			}
 		}
@@ -128,7 +128,7 @@ func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 				cancelPress()
 				return false
 			}
-			if !strings.Contains(sandbox.Texts(m), "Approved once by") && !strings.Contains(sandbox.Texts(m), "ana") {
+			if !strings.Contains(sandbox.Texts(m), "Approved by") && !strings.Contains(sandbox.Texts(m), "ana") {
 				return false
 			}
 		}

@@ -72,7 +72,7 @@ func TestHookAnswers(t *testing.T) {
 		act                func(r *rig.Rig, a rig.Asked)
 	}{
 		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig.Rig, a rig.Asked) {
-			r.Press("ana", a.On("slack"), "Allow once")
+			r.Press("ana", a.On("slack"), "Run command")
 		}},
 		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig.Rig, a rig.Asked) {
 			if !strings.Contains(a.Text("slack"), "Bash(git push:*) in this project") {
@@ -220,7 +220,7 @@ func TestHookOutlivesDaemon(t *testing.T) {
 		return resp.StatusCode == http.StatusOK
 	})
 	c.Eventually("the click is accepted", func() bool {
-		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Allow once")
+		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Run command")
 		return err == nil && strings.Contains(fmt.Sprint(reaction), "Recorded")
 	})
 	if got := h.exit(t, 0); !strings.Contains(got, `"behavior":"allow"`) {

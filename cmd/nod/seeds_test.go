@@ -143,7 +143,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
 	front.next(`"ask_response"`, `"value":"Option B"`)
-	a.Closed("Option B", "has received this")
+	a.Closed("Option B", "has the answer")
 
 	agent.send(`{"type":"ask_request","id":"a2","sessionId":"chat-1","payload":{"prompt":"Should I proceed with the deployment?"}}`)
 	b := pendingWith(c, "Should I proceed")
@@ -175,7 +175,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	// The agent itself remembers permanent approvals. If it asks, people are
 	// asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	c.Press("ana", pendingWith(c, "bash").On("slack"), "Allow once")
+	c.Press("ana", pendingWith(c, "bash").On("slack"), "Run command")
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
@@ -348,7 +348,7 @@ func TestToolInteraction(t *testing.T) {
 	}
 	one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
 	one.next(`"error"`, "lready decided by bo")
-	a.Closed("TypeScript", "bo", "has received this")
+	a.Closed("TypeScript", "bo", "has the answer")
 
 	// The agent rejects the answer, the same card asks again, and a person
 	// answers.
@@ -385,7 +385,7 @@ func TestToolInteraction(t *testing.T) {
 		t.Errorf("%s, %v", f, err)
 	}
 	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
-	d.Closed("has received this")
+	d.Closed("has the answer")
 	if items, err := c.Agent.Messages(c.Ctx, "s3"); err != nil || len(items) != 0 {
 		t.Errorf("remaining messages: %v, %v", items, err)
 	}
@@ -520,7 +520,7 @@ func TestToolContext(t *testing.T) {
 		},
 	})
 	b := pendingWith(c, "Store it?")
-	c.Press("ana", b.On("slack"), "Allow once")
+	c.Press("ana", b.On("slack"), "Run command")
 	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
 		t.Errorf("%+v", r)
 	}

@@ -11,7 +11,7 @@ import (
 var decisions = []flow{
 	{"every scope of an approval", func(r *Rig) {
 		for label, want := range map[string]bridge.Scope{
-			render.LabelOnce: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
+			render.LabelRun: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
 			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 			req.Approval.Where = "/" + label // a different location, which no grant covers
@@ -61,9 +61,9 @@ var decisions = []flow{
 		req := approval()
 		req.Approval.Confirm = "prod-db"
 		c := r.ask(req)
-		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelOnce, "prod")
+		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelRun, "prod")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelOnce, "prod-db", refused)
+		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelRun, "prod-db", refused)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
@@ -85,7 +85,7 @@ var decisions = []flow{
 	}},
 	{"a person who may not respond is refused and changes nothing", func(r *Rig) {
 		c := r.ask(approval())
-		for _, label := range []string{render.LabelOnce, render.LabelDeny, "reason"} {
+		for _, label := range []string{render.LabelRun, render.LabelDeny, "reason"} {
 			reaction := r.Press("mal", c.at(), label)
 			r.told("mal", c.at(), reaction, "may not answer")
 			if reaction.Modal != "" {
@@ -112,13 +112,13 @@ var decisions = []flow{
 		req := approval()
 		req.Route = routeTwo
 		c := r.ask(req)
-		r.Press("ana", c.read().at(), render.LabelOnce)
+		r.Press("ana", c.read().at(), render.LabelRun)
 		r.Says(c.at(), "1 of 2 have approved: ana")
-		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelOnce), "already recorded")
+		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelRun), "already recorded")
 		if rec := c.pending(); len(rec.Votes) != 1 {
 			r.T.Fatalf("votes: %+v", rec.Votes)
 		}
-		r.Press("bo", c.at(), render.LabelOnce)
+		r.Press("bo", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved || len(got.Votes) != 2 {
 			r.T.Errorf("%s, votes %+v", got.State, got.Votes)
 		}
@@ -132,7 +132,7 @@ var decisions = []flow{
 		for _, control := range c.controls() {
 			labels = append(labels, control.Label)
 		}
-		if got := strings.Join(labels, ", "); got != render.LabelDeny+", "+render.LabelOnce {
+		if got := strings.Join(labels, ", "); got != render.LabelDeny+", "+render.LabelRun {
 			r.T.Errorf("offered are %s", got)
 		}
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
@@ -140,7 +140,7 @@ var decisions = []flow{
 	{"a click that the service delivers twice counts once", func(r *Rig) {
 		c := r.ask(approval()).read()
 		r.fault(duplicated)
-		r.Press("ana", c.at(), render.LabelOnce)
+		r.Press("ana", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("state %s", got.State)
 		}

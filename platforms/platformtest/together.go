@@ -15,7 +15,7 @@ import (
 var together = []flow{
 	{"a batch is decided one by one", func(r *Rig) {
 		all := r.batch(3)
-		r.Press("ana", all[0].at(), all[0].label(render.LabelOnce))
+		r.Press("ana", all[0].at(), all[0].label(render.LabelRun))
 		if got := all[0].end(); got.State != bridge.StateApproved {
 			r.T.Errorf("the first is %s", got.State)
 		}
@@ -46,7 +46,7 @@ var together = []flow{
 	{"of those who click at the same moment, one wins", func(r *Rig) {
 		for range 5 {
 			c := r.ask(approval()).read()
-			labels := map[string]string{"ana": render.LabelOnce, "bo": render.LabelDeny, "cy": render.LabelOnce}
+			labels := map[string]string{"ana": render.LabelRun, "bo": render.LabelDeny, "cy": render.LabelRun}
 			var clicks []sandbox.Action
 			for who, label := range labels {
 				clicks = append(clicks, c.holding(label, who))
@@ -58,7 +58,7 @@ var together = []flow{
 			wg.Wait()
 			got := c.end()
 			approved := got.State == bridge.StateApproved
-			if by := got.Response.Actor.Person; approved != (labels[by] == render.LabelOnce) {
+			if by := got.Response.Actor.Person; approved != (labels[by] == render.LabelRun) {
 				r.T.Errorf("%s by %s", got.State, by)
 			}
 			c.closed(got.Response.Actor.Person)

@@ -231,7 +231,7 @@ func TestLostAnswer(t *testing.T) {
 		v := s.view(approved(r))
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
 	})
-	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelOnce); err != nil {
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelRun); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })
@@ -252,7 +252,7 @@ func TestAcknowledgesFirst(t *testing.T) {
 		bridge.Pause(t.Context(), time.Second)
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "not you"}, nil
 	})
-	r, err := s.sandbox.Person("mal").Press(t.Context(), at, render.LabelOnce)
+	r, err := s.sandbox.Person("mal").Press(t.Context(), at, render.LabelRun)
 	if err != nil || r.Warning != "" {
 		t.Errorf("the client warns %q, %v", r.Warning, err)
 	}
@@ -271,7 +271,7 @@ func TestNoteToOutsider(t *testing.T) {
 	})
 	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
 	for _, who := range []string{"mal", "bo"} {
-		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelOnce); err != nil {
+		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelRun); err != nil {
 			t.Fatal(err)
 		}
 		s.until(who+" is told", func() bool { return strings.Contains(s.notes(who), note) })

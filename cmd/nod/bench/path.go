@@ -188,7 +188,7 @@ func (s *playing) pressed(ctx context.Context) (string, error) {
 	}
 	ref := rec.Messages[0]
 	for _, c := range sandbox.Controls(config.PlatformSlack, s.chats.Message(sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message})) {
-		if c.Label == "Allow once" {
+		if c.Label == "Run command" {
 			p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`,
 				sandbox.SampleMembers()[0].Slack, ref.Channel, ref.Message, c.Value)
 			return "payload=" + url.QueryEscape(p), nil
@@ -254,7 +254,7 @@ func (s *playing) pressedToUnblocked(ctx context.Context, rec bridge.Record) (fl
 	bridge.Pause(ctx, 5*time.Millisecond) // it waits by then
 	ref := rec.Messages[0]
 	began := time.Now()
-	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Allow once"); err != nil {
+	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
 		return 0, err
 	}
 	at, ok := <-done
@@ -281,7 +281,7 @@ func (b *benching) acksBeside(ctx context.Context, s *playing) (float64, error) 
 		}
 		ref := rec.Messages[0]
 		began := time.Now()
-		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Allow once"); err != nil {
+		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
 			return 0, err
 		}
 		acks = append(acks, time.Since(began).Seconds()*1000) // the press returns with the acknowledgement

@@ -79,9 +79,9 @@ func edited(r *rig.Rig, s string) {
 
 func confirmed(r *rig.Rig, s string) {
 	a := r.Ask(able(func(p *bridge.Approval) { p.Confirm = "prod-db" }))
-	r.Typed("ana", a.On(s), "Allow once", "prod")
+	r.Typed("ana", a.On(s), "Run command", "prod")
 	a.Pending(s)
-	typedAgain(a, s, "Allow once", "prod-db")
+	typedAgain(a, s, "Run command", "prod-db")
 	if got := a.End(); got.State != bridge.StateApproved {
 		r.T.Errorf("%s %+v", got.State, got.Response)
 	}
@@ -118,7 +118,7 @@ func onlyPlain(r *rig.Rig, s string) {
 	for _, c := range a.Controls(s) {
 		labels = append(labels, c.Label)
 	}
-	if !slices.Equal(labels, []string{"Deny", "Allow once"}) {
+	if !slices.Equal(labels, []string{"Deny", "Run command"}) {
 		r.T.Errorf("the card offers %q", labels)
 	}
 	for _, d := range []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession, bridge.DecideEdit, bridge.DecideDenyStop} {

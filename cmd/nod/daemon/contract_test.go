@@ -129,7 +129,7 @@ var contract = []struct {
 	}},
 	{"several questions in one request", severalQuestions},
 	{"every scope of an approval", func(r *rig.Rig, s string) {
-		for label, want := range map[string]bridge.Scope{"Allow once": bridge.ScopeOnce, "this session": bridge.ScopeSession, "Always": bridge.ScopeAlways} {
+		for label, want := range map[string]bridge.Scope{"Run command": bridge.ScopeOnce, "this session": bridge.ScopeSession, "Always": bridge.ScopeAlways} {
 			req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 			req.Approval.Where = "/" + s + "/" + label // a different request
 			a := r.Ask(req)
@@ -161,7 +161,7 @@ var contract = []struct {
 	}},
 	{"an outsider is rejected and changes nothing", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
-		for _, label := range []string{"Allow once", "Deny", "reason"} {
+		for _, label := range []string{"Run command", "Deny", "reason"} {
 			reaction := r.Press("mal", a.On(s), label)
 			r.Told("mal", s, reaction, "may not answer")
 			if reaction.Modal != "" {
@@ -169,7 +169,7 @@ var contract = []struct {
 			}
 		}
 		a.Pending(s)
-		r.Press("ana", a.On(s), "Allow once")
+		r.Press("ana", a.On(s), "Run command")
 		a.End()
 	}},
 	{"the second answer loses and is told who won", func(r *rig.Rig, s string) {
@@ -190,7 +190,7 @@ var contract = []struct {
 	{"a delivery repeated by the service changes nothing", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
 		r.Sandbox.AddFault(sandbox.Fault{Service: s, Kind: "event_duplicate", Count: 1})
-		r.Press("ana", a.On(s), "Allow once")
+		r.Press("ana", a.On(s), "Run command")
 		if got := a.End(); got.State != bridge.StateApproved {
 			r.T.Errorf("state %s", got.State)
 		}
@@ -200,7 +200,7 @@ var contract = []struct {
 		req := rig.Approval()
 		req.Timeout = bridge.Duration(time.Second)
 		a := r.Ask(req)
-		late := holding(r, a, s, "Allow once", "bo")
+		late := holding(r, a, s, "Run command", "bo")
 		if got := a.End(); got.State != bridge.StateExpired {
 			r.T.Errorf("state %s", got.State)
 		}
@@ -219,10 +219,10 @@ var contract = []struct {
 	}},
 	{"the card shows that the agent has the answer", func(r *rig.Rig, s string) {
 		a := r.Ask(rig.Approval())
-		r.Press("ana", a.On(s), "Allow once")
+		r.Press("ana", a.On(s), "Run command")
 		a.Closed("The agent was no longer waiting")
 		a.End()
-		a.Closed("has received this")
+		a.Closed("has the answer")
 	}},
 	{"a long text is shown completely before it can be approved", longText},
 	{"many options", func(r *rig.Rig, s string) {
@@ -263,7 +263,7 @@ var contract = []struct {
 		if !together[s] {
 			r.T.Errorf("the second card does not follow the first: %v", m)
 		}
-		r.Press("ana", second.On(s), "Allow once")
+		r.Press("ana", second.On(s), "Run command")
 		second.End()
 	}},
 	{"nod waits as long as a rate limit requires", func(r *rig.Rig, s string) {
@@ -271,7 +271,7 @@ var contract = []struct {
 		r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: post, Kind: "rate_limit", RetryAfter: 1, Count: 1})
 		r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: post, Kind: "error", Status: 502, Count: 1})
 		a := r.Ask(rig.Approval())
-		r.Press("ana", a.On(s), "Allow once")
+		r.Press("ana", a.On(s), "Run command")
 		a.End()
 		a.Closed("ana")
 	}},
@@ -396,7 +396,7 @@ func longText(r *rig.Rig, s string) {
 	if !strings.Contains(a.Text(s), "full text") {
 		r.T.Errorf("the card does not say that it is shortened: %s", a.Text(s))
 	}
-	r.Press("ana", a.On(s), "Allow once")
+	r.Press("ana", a.On(s), "Run command")
 	a.End()
 }
 

@@ -55,7 +55,7 @@ func TestDiscordRounds(t *testing.T) {
 	if got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "Missing Permissions") {
 		t.Errorf("the third round is %s: %+v", got.State, got.Response)
 	}
-	a.Closed("Could not be delivered")
+	a.Closed("Not delivered")
 	if strings.Contains(sees(), "of second") {
 		t.Errorf("the third round shows %.500s", sees())
 	}

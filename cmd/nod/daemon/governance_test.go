@@ -30,13 +30,13 @@ func TestQuorum(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 2 })})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	r.Eventually("the card says who has approved", func() bool {
 		return strings.Contains(a.Text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
 	})
 	// The same person uses another account.
-	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Allow once"), "already recorded")
-	reaction := r.Press("ana", a.On("discord"), "Allow once")
+	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Run command"), "already recorded")
+	reaction := r.Press("ana", a.On("discord"), "Run command")
 	r.Told("ana", "discord", reaction, "already recorded")
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("ana approves again by API: %v", err)
@@ -44,7 +44,7 @@ func TestQuorum(t *testing.T) {
 	if rec := a.StillPending(); len(rec.Votes) != 1 {
 		t.Fatalf("votes: %+v", rec.Votes)
 	}
-	r.Press("bo", a.On("telegram"), "Allow once")
+	r.Press("bo", a.On("telegram"), "Run command")
 	rec := a.End()
 	if rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
 		t.Fatalf("%s, votes %+v", rec.State, rec.Votes)
@@ -59,7 +59,7 @@ func TestQuorum(t *testing.T) {
 	}
 
 	b := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", b.On("discord"), "Allow once")
+	r.Press("ana", b.On("discord"), "Run command")
 	r.Press("bo", b.On("slack"), "Deny")
 	if rec := b.End(); rec.State != bridge.StateDenied {
 		t.Errorf("state after one denial: %s", rec.State)
@@ -78,12 +78,12 @@ func TestVotes(t *testing.T) {
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("telegram"), "Deny")
 	r.Eventually("the denial is shown", func() bool { return strings.Contains(a.Text("telegram"), "Denied by ana") })
-	r.Press("bo", a.On("telegram"), "Allow once")
-	r.Press("ana", a.On("telegram"), "Allow once") // she changes her vote
+	r.Press("bo", a.On("telegram"), "Run command")
+	r.Press("ana", a.On("telegram"), "Run command") // she changes her vote
 	if rec := a.StillPending(); rec.Approvals() != 2 || rec.Missing() != "@security" {
 		t.Fatalf("%d approvals, missing %q", rec.Approvals(), rec.Missing())
 	}
-	r.Press("cy", a.On("telegram"), "Allow once")
+	r.Press("cy", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Approvals() != 3 {
 		t.Errorf("%s by %v", rec.State, rec.Voters(bridge.StateApproved))
 	}
@@ -107,7 +107,7 @@ func TestVotedScope(t *testing.T) {
 		first, second string
 		want          bridge.Scope
 		grants        int
-	}{{"Allow once", "Always", bridge.ScopeOnce, 0}, {"Always", "Allow once", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
+	}{{"Run command", "Always", bridge.ScopeOnce, 0}, {"Always", "Run command", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
 		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		a := r.Ask(req)
 		r.Press("ana", a.On("slack"), c.first)
@@ -132,7 +132,7 @@ func TestVotesRace(t *testing.T) {
 	for _, who := range []string{"ana", "bo", "cy"} {
 		for _, service := range rig.Services {
 			go func() {
-				_, err := r.Sandbox.Person(who).Press(r.Ctx, a.On(service), "Allow once")
+				_, err := r.Sandbox.Person(who).Press(r.Ctx, a.On(service), "Run command")
 				done <- err
 			}()
 		}
@@ -165,26 +165,26 @@ func TestSelfApproval(t *testing.T) {
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	for _, service := range rig.Services {
-		r.Told("ana", service, r.Press("ana", a.On(service), "Allow once"), "your own request")
+		r.Told("ana", service, r.Press("ana", a.On(service), "Run command"), "your own request")
 	}
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("ana can approve her own request by API: %v", err)
 	}
 	a.StillPending()
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	if rec := a.End(); rec.Response.Actor.Person != "bo" {
 		t.Errorf("%+v", rec.Response)
 	}
 	req := rig.Approval(bridge.ScopeOnce)
 	req.Requester = "bo" // the person that the agent works for
 	b := r.Ask(req)
-	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Allow once"), "your own request")
-	r.Press("cy", b.On("slack"), "Allow once")
+	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Run command"), "your own request")
+	r.Press("cy", b.On("slack"), "Run command")
 	b.End()
 	req = rig.Approval(bridge.ScopeOnce)
 	req.Route = "trusting"
 	d := r.Ask(req)
-	r.Press("ana", d.On("slack"), "Allow once")
+	r.Press("ana", d.On("slack"), "Run command")
 	if rec := d.End(); rec.Response.Actor.Person != "ana" {
 		t.Errorf("%+v", rec.Response)
 	}
@@ -205,11 +205,11 @@ func TestGroupChange(t *testing.T) {
 		r.Sandbox.SetGroup(service, groups[service], "mal")
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
 		r.Sandbox.SetGroup(service, groups[service], "bo")
-		r.Told("mal", service, r.Press("mal", a.On(service), "Allow once"), "may not answer")
+		r.Told("mal", service, r.Press("mal", a.On(service), "Run command"), "may not answer")
 		a.StillPending()
 		// The group of one platform is enough for all accounts of bo.
 		other := rig.Services[(len(service)+1)%len(rig.Services)]
-		r.Press("bo", a.On(other), "Allow once")
+		r.Press("bo", a.On(other), "Run command")
 		if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "bo" {
 			t.Errorf("%s: %+v", service, rec.Response)
 		}
@@ -218,10 +218,10 @@ func TestGroupChange(t *testing.T) {
 	r.Sandbox.SetGroup("slack", groups["slack"], "bo")
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Method: "usergroups.users.list", Kind: "error", Status: 503})
-	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Allow once"), "Not recorded")
+	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "Not recorded")
 	a.StillPending()
 	r.Sandbox.ClearFaults()
-	r.Press("bo", a.On("slack"), "Allow once")
+	r.Press("bo", a.On("slack"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)
 	}
@@ -240,7 +240,7 @@ func TestRemovedPerson(t *testing.T) {
 	r.Agent = client.New(next.URL, rig.TestAgentToken, nil)
 	r.Daemons = r.Daemons[1:]
 	r.Connected()
-	r.Told("cy", "slack", r.Press("cy", a.On("slack"), "Allow once"), "may not answer")
+	r.Told("cy", "slack", r.Press("cy", a.On("slack"), "Run command"), "may not answer")
 	a.StillPending()
 }
 
@@ -257,7 +257,7 @@ func TestLinking(t *testing.T) {
 		route(func(r *config.Route) { r.Quorum = 2 })(c)
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	var note string
 	r.Eventually("bo gets a code", func() bool {
 		notes := r.Sandbox.Person("bo").Notes("discord")
@@ -281,11 +281,11 @@ func TestLinking(t *testing.T) {
 		t.Fatalf("%+v", rec.Votes)
 	}
 	// He is now one person with three accounts.
-	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "already recorded")
+	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Run command"), "already recorded")
 	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "code not found") {
 		t.Errorf("a code can be used twice: %q", answer)
 	}
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	a.End()
 }
 
@@ -318,7 +318,7 @@ func TestEmail(t *testing.T) {
 			c.People["bo"] = bo
 		}})
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		reaction := r.Press("bo", a.On("slack"), "Allow once")
+		reaction := r.Press("bo", a.On("slack"), "Run command")
 		if !on {
 			r.Told("bo", "slack", reaction, "may not answer")
 			a.StillPending()
@@ -382,15 +382,15 @@ func TestPolicy(t *testing.T) {
 	if !strings.Contains(a.Text("slack"), "critical risk") {
 		t.Errorf("the card does not show the risk: %s", a.Text("slack"))
 	}
-	r.Typed("ana", a.On("slack"), "Allow once", "yes, production")
+	r.Typed("ana", a.On("slack"), "Run command", "yes, production")
 	rec := a.StillPending()
 	if rec.Approvals() != 1 {
 		t.Fatalf("%+v", rec.Votes)
 	}
-	reaction := r.Typed("bo", a.On("discord"), "Allow once", "yes")
+	reaction := r.Typed("bo", a.On("discord"), "Run command", "yes")
 	r.Told("bo", "discord", reaction, "Type exactly")
 	a.StillPending()
-	r.Typed("cy", a.On("telegram"), "Allow once", "yes, production")
+	r.Typed("cy", a.On("telegram"), "Run command", "yes, production")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Interaction.Risk != "critical" || rec.Interaction.Rule != "prod" {
 		t.Errorf("%+v", rec)
 	}

@@ -145,7 +145,7 @@ func TestMalformed(t *testing.T) {
 	if !strings.Contains(resp, `"slack"`) {
 		t.Errorf("health: %s", resp)
 	}
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Press("ana", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
 		t.Errorf("%s by %+v", rec.State, rec.Response.Actor)
 	}

@@ -46,7 +46,7 @@ func raceOnce(t *testing.T, r *rig.Rig, n int) string {
 	people := map[string]string{"slack": "ana", "discord": "bo", "telegram": "cy"}
 	acts := map[string]sandbox.Action{}
 	for _, s := range rig.Services {
-		acts[s] = holding(r, a, s, []string{"Allow once", "Deny"}[(n+len(s))%2], people[s])
+		acts[s] = holding(r, a, s, []string{"Call tool", "Deny"}[(n+len(s))%2], people[s])
 	}
 	reactions := map[string]sandbox.Reaction{}
 	var mu sync.Mutex
@@ -92,7 +92,7 @@ func TestEveryLoserIsTold(t *testing.T) {
 		var mu sync.Mutex
 		pressed := map[string]bool{}
 		for s, who := range map[string]string{"slack": "ana", "discord": "bo"} {
-			act := holding(r, a, s, "Allow once", who)
+			act := holding(r, a, s, "Call tool", who)
 			wg.Go(func() {
 				if reaction, err := r.Sandbox.Act(r.Ctx, act); err == nil && reaction.OK {
 					mu.Lock()
@@ -126,7 +126,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
 			a := r.Ask(rig.Approval())
-			press := holding(r, a, s, "Allow once", "ana")
+			press := holding(r, a, s, "Call tool", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
 			if s != "slack" { // Slack's private note comes a moment later
@@ -230,7 +230,7 @@ func TestReconnects(t *testing.T) {
 				r.Connected()
 				a := r.Ask(rig.Approval())
 				r.Eventually("a press is taken", func() bool {
-					reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow once")
+					reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Call tool")
 					return err != nil || reaction.OK
 				})
 				if got := a.End(); got.State != bridge.StateApproved {
@@ -263,7 +263,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	r.Daemons = []*rig.Running{other}
 	r.Agent = rig.NewClient(other.URL, rig.TestAgentToken)
 	a := r.Ask(rig.Approval())
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Press("ana", a.On("telegram"), "Call tool")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)
 	}
@@ -275,7 +275,7 @@ func TestHTTPModes(t *testing.T) {
 	r := rig.New(t, rig.Options{HTTPMode: true})
 	for _, s := range rig.Services {
 		a := r.Ask(rig.Approval())
-		r.Press("ana", a.On(s), "Allow once")
+		r.Press("ana", a.On(s), "Call tool")
 		if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Platform != s {
 			t.Errorf("%s: %s %+v", s, got.State, got.Response)
 		}
@@ -289,11 +289,11 @@ func TestHTTPModes(t *testing.T) {
 }
 
 // Nothing that the services did not sign gets in, on any inbound path.
-// controlOn returns what the control "Allow once" of a card on Slack carries.
+// controlOn returns what the control "Call tool" of a card on Slack carries.
 func controlOn(t *testing.T, r *rig.Rig, a rig.Asked) string {
 	t.Helper()
 	for _, c := range a.Controls("slack") {
-		if c.Label == "Allow once" {
+		if c.Label == "Call tool" {
 			return c.Value
 		}
 	}
@@ -396,7 +396,7 @@ func TestForgedCallbacks(t *testing.T) {
 	// Telegram's own token, in another chat than its card's.
 	var own string
 	for _, c := range a.Controls("telegram") {
-		if strings.Contains(c.Label, "Allow once") {
+		if strings.Contains(c.Label, "Call tool") {
 			own = c.ID
 		}
 	}

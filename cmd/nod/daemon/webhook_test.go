@@ -83,9 +83,9 @@ func TestWebhooks(t *testing.T) {
 	began := time.Now()
 	for range 6 { // more than there are places for hanging ones
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		r.Press("ana", a.On("telegram"), "Allow once")
+		r.Press("ana", a.On("telegram"), "Run command")
 		a.End()
-		a.Closed("Approved once")
+		a.Closed("Approved by")
 	}
 	if d := time.Since(began); d > 14*time.Second { // less than one call to it may take
 		t.Errorf("a hanging receiver holds people up: %s", d)

@@ -209,9 +209,9 @@ func (p *play) race(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Mal, who may not answer, presses “Allow once” on Slack")
+	p.say("👆 Mal, who may not answer, presses “Run command” on Slack")
 	mal := p.sandbox.Person("mal")
-	if err := did(mal.Press(ctx, s.on("slack"), "Allow once")); err != nil {
+	if err := did(mal.Press(ctx, s.on("slack"), "Run command")); err != nil {
 		return err
 	}
 	waiting, stop := context.WithTimeout(ctx, settleLimit)
@@ -223,11 +223,11 @@ func (p *play) race(ctx context.Context) error {
 		return fmt.Errorf("mal was told %q", mal.Notes("slack"))
 	}
 	p.say("   ✓ told privately that they may not; nothing changed")
-	p.say("👆 Ana presses “Allow once” on Discord and Bo presses “Deny” on Telegram, at the same moment")
+	p.say("👆 Ana presses “Run command” on Discord and Bo presses “Deny” on Telegram, at the same moment")
 	var toast sandbox.Reaction
 	var errs [2]error
 	var wg sync.WaitGroup
-	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Allow once")) })
+	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Run command")) })
 	wg.Go(func() {
 		toast, errs[1] = p.sandbox.Person("bo").Press(ctx, s.on("telegram"), "Deny")
 	})
