@@ -130,7 +130,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		a.Closed("Withdrawn by the agent", "answered at the terminal")
+		a.Closed("Withdrawn by", "answered at the terminal")
 	})
 	t.Run("the hook is killed, and the tool reported", func(t *testing.T) {
 		sub := *r
@@ -162,7 +162,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		a := sub.Card("http")
 		hangUp()
 		wg.Wait()
-		a.Closed("Withdrawn by the agent")
+		a.Closed("Withdrawn by")
 	})
 	t.Run("during the grace period", func(t *testing.T) {
 		sub := *r

@@ -50,7 +50,7 @@ func TestDiscordUpgrade(t *testing.T) {
 			t.Errorf("the old text is still there: %v", m)
 		}
 	}
-	d.want(closed, "Approved once by", false)
+	d.want(closed, "Approved by", false)
 	d.want(redrawn, "rm -rf /srv", true)
 	d.want(long, "Denied by", false)
 	d.want(long, "the end", false)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // flow is a scenario of people and an agent on a platform.
@@ -68,7 +69,7 @@ var choices = []flow{
 	}},
 	{"select does nothing until one is chosen", func(r *Rig) {
 		c := r.ask(one(bridge.WidgetSelect, choosable("eu", "us")...))
-		r.told("ana", c.at(), r.Press("ana", c.at(), "OK"), "Choose one first")
+		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelSubmit), "Choose one first")
 		c.pending()
 		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetSelect, "Us")
 		c.wantAnswer(bridge.TextAnswer("us"))
@@ -78,14 +79,14 @@ var choices = []flow{
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		c := r.ask(req)
-		r.Press("ana", c.at(), "OK")
+		r.Press("ana", c.at(), render.LabelSubmit)
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
 	{"another answer than the options", func(r *Rig) {
 		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)
-		r.Harness.Client.Type(r, "ana", c.at(), "Other", "Antarctica")
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelOther, "Antarctica")
 		got := c.end()
 		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
 			r.T.Errorf("got %+v", got.Response)
@@ -123,7 +124,7 @@ var choices = []flow{
 		if got := c.end(); got.State != bridge.StateCancelled || got.Response.Actor == nil {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
-		c.closed("Declined by", "ana")
+		c.closed("ana declined to answer")
 	}},
 }
 

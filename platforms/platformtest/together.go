@@ -15,7 +15,7 @@ import (
 var together = []flow{
 	{"a batch is decided one by one", func(r *Rig) {
 		all := r.batch(3)
-		r.Press("ana", all[0].at(), all[0].label(render.LabelRun))
+		r.Press("ana", all[0].at(), all[0].label("Run"))
 		if got := all[0].end(); got.State != bridge.StateApproved {
 			r.T.Errorf("the first is %s", got.State)
 		}
@@ -25,13 +25,13 @@ var together = []flow{
 			}
 			c.elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		}
-		all[0].closed("all decided")
+		all[0].closed("of 3 decided")
 	}},
 	{"a batch is decided at once", func(r *Rig) {
 		all := r.batch(4)
 		all[2].elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		r.Says(all[0].at(), "Denied")
-		r.Press("ana", all[0].at(), "Allow all once")
+		r.Press("ana", all[0].at(), "Allow all 3")
 		for k, c := range all {
 			want := bridge.StateApproved
 			if k == 2 {
@@ -41,7 +41,7 @@ var together = []flow{
 				r.T.Errorf("number %d is %s", k+1, got.State)
 			}
 		}
-		all[0].closed("all decided")
+		all[0].closed("4 of 4 decided")
 	}},
 	{"of those who click at the same moment, one wins", func(r *Rig) {
 		for range 5 {
@@ -71,7 +71,7 @@ var together = []flow{
 func (c Card) label(label string) string {
 	c.r.T.Helper()
 	for _, control := range c.controls() {
-		if control.Label == "1 · "+label {
+		if control.Label == label+" 1" {
 			return control.Label
 		}
 	}

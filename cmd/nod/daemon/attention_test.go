@@ -197,7 +197,7 @@ func batchOneByOne(r *rig.Rig, s string) {
 	if _, err := r.Agent.Cancel(r.Ctx, left.Interaction.ID, "changed my mind"); err != nil {
 		r.T.Fatal(err)
 	}
-	left.Closed("all decided", "Withdrawn by the agent")
+	left.Closed("decided", "Withdrawn by")
 }
 
 func batchAll(r *rig.Rig, s string) {
@@ -215,7 +215,7 @@ func batchAll(r *rig.Rig, s string) {
 			r.T.Errorf("number %d is %s", k+1, got.State)
 		}
 	}
-	all[0].Closed("4 requests, all decided")
+	all[0].Closed("4 of 4 decided")
 }
 
 // batchFull sends the largest possible batch. The emulated platforms reject

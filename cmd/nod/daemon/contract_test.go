@@ -50,7 +50,7 @@ var contract = []struct {
 			r.T.Errorf("answered %v", got.Response.Answers)
 		}
 	}},
-	{"select does nothing until one is chosen", func(r *rig.Rig, s string) { choiceNeedsChoice(r, s, bridge.WidgetSelect, "OK") }},
+	{"select does nothing until one is chosen", func(r *rig.Rig, s string) { choiceNeedsChoice(r, s, bridge.WidgetSelect, "Submit") }},
 	{"radio does nothing until one is chosen", func(r *rig.Rig, s string) {
 		if s != "discord" { // its form requires a choice
 			choiceNeedsChoice(r, s, bridge.WidgetRadio, "Submit")
@@ -78,7 +78,7 @@ var contract = []struct {
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		a := r.Ask(req)
-		r.Press("ana", a.On(s), "OK")
+		r.Press("ana", a.On(s), "Submit")
 		wantAnswer(a, bridge.TextAnswer("us"))
 	}},
 	{"text", func(r *rig.Rig, s string) {
@@ -121,7 +121,7 @@ var contract = []struct {
 		req := rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		a := r.Ask(req)
-		r.Typed("ana", a.On(s), "Other", "Antarctica")
+		r.Typed("ana", a.On(s), "Something else", "Antarctica")
 		got := a.End()
 		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
 			r.T.Errorf("got %+v", got.Response)
@@ -323,7 +323,7 @@ func severalQuestions(r *rig.Rig, s string) {
 		r.Press("cy", at, "Us")
 		r.Press("cy", at, "Next")
 		r.Press("cy", at, "Web")
-		r.Typed("cy", at, "Other", "mail")
+		r.Typed("cy", at, "Something else", "mail")
 		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text(s), "3/4") })
 		r.Typed("cy", at, "Answer", "because")
 		r.Eventually("the wizard continues", func() bool { return strings.Contains(a.Text(s), "4/4") })

@@ -122,7 +122,7 @@ func TestLongLaterRound(t *testing.T) {
 				})
 				once(r, at)
 				read(b, s)
-				r.Press("ana", at, "Approve")
+				r.Press("ana", at, "Approve plan")
 				if got := b.End(); got.State != bridge.StateAnswered {
 					t.Errorf("the second round is %s", got.State)
 				}

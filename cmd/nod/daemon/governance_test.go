@@ -32,7 +32,7 @@ func TestQuorum(t *testing.T) {
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("slack"), "Run command")
 	r.Eventually("the card says who has approved", func() bool {
-		return strings.Contains(a.Text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
+		return strings.Contains(a.Text("discord"), "1 of 2 approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
 	})
 	// The same person uses another account.
 	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Run command"), "already recorded")

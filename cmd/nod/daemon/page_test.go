@@ -125,7 +125,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "chooses on slack", chromedp.WaitVisible(last+`//select`),
 		chromedp.SetValue(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		chromedp.Click(last+`//button[contains(., "OK")]`))
+		chromedp.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
 		t.Errorf("%s %+v", got.State, got.Response)
 	}

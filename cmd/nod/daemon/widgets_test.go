@@ -145,7 +145,7 @@ func planApproved(r *rig.Rig, s string) {
 	if !strings.Contains(a.Text(s), "start it") {
 		r.T.Errorf("the plan is not shown: %s", a.Text(s))
 	}
-	r.Press("ana", a.On(s), "Approve")
+	r.Press("ana", a.On(s), "Approve plan")
 	wantAnswer(a, bridge.JSONAnswer(`{"decision":"approve"}`))
 	a.Closed("Approve", "ana")
 }
@@ -214,7 +214,7 @@ func declined(r *rig.Rig, s string) {
 	if got := a.End(); got.State != bridge.StateCancelled || got.Response.Actor == nil || got.Response.Action() != "cancel" {
 		r.T.Errorf("%s %+v", got.State, got.Response)
 	}
-	a.Closed("Declined by", "ana")
+	a.Closed("ana declined to answer")
 }
 
 // everyField is a form with every type of field, from the schema and beside it.

@@ -146,7 +146,7 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
 	p := r.Sandbox.Person(who)
-	submit := map[bridge.Widget]string{bridge.WidgetSelect: "OK", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
+	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
 	if at.Service == "telegram" && w == bridge.WidgetCheckbox {
 		submit = "Done"
 	}
