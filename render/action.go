@@ -29,19 +29,20 @@ type Action struct {
 	Origin []string
 	// Program is the path of the program that runs, if the input names it.
 	Program string
+	leads   bool // Head holds the first line of the prompt
 }
 
 // Names of tools, in lower case and without separators.
 var (
-	shellTools = names("bash shell sh zsh exec execute run command terminal localshell shellcommand runcommand " +
+	shellTools = set("bash shell sh zsh exec execute run command terminal localshell shellcommand runcommand " +
 		"executecommand execcommand runshellcommand runterminalcmd runterminalcommand runinterminal bashtool shelltool")
-	writeTools  = names("write writefile createfile newfile savefile")
-	editTools   = names("edit multiedit editfile applypatch applydiff strreplace strreplaceeditor strreplacebasededittool patch")
-	deleteTools = names("delete deletefile removefile rm")
-	fetchTools  = names("webfetch fetch httprequest http request fetchurl")
+	writeTools  = set("write writefile createfile newfile savefile")
+	editTools   = set("edit multiedit editfile applypatch applydiff strreplace strreplaceeditor strreplacebasededittool patch")
+	deleteTools = set("delete deletefile removefile rm")
+	fetchTools  = set("webfetch fetch httprequest http request fetchurl")
 )
 
-func names(s string) map[string]bool {
+func set(s string) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range strings.Fields(s) {
 		out[n] = true
@@ -77,7 +78,7 @@ func ActionOf(i bridge.Interaction) Action {
 	name := plainName(a.Tool)
 	switch {
 	case fields == nil:
-	case shellTools[name]:
+	case shellTools[name] || name == "":
 		if act, ok := command(fields); ok {
 			return act
 		}
@@ -106,8 +107,13 @@ func prompted(i bridge.Interaction) Action {
 		head := []Span{{Text: "Call "}, {Text: Line(toolName(tool)), Code: true}}
 		return Action{Head: head, Short: head, Verb: LabelCall}
 	}
-	head := []Span{{Text: "Allow what " + Line(i.Agent) + " asks"}}
-	return Action{Head: head, Short: head, Verb: LabelAllow}
+	doc := Markdown(i.Prompt)
+	if len(doc) == 0 || !isLine(doc[0]) {
+		head := []Span{{Text: "Allow what " + Line(i.Agent) + " asks for"}}
+		return Action{Head: head, Short: head, Verb: LabelAllow}
+	}
+	head := append([]Span{{Text: Line(i.Agent) + " asks: "}}, doc[0].Spans...)
+	return Action{Head: head, Short: doc[0].Spans, Verb: LabelAllow, leads: true}
 }
 
 // toolName returns the name of a tool as people know it: mcp__files__read is
@@ -301,8 +307,11 @@ func boilerplate(i bridge.Interaction) []string {
 }
 
 // says returns what the agent says about its request.
-func says(i bridge.Interaction) []Block {
+func says(i bridge.Interaction, act Action) []Block {
 	doc := Markdown(i.Prompt)
+	if act.leads {
+		return doc[1:]
+	}
 	if len(doc) == 0 || doc[0].Kind != Paragraph {
 		return doc
 	}

@@ -101,7 +101,7 @@ func newItem(v bridge.View, number int, short bool) Item {
 		title[n+1].Strike = r.State.Final() && r.State != bridge.StateApproved
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), facts(i, act)...)
-	if said := says(i); len(said) > 0 {
+	if said := says(i, act); len(said) > 0 {
 		it.Blocks = append(it.Blocks, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	it.Blocks = append(it.Blocks, act.Rest...)

@@ -189,7 +189,7 @@ func approvalBody(r bridge.Record, act Action) []Block {
 	} else {
 		out = append(errorBlock(i, closed), facts(i, act)...)
 	}
-	if said := says(i); len(said) > 0 {
+	if said := says(i, act); len(said) > 0 {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	out = append(out, act.Rest...)

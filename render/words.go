@@ -57,6 +57,9 @@ func asked(r bridge.Record, act Action) []Span {
 	case i.Kind == bridge.KindNotice:
 		return noticeHead(i)
 	case i.Kind == bridge.KindApproval:
+		if act.leads {
+			return act.Head
+		}
 		return append(slices.Clone(act.Head), Span{Text: "?"})
 	case i.LonePlan():
 		return []Span{{Text: "Approve the plan?"}}
@@ -189,13 +192,14 @@ func cancelled(r bridge.Record) string {
 
 // place returns where a person decided.
 func place(platform string) string {
-	known := map[string]string{
-		"slack": "in Slack", "discord": "in Discord", "telegram": "in Telegram", bridge.PlatformAPI: "in the console or the API",
+	if platform == bridge.PlatformAPI {
+		return "in the console or the API"
 	}
-	if s := known[platform]; s != "" {
-		return s
+	name := Line(platform)
+	if name == "" {
+		return "in chat"
 	}
-	return "in " + Line(platform)
+	return "in " + strings.ToUpper(name[:1]) + name[1:]
 }
 
 // closing returns the text below a closed card: why it ended so, what it
@@ -469,8 +473,8 @@ func from(i bridge.Interaction, act Action) string {
 	if i.Session != "" {
 		s = append(s, "session "+Line(i.Session))
 	}
-	if i.Approval == nil && i.ToolName != "" {
-		s = append(s, "tool "+Line(i.ToolName))
+	if tool := toolOf(i); tool != "" && !names(act.Head, tool) {
+		s = append(s, "tool "+Line(tool))
 	}
 	if i.Requester != "" {
 		s = append(s, "for "+Line(i.Requester))
@@ -482,6 +486,20 @@ func from(i bridge.Interaction, act Action) string {
 		s = append(s, "no answer needed")
 	}
 	return strings.Join(s, " · ")
+}
+
+// toolOf returns the tool of a request: that of the approval, or the one that
+// asks.
+func toolOf(i bridge.Interaction) string {
+	if i.Approval != nil && i.Approval.Tool != "" {
+		return i.Approval.Tool
+	}
+	return i.ToolName
+}
+
+// names reports whether a headline names a tool.
+func names(head []Span, tool string) bool {
+	return slices.ContainsFunc(head, func(s Span) bool { return s.Code && s.Text == Line(tool) })
 }
 
 // maxWaiting is the number of people whom a card names as those it waits for.

@@ -72,7 +72,7 @@ func TestHookAnswers(t *testing.T) {
 		act                func(r *rig.Rig, a rig.Asked)
 	}{
 		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig.Rig, a rig.Asked) {
-			r.Press("ana", a.On("slack"), "Run command")
+			r.Approve("ana", a.On("slack"))
 		}},
 		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig.Rig, a rig.Asked) {
 			if !strings.Contains(a.Text("slack"), "Bash(git push:*) in this project") {

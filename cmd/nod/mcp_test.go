@@ -293,7 +293,7 @@ func TestMCPClaude(t *testing.T) {
 	}
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t9"}}}`)
 	a = r.Card("channel")
-	r.Press("ana", a.On("telegram"), "Run command")
+	r.Approve("ana", a.On("telegram"))
 	var answer struct {
 		Result mcp.CallToolResult `json:"result"`
 	}
@@ -390,7 +390,7 @@ func TestMCPWrap(t *testing.T) {
 				if !strings.Contains(a.Text("slack"), "texts/set_text") {
 					t.Errorf("card: %s", a.Text("slack"))
 				}
-				sub.Press("ana", a.On("slack"), "Run command")
+				sub.Approve("ana", a.On("slack"))
 			}); got.bad || got.text != "set_text x" {
 				t.Errorf("an approved tool: %+v", got)
 			}
@@ -473,7 +473,7 @@ func TestProxy(t *testing.T) {
 		if !strings.Contains(a.Text("telegram"), "Edit a.go") {
 			t.Errorf("card: %s", a.Text("telegram"))
 		}
-		sub.Press("ana", a.On("telegram"), "Run command")
+		sub.Approve("ana", a.On("telegram"))
 		if got := line(t, agentHears); got != `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}` {
 			t.Errorf("the agent hears %s", got)
 		}

@@ -175,7 +175,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	// The agent itself remembers permanent approvals. If it asks, people are
 	// asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	c.Press("ana", pendingWith(c, "bash").On("slack"), "Run command")
+	c.Approve("ana", pendingWith(c, "bash").On("slack"))
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)
@@ -520,7 +520,7 @@ func TestToolContext(t *testing.T) {
 		},
 	})
 	b := pendingWith(c, "Store it?")
-	c.Press("ana", b.On("slack"), "Run command")
+	c.Approve("ana", b.On("slack"))
 	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
 		t.Errorf("%+v", r)
 	}

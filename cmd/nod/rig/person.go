@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // Chat returns all that a Telegram chat shows.
@@ -64,6 +65,26 @@ func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction
 	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
 		return r.Sandbox.Person(who).Press(ctx, at, label)
 	})
+}
+
+// approving are the labels of the control that approves once.
+var approving = []string{
+	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, "Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
+}
+
+// Approve presses the control that approves once, whatever its label.
+func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
+	r.T.Helper()
+	label := ""
+	r.Eventually("the card on "+at.Service+" can be approved", func() bool {
+		for _, c := range sandbox.Controls(at.Service, r.Sandbox.Message(at)) {
+			if slices.Contains(approving, strings.TrimSuffix(c.Label, "…")) {
+				label = c.Label
+			}
+		}
+		return label != ""
+	})
+	return r.Press(who, at, label)
 }
 
 // insist does something that nod must record, and does it again while nod is
