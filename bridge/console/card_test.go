@@ -66,13 +66,13 @@ func TestApproval(t *testing.T) {
 	})
 	b := o.signedIn("ana")
 	c := b.card(http.MethodGet, id, nil)
-	if c.State != bridge.StatePending || !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason", "once"}) {
+	if c.State != bridge.StatePending || !c.MayAnswer || !slices.Equal(c.decisions(), []string{"once", "deny", "deny_reason"}) {
 		t.Errorf("the card is %+v", c)
 	}
-	if c.Decisions[0].Tone != "bad" || c.Decisions[1].Wants != "reason" || c.Decisions[2].Wants != "confirm" {
+	if c.Decisions[0].Tone != "bad" || c.Decisions[0].Wants != "confirm" || c.Decisions[2].Wants != "reason" {
 		t.Errorf("the decisions are %+v", c.Decisions)
 	}
-	if strings.Contains(c.Body, "<script") || !strings.Contains(c.Body, "<strong>now</strong>") || !strings.Contains(c.Body, "make &lt;deploy&gt;") ||
+	if strings.Contains(c.Body, "<script") || !strings.Contains(c.Body, "<strong>now</strong>") || c.Headline != "Run make <deploy>?" ||
 		!strings.Contains(c.Body, `href="https://example.com/?a=1&amp;b=2"`) {
 		t.Errorf("the body is %s", c.Body)
 	}

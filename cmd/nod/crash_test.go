@@ -139,7 +139,7 @@ func pressUntil(ctx context.Context, c *rig.Crash, s string, done <-chan bridge.
 			return final
 		case <-press.C:
 			for _, p := range c.Cards(s) {
-				pressOnce(ctx, c, p, "Allow once")
+				pressOnce(ctx, c, p, "Call tool")
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func cardsClose(ctx context.Context, c *rig.Crash, s string) {
 				pressOnce(ctx, c, p, "Deny") // too late to count
 				return false
 			}
-			if !strings.Contains(sandbox.Texts(m), "Approved once by") && !strings.Contains(sandbox.Texts(m), "ana") {
+			if !strings.Contains(sandbox.Texts(m), "Approved by") && !strings.Contains(sandbox.Texts(m), "ana") {
 				return false
 			}
 		}

@@ -103,7 +103,7 @@ func showCommand() *cobra.Command {
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
-	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.Headline, card.From, render.PlainText(card.Body))
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.HeadText(), card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
 	}

@@ -220,7 +220,7 @@ func TestMCPClaude(t *testing.T) {
 	}
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t9"}}}`)
 	a = r.Card("channel")
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Approve("ana", a.On("telegram"))
 	var answer struct {
 		Result mcp.CallToolResult `json:"result"`
 	}

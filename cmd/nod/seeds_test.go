@@ -142,7 +142,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	c.Press("ana", a.On("slack"), "Option B")
 	agent.want(`{"type":"ask_response","id":"3f6c0a52-3b1c-4a44-9a55-000000000001","payload":{"request_id":"3f6c0a52-3b1c-4a44-9a55-000000000001","value":"Option B"}}`)
 	front.next(`"ask_response"`, `"value":"Option B"`)
-	a.Closed("Option B", "has received this")
+	a.Closed("Option B", "has the answer")
 
 	agent.send(`{"type":"ask_request","id":"a2","sessionId":"chat-1","payload":{"prompt":"Should I proceed with the deployment?"}}`)
 	b := pendingWith(c, "Should I proceed")
@@ -174,7 +174,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	// The agent itself remembers permanent approvals. If it asks, people are
 	// asked.
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
-	c.Press("ana", pendingWith(c, "bash").On("slack"), "Allow once")
+	c.Approve("ana", pendingWith(c, "bash").On("slack"))
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
 
 	agent.send(`{"type":"ask_request","id":"e1","payload":{"prompt":" "}}`)

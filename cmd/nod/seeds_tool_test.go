@@ -71,7 +71,7 @@ func (x tooling) answers() string {
 	}
 	x.one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)
 	x.one.next(`"error"`, "lready decided by bo")
-	a.Closed("TypeScript", "bo", "has received this")
+	a.Closed("TypeScript", "bo", "has the answer")
 	return id
 }
 
@@ -113,7 +113,7 @@ func (x tooling) answersLate() {
 		x.T.Errorf("the message is %s, %v; want an approval for the session", f, err)
 	}
 	later.send(`{"type":"message_ack","sessionId":"s3","through":"` + m.MessageID + `"}`)
-	d.Closed("has received this")
+	d.Closed("has the answer")
 	if items, err := x.Agent.Messages(x.Ctx, "s3"); err != nil || len(items) != 0 {
 		x.T.Errorf("remaining messages: %v, %v; want none", items, err)
 	}
@@ -209,7 +209,7 @@ func (x toolRun) fails() {
 		},
 	})
 	b := pendingWith(x.Crash, "Store it?")
-	x.Press("ana", b.On("slack"), "Allow once")
+	x.Press("ana", b.On("slack"), "Run command")
 	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
 		x.T.Errorf("the tool gets %+v, want the error of the handler", r)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // flow is a scenario of people and an agent on a platform.
@@ -67,21 +68,21 @@ var choices = []flow{
 		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox)
 		c.wantAnswer(bridge.ListAnswer())
 	}},
-	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, "OK") }},
+	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelSubmit) }},
 	{"radio does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetRadio, "Submit") }},
 	{"defaults are preselected", func(r *Rig) {
 		req := one(bridge.WidgetSelect, choosable("eu", "us")...)
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		c := r.ask(req)
-		r.Press("ana", c.at(), "OK")
+		r.Press("ana", c.at(), render.LabelSubmit)
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
 	{"another answer than the options", func(r *Rig) {
 		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)
-		r.Harness.Client.Type(r, "ana", c.at(), "Other", "Antarctica")
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelOther, "Antarctica")
 		got := c.end()
 		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
 			r.T.Errorf("got %+v", got.Response)
@@ -119,7 +120,7 @@ var choices = []flow{
 		if got := c.end(); got.State != bridge.StateCancelled || got.Response.Actor == nil {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
-		c.closed("Declined by", "ana")
+		c.closed("ana declined to answer")
 	}},
 }
 

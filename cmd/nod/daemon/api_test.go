@@ -30,7 +30,7 @@ func TestClientReattaches(t *testing.T) {
 	r.Daemons = nil
 	r.Start(rig.ListenOn(t, address))
 	r.Connected()
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	select {
 	case rec := <-done:
 		if rec.State != bridge.StateApproved {

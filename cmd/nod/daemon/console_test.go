@@ -120,9 +120,9 @@ func TestConsole(t *testing.T) {
 	}
 
 	late := r.Ask(rig.Approval())
-	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Allow once")]`))
+	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Run command")]`))
 	r.Press("ana", late.On("slack"), "Deny")
-	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Allow once")]`), shows("denied by ana on slack"))
+	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Run command")]`), shows("denied by ana on slack"))
 
 	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")

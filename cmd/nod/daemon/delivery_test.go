@@ -122,7 +122,7 @@ func TestLongLaterRound(t *testing.T) {
 				})
 				once(r, at)
 				read(b, s)
-				r.Press("ana", at, "Approve")
+				r.Press("ana", at, "Approve plan")
 				if got := b.End(); got.State != bridge.StateAnswered {
 					t.Errorf("the second round is %s", got.State)
 				}
@@ -167,7 +167,7 @@ func TestPartsOnce(t *testing.T) {
 					once(r, a.On(s))
 				}
 				read(a, s)
-				r.Press("ana", a.On(s), "Allow once")
+				r.Press("ana", a.On(s), "Run command")
 				if got := a.End(); got.State != bridge.StateApproved {
 					t.Errorf("it is %s", got.State)
 				}
@@ -234,7 +234,7 @@ func TestLongTextPaced(t *testing.T) {
 	}
 	t.Logf("%d parts in %s", n, time.Since(began))
 	read(a, "slack")
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	a.End()
 }
 
@@ -258,7 +258,7 @@ func TestSizes(t *testing.T) {
 					once(r, at)
 				}
 				read(a, s)
-				r.Press("ana", at, "Allow once")
+				r.Press("ana", at, "Run command")
 				if got := a.End(); got.State != bridge.StateApproved {
 					t.Errorf("%d bytes: %s", n, got.State)
 				}
@@ -299,7 +299,7 @@ func TestEscalationShowsAll(t *testing.T) {
 	})
 	once(r, a.On("telegram"))
 	read(a, "telegram")
-	r.Press("bo", a.On("telegram"), "Allow once")
+	r.Press("bo", a.On("telegram"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("it is %s", got.State)
 	}
@@ -353,7 +353,7 @@ func TestKilledBetweenParts(t *testing.T) {
 			if twice > 1 || len(seen) < 5 || !strings.Contains(c.Displayed(at), rig.Normal("slack", tail)) {
 				t.Errorf("parts: %v\nsteps: %v", seen, c.K.Names)
 			}
-			c.Press("ana", at, "Allow once")
+			c.Press("ana", at, "Run command")
 			if got, err := c.Agent.Wait(c.Ctx, rec.Interaction.ID); err != nil || got.State != bridge.StateApproved {
 				t.Errorf("it is %s, %v", got.State, err)
 			}

@@ -68,7 +68,7 @@ func TestReprompt(t *testing.T) {
 				rig.Must(t, reaction, err)
 			}
 			wantAnswer(b, bridge.TextAnswer("v1"))
-			b.Closed("v1", "ana", "has received this")
+			b.Closed("v1", "ana", "has the answer")
 			if _, err := r.Agent.Reprompt(r.Ctx, i.ID, bridge.Request{}, ""); bridge.ErrorCode(err) != bridge.CodeConflict {
 				t.Errorf("a third round: %v", err)
 			}
@@ -128,8 +128,8 @@ func TestRepromptOfAnotherForm(t *testing.T) {
 	if err != nil || last.Interaction.Kind != bridge.KindApproval || last.Interaction.CompletedView != nil {
 		t.Fatalf("%+v, %v", last.Interaction, err)
 	}
-	r.Eventually("the card asks for permission", func() bool { return strings.Contains(a.As(last).Text("slack"), "Permission wanted") })
-	r.Press("ana", a.As(last).On("slack"), "Allow once")
+	r.Eventually("the card asks for permission", func() bool { return strings.Contains(a.As(last).Text("slack"), "make deploy") })
+	r.Press("ana", a.As(last).On("slack"), "Run command")
 	if got := over(r, last.Interaction.ID); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)
 	}

@@ -40,26 +40,26 @@ func TestSelfApproval(t *testing.T) {
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	for _, service := range rig.Services {
-		r.Told("ana", service, r.Press("ana", a.On(service), "Allow once"), "your own request")
+		r.Told("ana", service, r.Press("ana", a.On(service), "Run command"), "your own request")
 	}
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("ana can approve her own request by API: %v", err)
 	}
 	a.StillPending()
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	if rec := a.End(); rec.Response.Actor.Person != "bo" {
 		t.Errorf("the response is by %+v, want bo", rec.Response.Actor)
 	}
 	req := rig.Approval(bridge.ScopeOnce)
 	req.Requester = "bo" // the person that the agent works for
 	b := r.Ask(req)
-	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Allow once"), "your own request")
-	r.Press("cy", b.On("slack"), "Allow once")
+	r.Told("bo", "telegram", r.Press("bo", b.On("telegram"), "Run command"), "your own request")
+	r.Press("cy", b.On("slack"), "Run command")
 	b.End()
 	req = rig.Approval(bridge.ScopeOnce)
 	req.Route = "trusting"
 	d := r.Ask(req)
-	r.Press("ana", d.On("slack"), "Allow once")
+	r.Press("ana", d.On("slack"), "Run command")
 	if rec := d.End(); rec.Response.Actor.Person != "ana" {
 		t.Errorf("the response is by %+v, want ana", rec.Response.Actor)
 	}
@@ -80,11 +80,11 @@ func TestGroupChange(t *testing.T) {
 		r.Sandbox.SetGroup(service, groups[service], "mal")
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
 		r.Sandbox.SetGroup(service, groups[service], "bo")
-		r.Told("mal", service, r.Press("mal", a.On(service), "Allow once"), "may not answer")
+		r.Told("mal", service, r.Press("mal", a.On(service), "Run command"), "may not answer")
 		a.StillPending()
 		// The group of one platform is enough for all accounts of bo.
 		other := rig.Services[(len(service)+1)%len(rig.Services)]
-		r.Press("bo", a.On(other), "Allow once")
+		r.Press("bo", a.On(other), "Run command")
 		if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "bo" {
 			t.Errorf("%s: %+v", service, rec.Response)
 		}
@@ -93,10 +93,10 @@ func TestGroupChange(t *testing.T) {
 	r.Sandbox.SetGroup("slack", groups["slack"], "bo")
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Sandbox.AddFault(sandbox.Fault{Service: "slack", Method: "usergroups.users.list", Kind: "error", Status: 503})
-	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Allow once"), "Not recorded")
+	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "Not recorded")
 	a.StillPending()
 	r.Sandbox.ClearFaults()
-	r.Press("bo", a.On("slack"), "Allow once")
+	r.Press("bo", a.On("slack"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)
 	}
@@ -115,7 +115,7 @@ func TestRemovedPerson(t *testing.T) {
 	r.Agent = client.New(next.URL, rig.TestAgentToken, nil)
 	r.Daemons = r.Daemons[1:]
 	r.Connected()
-	r.Told("cy", "slack", r.Press("cy", a.On("slack"), "Allow once"), "may not answer")
+	r.Told("cy", "slack", r.Press("cy", a.On("slack"), "Run command"), "may not answer")
 	a.StillPending()
 }
 
@@ -132,7 +132,7 @@ func TestLinking(t *testing.T) {
 		route(func(r *config.Route) { r.Quorum = 2 })(c)
 	}})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	var note string
 	r.Eventually("bo gets a code", func() bool {
 		notes := r.Sandbox.Person("bo").Notes("discord")
@@ -156,11 +156,11 @@ func TestLinking(t *testing.T) {
 		t.Fatalf("%+v", rec.Votes)
 	}
 	// He is now one person with three accounts.
-	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Allow once"), "already recorded")
+	r.Told("bo", "telegram", r.Press("bo", a.On("telegram"), "Run command"), "already recorded")
 	if answer := said(r, "bo", "link "+code+" yes"); !strings.Contains(answer, "code not found") {
 		t.Errorf("a code can be used twice: %q", answer)
 	}
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	a.End()
 }
 
@@ -193,7 +193,7 @@ func TestEmail(t *testing.T) {
 			c.People["bo"] = bo
 		}})
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		reaction := r.Press("bo", a.On("slack"), "Allow once")
+		reaction := r.Press("bo", a.On("slack"), "Run command")
 		if !on {
 			r.Told("bo", "slack", reaction, "may not answer")
 			a.StillPending()

@@ -31,11 +31,11 @@ func TestQueued(t *testing.T) {
 		if rec := a.End(); rec.State != bridge.StatePending || rec.Queued.IsZero() {
 			t.Fatalf("the agent was told %s, queued %s", rec.State, rec.Queued)
 		}
-		r.Eventually("the card says so", func() bool { return strings.Contains(a.Text("slack"), "The agent has moved on") })
+		r.Eventually("the card says so", func() bool { return strings.Contains(a.Text("slack"), "stopped waiting") })
 	}
 	r.Press("ana", asks[0].On("slack"), "No")
 	r.Press("bo", asks[1].On("telegram"), "Yes")
-	asks[0].Closed("moved on", "Its session will receive this")
+	asks[0].Closed("stopped waiting", "its session gets the answer")
 	items, err := r.Agent.WaitMessages(r.Ctx, "night")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestQueued(t *testing.T) {
 		t.Errorf("left %v, %v", rest, err)
 	}
 	asks[0].R = r
-	asks[0].Closed("has received this")
+	asks[0].Closed("has the answer")
 	other := rig.NewClient(r.Daemons[0].URL, rig.OtherAgentToken)
 	if items, err := other.Messages(r.Ctx, "night"); err != nil || len(items) != 0 {
 		t.Errorf("another agent reads %v, %v", items, err)
@@ -141,13 +141,13 @@ func TestEscalates(t *testing.T) {
 	req := rig.Approval()
 	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
 	a := r.Ask(req)
-	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Allow once"), "may not answer")
+	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "may not answer")
 	r.Eventually("more people are asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		a.Record = rec
 		return err == nil && !rec.Escalated.IsZero() && len(rec.Messages) == len(rec.Interaction.Destinations) && len(rec.Messages) > 1
 	})
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
 		t.Errorf("the response is %s %+v, want approved by bo", got.State, got.Response)
 	}
@@ -230,7 +230,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 			a.Closed("agent disconnected")
 			continue
 		}
-		r.Press("ana", a.On("slack"), "Allow once") // it stays, and is re-attached to by its id
+		r.Press("ana", a.On("slack"), "Run command") // it stays, and is re-attached to by its id
 		if got := a.End(); got.State != bridge.StateApproved {
 			t.Errorf("state %s", got.State)
 		}
@@ -322,7 +322,7 @@ func TestAwaited(t *testing.T) {
 		keys, err := r.Client.Keys(r.Ctx, "nod:*:i:"+string(a.Interaction.ID)).Result()
 		return err == nil && len(keys) == 1 && r.Client.HGet(r.Ctx, keys[0], "w").Val() != ""
 	})
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	if rec := <-waiting; rec.Unawaited {
 		t.Error("the waiter was not seen")
 	}

@@ -145,7 +145,7 @@ func TestMalformed(t *testing.T) {
 	if !strings.Contains(resp, `"slack"`) {
 		t.Errorf("health: %s", resp)
 	}
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Press("ana", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
 		t.Errorf("%s by %+v", rec.State, rec.Response.Actor)
 	}
@@ -235,14 +235,14 @@ func TestSlowAndMany(t *testing.T) {
 	}
 }
 
-// controlOn returns the token of the control "Allow once" on a card on Slack.
+// controlOn returns the token of the control "Run command" on a card on Slack.
 func controlOn(t *testing.T, a rig.Asked) string {
 	t.Helper()
 	for _, c := range a.Controls("slack") {
-		if c.Label == "Allow once" {
+		if c.Label == "Run command" {
 			return c.Value
 		}
 	}
-	t.Fatal("the card on Slack has no control \"Allow once\"")
+	t.Fatal("the card on Slack has no control \"Run command\"")
 	return ""
 }

@@ -99,9 +99,9 @@ func TestPage(t *testing.T) {
 
 	danger := demo.Scenes()[3].Request
 	a := r.Ask(danger)
-	drive(t, ctx, "the card is on all three", says("slack", "Permission wanted"), says("discord", "Permission wanted"), says("telegram", "Permission wanted"))
+	drive(t, ctx, "the card is on all three", says("slack", "DROP TABLE"), says("discord", "DROP TABLE"), says("telegram", "DROP TABLE"))
 	screenshot(t, ctx, "demo")
-	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Allow once"), says("slack", "may not answer"))
+	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Run command"), says("slack", "may not answer"))
 	drive(t, ctx, "ana does not see that", be("ana"), chromedp.WaitNotPresent(`#slack .note`))
 	drive(t, ctx, "a modal opens on slack", click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
 	screenshot(t, ctx, "modal")
@@ -125,7 +125,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "chooses on slack", chromedp.WaitVisible(last+`//select`),
 		chromedp.SetValue(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		chromedp.Click(last+`//button[contains(., "OK")]`))
+		chromedp.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
 		t.Errorf("the response is %s %+v, want us", got.State, got.Response)
 	}
@@ -145,7 +145,7 @@ func TestPage(t *testing.T) {
 	g := r.Ask(rig.Approval())
 	drive(t, ctx, "muted from the chat", chromedp.SendKeys("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
 	screenshot(t, ctx, "muted")
-	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Allow once")]]//button[contains(., "Allow once")]`))
+	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Run command")]]//button[contains(., "Run command")]`))
 	g.End()
 	g.Closed("ana")
 
@@ -154,7 +154,7 @@ func TestPage(t *testing.T) {
 		chromedp.WaitNotPresent(`#telegram .keyboard button`))
 
 	d := r.Ask(rig.Approval())
-	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Allow once"))
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Run command"))
 	screenshot(t, ctx, "phone")
 	if got := d.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)

@@ -45,7 +45,7 @@ func raceOnce(t *testing.T, r *rig.Rig, n int) string {
 	people := map[string]string{"slack": "ana", "discord": "bo", "telegram": "cy"}
 	acts := map[string]sandbox.Action{}
 	for _, s := range rig.Services {
-		acts[s] = holding(r, a, s, []string{"Allow once", "Deny"}[(n+len(s))%2], people[s])
+		acts[s] = holding(r, a, s, []string{"Call tool", "Deny"}[(n+len(s))%2], people[s])
 	}
 	reactions := map[string]sandbox.Reaction{}
 	var mu sync.Mutex
@@ -91,7 +91,7 @@ func TestEveryLoserIsTold(t *testing.T) {
 		var mu sync.Mutex
 		pressed := map[string]bool{}
 		for s, who := range map[string]string{"slack": "ana", "discord": "bo"} {
-			act := holding(r, a, s, "Allow once", who)
+			act := holding(r, a, s, "Call tool", who)
 			wg.Go(func() {
 				if reaction, err := r.Sandbox.Act(r.Ctx, act); err == nil && reaction.OK {
 					mu.Lock()
@@ -127,7 +127,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
 			a := r.Ask(rig.Approval())
-			press := holding(r, a, s, "Allow once", "ana")
+			press := holding(r, a, s, "Call tool", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
 			if s != "slack" { // Slack's ephemeral reply comes a moment later
@@ -198,7 +198,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	r.Daemons = []*rig.Running{other}
 	r.Agent = rig.NewClient(other.URL, rig.TestAgentToken)
 	a := r.Ask(rig.Approval())
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Press("ana", a.On("telegram"), "Call tool")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)
 	}

@@ -70,7 +70,7 @@ func TestReadOnlyChannel(t *testing.T) {
 				t.Errorf("a new request: %s, %v", rec.State, err)
 			}
 			says("ana", "/nod unmute", "answered in this channel again")
-			r.Press("ana", at, "Allow once")
+			r.Press("ana", at, "Run command")
 			if got := a.End(); got.State != bridge.StateApproved {
 				t.Errorf("state %s", got.State)
 			}
@@ -84,7 +84,7 @@ func TestMutedAmongOthers(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
 	a := r.Ask(rig.Approval())
-	old := holding(r, a, "telegram", "Allow once", "bo")
+	old := holding(r, a, "telegram", "Run command", "bo")
 	if err := r.Person.SetReadOnly(r.Ctx, "telegram", a.On("telegram").Channel, true); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func roundTrip(r *rig.Rig, service string) string {
 	if !strings.Contains(a.Text(service), "make deploy") {
 		r.T.Errorf("the card on %s does not show the command: %s", service, a.Text(service))
 	}
-	r.Press("ana", a.On(service), "Allow once")
+	r.Press("ana", a.On(service), "Run command")
 	got := a.End()
 	if got.State != bridge.StateApproved || got.Response.Scope != bridge.ScopeOnce || got.Response.Digest != a.Interaction.Digest {
 		r.T.Errorf("the response from %s is %s %+v, want an approval once", service, got.State, got.Response)

@@ -63,15 +63,15 @@ func TestPolicy(t *testing.T) {
 	if !strings.Contains(a.Text("slack"), "critical risk") {
 		t.Errorf("the card does not show the risk: %s", a.Text("slack"))
 	}
-	r.Typed("ana", a.On("slack"), "Allow once", "yes, production")
+	r.Typed("ana", a.On("slack"), "Run command", "yes, production")
 	rec := a.StillPending()
 	if rec.Approvals() != 1 {
 		t.Fatalf("%+v", rec.Votes)
 	}
-	reaction := r.Typed("bo", a.On("discord"), "Allow once", "yes")
+	reaction := r.Typed("bo", a.On("discord"), "Run command", "yes")
 	r.Told("bo", "discord", reaction, "Type exactly")
 	a.StillPending()
-	r.Typed("cy", a.On("telegram"), "Allow once", "yes, production")
+	r.Typed("cy", a.On("telegram"), "Run command", "yes, production")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Interaction.Risk != "critical" || rec.Interaction.Rule != "prod" {
 		t.Errorf("the record is %+v, want approved with the risk critical by the rule prod", rec)
 	}

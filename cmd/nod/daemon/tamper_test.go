@@ -280,8 +280,8 @@ func TestReceiptOfARecord(t *testing.T) {
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
 	req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 	a := x.Ask(req)
-	x.Press("ana", a.On("slack"), "Allow once")
-	x.Press("bo", a.On("slack"), "Allow once")
+	x.Press("ana", a.On("slack"), "Run command")
+	x.Press("bo", a.On("slack"), "Run command")
 	rec := a.End()
 	keys, err := x.Agent.Keys(x.Ctx)
 	if err != nil {

@@ -16,13 +16,13 @@ func TestQuorum(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2, Config: route(func(r *config.Route) { r.Quorum = 2 })})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	r.Eventually("the card says who has approved", func() bool {
-		return strings.Contains(a.Text("discord"), "1 of 2 have approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
+		return strings.Contains(a.Text("discord"), "1 of 2 approved: ana") && strings.Contains(a.Text("telegram"), "Still needed: 1 more")
 	})
 	// The same person uses another account.
-	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Allow once"), "already recorded")
-	reaction := r.Press("ana", a.On("discord"), "Allow once")
+	r.Told("ana", "telegram", r.Press("ana", a.On("telegram"), "Run command"), "already recorded")
+	reaction := r.Press("ana", a.On("discord"), "Run command")
 	r.Told("ana", "discord", reaction, "already recorded")
 	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, rig.AnswerOnce); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("ana approves again by API: %v", err)
@@ -30,7 +30,7 @@ func TestQuorum(t *testing.T) {
 	if rec := a.StillPending(); len(rec.Votes) != 1 {
 		t.Fatalf("votes: %+v", rec.Votes)
 	}
-	r.Press("bo", a.On("telegram"), "Allow once")
+	r.Press("bo", a.On("telegram"), "Run command")
 	rec := a.End()
 	if rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
 		t.Fatalf("%s, votes %+v", rec.State, rec.Votes)
@@ -45,7 +45,7 @@ func TestQuorum(t *testing.T) {
 	}
 
 	b := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", b.On("discord"), "Allow once")
+	r.Press("ana", b.On("discord"), "Run command")
 	r.Press("bo", b.On("slack"), "Deny")
 	if rec := b.End(); rec.State != bridge.StateDenied {
 		t.Errorf("state after one denial: %s", rec.State)
@@ -64,12 +64,12 @@ func TestVotes(t *testing.T) {
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
 	r.Press("ana", a.On("telegram"), "Deny")
 	r.Eventually("the denial is shown", func() bool { return strings.Contains(a.Text("telegram"), "Denied by ana") })
-	r.Press("bo", a.On("telegram"), "Allow once")
-	r.Press("ana", a.On("telegram"), "Allow once") // she changes her vote
+	r.Press("bo", a.On("telegram"), "Run command")
+	r.Press("ana", a.On("telegram"), "Run command") // she changes her vote
 	if rec := a.StillPending(); rec.Approvals() != 2 || rec.Missing() != "@security" {
 		t.Fatalf("%d approvals, missing %q", rec.Approvals(), rec.Missing())
 	}
-	r.Press("cy", a.On("telegram"), "Allow once")
+	r.Press("cy", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Approvals() != 3 {
 		t.Errorf("%s by %v", rec.State, rec.Voters(bridge.StateApproved))
 	}
@@ -93,7 +93,7 @@ func TestVotedScope(t *testing.T) {
 		first, second string
 		want          bridge.Scope
 		grants        int
-	}{{"Allow once", "Always", bridge.ScopeOnce, 0}, {"Always", "Allow once", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
+	}{{"Run command", "Always", bridge.ScopeOnce, 0}, {"Always", "Run command", bridge.ScopeOnce, 0}, {"Always", "session", bridge.ScopeSession, 1}, {"Always", "Always", bridge.ScopeAlways, 2}} {
 		req := command("make "+c.first+c.second, "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 		a := r.Ask(req)
 		r.Press("ana", a.On("slack"), c.first)
@@ -118,7 +118,7 @@ func TestVotesRace(t *testing.T) {
 	for _, who := range []string{"ana", "bo", "cy"} {
 		for _, service := range rig.Services {
 			go func() {
-				_, err := r.Sandbox.Person(who).Press(r.Ctx, a.On(service), "Allow once")
+				_, err := r.Sandbox.Person(who).Press(r.Ctx, a.On(service), "Run command")
 				done <- err
 			}()
 		}

@@ -210,9 +210,9 @@ func (p *play) race(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Mal, who is not a responder, clicks “Allow once” on Slack")
+	p.say("👆 Mal, who is not a responder, clicks “Run command” on Slack")
 	mal := p.sandbox.Person("mal")
-	if err := did(mal.Press(ctx, s.on("slack"), "Allow once")); err != nil {
+	if err := did(mal.Press(ctx, s.on("slack"), "Run command")); err != nil {
 		return err
 	}
 	waiting, stop := context.WithTimeout(ctx, settleLimit)
@@ -224,11 +224,11 @@ func (p *play) race(ctx context.Context) error {
 		return fmt.Errorf("mal read %q", mal.Notes("slack"))
 	}
 	p.say("   ✓ only Mal reads that this is not allowed; nothing was recorded")
-	p.say("👆 Ana clicks “Allow once” on Discord and Bo clicks “Deny” on Telegram, at the same time")
+	p.say("👆 Ana clicks “Run command” on Discord and Bo clicks “Deny” on Telegram, at the same time")
 	var toast sandbox.Reaction
 	var errs [2]error
 	var wg sync.WaitGroup
-	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Allow once")) })
+	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Run command")) })
 	wg.Go(func() {
 		toast, errs[1] = p.sandbox.Person("bo").Press(ctx, s.on("telegram"), "Deny")
 	})

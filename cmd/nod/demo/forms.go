@@ -49,7 +49,7 @@ func (p *play) plan(ctx context.Context) error {
 		return err
 	}
 	p.say("👆 Ana clicks “Approve” on Telegram, in the same message")
-	if err := did(p.sandbox.Person("ana").Press(ctx, again.on("telegram"), "Approve")); err != nil {
+	if err := did(p.sandbox.Person("ana").Press(ctx, again.on("telegram"), "Approve plan")); err != nil {
 		return err
 	}
 	rec, err := p.end(ctx, again, bridge.StateAnswered, "ana", "telegram")

@@ -265,7 +265,12 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 	add := func(forms ...string) { out = append(out, forms) }
 	for _, text := range append([]string{i.Prompt}, plans(i)...) {
 		for line := range strings.SplitSeq(render.PlainText(render.Markdown(text)), "\n") {
-			add(strings.TrimLeft(line, " >-•0123456789."))
+			line = strings.TrimLeft(line, " >-•0123456789.")
+			if i.Approval != nil && introduces(line, i.Approval.Tool) {
+				add(line, i.Approval.Tool)
+				continue
+			}
+			add(line)
 		}
 	}
 	if a := i.Approval; a != nil {
@@ -289,6 +294,18 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 	return out
 }
 
+// introduces reports whether a line of a prompt says no more than that a tool is
+// to be used. The headline of the card says what it is to do.
+func introduces(line, tool string) bool {
+	return line == "Run this command?" || line == "Allow "+tool+"?" || strings.Contains(line, " wants to use "+tool)
+}
+
+// words are the words that a card shows instead of the name of a field.
+var words = map[string]string{
+	"program": "Program", "host": " on ", "user": "runs as ", "directory": "·", "content": "Write ", "url": "Fetch ",
+	"old_string": "Edit ", "new_string": "Edit ", "method": "Send ",
+}
+
 func plans(i bridge.Interaction) []string {
 	var out []string
 	for _, q := range i.Questions {
@@ -308,7 +325,11 @@ func leaves(v any) [][]string {
 		for k, e := range x {
 			out = append(out, leaves(e)...)
 			if !slices.Contains([]string{"command", "cmd", "argv", "file_path", "path", "filename", "diff", "patch"}, k) {
-				out = append(out, []string{render.Clean(k)})
+				forms := []string{render.Clean(k)}
+				if w := words[k]; w != "" {
+					forms = append(forms, w)
+				}
+				out = append(out, forms)
 			}
 		}
 		return out

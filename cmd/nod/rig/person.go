@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // Chat returns all text that a Telegram chat shows.
@@ -64,6 +65,26 @@ func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction
 	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
 		return r.Sandbox.Person(who).Press(ctx, at, label)
 	})
+}
+
+// approving are the labels of the control that approves once.
+var approving = []string{
+	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, "Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
+}
+
+// Approve presses the control that approves once, whatever its label.
+func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
+	r.T.Helper()
+	label := ""
+	r.Eventually("the card on "+at.Service+" can be approved", func() bool {
+		for _, c := range sandbox.Controls(at.Service, r.Sandbox.Message(at)) {
+			if slices.Contains(approving, strings.TrimSuffix(c.Label, "…")) {
+				label = c.Label
+			}
+		}
+		return label != ""
+	})
+	return r.Press(who, at, label)
 }
 
 // insist performs an action that nod must record, and repeats it while nod is
@@ -148,7 +169,7 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
 	p := r.Sandbox.Person(who)
-	submit := map[bridge.Widget]string{bridge.WidgetSelect: "OK", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
+	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
 	if at.Service == "telegram" && w == bridge.WidgetCheckbox {
 		submit = "Done"
 	}
