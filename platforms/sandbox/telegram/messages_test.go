@@ -92,8 +92,8 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("an unknown file: %d", status)
 	}
 	d.refused(400, "wrong file identifier", d.fails(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID("F0"))))
-	if again := d.send(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID(m.Document.FileID))); again.Document.FileName != "plan.txt" {
-		t.Errorf("sent again %+v", again)
+	if d.send(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID(m.Document.FileID))).Document.FileName != "plan.txt" {
+		t.Error("the file is not sent again")
 	}
 	d.refused(400, "non-empty", d.fails(upload("")))
 	long := upload("content")
@@ -142,7 +142,8 @@ func TestMessageErrors(t *testing.T) {
 		{"Unsupported type", entities(tgbotapi.MessageEntity{Type: "loud", Length: 1})},
 		{"middle of a UTF-16 symbol", entities(tgbotapi.MessageEntity{Type: "bold", Length: 2})},
 		{"too many entities", entities(make([]tgbotapi.MessageEntity, 101)...)},
-		{"not emulated", mode("MarkdownV2", "x")},
+		{"not emulated", mode("Markdown", "x")},
+		{"is reserved", mode("MarkdownV2", "x.")},
 		{"Unsupported start tag", mode("HTML", "<h1>x</h1>")},
 		{"Unexpected end tag", mode("HTML", "x</b>")},
 		{"Can't find end tag", mode("HTML", "<b>x")},
