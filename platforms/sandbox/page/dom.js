@@ -42,7 +42,8 @@ export function size(bytes) {
 
 // diff shows the lines of a diff in colors.
 export function diff(text) {
-  return text.split("\n").map((line) => h("span", { class: { "+": "added", "-": "removed", "@": "place" }[line[0]] || "" }, line + "\n"));
+  const kinds = { "+": "added", "-": "removed", "@": "place" };
+  return text.split("\n").map((line, n) => [n ? "\n" : "", h("span", { class: kinds[line[0]] || "" }, line)]);
 }
 
 // link opens only web addresses; anything else stays text.

@@ -5,6 +5,8 @@ const tags = {
   text_mention: "em", mention: "em", bot_command: "em", hashtag: "em",
 };
 
+const blocks = new Set(["pre", "blockquote", "expandable_blockquote"]);
+
 // spans shows a text with its entities. Offsets count UTF-16 units, as strings
 // in JavaScript do.
 function spans(text, entities = []) {
@@ -27,7 +29,7 @@ function nested(text, start, end, entities) {
     out.push(text.slice(at, from));
     out.push(styled(e, text.slice(from, to), nested(text, from, to, others.filter((x) => x.offset < to))));
     rest = others.filter((x) => x.offset + x.length > to);
-    at = to;
+    at = to + (blocks.has(e.type) && text[to] === "\n" ? 1 : 0); // a block ends its line
   }
   out.push(text.slice(at, end));
   return out;
