@@ -69,7 +69,6 @@ func splits(units []uint16, at int) bool {
 
 // described returns what is wrong with the fields of an entity, or "".
 func described(kind string, e raw.Object, server int) string {
-	const unsupported = "Unsupported type specified"
 	switch {
 	case slices.Contains(styles, kind):
 	case kind == "expandable_blockquote" && server >= expandableQuotes:
@@ -86,14 +85,20 @@ func described(kind string, e raw.Object, server int) string {
 			return "Can't find field \"url\""
 		}
 	case kind == "date_time" && server >= dates:
-		if _, given := raw.Number(e, "unix_time"); !given {
-			return "Can't find field \"unix_time\""
-		}
-		if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
-			return "Invalid date-time format specified"
-		}
+		return dated(e)
 	default:
-		return unsupported
+		return "Unsupported type specified"
+	}
+	return ""
+}
+
+// dated returns what is wrong with a date, or "".
+func dated(e raw.Object) string {
+	if _, given := raw.Number(e, "unix_time"); !given {
+		return "Can't find field \"unix_time\""
+	}
+	if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
+		return "Invalid date-time format specified"
 	}
 	return ""
 }
