@@ -57,7 +57,37 @@ func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *fa
 			kept = append(kept, next)
 		}
 	}
-	return kept, nil
+	return outsideCode(kept), nil
+}
+
+// outsideCode cuts out of other entities what is code: code and pre contain
+// nothing and, except for quotes, are part of nothing.
+func outsideCode(entities []any) []any {
+	isCode := func(e raw.Object) bool { return raw.Str(e, "type") == "code" || raw.Str(e, "type") == "pre" }
+	out := slices.Clone(entities)
+	for _, code := range raw.All(entities) {
+		if !isCode(code) {
+			continue
+		}
+		from, to := raw.Int(code["offset"]), raw.Int(code["offset"])+raw.Int(code["length"])
+		var next []any
+		for _, e := range raw.All(out) {
+			start, end := raw.Int(e["offset"]), raw.Int(e["offset"])+raw.Int(e["length"])
+			if isCode(e) || strings.HasSuffix(raw.Str(e, "type"), "blockquote") || end <= from || start >= to {
+				next = append(next, e)
+				continue
+			}
+			for _, part := range [][2]int{{start, from}, {to, end}} {
+				if part[0] < part[1] {
+					rest := raw.Copy(e)
+					rest["offset"], rest["length"] = float64(part[0]), float64(part[1]-part[0])
+					next = append(next, rest)
+				}
+			}
+		}
+		out = next
+	}
+	return out
 }
 
 func badEntity(why string) *failure { return badRequest("can't parse MessageEntity: %s", why) }
