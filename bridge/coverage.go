@@ -129,7 +129,7 @@ func spelled(d time.Duration) string {
 	return d.String()
 }
 
-// quoted returns a text in quotation marks on one line. The result cannot be
+// quoted returns text in quotation marks on one line. The result cannot be
 // mistaken for text of nod, and different texts never look the same.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)

@@ -82,7 +82,7 @@ func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, err
 		may, err = c.engine.People.MayRead(r.Context(), rec.Interaction, actor)
 	}
 	if err == nil && !may {
-		err = bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		err = bridge.NotFound(id)
 	}
 	if err != nil {
 		return bridge.Record{}, err

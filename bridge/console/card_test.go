@@ -208,7 +208,10 @@ func TestAnswers(t *testing.T) {
 		"free text":      {question(bridge.WidgetRadio, other), `{"others":{"q":"the moon"}}`, `"the moon"`, ""},
 		"free text, too": {question(bridge.WidgetCheckbox, other), `{"values":{"q":["eu"]},"others":{"q":"the moon"}}`, `["eu","the moon"]`, ""},
 		"a form":         {question(bridge.WidgetForm, form), `{"values":{"q/name":["billing"],"q/public":["true"]}}`, `{"name":"billing","public":true}`, ""},
-		"half a form":    {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
+		"a plan": {question(bridge.WidgetPlanReview, plan), `{"values":{"q/decision":["request_changes"],"q/feedback":["smaller"]}}`,
+			`{"decision":"request_changes","feedback":"smaller"}`, ""},
+		"feedback":    {question(bridge.WidgetFeedback, items), `{"values":{"q/b":["add one"]}}`, `{"a":"","b":"add one"}`, ""},
+		"half a form": {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
 	} {
 		id := o.ask(x.ask)
 		c := b.card(http.MethodPost, id, x.send)
@@ -240,6 +243,12 @@ func other(q *bridge.Question) { q.AllowOther = true }
 
 func form(q *bridge.Question) {
 	q.Schema = json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"public":{"type":"boolean"}}}`)
+}
+
+func plan(q *bridge.Question) { q.Plan = "1. stop it" }
+
+func items(q *bridge.Question) {
+	q.Items = []bridge.Item{{ID: "a", Content: "one"}, {ID: "b", Content: "two"}}
 }
 
 // TestFields checks how a question is shown: its cleaned texts, its options and

@@ -63,6 +63,8 @@ func (h *hooked) exit(t *testing.T, want int) string {
 	return h.out.String()
 }
 
+// TestHookAnswers checks the output of each kind of hook for each kind of
+// response.
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})

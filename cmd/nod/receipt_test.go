@@ -199,13 +199,13 @@ func TestAuditRetention(t *testing.T) {
 	decide()
 	r.Eventually("the log is sealed again", sealed)
 	if report := verify(rig.Exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("the report is %+v, want one entry and no problems", report)
 	}
 	// Unless a daemon states that it trimmed the log, entries count as missing.
 	lines := strings.SplitAfter(string(rig.Exported(r)), "\n")
 	forged := slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"n":2,`) })
 	if report := verify([]byte(strings.Join(forged, ""))); len(report.Problems) == 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("the report on a forged log is %+v, want problems", report)
 	}
 	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
 		t.Errorf("removing the first entry was not detected: %+v", report)

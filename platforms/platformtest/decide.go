@@ -67,6 +67,11 @@ var decisions = []flow{
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
+		c = r.ask(req)
+		r.Press("ana", c.at(), render.LabelDeny)
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("a denial without a confirmation: %s", got.State)
+		}
 	}},
 	{"always deny, and deny and stop", func(r *Rig) {
 		for label, d := range map[string]bridge.Decision{

@@ -179,11 +179,11 @@ func batchOneByOne(r *rig.Rig, s string) {
 		r.T.Errorf("%d messages for one batch", got)
 	}
 	yes, no, left := of(r, all[0], s, "Allow once"), of(r, all[1], s, "Deny"), all[2]
-	pressed(r, "ana", all[0].On(s), yes)
+	clicked(r, "ana", all[0].On(s), yes)
 	if got := all[0].End(); got.State != bridge.StateApproved {
 		r.T.Errorf("the first is %s", got.State)
 	}
-	pressed(r, "bo", all[1].On(s), no)
+	clicked(r, "bo", all[1].On(s), no)
 	if got := all[1].End(); got.State != bridge.StateDenied {
 		r.T.Errorf("the second is %s", got.State)
 	}
@@ -317,8 +317,8 @@ func sandboxMessages(r *rig.Rig, s string, a rig.Asked) []string {
 	return hits
 }
 
-// pressed clicks a control that was found earlier.
-func pressed(r *rig.Rig, who string, at sandbox.Place, c sandbox.Control) {
+// clicked clicks a control that was found earlier.
+func clicked(r *rig.Rig, who string, at sandbox.Place, c sandbox.Control) {
 	r.T.Helper()
 	reaction, err := r.Sandbox.Act(r.Ctx, sandbox.Action{Service: at.Service, As: who, Do: "press", Channel: at.Channel, Message: at.Message, Control: c.ID})
 	rig.Must(r.T, reaction, err)

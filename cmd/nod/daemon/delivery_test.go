@@ -275,69 +275,6 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// TestIncompleteMessage checks that nod does not ask on a platform that stores
-// less than it was sent, and that the record has the reason.
-func TestIncompleteMessage(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct{ method, kind string }{
-		{"slack chat.postMessage", "truncate"}, {"slack chat.postMessage", "strip"},
-		{"telegram sendMessage", "truncate"}, {"telegram sendDocument", "truncate"}, {"telegram sendDocument", "strip"},
-	} {
-		s, method, _ := strings.Cut(x.method, " ")
-		for _, size := range []int{1000, 30_000} {
-			if method == "sendDocument" && size < 30_000 {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s %s %d", x.method, x.kind, size), func(t *testing.T) {
-				t.Parallel()
-				r := rig.New(t, rig.Options{Config: rig.Only(s)})
-				r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: x.kind})
-				rec, err := r.Agent.Open(r.Ctx, commandOf(size), "")
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := rig.Asked{Record: rec, R: r}.End()
-				if got.State != bridge.StateUndeliverable || !strings.Contains(fmt.Sprint(got.Failures), "accepted, but") {
-					t.Errorf("state %s, failures %v", got.State, got.Failures)
-				}
-				for _, p := range (&rig.Crash{Rig: r}).Cards(s) {
-					if c := sandbox.Controls(s, r.Sandbox.Message(p)); len(c) > 0 {
-						t.Errorf("a message has controls: %v", c)
-					}
-				}
-			})
-		}
-	}
-}
-
-// TestIncompleteUpdate checks the same for the card of a later round.
-func TestIncompleteUpdate(t *testing.T) {
-	t.Parallel()
-	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			a := r.Ask(planned("a short plan"))
-			at := a.On(s)
-			r.Typed("ana", at, "Request changes", "more detail")
-			a.End()
-			a.Closed("more detail")
-			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "truncate"})
-			next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, planned(strings.Repeat("word ", 300)+tail), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := a.As(next)
-			if got := b.End(); got.State != bridge.StateUndeliverable {
-				t.Errorf("it is %s", got.State)
-			}
-			if c := sandbox.Controls(s, r.Sandbox.Message(at)); len(c) > 0 {
-				t.Errorf("the card has controls: %v", c)
-			}
-		})
-	}
-}
-
 // TestEscalationShowsAll checks that the card of an escalation to another
 // destination also shows a long text completely.
 func TestEscalationShowsAll(t *testing.T) {

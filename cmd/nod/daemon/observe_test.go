@@ -83,8 +83,8 @@ func counts(r *rig.Rig, url, token string, want map[string]float64) string {
 	return m
 }
 
-// The metrics answer an operator's questions, and no label holds what comes
-// from outside.
+// TestMetrics checks what the metrics count, and that no label contains text
+// from a request.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	const token = "metrics-token-for-tests"
@@ -125,7 +125,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A failing platform and an expiry show.
+// TestMetricsOfFailures checks that the metrics count a failing platform and a
+// timeout.
 func TestMetricsOfFailures(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -133,7 +134,7 @@ func TestMetricsOfFailures(t *testing.T) {
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)}})
 	a.End()
-	r.Eventually("the time-out is counted", func() bool {
+	r.Eventually("the timeout is counted", func() bool {
 		_, m := scrape(t, r.Daemons[0].URL, "")
 		return sample(t, m, "nod_timeouts_total") == 1 && sample(t, m, `nod_retries_total{job="post"}`) == 1 &&
 			sample(t, m, `nod_delivery_failures_total{code="unavailable",job="post",place="slack"}`) == 1
@@ -169,8 +170,8 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// One trace leads from the agent over the store and the platforms to the click,
-// and back to the agent: also if another daemon hears the click.
+// TestTrace checks that one trace contains the call of the agent, the store,
+// the platforms and the click, even if another daemon receives the click.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	got := &spans{}
@@ -203,8 +204,9 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// A new config is applied while the daemon runs: what is pending stays, its
-// cards answer, and who is no longer an agent is none.
+// TestReload checks that a new config applies without a restart: pending
+// requests stay open, their cards work, and the token of a removed agent is
+// refused.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})

@@ -211,7 +211,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if mine, _, err := store.Drafts.Draft(x.Ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
 		t.Errorf("another request's draft is submitted: %+v, %v", mine, err)
 	}
-	// A note that leads from a code to what was pressed.
+	// A note that leads from a code to the clicked control.
 	if err := store.Notes.DropNote(x.Ctx, "link:code"); err != nil {
 		t.Fatal(err)
 	}
