@@ -20,7 +20,13 @@ func (f *failure) write(rw http.ResponseWriter) {
 	if f.errors != nil {
 		o["errors"] = f.errors
 	}
-	raw.Write(rw, f.status, o)
+	answer(rw, f.status, o)
+}
+
+// answer writes JSON as Discord does, without a charset.
+func answer(rw http.ResponseWriter, status int, v any) {
+	rw.Header().Set("Content-Type", "application/json")
+	raw.Write(rw, status, v)
 }
 
 // Errors of the API:
@@ -30,10 +36,13 @@ var (
 	unknownChannel     = &failure{404, 10003, "Unknown Channel", nil}
 	unknownGuild       = &failure{404, 10004, "Unknown Guild", nil}
 	unknownMember      = &failure{404, 10007, "Unknown Member", nil}
+	unknownCommand     = &failure{404, 10063, "Unknown application command", nil}
 	unknownMessage     = &failure{404, 10008, "Unknown Message", nil}
+	unknownUser        = &failure{404, 10013, "Unknown User", nil}
 	unknownInteraction = &failure{404, 10062, "Unknown interaction", nil}
 	acknowledged       = &failure{400, 40060, "Interaction has already been acknowledged.", nil}
 	noAccess           = &failure{403, 50001, "Missing Access", nil}
+	notOwn             = &failure{403, 50005, "Cannot edit a message authored by another user", nil}
 	emptyMessage       = &failure{400, 50006, "Cannot send an empty message", nil}
 	cannotSend         = &failure{400, 50007, "Cannot send messages to this user", nil}
 	notAllowed         = &failure{403, 50013, "Missing Permissions", nil}

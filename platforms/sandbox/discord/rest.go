@@ -32,7 +32,7 @@ type route struct {
 }
 
 // handler answers a request. It runs with the lock held.
-type handler func(c *call) (status int, answer any, bad *failure)
+type handler func(c *call) (status int, result any, bad *failure)
 
 // call is one request.
 type call struct {
@@ -51,8 +51,10 @@ type file struct {
 }
 
 func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
-	apps, guilds, messages := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}
+	apps, guilds, messages, commands := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}, commandsAPI{g}
 	const (
+		global     = "/applications/{app}/commands"
+		ofGuild    = "/applications/{app}/guilds/{guild}/commands"
 		ofMessage  = "/channels/{channel}/messages/{message}"
 		ofResponse = "/webhooks/{app}/{token}/messages/{message}"
 	)
@@ -62,12 +64,24 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"GET /users/@me", true, apps.me},
 		{"GET /oauth2/applications/@me", true, apps.application},
 		{"GET /applications/@me", true, apps.application},
-		{"POST /applications/{app}/commands", true, apps.postCommand},
-		{"PUT /applications/{app}/commands", true, apps.putCommands},
-		{"PUT /applications/{app}/guilds/{guild}/commands", true, apps.putCommands},
+		{"GET " + global, true, commands.list},
+		{"POST " + global, true, commands.post},
+		{"PUT " + global, true, commands.overwrite},
+		{"GET " + global + "/{command}", true, commands.get},
+		{"PATCH " + global + "/{command}", true, commands.edit},
+		{"DELETE " + global + "/{command}", true, commands.delete},
+		{"GET " + ofGuild, true, commands.list},
+		{"POST " + ofGuild, true, commands.post},
+		{"PUT " + ofGuild, true, commands.overwrite},
+		{"GET " + ofGuild + "/{command}", true, commands.get},
+		{"PATCH " + ofGuild + "/{command}", true, commands.edit},
+		{"DELETE " + ofGuild + "/{command}", true, commands.delete},
 		{"POST /users/@me/channels", true, guilds.createDM},
 		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
 		{"GET /guilds/{guild}", true, guilds.getGuild},
+		{"GET /guilds/{guild}/roles", true, guilds.getRoles},
+		{"GET /guilds/{guild}/channels", true, guilds.getChannels},
+		{"GET /users/{user}", true, guilds.getUser},
 		{"GET /channels/{channel}", true, guilds.getChannel},
 		{"PATCH /channels/{channel}", true, messages.modify},
 		{"GET /channels/{channel}/messages", true, messages.list},
@@ -76,6 +90,9 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"PATCH " + ofMessage, true, messages.edit},
 		{"DELETE " + ofMessage, true, messages.delete},
 		{"POST " + ofMessage + "/threads", true, messages.createThread},
+		{"PUT " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
+		{"DELETE " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
+		{"POST /channels/{channel}/typing", true, messages.typing},
 		{"POST /interactions/{id}/{token}/callback", false, inter.callback},
 		{"POST /webhooks/{app}/{token}", false, inter.followUp},
 		{"GET " + ofResponse, false, inter.get},
@@ -107,7 +124,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		return
 	}
 	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {
-		raw.Write(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
+		answer(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
 		return
 	}
 	c := &call{Request: r}
@@ -124,15 +141,15 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	}
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
 	api.Lock()
-	status, answer, bad := rt.handle(c)
+	status, result, bad := rt.handle(c)
 	api.Unlock()
 	switch {
 	case bad != nil:
 		bad.write(rw)
-	case answer == nil:
+	case result == nil:
 		rw.WriteHeader(status)
 	default:
-		raw.Write(rw, status, answer)
+		answer(rw, status, result)
 	}
 	core.Lose(rw)
 }
@@ -174,7 +191,7 @@ func writeLimited(rw http.ResponseWriter, wait time.Duration, global bool) {
 		h.Set("X-RateLimit-Remaining", "0")
 		h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", wait.Seconds()))
 	}
-	raw.Write(rw, http.StatusTooManyRequests, raw.Object{
+	answer(rw, http.StatusTooManyRequests, raw.Object{
 		"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": global,
 	})
 }
