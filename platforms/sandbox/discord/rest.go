@@ -122,6 +122,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		noAccess.write(rw)
 		return
 	}
+	accepted := api.Recorder.Watch(Name, rt.pattern, c.args)
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
 	api.Lock()
 	status, answer, bad := rt.handle(c)
@@ -130,8 +131,10 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	case bad != nil:
 		bad.write(rw)
 	case answer == nil:
+		accepted(nil)
 		rw.WriteHeader(status)
 	default:
+		accepted(answer)
 		raw.Write(rw, status, answer)
 	}
 	core.Lose(rw)

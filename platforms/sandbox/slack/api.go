@@ -95,6 +95,7 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("X-OAuth-Scopes", api.scopes())
+	accepted := api.Recorder.Watch(Name, name, args)
 	api.damage(name, args)
 	api.Lock()
 	api.host = r.Host
@@ -102,6 +103,9 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	api.Unlock()
 	if answer["ok"] == nil {
 		answer["ok"] = answer["error"] == nil
+	}
+	if answer["ok"] == true {
+		accepted(answer)
 	}
 	raw.Write(rw, 200, answer)
 	core.Lose(rw)

@@ -42,6 +42,7 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "used_url", http.StatusNotFound)
 		return
 	}
+	accepted := w.Recorder.Watch(Name, "response_url", a)
 	u.uses++
 	w.urls[key] = u
 	c := w.channels[u.channel]
@@ -58,6 +59,7 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 		raw.Write(rw, http.StatusBadRequest, bad)
 		return
 	}
+	accepted(nil)
 	switch {
 	case replace:
 		c.Messages[n] = m

@@ -102,9 +102,13 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		limited(wait)
 		return
 	}
+	accepted := api.Recorder.Watch(Name, name, args.values)
 	api.Lock()
 	result, bad := m(args)
 	api.Unlock()
+	if bad == nil {
+		accepted(result)
+	}
 	write(rw, result, bad)
 	core.Lose(rw)
 }

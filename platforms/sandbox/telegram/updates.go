@@ -36,6 +36,7 @@ func (u *updates) push(body raw.Object, ttl time.Duration) {
 	u.lastID++
 	body = raw.Copy(body)
 	body["update_id"] = u.lastID
+	u.Recorder.Note(core.ToBot, Name, "update", body)
 	u.queue = append(u.queue, update{u.lastID, body, time.Now().Add(ttl)})
 	u.wakeAll()
 	u.startPushing()
