@@ -2,6 +2,7 @@ package discord
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -21,7 +22,8 @@ func (api applicationsAPI) application(c *call) (int, any, *failure) {
 	}
 	return 200, raw.Object{
 		"interactions_endpoint_url": endpoint, "id": Application, "name": "nod", "flags": 0,
-		"verify_key": fmt.Sprintf("%x", api.publicKey()), "bot": botJSON(),
+		"verify_key": fmt.Sprintf("%x", api.publicKey()), "bot": botJSON(), "description": "", "icon": nil, "summary": "",
+		"bot_public": false, "bot_require_code_grant": false, "team": nil,
 	}, nil
 }
 
@@ -48,7 +50,10 @@ func (api applicationsAPI) postCommand(c *call) (int, any, *failure) {
 		status = 200
 	}
 	command := raw.Copy(c.args)
-	command["id"], command["application_id"] = api.snowflake(), Application
+	maps.Copy(command, raw.Object{
+		"id": api.snowflake(), "application_id": Application, "version": api.snowflake(), "type": 1,
+		"default_member_permissions": command["default_member_permissions"],
+	})
 	api.commands[name] = command
 	return status, command, nil
 }

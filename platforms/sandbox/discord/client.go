@@ -77,6 +77,7 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 		"id": i.ID, "application_id": Application, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
 		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(cl.permissions(), 10),
 		"entitlements": []any{}, "authorizing_integration_owners": raw.Object{},
+		"attachment_size_limit": 10 << 20,
 	}
 	if message != nil {
 		p["message"] = raw.Copy(message)

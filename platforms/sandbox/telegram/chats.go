@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ type chatsAPI struct{ *bot }
 
 func (api chatsAPI) getMe(arguments) (any, *failure) {
 	me := botJSON()
+	maps.Copy(me, none(abilities))
 	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, false, false
 	return me, nil
 }
@@ -23,7 +25,7 @@ func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	if bad != nil {
 		return nil, bad
 	}
-	return c.json(), nil
+	return c.full(), nil
 }
 
 func (api chatsAPI) sendAction(a arguments) (any, *failure) {
@@ -45,7 +47,9 @@ func (api chatsAPI) getMember(a arguments) (any, *failure) {
 	user := a.number("user_id")
 	if user == BotID && c.Kind != private {
 		if a.denied {
-			return raw.Object{"status": "restricted", "user": botJSON(), "is_member": true, "can_send_messages": false}, nil
+			out := none(memberRights)
+			out["status"], out["user"], out["is_member"], out["until_date"] = "restricted", botJSON(), true, 0
+			return out, nil
 		}
 		return raw.Object{"status": "member", "user": botJSON()}, nil
 	}
@@ -53,9 +57,11 @@ func (api chatsAPI) getMember(a arguments) (any, *failure) {
 	if !known {
 		return nil, badRequest("user not found")
 	}
-	status := "member"
+	out := raw.Object{"status": "member"}
 	if slices.Contains(api.GroupsOf(m), c.ID) {
-		status = "administrator"
+		out = none(adminRights)
+		out["status"] = "administrator"
 	}
-	return raw.Object{"status": status, "user": userJSON(m)}, nil
+	out["user"] = userJSON(m)
+	return out, nil
 }
