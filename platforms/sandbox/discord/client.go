@@ -90,7 +90,7 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 	p["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
 	p["member"] = raw.Object{
 		"user": user, "roles": []any{}, "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
-		"deaf": false, "mute": false,
+		"deaf": false, "mute": false, "flags": 0,
 	}
 	return p
 }

@@ -117,9 +117,12 @@ func writeTexts(b *strings.Builder, v any) {
 	}
 }
 
-// Write answers a request with JSON.
+// Write answers a request with JSON. It keeps a content type that is already
+// set, because some services name the charset and others do not.
 func Write(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client has gone
 }

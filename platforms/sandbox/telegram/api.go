@@ -109,6 +109,8 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	api.Unlock()
 	if bad == nil {
 		result = public(result)
+	}
+	if bad == nil && !args.truncate && !args.strip {
 		accepted(result)
 	}
 	write(rw, result, bad)

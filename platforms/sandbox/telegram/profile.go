@@ -9,6 +9,7 @@ var (
 		"can_be_edited", "is_anonymous", "can_manage_chat", "can_delete_messages", "can_manage_video_chats",
 		"can_restrict_members", "can_promote_members", "can_change_info", "can_invite_users", "can_post_stories",
 		"can_edit_stories", "can_delete_stories", "can_manage_direct_messages", "can_manage_tags",
+		"can_send_welcome_messages",
 	}
 	memberRights = []string{
 		"can_send_messages", "can_send_audios", "can_send_documents", "can_send_photos", "can_send_videos",
