@@ -232,7 +232,10 @@ func (gw *gateway) guildJSON() raw.Object {
 			channels = append(channels, ch.json())
 		}
 	}
-	everyone := raw.Object{"id": Guild, "name": "@everyone", "permissions": "0", "position": 0, "color": 0}
+	everyone := raw.Object{
+		"id": Guild, "name": "@everyone", "permissions": "0", "position": 0, "color": 0,
+		"colors": raw.Object{"primary_color": 0, "secondary_color": nil, "tertiary_color": nil},
+	}
 	return raw.Object{
 		"id": Guild, "name": "Sandbox", "channels": channels, "members": []any{}, "roles": []any{everyone},
 		"emojis": []any{}, "stickers": []any{}, "threads": []any{}, "presences": []any{}, "voice_states": []any{},
