@@ -82,10 +82,7 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 }
 
 // ServeHTTP implements http.Handler.
-func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json") // without a charset, which some clients do not read
-	e.mux.ServeHTTP(w, r)
-}
+func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
 // PublicKey returns the key that verifies interactions over HTTP.
 func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }

@@ -20,7 +20,13 @@ func (f *failure) write(rw http.ResponseWriter) {
 	if f.errors != nil {
 		o["errors"] = f.errors
 	}
-	raw.Write(rw, f.status, o)
+	answer(rw, f.status, o)
+}
+
+// answer writes JSON as Discord does, without a charset.
+func answer(rw http.ResponseWriter, status int, v any) {
+	rw.Header().Set("Content-Type", "application/json")
+	raw.Write(rw, status, v)
 }
 
 // Errors of the API:

@@ -107,7 +107,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		return
 	}
 	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {
-		raw.Write(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
+		answer(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
 		return
 	}
 	c := &call{Request: r}
@@ -125,17 +125,17 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	accepted := api.Recorder.Watch(Name, rt.pattern, c.args)
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
 	api.Lock()
-	status, answer, bad := rt.handle(c)
+	status, result, bad := rt.handle(c)
 	api.Unlock()
 	switch {
 	case bad != nil:
 		bad.write(rw)
-	case answer == nil:
+	case result == nil:
 		accepted(nil)
 		rw.WriteHeader(status)
 	default:
-		accepted(answer)
-		raw.Write(rw, status, answer)
+		accepted(result)
+		answer(rw, status, result)
 	}
 	core.Lose(rw)
 }
@@ -177,7 +177,7 @@ func writeLimited(rw http.ResponseWriter, wait time.Duration, global bool) {
 		h.Set("X-RateLimit-Remaining", "0")
 		h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", wait.Seconds()))
 	}
-	raw.Write(rw, http.StatusTooManyRequests, raw.Object{
+	answer(rw, http.StatusTooManyRequests, raw.Object{
 		"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": global,
 	})
 }

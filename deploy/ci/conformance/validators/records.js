@@ -12,7 +12,7 @@ export function read(path) {
     const exchange = JSON.parse(line);
     if (!byShape.has(exchange.shape)) byShape.set(exchange.shape, exchange);
   }
-  return [...byShape.values()].map((x) => ({ ...x, payload: decoded(x.service, x.payload ?? {}) }));
+  return [...byShape.values()].map((x) => ({ ...x, payload: x.kind === "call" ? decoded(x.service, x.payload ?? {}) : x.payload }));
 }
 
 // Fields of forms that hold numbers, booleans or JSON.

@@ -66,7 +66,7 @@ const types = {
 };
 for (const name of ["setWebhook", "deleteWebhook", "getWebhookInfo", "sendMessage", "sendDocument", "deleteMessage", "editMessageText", "editMessageMedia",
   "editMessageReplyMarkup", "answerCallbackQuery", "getMe", "setMyCommands", "getChat", "getChatMember", "sendChatAction"]) {
-  types.telegram.call[name.toLowerCase()] = [`Arguments<"${name}">`, `Result<"${name}">`];
+  types.telegram.call[name.toLowerCase()] = [/^(getMe|getWebhookInfo)$/.test(name) ? "" : `Arguments<"${name}">`, `Result<"${name}">`];
 }
 
 // parts takes the lists out of a payload whose elements are checked one by one,
