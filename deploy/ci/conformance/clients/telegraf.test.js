@@ -12,7 +12,10 @@ test("telegraf runs a bot by long polling", async (t) => {
     await ctx.answerCbQuery("noted");
     await ctx.editMessageText("yes by " + ctx.from.first_name, Markup.inlineKeyboard([Markup.button.callback("Undo", "undo")]));
   });
-  bot.action("undo", (ctx) => ctx.editMessageReplyMarkup(undefined));
+  bot.action("undo", async (ctx) => {
+    await ctx.editMessageReplyMarkup(undefined);
+    await ctx.answerCbQuery();
+  });
   bot.on("text", (ctx) => ctx.replyWithHTML("you said <b>" + ctx.message.text + "</b>", { reply_parameters: { message_id: ctx.message.message_id } }));
   const failures = [];
   bot.catch((err) => failures.push(err));
