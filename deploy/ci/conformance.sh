@@ -19,14 +19,15 @@ own="$root/deploy/ci/conformance"
 export NOD_BINARY="$bin/nod"
 
 # The suites of the adapters produce the messages that the validators check. A
-# recording that exists, such as one of the whole test suite, is used as it is.
+# recording that exists, such as one of the whole test suite, is used instead.
 record=${NOD_SANDBOX_RECORD:-$bin/record.jsonl}
 if [ ! -s "$record" ]; then
   (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 ./platforms/slack ./platforms/discord ./platforms/telegram)
 fi
+# The validators also check what the sandbox answers to the bots.
+(cd "$own" && NOD_SANDBOX_RECORD="$bin/clients.jsonl" npm run --silent clients)
 unset NOD_SANDBOX_RECORD
-(cd "$own" && npm run --silent validate -- "$record")
-(cd "$own" && npm run --silent clients)
+(cd "$own" && npm run --silent validate -- "$record" "$bin/clients.jsonl")
 
 # axe-core, which is among these packages, checks the console.
 if command -v chromium >/dev/null 2>&1; then

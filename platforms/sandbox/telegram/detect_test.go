@@ -88,3 +88,12 @@ func TestInlineKeyboardsOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestControlCharacters checks that a text has no tabs once it is sent.
+func TestControlCharacters(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	if m := d.send(message("all:\n\tgo build\x01", nil)); m.Text != "all:\n go build" {
+		t.Errorf("got %q", m.Text)
+	}
+}

@@ -1,4 +1,4 @@
-// Complaints that are no fault, each with the reason. An entry matches the
+// Complaints that are not faults, each with the reason. An entry matches the
 // validator, the side that is at fault, the method and the rule.
 const types = "type definitions (tsc)", builders = "@discordjs/builders";
 
@@ -55,6 +55,10 @@ const entries = [
   {
     validator: builders, side: "bot", method: /\/callback$/, shape: /^modal-notice/, rule: /Invalid Array length/,
     reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
+  },
+  {
+    validator: "TDLib", side: "bot", method: /^(sendmessage|editmessagetext)$/, rule: /^TDLib replaces the tabs of the text by spaces$/,
+    reason: "Telegram has no tabs in texts; people see a space",
   },
   {
     validator: builders, side: "bot", method: /\/messages$/, shape: /^batch\.json$/, rule: /custom_id is not unique/,

@@ -63,7 +63,7 @@ function fixed(execute, text, entities) {
   return { text: restored, entities: got.entities.map(fromTD) };
 }
 
-// found returns the entities that a client adds by itself, outside of those
+// found returns the entities that Telegram adds, outside of those
 // that hide them.
 function found(execute, text, entities) {
   const hiding = entities.filter((e) => ["code", "pre", "text_link", "text_mention"].includes(e.type));
@@ -89,7 +89,8 @@ function problems(execute, t) {
   if (got._ === "error") return [["bot", got.message]];
   const want = t.mode ? { text: got.text, entities: got.entities.map(fromTD) } : got;
   const out = [];
-  if (!t.mode && want.text !== t.text) out.push(["bot", `TDLib changes the text to ${JSON.stringify(want.text)}`]);
+  if (!t.mode && want.text === t.text.replaceAll("\t", " ") && want.text !== t.text) out.push(["bot", "TDLib replaces the tabs of the text by spaces"]);
+  else if (!t.mode && want.text !== t.text) out.push(["bot", `TDLib changes the text to ${JSON.stringify(want.text)}`]);
   const same = (a, b) => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
   if (!t.mode && !same(want.entities, t.entities)) out.push(["bot", `TDLib changes the entities to ${sorted(want.entities)}`]);
   if (t.answer) {

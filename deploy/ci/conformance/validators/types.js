@@ -108,8 +108,9 @@ function statements(x) {
 
 // source returns the line that checks a statement.
 function source(n, [side, type, value]) {
-  // Flags are sums, which are no members of their enums.
-  const literal = JSON.stringify(value).replace(/"flags":(\d+)/g, '"flags":($1 as never)');
+  // A sum of flags is not a member of their enum, and a string is not a member of
+  // an enum of strings. The builders check both.
+  const literal = JSON.stringify(value).replace(/"(flags|parse)":(\d+|\[[^\]]*\])/g, '"$1":($2 as never)');
   if (side === "bot") return `const value${n}: ${type} = ${literal};`;
   return `const from${n} = ${literal} as const; const value${n}: Frozen<${type}> = from${n};`;
 }
