@@ -18,7 +18,7 @@ type Strict<T> = T & { blocks?: KnownBlock[] };
 type StrictView<T> = T & { view: ModalView | HomeView };
 type RespondArguments = Strict<Respond>;
 type EventCallback = { type: "event_callback"; team_id: string; api_app_id: string; event_id: string; event_time: number; event: AppHomeOpenedEvent };
-// Frozen is what a literal is assigned to: read-only, with optional fields for
+// Frozen is the type that a literal must fit: read-only, with optional fields for
 // those that may be undefined, and with the values of enums.
 type Frozen<T> = T extends string ? `${T}` : T extends readonly (infer U)[] ? readonly Frozen<U>[] : T extends object ? Fields<T> : T;
 type Fields<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: Frozen<T[K]> } & { readonly [K in keyof T as undefined extends T[K] ? K : never]?: Frozen<T[K]> };
