@@ -30,6 +30,7 @@ type dispatcher struct {
 	platforms platforms
 	cards     *cards
 	threads   *threads
+	lineup    *lineup
 	watcher   watcher
 	log       *slog.Logger
 }
@@ -48,11 +49,13 @@ func (w *dispatcher) run(ctx context.Context) {
 			bridge.Pause(ctx, time.Second)
 			continue
 		}
+		places := w.lineup.enter(jobs)
 		for _, j := range jobs {
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-slots }()
-				w.work(ctx, j)
+				defer w.lineup.leave(places[j.ID])
+				w.work(ctx, j, places[j.ID])
 			})
 		}
 		if len(jobs) == 0 || len(slots) == jobsAtOnce {
@@ -61,7 +64,7 @@ func (w *dispatcher) run(ctx context.Context) {
 	}
 }
 
-func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
+func (w *dispatcher) work(ctx context.Context, j bridge.Job, at *place) {
 	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
 	defer cancel()
@@ -69,13 +72,14 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	defer renewal.Wait()
 	defer cancel()
 	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
-	if err := w.do(ctx, j); err != nil {
+	if err := w.do(ctx, j, at); err != nil {
 		w.log.Warn("job not updated, its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
 	}
 }
 
-// do processes a job and records the result.
-func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
+// do processes a job and records the result. The place is nil unless the job
+// posts a card.
+func (w *dispatcher) do(ctx context.Context, j bridge.Job, at *place) error {
 	var err error
 	switch j.Kind {
 	case bridge.JobHook:
@@ -88,7 +92,7 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	case bridge.JobRemind:
 		err = w.escalator.remind(ctx, j)
 	case bridge.JobPost:
-		err = w.post(ctx, j)
+		err = w.post(ctx, j, at)
 	default:
 		err = w.update(ctx, j)
 	}
@@ -110,7 +114,7 @@ func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	}
 }
 
-func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
+func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err != nil {
 		return err
@@ -118,6 +122,11 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	p, err := w.platforms.of(r, j.Destination)
 	if err != nil {
 		return err
+	}
+	if w.lineup.await(ctx, at, r, j.Destination) {
+		if r, err = w.records.Load(ctx, j.Interaction); err != nil {
+			return err
+		}
 	}
 	batch, err := w.cards.members(ctx, r)
 	if err != nil {

@@ -15,7 +15,7 @@ func TestPost(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.store.put(t, question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("post done")
@@ -24,7 +24,7 @@ func TestPost(t *testing.T) {
 		t.Errorf("the card is not noted: %+v, shown %v", got.Messages, got.Shown)
 	}
 	// A second job for the same card posts nothing.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(o.chat.posts) != 1 {
@@ -72,7 +72,7 @@ func TestPostErrors(t *testing.T) {
 			o.chat.errs = []error{c.err}
 			j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
+			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -97,7 +97,7 @@ func TestPostInParts(t *testing.T) {
 	j := o.store.work(bridge.JobPost, r.Interaction.ID, 0)
 	j.Attempt = postAttempts
 	for range 2 {
-		if err := o.dispatcher.do(t.Context(), j); err != nil {
+		if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestPatience(t *testing.T) {
 			o.chat.errs = []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
 			j := o.store.work(bridge.JobEdit, r.Interaction.ID, 0)
 			j.Attempt = editAttempts
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
+			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -146,7 +146,7 @@ func TestPlatformDown(t *testing.T) {
 	o := newOffice(t)
 	o.chat.health = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 	r := o.store.put(t, question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("post dead: forbidden: chat: token revoked")
@@ -165,21 +165,21 @@ func TestNotice(t *testing.T) {
 	i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
 	r := o.store.put(t, i)
 	id := r.Interaction.ID
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.get(id); got.State != bridge.StatePending {
 		t.Fatalf("it is %s before the second channel shows it", got.State)
 	}
 	o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, id, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
 	}
 	// The edits that follow the end cost no call: a notice looks the same.
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(o.chat.views); n != 1 {
@@ -195,7 +195,7 @@ func TestThreads(t *testing.T) {
 	post := func() bridge.Destination {
 		t.Helper()
 		r := o.store.put(t, question("Ship it?"))
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 		return o.chat.posts[len(o.chat.posts)-1]
@@ -243,7 +243,7 @@ func TestUpdate(t *testing.T) {
 	unknown, _ := bridge.NewID(0)
 	unposted := o.store.put(t, question("Ship it?"))
 	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, id, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestEditGivesUp(t *testing.T) {
 		}
 		o.store.set(r)
 		o.chat.errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobEdit, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("edit dead: not_found: message deleted")
@@ -288,7 +288,7 @@ func TestUnknownPlatform(t *testing.T) {
 	i.Destinations[0].Platform = "gone"
 	r := o.store.put(t, i)
 	for _, n := range []int{0, 3} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobPost, r.Interaction.ID, n), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

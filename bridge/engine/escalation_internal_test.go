@@ -65,7 +65,7 @@ func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record
 
 func (o *office) work(r bridge.Record, step int) {
 	o.t.Helper()
-	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
+	if err := o.dispatcher.do(o.t.Context(), o.store.work(bridge.JobStep, r.Interaction.ID, step), nil); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestSteps(t *testing.T) {
 		if !strings.Contains(r.Reminders[0].Text, "Ship it?") || r.Step != 1 {
 			t.Errorf("the reminder says %q, and the next step is %d", r.Reminders[0].Text, r.Step)
 		}
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(o.chat.reminded) != 1 {
@@ -188,7 +188,7 @@ func TestStepsThatWait(t *testing.T) {
 		var r bridge.Record
 		r.Interaction.ID, _ = bridge.NewID(0)
 		o.work(r, 0)
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobRemind, r.Interaction.ID, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("step done", "remind done")

@@ -71,7 +71,7 @@ func TestHookErrors(t *testing.T) {
 			r := o.closed()
 			j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
 			j.Attempt, j.Created = max(c.attempt, 1), j.Created.Add(-c.age)
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
+			if err := o.dispatcher.do(t.Context(), j, nil); err != nil {
 				t.Fatal(err)
 			}
 			o.outcomes(c.want)
@@ -96,10 +96,10 @@ func TestHookIsBusy(t *testing.T) {
 	ended := make(chan error)
 	for range hooksAtOnce {
 		j := o.store.work(bridge.JobHook, r.Interaction.ID, 0)
-		go func() { ended <- o.dispatcher.do(t.Context(), j) }()
+		go func() { ended <- o.dispatcher.do(t.Context(), j, nil) }()
 		<-w.began
 	}
-	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, r.Interaction.ID, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("hook retry in 1s, not counted")
@@ -119,7 +119,7 @@ func TestHookIsGone(t *testing.T) {
 	r := o.closed()
 	pending := o.store.put(t, question("Ship it?"))
 	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.work(bridge.JobHook, id, 0), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

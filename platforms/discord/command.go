@@ -2,74 +2,119 @@ package discord
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
+	"slices"
+	"sync"
 
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// subcommands of the application command, with the descriptions that Discord
-// shows.
-var subcommands = []*discordgo.ApplicationCommandOption{
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "pending", Description: "List pending requests in this channel"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mine", Description: "List requests that wait for you, in any channel"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "show", Description: "Show one request in full", Options: []*discordgo.ApplicationCommandOption{
-		{Type: discordgo.ApplicationCommandOptionString, Name: "id", Description: "ID of the request, as pending and mine list it", Required: true},
-	}},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "mute", Description: "Make this channel read-only for nod"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "unmute", Description: "Let this channel respond again"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "who", Description: "Show your account and the ID of this channel"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "help", Description: "List the commands of nod"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "grants", Description: "List grants and what they cover"},
-	{Type: discordgo.ApplicationCommandOptionSubCommand, Name: "revoke", Description: "End a grant", Options: []*discordgo.ApplicationCommandOption{
-		{Type: discordgo.ApplicationCommandOptionString, Name: "grant", Description: "ID of the grant, as grants lists it", Required: true},
-	}},
+// command is the application command. Discord shows the descriptions.
+var command = &discordgo.ApplicationCommand{
+	Name:        bridge.CommandName,
+	Description: "List pending requests, your account, and the settings of this channel",
+	Options: []*discordgo.ApplicationCommandOption{
+		subcommand("pending", "List pending requests in this channel"),
+		subcommand("mine", "List requests that wait for you, in any channel"),
+		subcommand("show", "Show one request in full", word("id", "ID of the request, as pending and mine list it")),
+		subcommand("mute", "Make this channel read-only for nod"),
+		subcommand("unmute", "Let this channel respond again"),
+		subcommand("who", "Show your account and the ID of this channel"),
+		subcommand("help", "List the commands of nod"),
+		subcommand("grants", "List grants and what they cover"),
+		subcommand("revoke", "End a grant", word("grant", "ID of the grant, as grants lists it")),
+	},
 }
 
-// register registers the application command, once for each process. It updates
-// an existing command of that name and leaves others unchanged. If it fails,
-// everything except the command works.
-func (p *Platform) register(ctx context.Context) {
-	p.mu.Lock()
-	done := p.registered
-	p.mu.Unlock()
+func subcommand(name, description string, options ...*discordgo.ApplicationCommandOption) *discordgo.ApplicationCommandOption {
+	return &discordgo.ApplicationCommandOption{
+		Type: discordgo.ApplicationCommandOptionSubCommand, Name: name, Description: description, Options: options,
+	}
+}
+
+// word returns a required text option.
+func word(name, description string) *discordgo.ApplicationCommandOption {
+	return &discordgo.ApplicationCommandOption{
+		Type: discordgo.ApplicationCommandOptionString, Name: name, Description: description, Required: true,
+	}
+}
+
+// commands registers and runs the application command.
+type commands struct {
+	api *api
+	log *slog.Logger
+
+	mu         sync.Mutex
+	registered bool
+}
+
+// register registers the command, once for each process. It updates an existing
+// command of that name and leaves others unchanged. If it fails, everything
+// except the command works.
+func (cm *commands) register(ctx context.Context) {
+	cm.mu.Lock()
+	done := cm.registered
+	cm.mu.Unlock()
 	if done {
 		return
 	}
-	var app struct {
-		ID string `json:"id"`
-	}
-	err := p.do(ctx, http.MethodGet, discordgo.EndpointApplication("@me"), nil, &app)
+	app, err := cm.api.application(ctx)
 	if err == nil {
-		err = p.do(ctx, http.MethodPost, discordgo.EndpointApplicationGlobalCommands(app.ID),
-			&discordgo.ApplicationCommand{Name: bridge.CommandName, Description: "List pending requests, your account, and the settings of this channel", Options: subcommands}, nil)
+		err = cm.api.do(ctx, http.MethodPost, discordgo.EndpointApplicationGlobalCommands(app.ID), command, nil)
 	}
 	if err != nil {
-		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)
+		cm.log.Warn("command not registered", "command", bridge.CommandName, "error", err)
 		return
 	}
-	p.mu.Lock()
-	p.registered = true
-	p.mu.Unlock()
+	cm.mu.Lock()
+	cm.registered = true
+	cm.mu.Unlock()
 }
 
-func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
-	word := ""
+// run runs a command and returns the reply.
+func (cm *commands) run(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
+	text := ""
 	if len(in.Data.Options) > 0 {
-		word = in.Data.Options[0].Name
+		text = in.Data.Options[0].Name
 		for _, o := range in.Data.Options[0].Options {
-			word += " " + o.Value
+			text += " " + o.Value
 		}
 	}
+	answer, ok := cm.ask(ctx, sink, in, who, text)
+	if ok && slices.Contains(listings, text) {
+		return private(listPage(text, answer, 0))
+	}
+	return note(answer)
+}
+
+// turn runs the command of a list again, and shows a page of its answer in place
+// of the one that was clicked.
+func (cm *commands) turn(
+	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string, page int,
+) reply {
+	answer, ok := cm.ask(ctx, sink, in, who, text)
+	if !ok {
+		return note(answer)
+	}
+	return redraw(listPage(text, answer, page))
+}
+
+// ask passes a command to the sink. If that fails, it returns false and a text
+// for the person.
+func (cm *commands) ask(
+	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string,
+) (string, bool) {
 	channels := []string{in.ChannelID}
-	if in.Member == nil { // a direct message is configured by the user's id
+	if in.Member == nil { // a direct message is configured by the user's ID
 		channels = append(channels, "@"+who.User)
 	}
-	text, err := sink.Command(ctx, bridge.Command{Actor: who, Channels: channels, Text: word})
+	answer, err := sink.Command(ctx, bridge.Command{Actor: who, Channels: channels, Text: text})
 	if err != nil {
-		p.log.Error("command not carried out", "platform", p.name, "error", err)
-		text = bridge.NoteNotDone
+		cm.log.Error("command not carried out", "error", err)
+		return bridge.NoteNotDone, false
 	}
-	return note(text)
+	return answer, true
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -14,8 +15,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
 )
-
-var _ bridge.Diagnoser = (*Platform)(nil)
 
 // permissions lists the permissions that the bot uses in a channel. If a needed
 // one is missing, people cannot respond to requests there.
@@ -34,11 +33,20 @@ var permissions = []struct {
 	{discordgo.PermissionEmbedLinks, "Embed Links", false, "to let Discord preview links; requests are shown without it"},
 }
 
+// What an administrator does in Discord's developer portal.
 const (
-	fixDiscordToken    = "press Reset Token at discord.com/developers/applications > your application > Bot, and set DISCORD_BOT_TOKEN to it"
-	fixDiscordEndpoint = "clear Interactions Endpoint URL at discord.com/developers/applications > your application > General Information, or use the HTTP mode (discord.public_key)"
-	sessionsLow        = 50 // of 1000 a day
+	atApplication = "discord.com/developers/applications > your application > "
+
+	fixDiscordToken    = "click Reset Token at " + atApplication + "Bot, and set DISCORD_BOT_TOKEN to it"
+	fixDiscordKey      = "copy Public Key of " + atApplication + "General Information into discord.public_key"
+	fixDiscordEndpoint = "clear Interactions Endpoint URL at " + atApplication +
+		"General Information, or use the HTTP mode (discord.public_key)"
+	fixNoEndpoint = "set Interactions Endpoint URL to https://YOUR-HOST/discord/interactions, while nod serve runs"
 )
+
+// sessionsLow is the number of gateway sessions, of 1000 a day, below which
+// doctor warns.
+const sessionsLow = 50
 
 // inviteURL returns the URL that adds the bot of an application to a server.
 func inviteURL(application string) string {
@@ -46,67 +54,71 @@ func inviteURL(application string) string {
 	for _, p := range permissions {
 		all |= p.bit
 	}
-	return "https://discord.com/oauth2/authorize?client_id=" + application + "&scope=bot+applications.commands&permissions=" + strconv.FormatInt(all, 10)
+	return "https://discord.com/oauth2/authorize?client_id=" + application +
+		"&scope=bot+applications.commands&permissions=" + strconv.FormatInt(all, 10)
 }
 
-type application struct {
-	ID       string  `json:"id"`
-	Name     string  `json:"name"`
-	Key      string  `json:"verify_key"`
-	Endpoint *string `json:"interactions_endpoint_url"`
+// doctor checks the setup of the application.
+type doctor struct {
+	api  *api
+	name string
+	key  ed25519.PublicKey // of HTTP mode; nil in gateway mode
 }
 
-// Invite returns the URL that adds the bot to a server.
-func (p *Platform) Invite(ctx context.Context) (string, error) {
-	var app application
-	if err := p.do(ctx, http.MethodGet, discordgo.EndpointApplications+"/@me", nil, &app); err != nil {
+// invite returns the URL that adds the bot to a server.
+func (dr doctor) invite(ctx context.Context) (string, error) {
+	app, err := dr.api.application(ctx)
+	if err != nil {
 		return "", err
 	}
 	return inviteURL(app.ID), nil
 }
 
-// Diagnose implements bridge.Diagnoser. It checks no intents, because
-// interactions need none.
-func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
-	r := &platforms.Report{Platform: p.name}
+// diagnose checks the token, the way in of clicks, the channels and the clock.
+func (dr doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	r := &platforms.Report{Platform: dr.name}
 	var me discordgo.User
-	if err := p.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, &me); err != nil {
+	if err := dr.api.do(ctx, http.MethodGet, discordgo.EndpointUser("@me"), nil, &me); err != nil {
 		r.Fail("token", err, fixDiscordToken)
 		return r.Findings
 	}
 	r.Add("token", bridge.FindingOK, "@"+me.Username, "")
-	var app application
-	if err := p.do(ctx, http.MethodGet, discordgo.EndpointApplications+"/@me", nil, &app); err != nil {
+	app, err := dr.api.application(ctx)
+	if err != nil {
 		r.Fail("application", err, fixDiscordToken)
 		return r.Findings
 	}
-	p.diagnoseDoor(ctx, r, app)
-	for _, d := range needs.Destinations {
-		p.diagnoseChannel(ctx, r, d, me.ID, app.ID)
+	if dr.key != nil {
+		dr.endpoint(r, app)
+	} else {
+		dr.gateway(ctx, r, app)
 	}
-	r.Findings = append(r.Findings, platforms.Clock(ctx, p.client, discordgo.EndpointGateway, p.name+".clock"))
+	for _, d := range needs.Destinations {
+		dr.channel(ctx, r, d, me.ID, app.ID)
+	}
+	r.Findings = append(r.Findings, platforms.Clock(ctx, dr.api.client, discordgo.EndpointGateway, dr.name+".clock"))
 	return r.Findings
 }
 
-// diagnoseDoor checks how clicks arrive.
-func (p *Platform) diagnoseDoor(ctx context.Context, r *platforms.Report, app application) {
-	set := app.Endpoint != nil && *app.Endpoint != ""
+// endpoint checks whether clicks arrive at the endpoint of HTTP mode.
+func (dr doctor) endpoint(r *platforms.Report, app application) {
 	switch {
-	case p.key != nil && !strings.EqualFold(app.Key, hex.EncodeToString(p.key)):
-		r.Add("public_key", bridge.FindingFailed, "the application "+app.Name+" has another public key", "copy Public Key of discord.com/developers/applications > your application > General Information into discord.public_key")
-	case p.key != nil && !set:
-		r.Add("endpoint", bridge.FindingFailed, "the application has no interactions endpoint, so no press arrives", "set Interactions Endpoint URL to https://YOUR-HOST/discord/interactions, while nod serve runs")
-	case p.key != nil:
-		r.Add("endpoint", bridge.FindingOK, *app.Endpoint, "")
-	case set:
-		r.Add("endpoint", bridge.FindingFailed, "presses go to "+*app.Endpoint+" and not to the gateway", fixDiscordEndpoint)
+	case !strings.EqualFold(app.Key, hex.EncodeToString(dr.key)):
+		r.Add("public_key", bridge.FindingFailed, "the application "+app.Name+" has another public key", fixDiscordKey)
+	case app.Endpoint == nil || *app.Endpoint == "":
+		r.Add("endpoint", bridge.FindingFailed, "the application has no interactions endpoint, so no click arrives", fixNoEndpoint)
 	default:
-		p.diagnoseGateway(ctx, r)
+		r.Add("endpoint", bridge.FindingOK, *app.Endpoint, "")
 	}
 }
 
-func (p *Platform) diagnoseGateway(ctx context.Context, r *platforms.Report) {
-	g, err := p.address(ctx)
+// gateway checks whether clicks arrive at the gateway.
+func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app application) {
+	if app.Endpoint != nil && *app.Endpoint != "" {
+		r.Add("endpoint", bridge.FindingFailed, "clicks go to "+*app.Endpoint+" and not to the gateway", fixDiscordEndpoint)
+		return
+	}
+	g, err := dr.api.gatewayAddress(ctx)
 	if err != nil {
 		r.Fail("gateway", err, "")
 		return
@@ -114,24 +126,26 @@ func (p *Platform) diagnoseGateway(ctx context.Context, r *platforms.Report) {
 	left := g.Limit.Remaining
 	detail := fmt.Sprintf("%d of %d sessions are left today; no intent is needed", left, g.Limit.Total)
 	if left < sessionsLow {
-		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins anew in "+g.Limit.resets().Round(time.Minute).String())
+		resets := g.Limit.resets().Round(time.Minute).String()
+		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins again in "+resets)
 		return
 	}
 	r.Add("gateway", bridge.FindingOK, detail, "")
 }
 
-func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination, me, app string) {
+// channel checks what the bot may do in a channel.
+func (dr doctor) channel(ctx context.Context, r *platforms.Report, d bridge.Destination, me, app string) {
 	check := "channel." + d.Channel
 	if strings.HasPrefix(d.Channel, "@") {
 		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
 		return
 	}
 	var c discordgo.Channel
-	if err := p.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c); err != nil {
+	if err := dr.api.do(ctx, http.MethodGet, discordgo.EndpointChannel(d.Channel), nil, &c); err != nil {
 		r.Fail(check, err, "invite the bot: "+inviteURL(app)+", and allow View Channel for its role")
 		return
 	}
-	have, err := p.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))
+	have, err := dr.api.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))
 	if err != nil {
 		r.Add(check, bridge.FindingSkipped, "the bot sees #"+c.Name+"; what it may do there is not known", "")
 		return
@@ -152,5 +166,6 @@ func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d b
 		r.Add(check, state, "the bot may post in #"+c.Name, "")
 		return
 	}
-	r.Add(check, state, "in #"+c.Name+" the bot lacks "+strings.Join(lacks, ", "), "allow "+strings.Join(names, ", ")+" for the bot's role at the channel > Edit Channel > Permissions")
+	r.Add(check, state, "in #"+c.Name+" the bot lacks "+strings.Join(lacks, ", "),
+		"allow "+strings.Join(names, ", ")+" for the bot's role at the channel > Edit Channel > Permissions")
 }

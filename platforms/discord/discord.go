@@ -1,6 +1,11 @@
 // Package discord connects nod to a Discord application through the gateway or
 // signed HTTP requests.
 //
+// An interaction arrives at the gateway (gateway.go) or, signed, at the endpoint
+// (endpoint.go). From there, inbound.go passes it to the sink and replies to the
+// person; forms.go has the modals, and command.go the slash command. The poster
+// sends and edits cards (post.go, edit.go).
+//
 // The gateway connection is its own: the SDK cannot resume a session reliably,
 // reconnects without a limit, and cannot decode the components of current
 // modals. Requests use the SDK's RequestWithBucketID, because its structs have
@@ -11,23 +16,15 @@
 package discord
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"hash/fnv"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -43,33 +40,29 @@ type Options struct {
 	PublicKey  string
 	APIURL     string // replaces https://discord.com if set
 	HTTPClient *http.Client
-	NoPacing   bool          // sends as fast as Discord's own limits allow
-	DeafAfter  time.Duration // without a heartbeat answer; 0: 100 s, over two of the gateway's intervals
-	Log        *slog.Logger
+	NoPacing   bool // sends as fast as Discord's own limits allow
+	// DeafAfter is the time without a heartbeat answer after which a connection
+	// is replaced. Zero means defaultDeafAfter.
+	DeafAfter time.Duration
+	Log       *slog.Logger
 }
+
+// defaultDeafAfter is more than two heartbeat intervals of the gateway.
+const defaultDeafAfter = 100 * time.Second
 
 // Platform is one Discord application. It implements bridge.Platform.
 type Platform struct {
-	name   string
-	token  string
-	key    ed25519.PublicKey
-	client *http.Client
-	// sockets connects to the gateway, whose URL is not rewritten.
-	sockets *http.Client
-	unpaced bool
-	rest    *discordgo.Session
-	deaf    time.Duration
-	log     *slog.Logger
-	health  platforms.HealthBox
-	pacer   *platforms.Pacer
-	edits   *platforms.Pacer // of old messages
-
-	mu      sync.Mutex
-	dms     map[string]string    // channel of a direct message by user
-	seen    map[string]time.Time // interactions of HTTP mode, against replays
-	threads map[string]bool      // threads of sessions
-	// registered reports that the application's command is registered.
-	registered bool
+	name     string
+	health   *platforms.HealthBox
+	places   *places
+	poster   *poster
+	people   people
+	commands *commands
+	gateway  *gateway  // of gateway mode
+	endpoint *endpoint // of HTTP mode; nil in gateway mode
+	doctor   doctor
+	api      *api
+	log      *slog.Logger
 }
 
 var (
@@ -77,6 +70,9 @@ var (
 	_ bridge.Healther  = (*Platform)(nil)
 	_ bridge.Threader  = (*Platform)(nil)
 	_ bridge.Exclusive = (*Platform)(nil)
+	_ bridge.Grouper   = (*Platform)(nil)
+	_ bridge.Reminding = (*Platform)(nil)
+	_ bridge.Diagnoser = (*Platform)(nil)
 )
 
 // New returns an application. It does not touch the network.
@@ -84,81 +80,53 @@ func New(o Options) (*Platform, error) {
 	if o.BotToken == "" {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "discord: bot_token is empty").WithHint("set DISCORD_BOT_TOKEN")
 	}
-	p := &Platform{
-		name: o.Name, token: o.BotToken, deaf: o.DeafAfter, log: o.Log, dms: map[string]string{}, seen: map[string]time.Time{},
-		threads: map[string]bool{},
-		// A channel takes about five messages in five seconds. The headers have
-		// the exact limit; the pacer avoids most rate-limited requests.
-		pacer: platforms.NewPacer(time.Second, 5, o.NoPacing),
-		edits: platforms.NewPacer(oldEditsEvery, oldEdits, o.NoPacing),
-	}
-	if o.PublicKey != "" {
-		key, err := hex.DecodeString(o.PublicKey)
-		if err != nil || len(key) != ed25519.PublicKeySize {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: public_key is not a key").WithHint("copy it from the application's general information; it has 64 hex digits")
-		}
-		p.key = key
-	}
-	if p.deaf == 0 {
-		p.deaf = 100 * time.Second
-	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
-	}
-	c := o.HTTPClient
-	if c == nil {
-		c = platforms.Client()
-	}
-	p.sockets, p.unpaced = &http.Client{Transport: c.Transport}, o.NoPacing
-	copied := *c
-	if o.APIURL != "" {
-		target, err := url.Parse(o.APIURL)
-		if err != nil || target.Host == "" {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "discord: api_url is not a URL")
-		}
-		copied.Transport = elsewhere{base: c.Transport, target: target}
-	}
-	p.client = &copied
-	s, err := p.newREST()
+	key, err := parseKey(o.PublicKey)
 	if err != nil {
 		return nil, err
 	}
-	p.rest = s
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	log = log.With("platform", o.Name)
+	client := o.HTTPClient
+	if client == nil {
+		client = platforms.Client()
+	}
+	health := &platforms.HealthBox{}
+	a, err := newAPI(o.BotToken, o.APIURL, client, health)
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{
+		name: o.Name, health: health, api: a, log: log,
+		places:   newPlaces(a),
+		people:   people{api: a},
+		commands: &commands{api: a, log: log},
+		doctor:   doctor{api: a, name: o.Name, key: key},
+	}
+	p.poster = newPoster(a, p.places, o.NoPacing, log)
+	p.gateway = &gateway{
+		api: a, token: o.BotToken, sockets: &http.Client{Transport: client.Transport}, unpaced: o.NoPacing,
+		deaf: cmp.Or(o.DeafAfter, defaultDeafAfter), health: health, commands: p.commands, log: log,
+	}
+	if key != nil {
+		p.endpoint = &endpoint{key: key, log: log, seen: map[string]time.Time{}}
+	}
 	return p, nil
 }
 
-// elsewhere redirects requests for discord.com to another server. The SDK keeps
-// its addresses in package variables, which a process could set only once.
-type elsewhere struct {
-	base   http.RoundTripper
-	target *url.URL
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.URL.Scheme, r.URL.Host, r.Host = e.target.Scheme, e.target.Host, e.target.Host
-	r.URL.Path = strings.TrimRight(e.target.Path, "/") + r.URL.Path
-	base := e.base
-	if base == nil {
-		base = http.DefaultTransport
+// parseKey returns the public key of HTTP mode, or nil if s is empty.
+func parseKey(s string) (ed25519.PublicKey, error) {
+	if s == "" {
+		return nil, nil
 	}
-	return base.RoundTrip(r)
-}
-
-// newREST returns a client of the API that does not retry, wait or cache on its
-// own.
-func (p *Platform) newREST() (*discordgo.Session, error) {
-	s, err := discordgo.New("Bot " + p.token)
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "discord: session")
+	key, err := hex.DecodeString(s)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, bridge.Errorf(bridge.CodeInvalid, "discord: public_key is not a key").
+			WithHint("copy it from the application's general information; it has 64 hex digits")
 	}
-	s.Client = p.client
-	s.StateEnabled = false
-	s.ShouldRetryOnRateLimit = false
-	s.MaxRestRetries = 0
-	s.LogLevel = -1 // it prints what it sends
-	return s, nil
+	return key, nil
 }
 
 // Name implements bridge.Platform.
@@ -170,137 +138,60 @@ func (p *Platform) Health() bridge.Health { return p.health.Get() }
 // ExclusiveKey implements bridge.Exclusive. Every gateway session receives every
 // interaction, but only one may respond to it.
 func (p *Platform) ExclusiveKey() string {
-	if p.key != nil {
+	if p.endpoint != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(p.token))
+	sum := sha256.Sum256([]byte(p.gateway.token))
 	return "discord:" + hex.EncodeToString(sum[:8])
 }
 
 // Check implements bridge.Platform.
 func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
-	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(c bridge.Control) string {
+	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
 	})
 	_, err := discordmsg.Build(v)
 	return err
 }
 
-// channel returns the ID of the channel or thread of a destination. If the
-// destination is "@" and a user ID, it opens the direct message channel.
-func (p *Platform) channel(ctx context.Context, d bridge.Destination) (string, error) {
-	if d.Thread != "" {
-		return d.Thread, nil
-	}
-	user, direct := strings.CutPrefix(d.Channel, "@")
-	if !direct {
-		return d.Channel, nil
-	}
-	p.mu.Lock()
-	id := p.dms[user]
-	p.mu.Unlock()
-	if id != "" {
-		return id, nil
-	}
-	var out struct {
-		ID string `json:"id"`
-	}
-	if err := p.do(ctx, http.MethodPost, discordgo.EndpointUserChannels("@me"), map[string]string{"recipient_id": user}, &out); err != nil {
-		return "", err
-	}
-	p.mu.Lock()
-	p.dms[user] = out.ID
-	p.mu.Unlock()
-	return out.ID, nil
+// Thread implements bridge.Threader: a thread on the session's first message.
+func (p *Platform) Thread(
+	ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string,
+) (bridge.Destination, error) {
+	return p.places.thread(ctx, d, first, title)
 }
 
-func (p *Platform) do(ctx context.Context, method, endpoint string, args, out any) error {
-	raw, err := p.rest.RequestWithBucketID(method, endpoint, args, bucket(endpoint), discordgo.WithContext(ctx))
-	return p.finish(endpoint, raw, err, out)
+// Post implements bridge.Platform. It is idempotent: the message is recorded
+// in parts before it gets its card, and for a few minutes Discord answers a
+// repeated nonce with the first message. A notice is complete after one request.
+func (p *Platform) Post(
+	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
+) (bridge.MessageRef, error) {
+	return p.poster.post(ctx, d, v, parts)
 }
 
-// callbackBuckets limits how many interactions get a response at the same time:
-// the SDK sends the requests of a bucket one after the other.
-const callbackBuckets = 64
-
-// bucket returns the SDK's rate limit bucket for an endpoint. Interaction
-// callbacks share a fixed number of buckets, because the SDK never frees one.
-func bucket(endpoint string) string {
-	if !strings.Contains(endpoint, "/interactions/") {
-		return endpoint
-	}
-	h := fnv.New32a()
-	h.Write([]byte(endpoint))
-	return "interactions " + strconv.Itoa(int(h.Sum32()%callbackBuckets))
+// Update implements bridge.Platform.
+func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	return p.poster.update(ctx, ref, v, parts)
 }
 
-// send makes a request that may carry a file.
-func (p *Platform) send(ctx context.Context, method, endpoint string, args any, f *discordmsg.File, out any) error {
-	if f == nil {
-		return p.do(ctx, method, endpoint, args, out)
-	}
-	kind, raw, err := discordgo.MultipartBodyWithJSON(args, []*discordgo.File{{Name: f.Name, ContentType: "text/plain; charset=utf-8", Reader: bytes.NewReader(f.Data)}})
-	if err != nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "discord: multipart")
-	}
-	answer, err := p.rest.RequestRaw(method, endpoint, kind, raw, bucket(endpoint), 0, discordgo.WithContext(ctx))
-	return p.finish(endpoint, answer, err, out)
+// Remind implements bridge.Reminding. It posts a reply to the card that mentions
+// only r.Users, whatever its text contains. Without Read Message History, it
+// posts a separate message.
+func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	return p.poster.remind(ctx, card, r)
 }
 
-func (p *Platform) finish(endpoint string, raw []byte, err error, out any) error {
-	if err != nil {
-		return p.classify(endpoint, err)
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: invalid response")
-	}
-	return nil
+// Belongs implements bridge.Grouper. A group is GUILD/ROLE.
+func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
+	return p.people.belongs(ctx, group, user)
 }
 
-// classify converts an error of the API to a bridge error.
-func (p *Platform) classify(endpoint string, err error) error {
-	if limited, ok := errors.AsType[*discordgo.RateLimitError](err); ok {
-		wait := time.Second
-		if limited.TooManyRequests != nil {
-			wait = max(wait, limited.RetryAfter)
-		}
-		if tooManyEdits(err) {
-			wait = max(wait, oldEditsPause)
-		}
-		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: rate limited")
-		e.RetryAfter = wait
-		return e
-	}
-	re, ok := errors.AsType[*discordgo.RESTError](err)
-	if !ok {
-		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			return bridge.Errorf(bridge.CodeUnavailable, "discord: the response is not JSON") // Cloudflare's
-		}
-		return platforms.NetworkError("discord", err)
-	}
-	status, code, text := re.Response.StatusCode, 0, ""
-	if re.Message != nil {
-		code, text = re.Message.Code, re.Message.Message
-	}
-	switch {
-	case status == http.StatusUnauthorized && code != 50027 || code == 40001 || code == 50014:
-		p.health.Set(bridge.HealthDown, "the token is refused")
-		return bridge.Wrap(bridge.CodeForbidden, err, "discord: the token is refused").WithHint("reset the bot's token and set DISCORD_BOT_TOKEN")
-	case status == http.StatusTooManyRequests, code == 20028, code == 20029, code == 20016:
-		e := bridge.Wrap(bridge.CodeRateLimited, err, "discord: %s", text)
-		e.RetryAfter = 20 * time.Second // Discord sends no time for these
-		return e
-	case status >= 500 || code == 130000:
-		return bridge.Wrap(bridge.CodeUnavailable, err, "discord: HTTP %d", status)
-	case status == http.StatusNotFound:
-		return bridge.Wrap(bridge.CodeNotFound, err, "discord: %s", text)
-	case code == codeArchived || code == codeLocked:
-		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("unlock the thread")
-	case status == http.StatusForbidden:
-		return bridge.Wrap(bridge.CodeForbidden, err, "discord: %s", text).WithHint("run nod doctor: it names the permission that the bot lacks there")
-	}
-	return bridge.Wrap(bridge.CodeInvalid, err, "discord: HTTP %d %d %s", status, code, text)
+// Invite returns the URL that adds the bot to a server.
+func (p *Platform) Invite(ctx context.Context) (string, error) { return p.doctor.invite(ctx) }
+
+// Diagnose implements bridge.Diagnoser. It checks no intents, because
+// interactions need none.
+func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	return p.doctor.diagnose(ctx, needs)
 }

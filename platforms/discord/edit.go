@@ -2,10 +2,8 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -34,34 +32,26 @@ func old(message string, now time.Time) bool {
 	return err == nil && now.Sub(time.UnixMilli(id>>22+snowflakeEpoch)) > oldAfter
 }
 
-// tooManyEdits reports whether an error is 30046, the limit for old messages.
-// The SDK keeps the text of a 429 and drops its code.
-func tooManyEdits(err error) bool {
-	limited, ok := errors.AsType[*discordgo.RateLimitError](err)
-	return ok && limited.RateLimit != nil && limited.TooManyRequests != nil &&
-		strings.Contains(limited.Message, "edits to messages older than")
-}
-
 // change edits a message. Discord refuses an edit in an archived thread, so
 // change reopens the thread first. Discord archives it again after its time.
-func (p *Platform) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
+func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
 	if old(ref.Message, time.Now()) {
 		turn := platforms.Turn{Key: ref.Message, Rank: platforms.RankEdit}
-		if err := p.edits.Wait(ctx, ref.Channel, turn); err != nil {
+		if err := po.edits.Wait(ctx, ref.Channel, turn); err != nil {
 			return err
 		}
 	}
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)
-	err := p.send(ctx, http.MethodPatch, endpoint, e, f, out)
+	err := po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
 	if tooManyEdits(err) {
-		p.edits.Hold(ref.Channel, oldEditsPause)
+		po.edits.Hold(ref.Channel, oldEditsPause)
 	}
-	if !isCode(err, codeArchived) {
+	if !isCode(err, discordgo.ErrCodePerformedOperationOnArchivedThread) {
 		return err
 	}
 	open := map[string]bool{"archived": false}
-	if err := p.do(ctx, http.MethodPatch, discordgo.EndpointChannel(ref.Channel), open, nil); err != nil {
+	if err := po.api.do(ctx, http.MethodPatch, discordgo.EndpointChannel(ref.Channel), open, nil); err != nil {
 		return err
 	}
-	return p.send(ctx, http.MethodPatch, endpoint, e, f, out)
+	return po.api.send(ctx, http.MethodPatch, endpoint, e, f, out)
 }

@@ -8,12 +8,17 @@ import (
 )
 
 func FuzzInteraction(f *testing.F) {
-	f.Add([]byte(`{"id":"1","type":3,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},"message":{"id":"4"},"data":{"custom_id":"AQ","values":["1"]}}`))
-	f.Add([]byte(`{"id":"1","type":5,"user":{"id":"3"},"data":{"custom_id":"x","components":[{"type":18,"component":{"type":21,"custom_id":"q0.0","value":null}},{"component":{"custom_id":"reason","value":"r"}},null]}}`))
-	f.Add([]byte(`{"id":"1","type":2,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},"data":{"name":"nod","options":[{"name":"mute"}]}}`))
+	f.Add([]byte(`{"id":"1","type":3,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},"message":{"id":"4"},` +
+		`"data":{"custom_id":"AQ","values":["1"]}}`))
+	f.Add([]byte(`{"id":"1","type":5,"user":{"id":"3"},"data":{"custom_id":"x","components":[` +
+		`{"type":18,"component":{"type":21,"custom_id":"q0.0","value":null}},` +
+		`{"component":{"custom_id":"reason","value":"r"}},null]}}`))
+	f.Add([]byte(`{"id":"1","type":2,"token":"t","channel_id":"2","member":{"user":{"id":"3"}},` +
+		`"data":{"name":"nod","options":[{"name":"mute"}]}}`))
 	p, err := New(Options{BotToken: "x", HTTPClient: platformtest.Nowhere()})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(_ *testing.T, raw []byte) { p.handle(context.Background(), platformtest.Refusing{}, raw) })
+	in := p.inbound(platformtest.Refusing{})
+	f.Fuzz(func(_ *testing.T, raw []byte) { in.handle(context.Background(), raw) })
 }

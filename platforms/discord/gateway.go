@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +17,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // Opcodes of the gateway:
@@ -50,8 +53,20 @@ var (
 var (
 	errReconnect = errors.New("the gateway asks to reconnect")
 	errInvalid   = errors.New("the gateway does not know the session")
-	errStalled   = errors.New("the gateway does not answer heartbeats")
+	errStalled   = errors.New("the gateway does not answer")
 )
+
+// gateway receives interactions on a websocket.
+type gateway struct {
+	api      *api
+	token    string
+	sockets  *http.Client // connects to the gateway, whose URL is not rewritten
+	unpaced  bool
+	deaf     time.Duration // without a heartbeat answer
+	health   *platforms.HealthBox
+	commands *commands // registered as soon as the session is ready
+	log      *slog.Logger
+}
 
 // session is a gateway session. It outlives its connection: Discord keeps it
 // for a while, and sends the missed events to a connection that resumes it. A
@@ -75,31 +90,31 @@ type outgoing struct {
 	D  any `json:"d"`
 }
 
-// runGateway keeps a gateway session until ctx ends or Discord refuses the bot.
-func (p *Platform) runGateway(ctx context.Context, sink bridge.Sink) error {
+// run keeps a gateway session until ctx ends or Discord refuses the bot.
+func (g *gateway) run(ctx context.Context, to *inbound) error {
 	var clicks sync.WaitGroup
 	defer clicks.Wait()
-	in := inbox{p: p, sink: sink, work: &clicks, slots: make(chan struct{}, clicksAtOnce)}
+	in := inbox{to: to, work: &clicks, slots: make(chan struct{}, clicksAtOnce)}
 	s, wait, last := &session{}, retryFirst, time.Time{}
 	for {
 		url, err := s.url, error(nil)
 		if s.id == "" {
-			url, err = p.start(ctx, last)
+			url, err = g.start(ctx, last)
 		}
 		began := time.Now()
 		if err == nil {
-			err = p.connect(ctx, s, url, &last, in)
+			err = g.connect(ctx, s, url, &last, in)
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
 		if isStatus(err, 401) || slices.Contains(fatalCodes, websocket.CloseStatus(err)) {
-			p.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+err.Error())
+			g.health.Set(bridge.HealthDown, "the gateway refuses the bot: "+err.Error())
 			return bridge.Wrap(bridge.CodeForbidden, err, "discord: the gateway refuses the bot").
 				WithHint("check DISCORD_BOT_TOKEN")
 		}
-		p.health.Set(bridge.HealthDegraded, "reconnecting")
-		p.log.Warn("gateway lost", "platform", p.name, "error", err)
+		g.health.Set(bridge.HealthDegraded, "reconnecting")
+		g.log.Warn("gateway lost", "error", err)
 		if time.Since(began) > retryMost {
 			wait = retryFirst
 		}
@@ -118,8 +133,7 @@ func (p *Platform) runGateway(ctx context.Context, sink bridge.Sink) error {
 // inbox takes interactions. It does not block: a reader that waits would miss
 // heartbeats.
 type inbox struct {
-	p     *Platform
-	sink  bridge.Sink
+	to    *inbound
 	work  *sync.WaitGroup
 	slots chan struct{}
 }
@@ -129,13 +143,13 @@ func (in inbox) take(ctx context.Context, raw json.RawMessage) {
 		in.slots <- struct{}{}
 		defer func() { <-in.slots }()
 		// A click that has begun is finished even if the gateway ends.
-		in.p.handle(context.WithoutCancel(ctx), in.sink, raw)
+		in.to.handle(context.WithoutCancel(ctx), raw)
 	})
 }
 
 // connect holds one connection of a session, from Hello to its end. It resumes
 // the session if that has an ID, and starts it otherwise.
-func (p *Platform) connect(
+func (g *gateway) connect(
 	ctx context.Context, s *session, url string, last *time.Time, in inbox,
 ) error {
 	if s.id != "" {
@@ -144,7 +158,7 @@ func (p *Platform) connect(
 			return errors.New("the session cannot be resumed")
 		}
 	}
-	c := &connection{p: p, s: s, in: in, url: url}
+	c := &connection{g: g, s: s, in: in, url: url}
 	if err := c.open(ctx); err != nil {
 		return err
 	}
@@ -162,20 +176,21 @@ func (p *Platform) connect(
 
 // connection is one connection to the gateway.
 type connection struct {
-	p     *Platform
+	g     *gateway
 	s     *session
 	in    inbox
 	url   string
 	conn  *websocket.Conn
 	every time.Duration // interval of heartbeats
 	acked atomic.Int64  // time of the last answer to a heartbeat, in Unix nanoseconds
+	live  atomic.Bool   // whether the session is ready on this connection
 }
 
 // open connects and waits for Hello.
 func (c *connection) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, c.url+"/?v=10&encoding=json", &websocket.DialOptions{HTTPClient: c.p.sockets})
+	conn, _, err := websocket.Dial(ctx, c.url+"/?v=10&encoding=json", &websocket.DialOptions{HTTPClient: c.g.sockets})
 	if err != nil {
 		return err
 	}
@@ -231,12 +246,12 @@ func (c *connection) serve(ctx context.Context) error {
 
 func (c *connection) identify(ctx context.Context) error {
 	if c.s.id != "" {
-		resume := map[string]any{"token": c.p.token, "session_id": c.s.id, "seq": c.s.seq.Load()}
+		resume := map[string]any{"token": c.g.token, "session_id": c.s.id, "seq": c.s.seq.Load()}
 		return c.send(ctx, opResume, resume)
 	}
 	c.s.seq.Store(0)
 	return c.send(ctx, opIdentify, map[string]any{
-		"token": c.p.token, "intents": 0, // interactions need none
+		"token": c.g.token, "intents": 0, // interactions need none
 		"properties": map[string]string{"os": "linux", "browser": "nod", "device": "nod"},
 	})
 }
@@ -284,13 +299,16 @@ func (c *connection) event(ctx context.Context, f frame) error {
 
 func (c *connection) ready(ctx context.Context) {
 	c.s.tries = 0
-	c.p.health.Set(bridge.HealthUp, "")
-	c.in.work.Go(func() { c.p.register(ctx) })
+	c.live.Store(true)
+	c.g.health.Set(bridge.HealthUp, "")
+	c.in.work.Go(func() { c.g.commands.register(ctx) })
 }
 
 // beat sends heartbeats until the connection or ctx ends. It closes the
-// connection at the end of ctx. It returns true if heartbeats stay unanswered.
+// connection at the end of ctx. It returns true if heartbeats stay unanswered,
+// or the session does not become ready.
 func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
+	late := time.Now().Add(openTimeout)
 	next := time.NewTimer(time.Duration(rand.Float64() * float64(c.every)))
 	defer next.Stop()
 	check := time.NewTicker(min(c.every, time.Second))
@@ -308,7 +326,8 @@ func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
 			}
 			next.Reset(c.every)
 		case <-check.C:
-			if time.Since(time.Unix(0, c.acked.Load())) > c.p.deaf {
+			deaf := time.Since(time.Unix(0, c.acked.Load())) > c.g.deaf
+			if deaf || !c.live.Load() && time.Now().After(late) {
 				return true
 			}
 		}

@@ -52,7 +52,8 @@ func TestDiscordPermissions(t *testing.T) {
 // channel is the finding on the sandbox's channel.
 func (d *discordDesk) channel() bridge.Finding {
 	d.t.Helper()
-	for _, f := range d.p.Diagnose(d.t.Context(), bridge.Needs{Destinations: []bridge.Destination{{Platform: "discord", Channel: sandbox.DiscordChannel}}}) {
+	needs := bridge.Needs{Destinations: []bridge.Destination{{Platform: "discord", Channel: sandbox.DiscordChannel}}}
+	for _, f := range d.p.Diagnose(d.t.Context(), needs) {
 		if f.Check == "discord.channel."+sandbox.DiscordChannel {
 			return f
 		}

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -15,82 +17,28 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// mentions limits the users that a message pings. Its zero value pings no one.
-// Discord needs it on every create and edit.
-type mentions struct {
-	Parse []string `json:"parse"`
+// poster sends and edits cards, at the pace that Discord allows.
+type poster struct {
+	api    *api
+	places *places
+	pacer  *platforms.Pacer
+	edits  *platforms.Pacer // of old messages
+	log    *slog.Logger
 }
 
-var silent = mentions{Parse: []string{}}
-
-// opening is a message of plain text. A card begins as one, because the
-// notification of a message made of components has no text
-// (github.com/discord/discord-api-docs/issues/7854).
-type opening struct {
-	Content         string   `json:"content"`
-	AllowedMentions mentions `json:"allowed_mentions"`
-	Nonce           string   `json:"nonce"`
-	EnforceNonce    bool     `json:"enforce_nonce"`
-}
-
-// body is a message made of components.
-type body struct {
-	Components      []discordgo.MessageComponent `json:"components"`
-	AllowedMentions mentions                     `json:"allowed_mentions"`
-	Flags           discordgo.MessageFlags       `json:"flags"`
-	Attachments     []attachment                 `json:"attachments"`
-}
-
-// edit is a body that replaces the content of a message, such as an opening or an
-// embed that an earlier version of nod posted. Discord adds the flag for
-// components only to a message whose text and embeds are cleared in the same
-// request.
-type edit struct {
-	body
-	Content *string                   `json:"content"`
-	Embeds  []*discordgo.MessageEmbed `json:"embeds"`
-}
-
-// attachment is a file that the message has after the request: one sent with
-// it, by its index, or one that stays, by its ID.
-type attachment struct {
-	ID       string `json:"id"`
-	Filename string `json:"filename,omitempty"`
-}
-
-// bodyOf returns the body of a message. The argument kept is the ID of an
-// attachment that the message has already. If it is empty, the file is uploaded.
-func bodyOf(m discordmsg.Message, kept string) body {
-	b := body{
-		Components: m.Components, AllowedMentions: silent, Flags: discordgo.MessageFlagsIsComponentsV2,
-		Attachments: []attachment{},
+func newPoster(a *api, pl *places, unpaced bool, log *slog.Logger) *poster {
+	return &poster{
+		api: a, places: pl, log: log,
+		// A channel takes about five messages in five seconds. The headers have
+		// the exact limit; the pacer avoids most rate-limited requests.
+		pacer: platforms.NewPacer(time.Second, 5, unpaced),
+		edits: platforms.NewPacer(oldEditsEvery, oldEdits, unpaced),
 	}
-	switch {
-	case m.File == nil:
-	case kept == "":
-		b.Attachments = append(b.Attachments, attachment{ID: "0", Filename: m.File.Name})
-	default:
-		b.Attachments = append(b.Attachments, attachment{ID: kept})
-	}
-	return b
 }
 
-func editOf(m discordmsg.Message, kept string) edit {
-	return edit{body: bodyOf(m, kept), Embeds: []*discordgo.MessageEmbed{}}
-}
-
-// notice is a message of components in one request, without a notification,
-// which would have no text.
-type notice struct {
-	body
-	Nonce        string `json:"nonce"`
-	EnforceNonce bool   `json:"enforce_nonce"`
-}
-
-// Post implements bridge.Platform. It is idempotent: the message is recorded
-// in parts before it gets its card, and for a few minutes Discord answers a
-// repeated nonce with the first message. A notice is complete after one request.
-func (p *Platform) Post(
+// post sends a card: first a message with the text of the notification, which
+// is recorded in parts, and then an edit that turns it into the card.
+func (po *poster) post(
 	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
 ) (bridge.MessageRef, error) {
 	m, err := discordmsg.Build(v)
@@ -99,14 +47,14 @@ func (p *Platform) Post(
 	}
 	for _, ref := range parts.Sent() {
 		if !strings.Contains(ref.Message, "/") {
-			return ref, p.show(ctx, ref, v, m, parts)
+			return ref, po.show(ctx, ref, v, m, parts)
 		}
 	}
-	ref, raw, err := p.announce(ctx, d, v, m)
+	ref, raw, err := po.announce(ctx, d, v, m)
 	notice := v.Record.Interaction.Kind == bridge.KindNotice
 	if notice && m.File != nil && final(err) { // the channel takes no files
 		if m, err = discordmsg.BuildShort(v); err == nil {
-			ref, raw, err = p.announce(ctx, d, v, m)
+			ref, raw, err = po.announce(ctx, d, v, m)
 		}
 	}
 	if err != nil {
@@ -116,35 +64,35 @@ func (p *Platform) Post(
 		return ref, err
 	}
 	if notice {
-		return ref, p.check(ctx, ref, m, raw, m.File != nil, parts)
+		return ref, po.check(ctx, ref, m, raw, m.File != nil, parts)
 	}
-	return ref, p.show(ctx, ref, v, m, parts)
+	return ref, po.show(ctx, ref, v, m, parts)
 }
 
 // announce posts the message: a notice, or the text of a card's notification.
 // It also returns Discord's answer.
-func (p *Platform) announce(
+func (po *poster) announce(
 	ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message,
 ) (bridge.MessageRef, json.RawMessage, error) {
-	ref, raw, err := p.push(ctx, d, v, m)
-	if p.ofSession(d.Thread) && closedToUs(err) {
-		p.log.Warn("thread of the session takes no messages, posting to the channel",
-			"platform", p.name, "thread", d.Thread, "error", err)
+	ref, raw, err := po.push(ctx, d, v, m)
+	if po.places.ofSession(d.Thread) && closedToUs(err) {
+		po.log.Warn("thread of the session takes no messages, posting to the channel",
+			"thread", d.Thread, "error", err)
 		d.Thread = ""
-		return p.push(ctx, d, v, m)
+		return po.push(ctx, d, v, m)
 	}
 	return ref, raw, err
 }
 
-func (p *Platform) push(
+func (po *poster) push(
 	ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message,
 ) (bridge.MessageRef, json.RawMessage, error) {
-	channel, err := p.channel(ctx, d)
+	channel, err := po.places.channel(ctx, d)
 	if err != nil {
 		return bridge.MessageRef{}, nil, err
 	}
 	i := v.Record.Interaction
-	if err := p.pacer.Wait(ctx, channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
+	if err := po.pacer.Wait(ctx, channel, platforms.Turn{Key: string(i.ID), Rank: platforms.RankOf(i)}); err != nil {
 		return bridge.MessageRef{}, nil, err
 	}
 	sum := sha256.Sum256([]byte(string(i.ID) + channel))
@@ -157,7 +105,7 @@ func (p *Platform) push(
 		b, file = n, m.File
 	}
 	var raw json.RawMessage
-	if err := p.send(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, file, &raw); err != nil {
+	if err := po.api.send(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), b, file, &raw); err != nil {
 		return bridge.MessageRef{}, nil, err
 	}
 	var out struct {
@@ -170,38 +118,38 @@ func (p *Platform) push(
 	return bridge.MessageRef{Channel: out.Channel, Message: out.ID}, raw, nil
 }
 
-// Update implements bridge.Platform.
-func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+// update draws the card of a posted message again.
+func (po *poster) update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := discordmsg.Build(v)
 	if err != nil {
 		return err
 	}
-	return p.show(ctx, ref, v, m, parts)
+	return po.show(ctx, ref, v, m, parts)
 }
 
 // show turns a message into the card, and checks that Discord shows all of it.
 // If it does not, the message loses its controls.
-func (p *Platform) show(
+func (po *poster) show(
 	ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, parts *bridge.Parts,
 ) error {
 	kept := attached(ref, m, parts)
-	err := p.put(ctx, ref, m, kept, parts)
+	err := po.put(ctx, ref, m, kept, parts)
 	if kept != "" && final(err) { // someone removed the file
-		err = p.put(ctx, ref, m, "", parts)
+		err = po.put(ctx, ref, m, "", parts)
 	}
 	if m.Closed && m.File != nil && final(err) {
 		if m, err = discordmsg.BuildShort(v); err == nil {
-			err = p.put(ctx, ref, m, "", parts)
+			err = po.put(ctx, ref, m, "", parts)
 		}
 	}
 	if !m.Closed && final(err) {
-		p.withhold(ctx, ref, err)
+		po.withhold(ctx, ref, err)
 	}
 	return err
 }
 
 // put edits a message into the card, with a file that is kept or sent with it.
-func (p *Platform) put(
+func (po *poster) put(
 	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, parts *bridge.Parts,
 ) error {
 	file := m.File
@@ -209,20 +157,20 @@ func (p *Platform) put(
 		file = nil
 	}
 	var raw json.RawMessage
-	if err := p.change(ctx, ref, editOf(m, kept), file, &raw); err != nil {
+	if err := po.change(ctx, ref, editOf(m, kept), file, &raw); err != nil {
 		return err
 	}
-	return p.check(ctx, ref, m, raw, file != nil, parts)
+	return po.check(ctx, ref, m, raw, file != nil, parts)
 }
 
 // check compares Discord's answer with the message that was sent. It records
 // the file that was sent with it.
-func (p *Platform) check(
+func (po *poster) check(
 	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, raw []byte, sent bool, parts *bridge.Parts,
 ) error {
 	id, err := delivered(m, raw)
 	if err != nil && m.Closed { // nothing on it can be approved
-		p.log.Warn("closed card not shown as sent", "platform", p.name, "message", ref.Message, "error", err)
+		po.log.Warn("closed card not shown as sent", "message", ref.Message, "error", err)
 		return nil
 	}
 	if err != nil || !sent || id == "" {
@@ -232,13 +180,13 @@ func (p *Platform) check(
 }
 
 // withhold removes the controls from a message that does not show the request.
-func (p *Platform) withhold(ctx context.Context, ref bridge.MessageRef, cause error) {
+func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, cause error) {
 	if bridge.ErrorCode(cause) == bridge.CodeNotFound {
 		return // the message was deleted
 	}
 	withheld := discordmsg.Withheld(bridge.PublicError(cause).Message)
-	if err := p.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
-		p.log.Error("message without its request keeps its controls", "platform", p.name, "message", ref.Message, "error", err)
+	if err := po.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
+		po.log.Error("message without its request keeps its controls", "message", ref.Message, "error", err)
 	}
 }
 
@@ -264,13 +212,4 @@ func attached(ref bridge.MessageRef, m discordmsg.Message, parts *bridge.Parts) 
 func digest(m discordmsg.Message) string {
 	sum := sha256.Sum256(m.File.Data)
 	return hex.EncodeToString(sum[:8])
-}
-
-// final reports whether an error is permanent.
-func final(err error) bool {
-	if err == nil {
-		return false
-	}
-	code := bridge.ErrorCode(err)
-	return code != bridge.CodeUnavailable && code != bridge.CodeRateLimited && code != bridge.CodeInternal
 }

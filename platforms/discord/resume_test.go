@@ -20,27 +20,34 @@ type gatewayDesk struct {
 
 func newGatewayDesk(t *testing.T, o sandbox.Options) *gatewayDesk {
 	t.Helper()
+	d := &gatewayDesk{&discordDesk{t: t}, &platformtest.Recorder{}}
+	d.run(o, d.sink)
+	return d
+}
+
+// run connects the platform to a sandbox, with a sink.
+func (d *discordDesk) run(o sandbox.Options, sink bridge.Sink) {
+	d.t.Helper()
 	o.NoLimits = true
-	d := &gatewayDesk{&discordDesk{t: t, sandbox: sandbox.New(o)}, &platformtest.Recorder{}}
+	d.sandbox = sandbox.New(o)
 	server := httptest.NewServer(d.sandbox)
-	t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
+	d.t.Cleanup(func() { d.sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	var err error
 	d.p, err = discord.New(discord.Options{
 		Name: "discord", BotToken: sandbox.DiscordToken, APIURL: server.URL + "/discord", NoPacing: true,
 	})
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(d.t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.p.Run(ctx, d.sink) }()
-	t.Cleanup(func() {
+	go func() { ended <- d.p.Run(ctx, sink) }()
+	d.t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
-			t.Error(err)
+			d.t.Error(err)
 		}
 	})
-	return d
 }
 
 func (d *gatewayDesk) within(what string, ok func() bool) {

@@ -46,21 +46,22 @@ type address struct {
 	Limit startLimit `json:"session_start_limit"`
 }
 
-func (p *Platform) address(ctx context.Context) (address, error) {
-	var a address
-	err := p.do(ctx, http.MethodGet, discordgo.EndpointGatewayBot, nil, &a)
-	return a, err
+// gatewayAddress returns where the gateway is and how many sessions are left.
+func (a *api) gatewayAddress(ctx context.Context) (address, error) {
+	var out address
+	err := a.do(ctx, http.MethodGet, discordgo.EndpointGatewayBot, nil, &out)
+	return out, err
 }
 
 // start returns the URL of the gateway as soon as a session may be started.
-func (p *Platform) start(ctx context.Context, last time.Time) (string, error) {
+func (g *gateway) start(ctx context.Context, last time.Time) (string, error) {
 	gap := startGap
-	if p.unpaced {
+	if g.unpaced {
 		gap = 0
 	}
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, openTimeout)
-		a, err := p.address(callCtx)
+		a, err := g.api.gatewayAddress(callCtx)
 		cancel()
 		if err != nil {
 			return "", err
@@ -74,9 +75,8 @@ func (p *Platform) start(ctx context.Context, last time.Time) (string, error) {
 		}
 		if wait > startGap {
 			until := time.Now().Add(wait).UTC().Format("15:04 UTC")
-			p.health.Set(bridge.HealthDegraded, "too many gateway sessions were started; the next one starts at "+until)
-			p.log.Warn("few gateway sessions left, waiting",
-				"platform", p.name, "remaining", a.Limit.Remaining, "total", a.Limit.Total, "wait", wait)
+			g.health.Set(bridge.HealthDegraded, "too many gateway sessions were started; the next one starts at "+until)
+			g.log.Warn("few gateway sessions left, waiting", "remaining", a.Limit.Remaining, "total", a.Limit.Total, "wait", wait)
 		}
 		if !bridge.Pause(ctx, wait) {
 			return "", ctx.Err()

@@ -18,7 +18,8 @@ func TestDiscordUpgrade(t *testing.T) {
 	old := func() bridge.MessageRef {
 		body := `{"content":"tester wants permission","embeds":[{"title":"Permission wanted","description":"rm -rf /srv"}],` +
 			`"components":[{"type":1,"components":[{"type":2,"style":3,"label":"Allow once","custom_id":"old"}]}],"allowed_mentions":{"parse":[]}}`
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.base+"/discord/api/v9/channels/"+sandbox.DiscordChannel+"/messages", strings.NewReader(body))
+		url := d.base + "/discord/api/v9/channels/" + sandbox.DiscordChannel + "/messages"
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,9 @@ func TestDiscordUpgrade(t *testing.T) {
 	closed, redrawn, long := old(), old(), old()
 	d.hideEmbeds()
 	for ref, v := range map[bridge.MessageRef]bridge.View{
-		closed: round(0, "rm -rf /srv", bridge.StateApproved), redrawn: round(0, "rm -rf /srv", bridge.StatePending), long: round(1, "the end", bridge.StateDenied),
+		closed:  round(0, "rm -rf /srv", bridge.StateApproved),
+		redrawn: round(0, "rm -rf /srv", bridge.StatePending),
+		long:    round(1, "the end", bridge.StateDenied),
 	} {
 		if err := d.p.Update(t.Context(), ref, v, nil); err != nil {
 			t.Fatal(err)

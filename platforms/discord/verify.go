@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
@@ -41,8 +43,8 @@ const typeFile = 13
 // answer is the message that Discord returns. Discord lists a file in
 // attachments only if no component shows it.
 type answer struct {
-	Flags       int    `json:"flags"`
-	Components  []node `json:"components"`
+	Flags       discordgo.MessageFlags `json:"flags"`
+	Components  []node                 `json:"components"`
 	Attachments []struct {
 		ID       string `json:"id"`
 		Filename string `json:"filename"`
@@ -66,7 +68,7 @@ func delivered(m discordmsg.Message, raw []byte) (string, error) {
 	if err := json.Unmarshal(sentRaw, &sent); err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "discord: components")
 	}
-	if got.Flags&flagComponents == 0 {
+	if got.Flags&discordgo.MessageFlagsIsComponentsV2 == 0 {
 		return "", undelivered("the message is not made of components")
 	}
 	if what := differs(sent, got.Components); what != "" {

@@ -17,7 +17,7 @@ func runConnection(t *testing.T, h Harness) {
 		run  func(*testing.T, Harness)
 	}{
 		{"it starts, runs and ends", lives}, {"it connects again", reconnects}, {"an outage passes", outlives},
-		{"a refused token ends it", endsRefused}, {"one daemon at a time receives", isExclusive},
+		{"a refused token ends it", endsRefused}, {"a token is accepted again", findsAccepted}, {"one daemon at a time receives", isExclusive},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +84,26 @@ func outlives(t *testing.T, h Harness) {
 	r.Sandbox.ClearFaults()
 	r.connected()
 	clicks(r, sink)
+}
+
+// findsAccepted checks that a token that was refused for a moment is used again
+// although the connection has held, so that no event says so.
+func findsAccepted(t *testing.T, h Harness) {
+	if !h.Socket {
+		t.Skip("the connection does not outlive a refusal")
+	}
+	r := newRig(t, h, options{sink: &Recorder{}}).connected()
+	v := r.view(r.interaction("ls"), bridge.StatePending)
+	r.fault(sandbox.Fault{Kind: "revoke"})
+	if _, err := r.post(v, bridge.NewParts(nil, nil)); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("with a revoked token, Post returns %v", err)
+	}
+	if h := r.Platform.Health(); h.State != bridge.HealthDown {
+		t.Errorf("with a revoked token, health is %+v", h)
+	}
+	r.Sandbox.ClearFaults()
+	r.connected()
+	r.posts(v)
 }
 
 func endsRefused(t *testing.T, h Harness) {

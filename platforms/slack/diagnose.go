@@ -12,36 +12,44 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-var _ bridge.Diagnoser = (*Platform)(nil)
-
 // Instructions for the settings of an app at api.slack.com/apps.
 const (
-	fixBotToken   = "set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) at api.slack.com/apps > your app > OAuth & Permissions"
-	fixAppToken   = "generate a token with the scope connections:write at api.slack.com/apps > your app > Basic Information > App-Level Tokens, and set SLACK_APP_TOKEN to it (xapp-…)"
-	fixScopes     = "add it at api.slack.com/apps > your app > OAuth & Permissions > Bot Token Scopes, then click Reinstall to Workspace"
+	fixBotToken = "set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) at api.slack.com/apps > your app > OAuth & Permissions"
+	fixAppToken = "generate a token with the scope connections:write at api.slack.com/apps > your app > " +
+		"Basic Information > App-Level Tokens, and set SLACK_APP_TOKEN to it (xapp-…)"
+	fixScopes = "add it at api.slack.com/apps > your app > OAuth & Permissions > Bot Token Scopes, " +
+		"then click Reinstall to Workspace"
 	fixSocketMode = "turn it on at api.slack.com/apps > your app > Socket Mode"
+	fixChannel    = "copy the ID at the end of the channel's About tab, and send /invite @nod in the channel"
 )
 
+// doctor checks the setup of the app.
+type doctor struct {
+	*workspace
+	clock      string // URL whose response has Slack's time
+	socketMode bool
+}
+
 // Diagnose implements bridge.Diagnoser.
-func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
-	r := &platforms.Report{Platform: p.name}
-	me, err := p.api.AuthTestContext(ctx)
+func (d doctor) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	r := &platforms.Report{Platform: d.name}
+	me, err := d.api.AuthTestContext(ctx)
 	if err != nil {
-		r.Fail("token", p.classify("", err), fixBotToken)
+		r.Fail("token", d.classify("", err), fixBotToken)
 		return r.Findings
 	}
 	r.Add("token", bridge.FindingOK, "@"+me.User+" in "+me.Team, "")
-	p.diagnoseScopes(r, strings.Split(me.Header.Get("X-OAuth-Scopes"), ","), needs)
-	p.diagnoseSocket(ctx, r)
-	for _, d := range needs.Destinations {
-		p.diagnoseChannel(ctx, r, d)
+	reportScopes(r, strings.Split(me.Header.Get("X-OAuth-Scopes"), ","), needs)
+	d.socket(ctx, r)
+	for _, to := range needs.Destinations {
+		d.channel(ctx, r, to)
 	}
-	r.Findings = append(r.Findings, platforms.Clock(ctx, p.http, p.base+"api.test", p.name+".clock"))
+	r.Findings = append(r.Findings, platforms.Clock(ctx, d.http, d.clock, d.name+".clock"))
 	return r.Findings
 }
 
-// diagnoseScopes compares the scopes of the token with those that nod needs.
-func (p *Platform) diagnoseScopes(r *platforms.Report, have []string, needs bridge.Needs) {
+// reportScopes compares the scopes of the token with those that nod needs.
+func reportScopes(r *platforms.Report, have []string, needs bridge.Needs) {
 	for n := range have {
 		have[n] = strings.TrimSpace(have[n])
 	}
@@ -83,40 +91,43 @@ func isDirect(d bridge.Destination) bool {
 	return strings.HasPrefix(d.Channel, "U") || strings.HasPrefix(d.Channel, "W")
 }
 
-func (p *Platform) diagnoseSocket(ctx context.Context, r *platforms.Report) {
-	if !p.socket {
+// socket checks that Socket Mode works, if the app uses it.
+func (d doctor) socket(ctx context.Context, r *platforms.Report) {
+	if !d.socketMode {
 		r.Add("signature", bridge.FindingSkipped, "the signing secret is checked with the first click", "")
 		return
 	}
-	_, _, err := p.api.StartSocketModeContext(ctx)
+	_, _, err := d.api.StartSocketModeContext(ctx)
 	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
 	switch {
 	case err == nil:
 		r.Add("socket", bridge.FindingOK, "Socket Mode connects", "")
 	case answer.Err == "missing_scope":
-		r.Fail("socket", p.classify("", err), fixAppToken)
+		r.Fail("socket", d.classify("", err), fixAppToken)
 	case answer.Err == "access_denied" || answer.Err == "forbidden":
-		r.Fail("socket", p.classify("", err), fixSocketMode)
+		r.Fail("socket", d.classify("", err), fixSocketMode)
 	default:
-		r.Fail("socket", p.classify("", err), fixAppToken)
+		r.Fail("socket", d.classify("", err), fixAppToken)
 	}
 }
 
-func (p *Platform) diagnoseChannel(ctx context.Context, r *platforms.Report, d bridge.Destination) {
-	check := "channel." + d.Channel
-	if isDirect(d) {
+// channel checks that the bot can post to a destination.
+func (d doctor) channel(ctx context.Context, r *platforms.Report, to bridge.Destination) {
+	check := "channel." + to.Channel
+	if isDirect(to) {
 		r.Add(check, bridge.FindingSkipped, "direct messages cannot be checked without sending one", "")
 		return
 	}
-	c, err := p.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: d.Channel})
+	c, err := d.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: to.Channel})
 	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
 	switch {
 	case answer.Err == "missing_scope":
-		r.Add(check, bridge.FindingSkipped, "this check requires the scope channels:read, or groups:read for private channels", fixScopes)
+		r.Add(check, bridge.FindingSkipped,
+			"this check requires the scope channels:read, or groups:read for private channels", fixScopes)
 	case answer.Err == "channel_not_found":
-		r.Add(check, bridge.FindingFailed, "the channel does not exist, or it is private and the bot is not in it", "copy the ID at the end of the channel's About tab, and send /invite @nod in the channel")
+		r.Add(check, bridge.FindingFailed, "the channel does not exist, or it is private and the bot is not in it", fixChannel)
 	case err != nil:
-		r.Fail(check, p.classify(d.Channel, err), "")
+		r.Fail(check, d.classify(to.Channel, err), "")
 	case !c.IsMember && !c.IsIM:
 		r.Add(check, bridge.FindingFailed, "the bot is not in #"+c.Name, "send /invite @nod in #"+c.Name)
 	case c.IsArchived:

@@ -16,5 +16,6 @@ func FuzzInteraction(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(_ *testing.T, raw []byte) { p.handle(context.Background(), platformtest.Refusing{}, raw) })
+	in := p.inbound(platformtest.Refusing{})
+	f.Fuzz(func(_ *testing.T, raw []byte) { in.handle(context.Background(), raw) })
 }

@@ -24,13 +24,14 @@ import (
 type stage struct {
 	*testing.T
 	sandbox *sandbox.Sandbox
+	url     string
 	slack   *slack.Platform
 	sink    *platformtest.Recorder
 	keys    bridge.Keyring
 }
 
-// newStage starts a workspace, with Slack's limits and nod's own pace if they
-// are wanted.
+// newStage starts a workspace. If limited, it applies Slack's limits and nod's
+// own pace.
 func newStage(t *testing.T, limited bool) *stage {
 	t.Helper()
 	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
@@ -44,7 +45,7 @@ func newStage(t *testing.T, limited bool) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &stage{t, s, p.(*slack.Platform), &platformtest.Recorder{}, keys}
+	return &stage{t, s, server.URL, p.(*slack.Platform), &platformtest.Recorder{}, keys}
 }
 
 // connect receives clicks until the test ends.
@@ -109,6 +110,12 @@ func (s *stage) posts(r bridge.Record, thread string) bridge.MessageRef {
 	s.Helper()
 	d := r.Interaction.Destinations[0]
 	d.Thread = thread
+	return s.post(d, r)
+}
+
+// post posts the card of a record to a destination.
+func (s *stage) post(d bridge.Destination, r bridge.Record) bridge.MessageRef {
+	s.Helper()
 	ref, err := s.slack.Post(s.Context(), d, s.view(r), bridge.NewParts(nil, nil))
 	if err != nil {
 		s.Fatal(err)
@@ -117,9 +124,12 @@ func (s *stage) posts(r bridge.Record, thread string) bridge.MessageRef {
 }
 
 // messages are those in the channel, oldest first.
-func (s *stage) messages() []map[string]any {
+func (s *stage) messages() []map[string]any { return s.channel(sandbox.SlackChannel) }
+
+// channel returns the messages of a channel, oldest first.
+func (s *stage) channel(id string) []map[string]any {
 	all := s.sandbox.State().Slack.Channels
-	n := slices.IndexFunc(all, func(c sandbox.ChatState) bool { return c.ID == sandbox.SlackChannel })
+	n := slices.IndexFunc(all, func(c sandbox.ChatState) bool { return c.ID == id })
 	return all[n].Messages
 }
 
@@ -205,39 +215,9 @@ func TestLongTextInPace(t *testing.T) {
 	}
 }
 
-// notes are the private notes of a person.
+// notes are the ephemeral replies to a person.
 func (s *stage) notes(who string) string {
 	return strings.Join(s.sandbox.Person(who).Notes("slack"), "\n")
-}
-
-// TestLostAnswer checks that both cards of one request close, although nod
-// knows one of them only: the answer to the post of the other was lost.
-func TestLostAnswer(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, false).connect()
-	r := approval("make deploy")
-	s.fault(sandbox.Fault{Method: "chat.postMessage", Kind: "drop_after", Count: 1})
-	if _, err := s.slack.Post(t.Context(), r.Interaction.Destinations[0], s.view(r), nil); err == nil {
-		t.Fatal("the answer was not lost")
-	}
-	ref := s.posts(r, "")
-	stray := s.at(ref)
-	stray.Message = s.messages()[0]["ts"].(string)
-	if stray.Message == ref.Message {
-		t.Fatal("there is one card")
-	}
-	r.Messages = map[int]bridge.MessageRef{0: ref}
-	s.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
-		v := s.view(approved(r))
-		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
-	})
-	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelOnce); err != nil {
-		t.Fatal(err)
-	}
-	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })
-	if len(sandbox.Controls("slack", s.sandbox.Message(s.at(ref)))) == 0 {
-		t.Error("the card on record was drawn as well; that is the task of the outbox")
-	}
 }
 
 // TestAcknowledgesFirst checks that Slack has the acknowledgment of a click

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,42 +18,44 @@ import (
 )
 
 const (
-	// stalledAfter is how long the socket may be without a connection before
-	// nod replaces the client. The SDK's own loop has states that it never
-	// leaves.
+	// stalledAfter is the maximum time without a connection. Then nod replaces
+	// the client, because the SDK's own loop has states that it never leaves.
 	stalledAfter = 45 * time.Second
 	watchEvery   = time.Second
 	clicksAtOnce = 64
-	maxBody      = 1 << 20 // Slack's payloads are far smaller
 )
 
-// Run implements bridge.Platform.
-func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
-	if !p.socket {
-		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
-			_, err := p.api.AuthTestContext(ctx)
-			return p.classify("", err)
-		})
-	}
+// socket receives through Socket Mode.
+type socket struct {
+	*workspace
+	in inbound
+}
+
+// run receives until ctx ends or an administrator must act.
+func (s socket) run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	wg.Go(func() { platforms.Recheck(ctx, &s.health, s.check) })
 	for ctx.Err() == nil {
-		if err := p.runSocket(ctx, sink); err != nil && ctx.Err() == nil {
-			p.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
+		if err := s.connect(ctx); err != nil && ctx.Err() == nil {
+			s.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
 			return err
 		}
 	}
 	return nil
 }
 
-// runSocket runs one Socket Mode client. It returns nil if the client has
+// connect runs one Socket Mode client. It returns nil if the client has
 // stalled and must be replaced, and an error if an administrator must act.
-func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	client := socketmode.New(p.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
-	ended := make(chan error, 1)
+func (s socket) connect(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	client := socketmode.New(s.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
+	ended := make(chan error, 1)
 	wg.Go(func() { ended <- client.RunContext(ctx) })
 	slots := make(chan struct{}, clicksAtOnce)
 	lost := time.Now()
@@ -71,67 +69,76 @@ func (p *Platform) runSocket(ctx context.Context, sink bridge.Sink) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return p.classify("", err)
+			return s.classify("", err)
 		case <-watch.C:
 			if !lost.IsZero() && time.Since(lost) > stalledAfter {
-				p.log.Warn("socket stalled, starting a new one", "platform", p.name)
+				s.log.Warn("socket stalled, starting a new one", "platform", s.name)
 				return nil
 			}
 		case e := <-client.Events:
-			if err := p.follow(e, &lost); err != nil {
+			if err := s.follow(e, &lost); err != nil {
 				return err
 			}
-			if id, raw := envelope(e); id != "" {
-				select {
-				case slots <- struct{}{}:
-				case <-ctx.Done():
-					return nil
-				}
-				wg.Go(func() {
-					defer func() { <-slots }()
-					// Finish a click that has begun even if the socket closes.
-					r := p.handle(context.WithoutCancel(ctx), sink, raw)
-					p.acknowledge(ctx, client, id, r.reply)
-					r.finish(ctx)
-				})
+			id, raw := envelope(e)
+			if id == "" {
+				continue
 			}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				s.receive(ctx, client, id, raw)
+			})
 		}
 	}
+}
+
+// receive works on one payload and acknowledges it. A click that has begun is
+// finished even if the socket closes.
+func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, raw []byte) {
+	r := s.in.handle(context.WithoutCancel(ctx), raw)
+	if err := client.AckCtx(ctx, id, r.reply); err != nil && ctx.Err() == nil {
+		s.log.Warn("click recorded but not acknowledged", "platform", s.name, "error", err)
+	}
+	r.finish(ctx)
 }
 
 // follow updates the health after an event of the connection, and lost, the
 // time when the connection was lost. It returns an error if an administrator
 // must act.
-func (p *Platform) follow(e socketmode.Event, lost *time.Time) error {
+func (s socket) follow(e socketmode.Event, lost *time.Time) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:
 		*lost = time.Time{}
-		p.health.Set(bridge.HealthUp, "")
+		s.health.Set(bridge.HealthUp, "")
 	case socketmode.EventTypeConnecting, socketmode.EventTypeDisconnect, socketmode.EventTypeIncomingError:
 		if lost.IsZero() {
 			*lost = time.Now()
-			p.health.Set(bridge.HealthDegraded, "reconnecting")
+			s.health.Set(bridge.HealthDegraded, "reconnecting")
 		}
 	case socketmode.EventTypeInvalidAuth:
 		return bridge.Errorf(bridge.CodeForbidden, "slack: Slack does not accept the app token")
 	case socketmode.EventTypeConnectionError:
-		return p.connectionError(e.Data)
+		return s.connectionError(e.Data)
 	}
 	return nil
 }
 
 // connectionError returns an error if no connection is possible until an
 // administrator acts. The SDK would retry forever.
-func (p *Platform) connectionError(data any) error {
+func (s socket) connectionError(data any) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
 		return nil
 	}
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](ce.ErrorObj); ok && slices.Contains(fatal, answer.Err) {
-		return p.classify("", ce.ErrorObj)
+		return s.classify("", ce.ErrorObj)
 	}
-	p.log.Warn("socket not connected, retrying", "platform", p.name, "error", ce.ErrorObj)
-	p.health.Set(bridge.HealthDegraded, "reconnecting")
+	s.log.Warn("socket not connected, retrying", "platform", s.name, "error", ce.ErrorObj)
+	s.health.Set(bridge.HealthDegraded, "reconnecting")
 	return nil
 }
 
@@ -154,102 +161,4 @@ func envelope(e socketmode.Event) (string, []byte) {
 		return "", nil
 	}
 	return env.ID, env.Payload
-}
-
-func (p *Platform) acknowledge(ctx context.Context, client *socketmode.Client, id string, reply any) {
-	if err := client.AckCtx(ctx, id, reply); err != nil && ctx.Err() == nil {
-		p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
-	}
-}
-
-// Handler serves the request URL of HTTP mode. It refuses requests without a
-// signature of Slack from the last five minutes, and every request in Socket
-// Mode.
-func (p *Platform) Handler(sink bridge.Sink) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.secret == "" || r.Method != http.MethodPost {
-			http.NotFound(w, r)
-			return
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
-			return
-		}
-		if !p.signed(r.Header, body) {
-			p.log.Warn("request with a bad signature", "platform", p.name)
-			http.Error(w, "bad signature", http.StatusUnauthorized)
-			return
-		}
-		raw, err := interaction(r.Header.Get("Content-Type"), body)
-		if err != nil {
-			http.Error(w, "bad form", http.StatusBadRequest)
-			return
-		}
-		if len(raw) == 0 {
-			w.WriteHeader(http.StatusOK) // ssl_check
-			return
-		}
-		reaction := p.handle(r.Context(), sink, raw)
-		p.respond(w, reaction.reply)
-		reaction.finish(r.Context())
-	})
-}
-
-// respond acknowledges a request in full before the handler returns, as nod may
-// have more to do for it.
-func (p *Platform) respond(w http.ResponseWriter, reply any) {
-	var body []byte
-	var err error
-	if reply != nil {
-		w.Header().Set("Content-Type", "application/json")
-		body, err = json.Marshal(reply)
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if err == nil {
-		_, err = w.Write(body)
-	}
-	if err == nil {
-		err = http.NewResponseController(w).Flush()
-	}
-	if err != nil {
-		p.log.Warn("click recorded but not acknowledged", "platform", p.name, "error", err)
-	}
-}
-
-// interaction returns the payload of a request in the format of Socket Mode.
-// Slack sends events as JSON, and everything else as a form.
-func interaction(kind string, body []byte) ([]byte, error) {
-	if strings.HasPrefix(kind, "application/json") {
-		return body, nil
-	}
-	form, err := url.ParseQuery(string(body))
-	if err == nil && form.Get("command") != "" {
-		return command(form), nil
-	}
-	return []byte(form.Get("payload")), err
-}
-
-// command returns a slash command in the format of Socket Mode.
-func command(form url.Values) []byte {
-	flat := map[string]string{}
-	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id"} {
-		flat[name] = form.Get(name)
-	}
-	raw, _ := json.Marshal(flat) // strings always marshal
-	return raw
-}
-
-// signed reports whether a request has a valid v0 signature. The verifier of
-// the SDK compares in constant time and refuses requests older than five
-// minutes.
-func (p *Platform) signed(h http.Header, body []byte) bool {
-	v, err := slack.NewSecretsVerifier(h, p.secret)
-	if err != nil {
-		return false
-	}
-	if _, err := v.Write(body); err != nil {
-		return false
-	}
-	return v.Ensure() == nil
 }

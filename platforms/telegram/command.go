@@ -2,96 +2,101 @@ package telegram
 
 import (
 	"context"
+	"log/slog"
 	"strings"
+	"sync"
 	"unicode"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// command splits a text that calls nod, /nod or /nod@bot, and returns the bot
-// that it is addressed to and the rest.
-func command(text string) (bot, rest string, ok bool) {
+// commandHelp describes the command in the clients of people.
+const commandHelp = "pending, mine, show, grants, revoke, mute, unmute, who, help"
+
+// command is a text that calls nod, by /nod or /nod@bot.
+type command struct {
+	bot   string // the bot that it is addressed to, if it names one
+	words string
+}
+
+func parseCommand(text string) (command, bool) {
 	word, rest := text, ""
 	if n := strings.IndexFunc(text, unicode.IsSpace); n >= 0 {
 		word, rest = text[:n], strings.TrimSpace(text[n:])
 	}
 	name, bot, _ := strings.Cut(word, "@")
-	return bot, rest, name == "/"+bridge.CommandName
+	return command{bot, rest}, name == "/"+bridge.CommandName
 }
 
-// addressed reports whether a command for a bot is for this one. A bot that is
-// an administrator also receives the commands for other bots.
-func (p *Platform) addressed(ctx context.Context, bot string) (bool, error) {
-	if bot == "" {
-		return true, nil
-	}
-	own, err := p.self(ctx)
-	return strings.EqualFold(bot, own), err
+// commands carries out /nod.
+type commands struct {
+	client  *client
+	chats   *chats
+	replies *replies
+	log     *slog.Logger
+
+	mu       sync.Mutex
+	username string // of the bot; empty until Telegram has said it
 }
 
-// self returns the username of the bot.
-func (p *Platform) self(ctx context.Context) (string, error) {
-	p.mu.Lock()
-	known := p.username
-	p.mu.Unlock()
-	if known != "" {
-		return known, nil
-	}
-	var me user
-	if err := p.call(ctx, "getMe", tgbotapi.Params{}, &me); err != nil {
-		return "", err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.username = me.Username
-	return me.Username, nil
-}
-
-// commanded carries out a command. An error means that it must be delivered
-// again.
-func (p *Platform) commanded(ctx context.Context, sink bridge.Sink, m message) error {
-	bot, words, _ := command(m.Text)
-	if ours, err := p.addressed(ctx, bot); err != nil || !ours {
+// run carries out a command. An error means that it must be delivered again.
+func (cs *commands) run(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, said command) error {
+	if ours, err := cs.addressed(ctx, said.bot); err != nil || !ours {
 		return err
 	}
 	if m.SenderChat != nil {
-		p.say(ctx, m, "Anonymous members can not command nod: it has to know who you are.")
+		cs.replies.say(ctx, m, "nod takes no commands from anonymous members. Nothing was changed. Write as yourself to use it.")
 		return nil
 	}
-	c := bridge.Command{Actor: p.actor(*m.From), Channels: p.known(ctx, m.ref().Channel), Text: words}
+	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words}
 	note, err := sink.Command(ctx, c)
 	if err != nil {
 		return err
 	}
-	p.sayTo(ctx, m, c, note)
+	if c.Public() || m.Chat.ID == m.From.ID {
+		cs.replies.say(ctx, m, note)
+	} else {
+		cs.replies.confide(ctx, m, note)
+	}
 	return nil
 }
 
-// sayTo tells the person alone, in their own chat with the bot, what is not
-// for everybody; a bot can write there once they have pressed Start.
-func (p *Platform) sayTo(ctx context.Context, m message, c bridge.Command, note string) {
-	if c.Public() || m.Chat.ID == m.From.ID {
-		p.say(ctx, m, note)
-		return
+// addressed reports whether a command for a bot is for this one. A bot that is
+// an administrator also receives the commands for other bots.
+func (cs *commands) addressed(ctx context.Context, bot string) (bool, error) {
+	if bot == "" {
+		return true, nil
 	}
-	_, err := p.send(ctx, tgbotapi.Params{"chat_id": c.Actor.User}, telegrammsg.Reply(note))
-	switch code := bridge.ErrorCode(err); {
-	case err == nil:
-	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:
-		p.say(ctx, m, "That is for you alone: open a chat with me, press Start, and ask again.")
-	default:
-		p.log.Warn("command not answered", "platform", p.name, "error", err)
-	}
+	own, err := cs.self(ctx)
+	return strings.EqualFold(bot, own), err
 }
 
-// register shows the command in people's clients. Without it everything works
-// anyway.
-func (p *Platform) register(ctx context.Context) {
-	err := p.call(ctx, "setMyCommands", tgbotapi.Params{"commands": `[{"command":"` + bridge.CommandName + `","description":"pending, mine, show, grants, revoke, mute, unmute, who, help"}]`}, nil)
+// self returns the username of the bot.
+func (cs *commands) self(ctx context.Context) (string, error) {
+	cs.mu.Lock()
+	known := cs.username
+	cs.mu.Unlock()
+	if known != "" {
+		return known, nil
+	}
+	var me user
+	if err := cs.client.call(ctx, "getMe", tgbotapi.Params{}, &me); err != nil {
+		return "", err
+	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.username = me.Username
+	return me.Username, nil
+}
+
+// register shows the command in people's clients. It also works where they do
+// not show it.
+func (cs *commands) register(ctx context.Context) {
+	list := `[{"command":"` + bridge.CommandName + `","description":"` + commandHelp + `"}]`
+	err := cs.client.call(ctx, "setMyCommands", tgbotapi.Params{"commands": list}, nil)
 	if err != nil && ctx.Err() == nil {
-		p.log.Warn("command not registered", "platform", p.name, "command", bridge.CommandName, "error", err)
+		cs.log.Warn("command not registered", "command", bridge.CommandName, "error", err)
 	}
 }

@@ -3,13 +3,11 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strconv"
-
-	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
-	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // update is the part of an update that nod reads.
@@ -26,6 +24,9 @@ type user struct {
 	Username  string `json:"username"`
 }
 
+func (u user) id() string { return strconv.FormatInt(u.ID, 10) }
+
+// callback is a click on a control.
 type callback struct {
 	ID      string `json:"id"`
 	From    user   `json:"from"`
@@ -33,6 +34,7 @@ type callback struct {
 	Data    string `json:"data"`
 }
 
+// message is a message that a person wrote, or an event of a chat.
 type message struct {
 	sent
 	From       *user `json:"from"`
@@ -44,88 +46,78 @@ type message struct {
 	MovedTo int64  `json:"migrate_to_chat_id"`
 }
 
-func (p *Platform) actor(u user) bridge.Actor {
-	return bridge.Actor{Platform: p.name, User: strconv.FormatInt(u.ID, 10), Name: platforms.DisplayName(u.FirstName+" "+u.LastName, u.Username)}
+// inbound handles the updates: clicks, replies to prompts, commands, and groups
+// that become supergroups.
+type inbound struct {
+	platform string
+	chats    *chats
+	commands *commands
+	prompts  *prompts
+	poster   *poster
+	replies  *replies
+	log      *slog.Logger
 }
 
 // handle works on one update. An error means that it must be delivered again.
-func (p *Platform) handle(ctx context.Context, sink bridge.Sink, raw []byte) error {
+func (in *inbound) handle(ctx context.Context, sink bridge.Sink, raw []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*platforms.ClickTimeout)
 	defer cancel()
 	var u update
 	if err := json.Unmarshal(raw, &u); err != nil {
-		p.log.Warn("update can not be read", "platform", p.name, "error", err)
+		in.log.Warn("update cannot be read", "error", err)
 		return nil
 	}
 	switch {
 	case u.Callback != nil && u.Callback.Message != nil:
-		p.pressed(ctx, sink, *u.Callback)
+		in.clicked(ctx, sink, *u.Callback)
 	case u.Message != nil && u.Message.From != nil:
-		return p.received(ctx, sink, *u.Message)
+		return in.received(ctx, sink, *u.Message)
 	}
 	return nil
+}
+
+// clicked takes a click on a control. One that needs text asks for it first.
+func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
+	card := cb.Message.ref()
+	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
+	if bridge.PeekAction(c.Token) == bridge.ActionInput {
+		in.prompts.open(ctx, sink, c, cb)
+		return
+	}
+	defer in.poster.lock(card)()
+	v, err := sink.Click(ctx, c)
+	if err != nil {
+		in.log.Error("click not recorded", "error", err)
+		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
+		return
+	}
+	in.replies.answer(ctx, cb, v.Note, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
+	if v.View == nil || v.Kind == bridge.VerdictSettled {
+		return // an edit job will show the outcome on the card
+	}
+	// The card shows a draft. After a late click, the clicked copy may be one
+	// that the record does not know.
+	if err := in.poster.update(ctx, card, *v.View, v.View.Delivered()); err != nil {
+		in.log.Warn("card not updated", "error", err)
+	}
 }
 
 // received works on a message from a person.
-func (p *Platform) received(ctx context.Context, sink bridge.Sink, m message) error {
+func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) error {
 	if m.MovedTo != 0 {
-		return p.learn(ctx, m.ref().Channel, m.MovedTo)
+		return in.chats.learn(ctx, m.ref().Channel, m.MovedTo)
 	}
-	if _, _, ok := command(m.Text); ok {
-		return p.commanded(ctx, sink, m)
+	if c, ok := parseCommand(m.Text); ok {
+		return in.commands.run(ctx, sink, in.actor(*m.From), m, c)
 	}
 	if m.ReplyTo != nil {
-		return p.replied(ctx, sink, m)
+		return in.prompts.replied(ctx, sink, in.actor(*m.From), m)
 	}
 	return nil
 }
 
-func (p *Platform) pressed(ctx context.Context, sink bridge.Sink, cb callback) {
-	c := bridge.Click{Token: cb.Data, Actor: p.actor(cb.From), Ref: cb.Message.ref()}
-	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		p.prompt(ctx, sink, c, cb)
-		return
-	}
-	defer p.cards.Lock(c.Ref.Channel + "/" + c.Ref.Message)()
-	v, err := sink.Click(ctx, c)
-	if err != nil {
-		p.log.Error("click not recorded", "platform", p.name, "error", err)
-		p.answer(ctx, cb, bridge.NoteNotRecorded, true)
-		return
-	}
-	p.answer(ctx, cb, v.Note, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
-	if v.View == nil || v.Kind == bridge.VerdictSettled {
-		return // the card itself says so in a moment
-	}
-	// A draft is shown on the card; after a late press, the copy that was
-	// pressed may be one that the record does not know.
-	if err := p.Update(ctx, c.Ref, *v.View, v.View.Delivered()); err != nil {
-		p.log.Warn("card not updated", "platform", p.name, "error", err)
-	}
-}
-
-// answer ends the press: until then its button keeps loading.
-func (p *Platform) answer(ctx context.Context, cb callback, note string, alert bool) {
-	params := tgbotapi.Params{"callback_query_id": cb.ID}
-	if note != "" {
-		params["text"] = telegrammsg.Toast(note)
-		params.AddBool("show_alert", alert)
-	}
-	if err := p.call(ctx, "answerCallbackQuery", params, nil); err != nil {
-		p.log.Debug("press not answered", "platform", p.name, "error", err)
-	}
-}
-
-// say answers a typed message where it was written: Telegram has no private
-// answer to a message in a group.
-func (p *Platform) say(ctx context.Context, m message, note string) {
-	if _, err := p.send(ctx, answering(m.ref()), telegrammsg.Reply(note)); err != nil {
-		p.log.Warn("note not sent", "platform", p.name, "error", err)
-	}
-}
-
-func (p *Platform) remove(ctx context.Context, ref bridge.MessageRef) {
-	if err := p.call(ctx, "deleteMessage", tgbotapi.Params{"chat_id": ref.Channel, "message_id": ref.Message}, nil); err != nil {
-		p.log.Debug("prompt not removed", "platform", p.name, "error", err)
-	}
+// actor returns the account that Telegram names as the sender of an update.
+func (in *inbound) actor(u user) bridge.Actor {
+	name := platforms.DisplayName(u.FirstName+" "+u.LastName, u.Username)
+	return bridge.Actor{Platform: in.platform, User: u.id(), Name: name}
 }

@@ -2,16 +2,17 @@ package telegram
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nodbridge/nod/bridge"
 )
 
-// A basic group that becomes a supergroup gets another ID. The config still
-// names the old one, so the new one is remembered.
-
 const (
-	movedFor = 5 * 365 * 24 * time.Hour // how long a move is remembered
+	movedFor  = 5 * 365 * 24 * time.Hour // how long a move is remembered
+	copiedFor = 30 * 24 * time.Hour      // how long a copy is remembered after its request is closed
 	// supergroups is the prefix of the IDs of supergroups, which cannot move.
 	supergroups = "-100"
 )
@@ -23,35 +24,55 @@ type movedError struct{ to string }
 // Error implements error.
 func (e movedError) Error() string { return "the group became the supergroup " + e.to }
 
-func movedKey(p *Platform, from string) string { return "moved:" + p.name + ":" + from }
-func wasKey(p *Platform, to string) string     { return "was:" + p.name + ":" + to }
+// chats knows which basic groups became supergroups, and the copies of cards
+// there. A basic group that becomes one gets another ID, while the config and
+// the records of cards still name the old one.
+type chats struct {
+	platform string
+	notes    Notes
+	log      *slog.Logger
+}
+
+func (c *chats) movedKey(from string) string { return "moved:" + c.platform + ":" + from }
+func (c *chats) wasKey(to string) string     { return "was:" + c.platform + ":" + to }
+
+// copyKey is the key of the note with the message that shows a card of a basic
+// group in the supergroup.
+func (c *chats) copyKey(card bridge.MessageRef) string {
+	return "copy:" + c.platform + ":" + card.Channel + ":" + card.Message
+}
+
+// originalKey is the key of the note with the card that a message copies.
+func (c *chats) originalKey(copied bridge.MessageRef) string {
+	return "original:" + c.platform + ":" + copied.Channel + ":" + copied.Message
+}
 
 // current returns the ID of a chat: that of the supergroup if it was a basic
 // group.
-func (p *Platform) current(ctx context.Context, chat string) string {
+func (c *chats) current(ctx context.Context, chat string) string {
 	if !strings.HasPrefix(chat, "-") || strings.HasPrefix(chat, supergroups) {
 		return chat
 	}
-	return p.noted(ctx, movedKey(p, chat), chat)
+	return c.noted(ctx, c.movedKey(chat), chat)
 }
 
 // known returns the IDs of a chat that the config may name: its own, and the
 // one that it had as a basic group.
-func (p *Platform) known(ctx context.Context, chat string) []string {
-	if was := p.noted(ctx, wasKey(p, chat), chat); was != chat {
+func (c *chats) known(ctx context.Context, chat string) []string {
+	if was := c.noted(ctx, c.wasKey(chat), chat); was != chat {
 		return []string{chat, was}
 	}
 	return []string{chat}
 }
 
 // noted returns the value of a note, or other if there is none.
-func (p *Platform) noted(ctx context.Context, key, other string) string {
-	if p.notes == nil {
+func (c *chats) noted(ctx context.Context, key, other string) string {
+	if c.notes == nil {
 		return other
 	}
-	v, err := p.notes.Note(ctx, key)
+	v, err := c.notes.Note(ctx, key)
 	if err != nil {
-		p.log.Warn("moved group not looked up", "platform", p.name, "error", err)
+		c.log.Warn("moved group not looked up", "error", err)
 	}
 	if v == "" {
 		return other
@@ -60,15 +81,51 @@ func (p *Platform) noted(ctx context.Context, key, other string) string {
 }
 
 // learn remembers that a basic group became a supergroup.
-func (p *Platform) learn(ctx context.Context, from string, to int64) error {
+func (c *chats) learn(ctx context.Context, from string, to int64) error {
 	next := strconv.FormatInt(to, 10)
-	if p.notes == nil || p.current(ctx, from) == next {
+	if c.notes == nil || c.current(ctx, from) == next {
 		return nil
 	}
-	p.log.Warn("group became a supergroup; replace its ID in the config", "platform", p.name, "old", from, "new", next)
-	if _, err := p.notes.PutNote(ctx, movedKey(p, from), next, movedFor); err != nil {
+	c.log.Warn("group became a supergroup; replace its ID in the config", "old", from, "new", next)
+	if _, err := c.notes.PutNote(ctx, c.movedKey(from), next, movedFor); err != nil {
 		return err
 	}
-	_, err := p.notes.PutNote(ctx, wasKey(p, next), from, movedFor)
+	_, err := c.notes.PutNote(ctx, c.wasKey(next), from, movedFor)
 	return err
+}
+
+// copied remembers that a message shows a card of a basic group, until the
+// deadline and for a while after it. It returns the message that does, which is
+// another one if the card was already copied.
+func (c *chats) copied(ctx context.Context, card, message bridge.MessageRef, deadline time.Time) (bridge.MessageRef, error) {
+	ttl := max(0, time.Until(deadline)) + copiedFor
+	if _, err := c.notes.PutNote(ctx, c.originalKey(message), card.Channel+":"+card.Message, ttl); err != nil {
+		return message, err
+	}
+	first, err := c.notes.PutNote(ctx, c.copyKey(card), message.Message, ttl)
+	return bridge.MessageRef{Channel: message.Channel, Message: first}, err
+}
+
+// shown returns the message that shows a card: its copy, if there is one.
+func (c *chats) shown(ctx context.Context, card bridge.MessageRef) bridge.MessageRef {
+	chat := c.current(ctx, card.Channel)
+	if chat == card.Channel {
+		return card
+	}
+	if id := c.noted(ctx, c.copyKey(card), ""); id != "" {
+		return bridge.MessageRef{Channel: chat, Message: id}
+	}
+	return card
+}
+
+// recorded returns the card that a message shows, as its record names it.
+func (c *chats) recorded(ctx context.Context, message bridge.MessageRef) bridge.MessageRef {
+	if !strings.HasPrefix(message.Channel, supergroups) {
+		return message
+	}
+	chat, id, copied := strings.Cut(c.noted(ctx, c.originalKey(message), ""), ":")
+	if !copied {
+		return message
+	}
+	return bridge.MessageRef{Channel: chat, Message: id}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest"
@@ -17,7 +18,7 @@ var (
 )
 
 // TestSupergroup checks that nod follows a basic group that becomes a
-// supergroup, also after a restart, and that it reports the new ID.
+// supergroup, even after a restart, and that it reports the new ID.
 func TestSupergroup(t *testing.T) {
 	t.Parallel()
 	s, notes := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Memory{}
@@ -43,8 +44,9 @@ func TestSupergroup(t *testing.T) {
 	if err := again.Remind(t.Context(), d, old, bridge.Reminder{Users: []string{"7001"}, Text: "waiting"}); err != nil {
 		t.Errorf("a reminder: %v", err)
 	}
+	v.Record.State = bridge.StateAnswered
 	if err := again.Update(t.Context(), old, v, nil); bridge.ErrorCode(err) != bridge.CodeInvalid {
-		t.Errorf("the update of an old card: %v", err)
+		t.Errorf("the update of a closed card: %v", err)
 	}
 	findings := again.Diagnose(t.Context(), bridge.Needs{Destinations: []bridge.Destination{d}})
 	if !slices.ContainsFunc(findings, func(f bridge.Finding) bool {
@@ -73,4 +75,111 @@ func TestSupergroupUpdate(t *testing.T) {
 	if got := w.sink.Commands()[0].Channels; !slices.Contains(got, small) || !slices.Contains(got, grown) {
 		t.Errorf("the command is for %v", got)
 	}
+}
+
+// TestSupergroupCard checks that the pending card of a basic group is posted
+// once more in the supergroup, and that the copy works like the card.
+func TestSupergroupCard(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"short": "deploy", "long": strings.Repeat("deploy ", 2000)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			v := w.question(text)
+			parts := bridge.NewParts(nil, nil)
+			old, err := w.p.Post(t.Context(), bridge.Destination{Channel: small}, v, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			up := sandbox.Action{Service: "telegram", As: "ana", Do: "upgrade", Channel: small}
+			if _, err := w.s.Act(t.Context(), up); err != nil {
+				t.Fatal(err)
+			}
+			w.updates(old, v, parts, 2)
+			if text != "deploy" && parts.Sent()[len(parts.Sent())-1].Channel != grown {
+				t.Errorf("the file is at %+v", parts.Sent())
+			}
+			w.copyWorks(old, v)
+			v.Record.State = bridge.StateExpired
+			v.Record.Response = &bridge.Response{State: bridge.StateExpired, At: time.Now()}
+			w.updates(old, v, parts, 1)
+			if n := len(w.withControls(grown)); n != 0 {
+				t.Errorf("%d closed cards have controls", n)
+			}
+		})
+	}
+}
+
+// updates updates a card a number of times.
+func (w world) updates(ref bridge.MessageRef, v bridge.View, parts *bridge.Parts, times int) {
+	w.t.Helper()
+	for range times {
+		if err := w.p.Update(w.t.Context(), ref, v, parts); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// copyWorks checks that a reminder and the next card of the session reply to
+// the copy of a card in the supergroup, and that a reply to its prompt counts
+// for the card.
+func (w world) copyWorks(card bridge.MessageRef, v bridge.View) {
+	w.t.Helper()
+	copies := w.withControls(grown)
+	if len(copies) != 1 {
+		w.t.Fatalf("%d cards in the supergroup", len(copies))
+	}
+	d := bridge.Destination{Channel: small}
+	if err := w.p.Remind(w.t.Context(), d, card, bridge.Reminder{Users: []string{"7001"}, Text: "waiting"}); err != nil {
+		w.t.Error(err)
+	}
+	if got := w.repliesTo(grown); got != copies[0] {
+		w.t.Errorf("the reminder replies to %q, want %q", got, copies[0])
+	}
+	at := sandbox.Place{Service: "telegram", Channel: grown, Message: copies[0]}
+	prompt := w.asks("ana", at, v)
+	reply := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: grown, Text: "because",
+		Message: strconv.Itoa(int(prompt["message_id"].(float64)))}
+	w.eventually("the reply counts for the card", func() bool {
+		if _, err := w.s.Act(w.t.Context(), reply); err != nil && len(w.prompts(grown)) > 0 {
+			w.t.Fatal(err)
+		}
+		all := w.sink.Clicks()
+		return bridge.Pause(w.t.Context(), 20*time.Millisecond) && len(all) > 1 && all[len(all)-1].Ref == card
+	})
+	for _, c := range w.sink.Clicks() {
+		if c.Ref != card {
+			w.t.Errorf("a click is on %+v, want %+v", c.Ref, card)
+		}
+	}
+	session, err := w.p.Thread(w.t.Context(), d, card, "session")
+	if err != nil || session.Thread != "#"+copies[0] {
+		w.t.Errorf("the session goes on at %+v, %v", session, err)
+	}
+}
+
+// withControls returns the IDs of the messages of a chat that have controls.
+func (w world) withControls(chat string) []string {
+	var out []string
+	for _, c := range w.s.State().Telegram.Chats {
+		for _, m := range c.Messages {
+			if c.ID == chat && len(sandbox.Controls("telegram", m)) > 0 {
+				out = append(out, strconv.Itoa(int(m["message_id"].(float64))))
+			}
+		}
+	}
+	return out
+}
+
+// repliesTo returns the ID of the message to which the newest message of a chat
+// replies.
+func (w world) repliesTo(chat string) string {
+	for _, c := range w.s.State().Telegram.Chats {
+		if c.ID == chat {
+			to, _ := c.Messages[len(c.Messages)-1]["reply_to_message"].(map[string]any)
+			id, _ := to["message_id"].(float64)
+			return strconv.Itoa(int(id))
+		}
+	}
+	return ""
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -20,7 +22,7 @@ import (
 
 const (
 	pollFor    = 25 * time.Second // the server caps it at 50
-	pollGrace  = 10 * time.Second // a poll that takes longer than both is deaf and is given up
+	pollGrace  = 10 * time.Second // a poll that takes longer than both has stalled and is given up
 	maxBody    = 1 << 20
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 15 * time.Second
@@ -28,54 +30,60 @@ const (
 
 const allowedUpdates = `["message","callback_query"]`
 
-// Run implements bridge.Platform.
-func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
-	if p.webhook != "" {
-		p.register(ctx)
-		return platforms.Watch(ctx, &p.health, func(ctx context.Context) error {
-			return p.call(ctx, "setWebhook", tgbotapi.Params{"url": p.webhook, "secret_token": p.secret, "allowed_updates": allowedUpdates}, nil)
-		})
-	}
-	return p.poll(ctx, sink)
+// receiver takes the updates from Telegram, by polling or by the webhook, and
+// confirms them after they are handled.
+type receiver struct {
+	client   *client
+	inbound  *inbound
+	commands *commands
+	health   *platforms.HealthBox
+	log      *slog.Logger
+	webhook  string // empty while polling
+	secret   string
 }
 
-func (p *Platform) poll(ctx context.Context, sink bridge.Sink) error {
+func (r *receiver) run(ctx context.Context, sink bridge.Sink) error {
+	if r.webhook == "" {
+		return r.poll(ctx, sink)
+	}
+	r.commands.register(ctx)
+	params := tgbotapi.Params{"url": r.webhook, "secret_token": r.secret, "allowed_updates": allowedUpdates}
+	return platforms.Watch(ctx, r.health, func(ctx context.Context) error {
+		return r.client.call(ctx, "setWebhook", params, nil)
+	})
+}
+
+func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { p.register(ctx) })
+	wg.Go(func() { r.commands.register(ctx) })
 	offset, wait := int64(0), retryFirst
 	for ctx.Err() == nil {
-		batch, err := p.fetch(ctx, offset)
+		batch, err := r.fetch(ctx, offset)
 		switch code := bridge.ErrorCode(err); {
 		case ctx.Err() != nil:
 			return nil
 		case code == bridge.CodeForbidden:
 			return err
 		case err != nil:
-			p.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
-			p.log.Warn("updates not received", "platform", p.name, "error", err)
+			r.health.Set(bridge.HealthDegraded, bridge.PublicError(err).Message)
+			r.log.Warn("updates not received", "error", err)
 			bridge.Pause(ctx, max(wait, retryAfter(err)))
 			wait = min(2*wait, retryMost)
 			continue
 		}
-		p.health.Set(bridge.HealthUp, "")
+		r.health.Accept()
+		r.health.Set(bridge.HealthUp, "")
 		wait = retryFirst
-		if p.handleAll(ctx, sink, batch) {
-			for _, raw := range batch {
-				offset = max(offset, updateID(raw)+1)
-			}
-		} else {
-			bridge.Pause(ctx, time.Second) // what was not stored is repeated
+		if !r.handleAll(ctx, sink, batch) {
+			bridge.Pause(ctx, time.Second) // Telegram repeats the batch
+			continue
+		}
+		for _, raw := range batch {
+			offset = max(offset, updateID(raw)+1)
 		}
 	}
 	return nil
-}
-
-func retryAfter(err error) time.Duration {
-	if e, ok := errors.AsType[*bridge.Error](err); ok {
-		return e.RetryAfter
-	}
-	return 0
 }
 
 func updateID(raw json.RawMessage) int64 {
@@ -88,65 +96,63 @@ func updateID(raw json.RawMessage) int64 {
 	return u.ID
 }
 
-func (p *Platform) fetch(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+// fetch asks for the updates from offset on, and confirms those before it.
+func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 	callCtx, cancel := context.WithTimeout(ctx, pollFor+pollGrace)
 	defer cancel()
 	params := tgbotapi.Params{"timeout": strconv.Itoa(int(pollFor.Seconds())), "allowed_updates": allowedUpdates}
 	if offset > 0 {
 		params["offset"] = strconv.FormatInt(offset, 10)
 	}
-	if p.health.Get().State != bridge.HealthUp {
+	if r.health.Get().State != bridge.HealthUp {
 		params["timeout"] = "0" // answer at once, so that health is known
 	}
 	var batch []json.RawMessage
-	err := p.call(callCtx, "getUpdates", params, &batch)
+	err := r.client.call(callCtx, "getUpdates", params, &batch)
 	if err != nil && strings.Contains(err.Error(), "webhook is active") {
-		p.log.Warn("a webhook was set for this bot; removing it, as the config says polling", "platform", p.name)
-		return nil, errors.Join(p.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)
+		r.log.Warn("a webhook was set for this bot; removing it, as the config says polling")
+		return nil, errors.Join(r.client.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)
 	}
 	return batch, err
 }
 
-// handleAll works on a batch at once and reports whether all of it is stored.
-// The batch is confirmed only then.
-func (p *Platform) handleAll(ctx context.Context, sink bridge.Sink, batch []json.RawMessage) bool {
-	ctx = context.WithoutCancel(ctx) // updates under way are finished
+// handleAll works on the updates of a batch at the same time, and reports
+// whether all are stored. The batch is confirmed only then.
+func (r *receiver) handleAll(ctx context.Context, sink bridge.Sink, batch []json.RawMessage) bool {
+	ctx = context.WithoutCancel(ctx) // updates that are being handled are finished
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	ok := true
+	var failed atomic.Bool
 	for _, raw := range batch {
 		wg.Go(func() {
-			if err := p.handle(ctx, sink, raw); err != nil {
-				p.log.Error("update not recorded, it will be asked for again", "platform", p.name, "error", err)
-				mu.Lock()
-				ok = false
-				mu.Unlock()
+			if err := r.inbound.handle(ctx, sink, raw); err != nil {
+				r.log.Error("update not recorded; nod will ask for it again", "error", err)
+				failed.Store(true)
 			}
 		})
 	}
 	wg.Wait()
-	return ok
+	return !failed.Load()
 }
 
-// Handler serves the webhook. It refuses everything without the secret token,
-// and everything while polling.
-func (p *Platform) Handler(sink bridge.Sink) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.secret == "" || r.Method != http.MethodPost {
-			http.NotFound(w, r)
+// handler serves the webhook.
+func (r *receiver) handler(sink bridge.Sink) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.secret == "" || req.Method != http.MethodPost {
+			http.NotFound(w, req)
 			return
 		}
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("X-Telegram-Bot-Api-Secret-Token")), []byte(p.secret)) != 1 {
-			p.log.Warn("webhook call without the secret token", "platform", p.name)
+		given := req.Header.Get("X-Telegram-Bot-Api-Secret-Token")
+		if subtle.ConstantTimeCompare([]byte(given), []byte(r.secret)) != 1 {
+			r.log.Warn("webhook call without the secret token")
 			http.Error(w, "bad secret token", http.StatusUnauthorized)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 		if err != nil {
 			http.Error(w, "body too large", http.StatusRequestEntityTooLarge)
 			return
 		}
-		if err := p.handle(context.WithoutCancel(r.Context()), sink, body); err != nil {
+		if err := r.inbound.handle(context.WithoutCancel(req.Context()), sink, body); err != nil {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 		}
 	})

@@ -2,26 +2,20 @@
 // webhook.
 //
 // The SDK speaks Bot API 5.5 and is not maintained. Its MakeRequest and
-// UploadFiles carry everything; its update loop is not used, because it
+// UploadFiles carry everything. Its update loop is not used, because it
 // confirms updates before they are handled and prints the token.
 //
-// The package calls Telegram and takes its updates; a click is applied by the
+// The package calls Telegram and takes its updates. A click is applied by the
 // sink. Texts and keyboards belong in package telegrammsg.
 package telegram
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -39,34 +33,31 @@ type Notes interface {
 type Options struct {
 	Name  string
 	Token string
-	// WebhookURL and WebhookSecret select the webhook; both empty: long
-	// polling.
+	// WebhookURL and WebhookSecret select the webhook. If both are empty,
+	// nod polls.
 	WebhookURL    string
 	WebhookSecret string
-	APIURL        string // without the /bot… part; empty: Telegram's own
-	HTTPClient    *http.Client
-	NoPacing      bool // leave the pace to the service's own limits
-	Notes         Notes
-	Log           *slog.Logger
+	// APIURL is the address of a Bot API server, without the /bot… part. If
+	// empty, nod uses Telegram's own.
+	APIURL     string
+	HTTPClient *http.Client
+	NoPacing   bool // leave the pace to the service's own limits
+	Notes      Notes
+	Log        *slog.Logger
 }
 
-// Platform is one Telegram bot. It implements bridge.Platform.
+// Platform is one Telegram bot. It implements bridge.Platform by its parts:
+// the receiver takes the updates and the inbound handles them, the poster
+// sends and edits cards, and the client makes every call to Telegram.
 type Platform struct {
-	name     string
-	token    string
-	endpoint string
-	webhook  string
-	secret   string
-	client   *http.Client
-	notes    Notes
-	log      *slog.Logger
-	health   platforms.HealthBox
-	groups   *platforms.Pacer
-	privates *platforms.Pacer
-	cards    platforms.KeyedMutex // what one card shows follows the order of what was done to it
+	name      string
+	exclusive string // see ExclusiveKey
+	health    *platforms.HealthBox
 
-	mu       sync.Mutex
-	username string // empty until Telegram has said it
+	receiver *receiver
+	poster   *poster
+	people   *people
+	doctor   *doctor
 }
 
 var (
@@ -74,34 +65,53 @@ var (
 	_ bridge.Healther  = (*Platform)(nil)
 	_ bridge.Threader  = (*Platform)(nil)
 	_ bridge.Exclusive = (*Platform)(nil)
+	_ bridge.Reminding = (*Platform)(nil)
+	_ bridge.Grouper   = (*Platform)(nil)
+	_ bridge.Diagnoser = (*Platform)(nil)
 )
 
 // New returns a bot. It does not touch the network.
 func New(o Options) (*Platform, error) {
 	id, _, ok := strings.Cut(o.Token, ":")
 	if _, err := strconv.ParseInt(id, 10, 64); err != nil || !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: bot_token is not a token").WithHint("a token looks like 123456:ABC…; set TELEGRAM_BOT_TOKEN")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: bot_token is not a token").
+			WithHint("a token looks like 123456:ABC…; set TELEGRAM_BOT_TOKEN")
 	}
 	if (o.WebhookURL == "") != (o.WebhookSecret == "") {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: webhook_url and webhook_secret belong together")
 	}
-	p := &Platform{
-		name: o.Name, token: o.Token, endpoint: tgbotapi.APIEndpoint, webhook: o.WebhookURL, secret: o.WebhookSecret,
-		client: o.HTTPClient, notes: o.Notes, log: o.Log,
-		// 20 messages and edits a minute and group, one a second and private
-		// chat: core.telegram.org/bots/faq.
-		groups: platforms.NewPacer(3*time.Second, 15, o.NoPacing), privates: platforms.NewPacer(time.Second, 5, o.NoPacing),
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.APIURL != "" {
-		p.endpoint = strings.TrimRight(o.APIURL, "/") + "/bot%s/%s"
-	}
-	if p.client == nil {
-		p.client = &http.Client{} // each call has a context that ends
-	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
+	p := compose(o)
+	if o.WebhookURL == "" {
+		p.exclusive = "telegram:" + id
 	}
 	return p, nil
+}
+
+// compose connects the parts of a bot.
+func compose(o Options) *Platform {
+	log, health := o.Log.With("platform", o.Name), &platforms.HealthBox{}
+	chats := &chats{platform: o.Name, notes: o.Notes, log: log}
+	client := newClient(o, chats, health, log)
+	store := &promptStore{platform: o.Name, notes: o.Notes, client: client, log: log}
+	replies := &replies{client: client, log: log}
+	poster := &poster{client: client, chats: chats, prompts: store, log: log}
+	commands := &commands{client: client, chats: chats, replies: replies, log: log}
+	in := &inbound{
+		platform: o.Name, chats: chats, commands: commands, poster: poster, replies: replies, log: log,
+		prompts: &prompts{client: client, chats: chats, store: store, poster: poster, replies: replies, log: log},
+	}
+	return &Platform{
+		name: o.Name, health: health, poster: poster,
+		receiver: &receiver{
+			client: client, inbound: in, commands: commands, health: health, log: log,
+			webhook: o.WebhookURL, secret: o.WebhookSecret,
+		},
+		people: &people{client: client, chats: chats},
+		doctor: &doctor{name: o.Name, client: client, webhook: o.WebhookURL},
+	}
 }
 
 // Name implements bridge.Platform.
@@ -112,18 +122,12 @@ func (p *Platform) Health() bridge.Health { return p.health.Get() }
 
 // ExclusiveKey implements bridge.Exclusive: Telegram ends the older of two
 // polls.
-func (p *Platform) ExclusiveKey() string {
-	if p.webhook != "" {
-		return ""
-	}
-	id, _, _ := strings.Cut(p.token, ":")
-	return "telegram:" + id
-}
+func (p *Platform) ExclusiveKey() string { return p.exclusive }
 
 // Check implements bridge.Platform.
 func (p *Platform) Check(i bridge.Interaction, d bridge.Destination) error {
 	if _, err := strconv.ParseInt(d.Channel, 10, 64); err != nil && !strings.HasPrefix(d.Channel, "@") {
-		return bridge.Errorf(bridge.CodeUnsupported, "telegram: %q is no chat id", d.Channel)
+		return bridge.Errorf(bridge.CodeUnsupported, "telegram: %q is not a chat ID", d.Channel)
 	}
 	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
 		return strings.Repeat("0", bridge.TokenLength)
@@ -132,209 +136,53 @@ func (p *Platform) Check(i bridge.Interaction, d bridge.Destination) error {
 	return err
 }
 
-// ctxClient gives the SDK's calls a context.
-type ctxClient struct {
-	ctx    context.Context
-	client *http.Client
-}
+// Run implements bridge.Platform.
+func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error { return p.receiver.run(ctx, sink) }
 
-// Do implements tgbotapi.HTTPClient.
-func (c ctxClient) Do(r *http.Request) (*http.Response, error) {
-	return c.client.Do(r.WithContext(c.ctx))
-}
-
-func (p *Platform) bot(ctx context.Context) *tgbotapi.BotAPI {
-	b := &tgbotapi.BotAPI{Token: p.token, Client: ctxClient{ctx, p.client}}
-	b.SetAPIEndpoint(p.endpoint)
-	return b
-}
-
-// call makes a request and decodes its result into out, which may be nil.
-func (p *Platform) call(ctx context.Context, method string, params tgbotapi.Params, out any) error {
-	resp, err := p.bot(ctx).MakeRequest(method, params)
-	if err != nil {
-		return p.classify(ctx, params["chat_id"], err)
-	}
-	return decode(resp, out)
-}
-
-func decode(resp *tgbotapi.APIResponse, out any) error {
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(resp.Result, out); err != nil {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "telegram: an answer that can not be read")
-	}
-	return nil
-}
-
-// sent is the part of a message that nod reads.
-type sent struct {
-	ID     int64 `json:"message_id"`
-	Thread int64 `json:"message_thread_id"`
-	// InTopic is true if Thread is a topic. Every reply in a supergroup has a
-	// thread, and Telegram refuses messages to a thread that is not a topic.
-	InTopic bool `json:"is_topic_message"`
-	Chat    struct {
-		ID int64 `json:"id"`
-	} `json:"chat"`
-	Text     string `json:"text"`
-	Document *struct {
-		Size int64 `json:"file_size"`
-	} `json:"document"`
-}
-
-func (s sent) ref() bridge.MessageRef {
-	r := bridge.MessageRef{Channel: strconv.FormatInt(s.Chat.ID, 10), Message: strconv.FormatInt(s.ID, 10)}
-	if s.InTopic {
-		r.Thread = strconv.FormatInt(s.Thread, 10)
-	}
-	return r
-}
-
-// answering returns the parameters of a message that replies to another one, in
-// the same topic.
-func answering(ref bridge.MessageRef) tgbotapi.Params {
-	params := tgbotapi.Params{"chat_id": ref.Channel, "reply_parameters": replyTo(ref.Message)}
-	if ref.Thread != "" {
-		params["message_thread_id"] = ref.Thread
-	}
-	return params
-}
+// Handler serves the webhook. It refuses everything without the secret token,
+// and everything while polling.
+func (p *Platform) Handler(sink bridge.Sink) http.Handler { return p.receiver.handler(sink) }
 
 // Post implements bridge.Platform. Telegram has no idempotent post: after an
-// answer that got lost, a second card appears, and the first one is closed
-// when somebody touches it.
+// answer that was lost, a second card appears, and the first one is closed
+// when someone clicks it.
 func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
-	m, err := telegrammsg.Build(v)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	topic, reply, _ := strings.Cut(d.Thread, "#")
-	params := tgbotapi.Params{"chat_id": p.current(ctx, d.Channel)}
-	if topic != "" {
-		params["message_thread_id"] = topic
-	}
-	if reply != "" {
-		params["reply_parameters"] = replyTo(reply)
-	}
-	doc, err := p.sendFile(ctx, d.Channel, params, v, m, parts)
-	if err != nil {
-		return bridge.MessageRef{}, err
-	}
-	if doc != "" {
-		params["reply_parameters"] = replyTo(doc)
-	}
-	if err := p.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
-		return bridge.MessageRef{}, err
-	}
-	return p.sendCard(ctx, params, m)
-}
-
-// body returns the parameters that sending and editing a message have in
-// common.
-func body(m telegrammsg.Message) (tgbotapi.Params, error) {
-	params := tgbotapi.Params{"text": m.Text, "link_preview_options": `{"is_disabled":true}`}
-	if len(m.Entities) > 0 {
-		raw, err := json.Marshal(m.Entities)
-		if err != nil {
-			return nil, bridge.Wrap(bridge.CodeInternal, err, "entities")
-		}
-		params["entities"] = string(raw)
-	}
-	if len(m.Keyboard) > 0 {
-		raw, err := json.Marshal(struct {
-			Rows [][]telegrammsg.Button `json:"inline_keyboard"`
-		}{m.Keyboard})
-		if err != nil {
-			return nil, bridge.Wrap(bridge.CodeInternal, err, "keyboard")
-		}
-		params["reply_markup"] = string(raw)
-	}
-	return params, nil
+	return p.poster.post(ctx, d, v, parts)
 }
 
 // Update implements bridge.Platform. It also removes the prompts that the card
-// no longer needs.
+// no longer needs, and posts a pending card again in the supergroup that its
+// group became.
 func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
-	err := p.redraw(ctx, ref, v, parts)
-	if err := p.retire(ctx, ref, v.Pending()); err != nil {
-		p.log.Warn("prompts not removed", "platform", p.name, "error", err)
-	}
-	return err
+	return p.poster.update(ctx, ref, v, parts)
 }
 
-// redraw edits a card. An edit without a keyboard removes it: while the file is
-// missing, the card has none.
-func (p *Platform) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
-	m, err := telegrammsg.Build(v)
-	if err != nil {
-		return err
-	}
-	if m.File == nil || len(parts.Sent()) > 0 {
-		return p.edit(ctx, ref, v, m)
-	}
-	first, err := telegrammsg.Build(v.Unfinished())
-	if err != nil {
-		return err
-	}
-	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
-		return err
-	}
-	if _, err := p.sendFile(ctx, ref.Channel, answering(ref), v, m, parts); err != nil {
-		return err
-	}
-	return p.edit(ctx, ref, v, m)
+// Thread implements bridge.Threader: the cards of a session reply to its first
+// card.
+func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
+	return p.poster.thread(ctx, d, first), nil
 }
 
-// Thread implements bridge.Threader: cards of a session answer its first card.
-func (p *Platform) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
-	d.Thread = first.Thread + "#" + first.Message
-	return d, nil
+// Remind implements bridge.Reminding: a reply to the card that mentions only
+// the users of the reminder, whatever its text contains.
+func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	return p.poster.remind(ctx, card, r)
 }
 
-func (p *Platform) pace(ctx context.Context, chat string, turn platforms.Turn) error {
-	if strings.HasPrefix(chat, "-") {
-		return p.groups.Wait(ctx, chat, turn)
-	}
-	return p.privates.Wait(ctx, chat, turn)
+// Belongs implements bridge.Grouper: a group is a chat, and its members are the
+// administrators of the chat.
+func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
+	return p.people.belongs(ctx, group, user)
 }
 
-// classify gives an error of the API a code. The token, which is in every URL,
-// never gets into it.
-func (p *Platform) classify(ctx context.Context, chat string, err error) error {
-	te, ok := errors.AsType[*tgbotapi.Error](err)
-	if !ok {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return bridge.Errorf(bridge.CodeUnavailable, "telegram: an answer that is not JSON")
-		}
-		return platforms.NetworkError("telegram", err)
-	}
-	code := te.Code
-	switch {
-	case te.RetryAfter > 0 || code == 429:
-		wait := time.Duration(max(1, te.RetryAfter)) * time.Second
-		p.groups.Hold(chat, wait)
-		p.privates.Hold(chat, wait)
-		e := bridge.Errorf(bridge.CodeRateLimited, "telegram: %s", te.Message)
-		e.RetryAfter = wait
-		return e
-	case te.MigrateToChatID != 0:
-		if err := p.learn(ctx, chat, te.MigrateToChatID); err != nil {
-			p.log.Error("supergroup not remembered", "platform", p.name, "error", err)
-		}
-		to := movedError{strconv.FormatInt(te.MigrateToChatID, 10)}
-		return bridge.Wrap(bridge.CodeUnavailable, to, "telegram: %v", to).WithHint("replace the group's ID in the config")
-	case strings.Contains(te.Message, "message is not modified"):
-		return nil
-	case code == 401 || code == 404 && te.Message == "Not Found":
-		p.health.Set(bridge.HealthDown, "the token is refused")
-		return bridge.Errorf(bridge.CodeForbidden, "telegram: the token is refused").WithHint("ask @BotFather for the bot's token")
-	case code == 403:
-		return bridge.Errorf(bridge.CodeForbidden, "telegram: %s", te.Message)
-	case code >= 500:
-		return bridge.Errorf(bridge.CodeUnavailable, "telegram: %s", te.Message)
-	}
-	return bridge.Errorf(bridge.CodeInvalid, "telegram: %s", te.Message)
+// Diagnose implements bridge.Diagnoser. It asks for no updates: that would end
+// the poll of a daemon that runs.
+func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
+	return p.doctor.diagnose(ctx, needs)
+}
+
+// Introduce waits for the next message to the bot. It must not be called while a
+// daemon polls.
+func (p *Platform) Introduce(ctx context.Context) (Introduced, error) {
+	return p.doctor.introduce(ctx)
 }

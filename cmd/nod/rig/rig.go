@@ -183,6 +183,13 @@ func (w testWriter) Write(b []byte) (int, error) {
 // Connected waits until every platform receives somewhere.
 func (r *Rig) Connected() {
 	r.T.Helper()
+	defer func() {
+		if r.T.Failed() {
+			for n, d := range r.Daemons {
+				r.T.Logf("health of daemon %d: %+v", n, d.Engine().Health())
+			}
+		}
+	}()
 	// After a refused token nod waits half a minute before it tries again.
 	r.Within(2*Patience, "the platforms connect", func() bool {
 		up := map[string]bool{}

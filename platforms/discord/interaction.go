@@ -1,0 +1,119 @@
+package discord
+
+import (
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/discordmsg"
+)
+
+// interaction is the part of an interaction that nod reads.
+type interaction struct {
+	ID        string                    `json:"id"`
+	Token     string                    `json:"token"`
+	Type      discordgo.InteractionType `json:"type"`
+	ChannelID string                    `json:"channel_id"`
+	Member    *struct {
+		User user `json:"user"`
+	} `json:"member"`
+	User    *user `json:"user"`
+	Message *struct {
+		ID    string                 `json:"id"`
+		Flags discordgo.MessageFlags `json:"flags"`
+	} `json:"message"`
+	Data struct {
+		Name    string `json:"name"` // of a command
+		Options []struct {
+			Name    string `json:"name"`
+			Options []struct {
+				Value string `json:"value"`
+			} `json:"options"`
+		} `json:"options"`
+		CustomID   string   `json:"custom_id"`
+		Values     []string `json:"values"`
+		Components []struct {
+			Component field `json:"component"`
+		} `json:"components"`
+	} `json:"data"`
+}
+
+type user struct {
+	ID         string `json:"id"`
+	Username   string `json:"username"`
+	GlobalName string `json:"global_name"`
+}
+
+// field is an input of a submitted modal.
+type field struct {
+	CustomID string   `json:"custom_id"`
+	Value    *string  `json:"value"`
+	Values   []string `json:"values"`
+}
+
+// known reports whether nod handles interactions of this type.
+func (in interaction) known() bool {
+	switch in.Type {
+	case discordgo.InteractionApplicationCommand, discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
+		return true
+	}
+	return false
+}
+
+// private reports whether the clicked message is one that only the person sees.
+func (in interaction) private() bool {
+	return in.Message != nil && in.Message.Flags&discordgo.MessageFlagsEphemeral != 0
+}
+
+// click returns the click that an interaction describes.
+func (in interaction) click(platform string) bridge.Click {
+	u := user{}
+	switch {
+	case in.Member != nil:
+		u = in.Member.User
+	case in.User != nil:
+		u = *in.User
+	}
+	c := bridge.Click{
+		Token: in.Data.CustomID, Ref: bridge.MessageRef{Channel: in.ChannelID},
+		Actor: bridge.Actor{Platform: platform, User: u.ID, Name: platforms.DisplayName(u.GlobalName, u.Username)},
+	}
+	if in.Message != nil {
+		c.Ref.Message = in.Message.ID
+	}
+	return c
+}
+
+// deferred is the reply to a click whose outcome the card shows. The poster
+// changes the card; a reply never does.
+var deferred = reply{Type: discordgo.InteractionResponseDeferredMessageUpdate}
+
+// reply is a response to an interaction.
+type reply struct {
+	Type discordgo.InteractionResponseType `json:"type"`
+	Data any                               `json:"data,omitempty"`
+	file *discordmsg.File                  // sent with it
+	text string                            // of a note
+}
+
+// note returns a text reply that only the person who clicked sees.
+func note(text string) reply {
+	r := private(discordmsg.Note(text))
+	r.text = text
+	return r
+}
+
+// short returns a note without its file.
+func (r reply) short() reply { return private(discordmsg.NoteShort(r.text)) }
+
+// private returns a new message that only the person who clicked sees.
+func private(m discordmsg.Message) reply {
+	b := bodyOf(m, "")
+	b.Flags |= discordgo.MessageFlagsEphemeral
+	return reply{Type: discordgo.InteractionResponseChannelMessageWithSource, Data: b, file: m.File}
+}
+
+// redraw returns a reply that replaces the ephemeral message that was clicked.
+func redraw(m discordmsg.Message) reply {
+	return reply{Type: discordgo.InteractionResponseUpdateMessage, Data: editOf(m, ""), file: m.File}
+}

@@ -1,0 +1,75 @@
+package discord
+
+import (
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/render/discordmsg"
+)
+
+// silent mentions no one. Discord needs it on every create and edit.
+var silent = discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
+
+// opening is a message of plain text. A card begins as one, because the
+// notification of a message made of components has no text
+// (github.com/discord/discord-api-docs/issues/7854).
+type opening struct {
+	Content         string                           `json:"content"`
+	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
+	Nonce           string                           `json:"nonce"`
+	EnforceNonce    bool                             `json:"enforce_nonce"`
+}
+
+// body is a message made of components.
+type body struct {
+	Components      []discordgo.MessageComponent     `json:"components"`
+	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
+	Flags           discordgo.MessageFlags           `json:"flags"`
+	Attachments     []attachment                     `json:"attachments"`
+}
+
+// edit is a body that replaces the content of a message, such as an opening or an
+// embed that an earlier version of nod posted. Discord adds the flag for
+// components only to a message whose text and embeds are cleared in the same
+// request.
+type edit struct {
+	body
+	Content *string                   `json:"content"`
+	Embeds  []*discordgo.MessageEmbed `json:"embeds"`
+}
+
+// attachment is a file that the message has after the request: one sent with
+// it, by its index, or one that stays, by its ID.
+type attachment struct {
+	ID       string `json:"id"`
+	Filename string `json:"filename,omitempty"`
+}
+
+// bodyOf returns the body of a message. The argument kept is the ID of an
+// attachment that the message has already. If it is empty, the file is uploaded.
+func bodyOf(m discordmsg.Message, kept string) body {
+	b := body{
+		Components: m.Components, AllowedMentions: silent, Flags: discordgo.MessageFlagsIsComponentsV2,
+		Attachments: []attachment{},
+	}
+	switch {
+	case m.File == nil:
+	case kept == "":
+		b.Attachments = append(b.Attachments, attachment{ID: "0", Filename: m.File.Name})
+	default:
+		b.Attachments = append(b.Attachments, attachment{ID: kept})
+	}
+	return b
+}
+
+// editOf returns the edit that turns a message into m.
+func editOf(m discordmsg.Message, kept string) edit {
+	return edit{body: bodyOf(m, kept), Embeds: []*discordgo.MessageEmbed{}}
+}
+
+// notice is a message of components in one request, without a notification,
+// which would have no text.
+type notice struct {
+	body
+	Nonce        string `json:"nonce"`
+	EnforceNonce bool   `json:"enforce_nonce"`
+}

@@ -1,0 +1,106 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+const (
+	archiveAfter = 1440 // minutes without a message
+	maxThreads   = 1000 // threads of sessions that are remembered
+)
+
+// places finds the channels of destinations: direct messages, and the threads
+// of sessions. It is safe for concurrent use.
+type places struct {
+	api *api
+
+	mu      sync.Mutex
+	directs map[string]string // channel of a direct message by user
+	threads map[string]bool   // threads of sessions
+}
+
+func newPlaces(a *api) *places {
+	return &places{api: a, directs: map[string]string{}, threads: map[string]bool{}}
+}
+
+// channel returns the ID of the channel or thread of a destination. If the
+// destination is "@" and a user ID, it opens the direct message channel.
+func (pl *places) channel(ctx context.Context, d bridge.Destination) (string, error) {
+	if d.Thread != "" {
+		return d.Thread, nil
+	}
+	user, direct := strings.CutPrefix(d.Channel, "@")
+	if !direct {
+		return d.Channel, nil
+	}
+	pl.mu.Lock()
+	id := pl.directs[user]
+	pl.mu.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	var out struct {
+		ID string `json:"id"`
+	}
+	args := map[string]string{"recipient_id": user}
+	if err := pl.api.do(ctx, http.MethodPost, discordgo.EndpointUserChannels("@me"), args, &out); err != nil {
+		return "", err
+	}
+	pl.mu.Lock()
+	pl.directs[user] = out.ID
+	pl.mu.Unlock()
+	return out.ID, nil
+}
+
+// thread returns the destination of a session's messages after the first. It
+// starts a thread on the first message.
+func (pl *places) thread(
+	ctx context.Context, d bridge.Destination, first bridge.MessageRef, title string,
+) (bridge.Destination, error) {
+	if strings.HasPrefix(d.Channel, "@") {
+		return d, nil // direct messages have no threads
+	}
+	if first.Channel != d.Channel {
+		d.Thread = first.Channel // the first message was in a thread already
+		return d, nil
+	}
+	d.Thread = first.Message
+	if pl.ofSession(d.Thread) {
+		return d, nil
+	}
+	name := render.Cut("session "+render.Line(title), 100, render.Runes)
+	args := map[string]any{"name": name, "auto_archive_duration": archiveAfter}
+	err := pl.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessageThread(d.Channel, first.Message), args, nil)
+	if isCode(err, discordgo.ErrCodeThreadAlreadyCreatedForThisMessage) {
+		err = nil // the ID of a thread is that of its message
+	}
+	if err == nil {
+		pl.remember(d.Thread)
+	}
+	return d, err
+}
+
+func (pl *places) remember(thread string) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if len(pl.threads) >= maxThreads {
+		clear(pl.threads)
+	}
+	pl.threads[thread] = true
+}
+
+// ofSession reports whether thread started a thread. The configuration names
+// other threads.
+func (pl *places) ofSession(thread string) bool {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.threads[thread]
+}

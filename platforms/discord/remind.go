@@ -1,0 +1,44 @@
+package discord
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/render/discordmsg"
+)
+
+const (
+	maxContent  = 2000 // code points of a message's text
+	maxReminded = 50   // people that one reminder mentions
+)
+
+// remind posts a reply to a card that mentions only r.Users.
+func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
+	text, users := "", r.Users[:min(len(r.Users), maxReminded)]
+	for _, u := range users {
+		text += "<@" + u + "> "
+	}
+	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
+	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
+	if err := po.pacer.Wait(ctx, card.Channel, turn); err != nil {
+		return err
+	}
+	mentions := silent
+	mentions.Users = users
+	body := map[string]any{
+		"content": text, "allowed_mentions": mentions,
+		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},
+	}
+	endpoint := discordgo.EndpointChannelMessages(card.Channel)
+	err := po.api.do(ctx, http.MethodPost, endpoint, body, nil)
+	if isCode(err, discordgo.ErrCodeInvalidFormBody, discordgo.ErrCodeCannotReplyWithoutPermissionToReadMessageHistory) {
+		delete(body, "message_reference")
+		err = po.api.do(ctx, http.MethodPost, endpoint, body, nil)
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+package slack
+
+import (
+	"context"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// ephemeral sends replies that only one person sees.
+type ephemeral struct{ *workspace }
+
+// Notify implements bridge.Notifier. Slack does not guarantee that an
+// ephemeral message arrives.
+func (e ephemeral) Notify(ctx context.Context, ref bridge.MessageRef, user, text string) error {
+	notice, blocks := slackmsg.Note(text)
+	opts := []slack.MsgOption{slack.MsgOptionText(notice, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionParse(false)}
+	if ref.Thread != "" {
+		opts = append(opts, slack.MsgOptionTS(ref.Thread))
+	}
+	_, err := e.api.PostEphemeralContext(ctx, ref.Channel, user, opts...)
+	return e.classify(ref.Channel, err)
+}
+
+// tell sends a note to the person who clicked. The url is the response URL of
+// the click, or empty.
+func (e ephemeral) tell(ctx context.Context, c bridge.Click, url, note string) {
+	if note == "" {
+		return
+	}
+	err := e.Notify(ctx, c.Ref, c.Actor.User, note)
+	if err != nil && url != "" {
+		// The person may not be in the channel. The URL works nevertheless.
+		err = e.respond(ctx, url, c.Ref.Thread, note)
+	}
+	if err != nil {
+		e.log.Warn("ephemeral reply not sent", "platform", e.name, "error", err)
+	}
+}
+
+// respond sends a note to the response URL of a click. A URL works up to five
+// times within 30 minutes.
+func (e ephemeral) respond(ctx context.Context, url, thread, note string) error {
+	text, blocks := slackmsg.Note(note)
+	return e.classify("", slack.PostWebhookCustomHTTPContext(ctx, url, e.http, &slack.WebhookMessage{
+		ResponseType: slack.ResponseTypeEphemeral, ThreadTimestamp: thread, Text: text, Blocks: &slack.Blocks{BlockSet: blocks},
+	}))
+}

@@ -1,0 +1,93 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// forms opens the forms of controls, as modals.
+type forms struct {
+	*workspace
+	sink bridge.Sink
+}
+
+// metadata is the private metadata of a modal.
+type metadata struct {
+	Token string            `json:"t"`
+	Ref   bridge.MessageRef `json:"r"`
+}
+
+// open opens the form of a control. It returns a note for the person if the
+// form did not open.
+func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string {
+	form, v, err := f.sink.Form(ctx, c)
+	if err != nil {
+		f.log.Error("form not opened", "platform", f.name, "error", err)
+		return bridge.NoteNotRecorded
+	}
+	if v.Kind != "" {
+		return v.Note
+	}
+	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
+	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref})
+	if err != nil {
+		f.log.Error("form not opened", "platform", f.name, "error", err)
+		return bridge.NoteNotRecorded
+	}
+	modal, err := slackmsg.Modal(form, string(meta))
+	if err == nil {
+		_, err = f.api.OpenViewContext(ctx, trigger, modal)
+	}
+	if err != nil {
+		f.log.Warn("modal not opened", "platform", f.name, "error", err)
+		return "The form did not open in time. Click again."
+	}
+	return ""
+}
+
+// answer is the response to the submission of a modal. A nil answer closes the
+// modal.
+type answer struct {
+	Action string                  `json:"response_action"`
+	Errors map[string]string       `json:"errors,omitempty"`
+	View   *slack.ModalViewRequest `json:"view,omitempty"`
+}
+
+// closed replaces a modal by a note.
+func closed(note string) *answer {
+	view := slackmsg.Closed(note)
+	return &answer{Action: "update", View: &view}
+}
+
+// fieldErrors shows problems at their fields. If no field has a problem, it
+// shows the note at the first field.
+func fieldErrors(s state, problems map[int]string, note string) *answer {
+	errs := map[string]string{}
+	fallback := ""
+	for blockID := range s.Values {
+		f, ok := slackmsg.ParseField(blockID)
+		if !ok {
+			continue
+		}
+		n := f.Question
+		if f.Typed {
+			n = bridge.TypedProblem
+		}
+		if problems[n] != "" && !f.Other {
+			errs[blockID] = render.Clean(problems[n])
+		}
+		if fallback == "" || blockID < fallback {
+			fallback = blockID
+		}
+	}
+	if len(errs) == 0 {
+		errs[fallback] = render.Clean(note)
+	}
+	return &answer{Action: "errors", Errors: errs}
+}

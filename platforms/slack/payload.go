@@ -1,0 +1,123 @@
+package slack
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// payload is the part of an interaction payload that nod reads.
+type payload struct {
+	Type      string `json:"type"`
+	TriggerID string `json:"trigger_id"`
+	User      struct {
+		ID       string `json:"id"`
+		Username string `json:"username"`
+		Name     string `json:"name"`
+	} `json:"user"`
+	Container struct {
+		MessageTS string `json:"message_ts"`
+		ChannelID string `json:"channel_id"`
+		ThreadTS  string `json:"thread_ts"`
+	} `json:"container"`
+	Actions []struct {
+		Type  string `json:"type"`
+		Value string `json:"value"`
+	} `json:"actions"`
+	State       state  `json:"state"`
+	ResponseURL string `json:"response_url"`
+
+	// An event, and the challenge that Slack sends to a new event URL.
+	Event struct {
+		Type string `json:"type"`
+		User string `json:"user"`
+		Tab  string `json:"tab"`
+	} `json:"event"`
+	Challenge string `json:"challenge"`
+	// A slash command has fields of its own.
+	Command   string `json:"command"`
+	Text      string `json:"text"`
+	UserID    string `json:"user_id"`
+	UserName  string `json:"user_name"`
+	ChannelID string `json:"channel_id"`
+
+	View struct {
+		CallbackID string `json:"callback_id"`
+		Metadata   string `json:"private_metadata"`
+		State      state  `json:"state"`
+	} `json:"view"`
+}
+
+// state has the values of the inputs of a message or a modal.
+type state struct {
+	Values map[string]map[string]struct { // by block ID and action ID
+		Value           *string  `json:"value"`
+		SelectedDate    *string  `json:"selected_date"`
+		SelectedTime    *string  `json:"selected_time"`
+		SelectedOption  *choice  `json:"selected_option"`
+		SelectedOptions []choice `json:"selected_options"`
+	} `json:"values"`
+}
+
+type choice struct {
+	Value string `json:"value"`
+}
+
+// inputs returns the values of the inputs by question.
+func inputs(s state) map[int]bridge.Input {
+	out := map[int]bridge.Input{}
+	for blockID, actions := range s.Values {
+		f, ok := slackmsg.ParseField(blockID)
+		if !ok || f.Typed {
+			continue
+		}
+		for _, v := range actions {
+			in := out[f.Question]
+			switch {
+			case f.Other && v.Value != nil:
+				in.Other = strings.TrimSpace(*v.Value)
+			case v.Value != nil:
+				in.Text = *v.Value
+			case v.SelectedDate != nil:
+				in.Text = *v.SelectedDate
+			case v.SelectedTime != nil:
+				in.Text = *v.SelectedTime
+			case v.SelectedOption != nil:
+				in.Options = append(in.Options, index(v.SelectedOption.Value))
+			default:
+				for _, o := range v.SelectedOptions {
+					in.Options = append(in.Options, index(o.Value))
+				}
+			}
+			out[f.Question] = in
+		}
+	}
+	return out
+}
+
+// index returns the index in the value of an option, or -1 if the value is not
+// an index.
+func index(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// typed returns the typed confirmation of a form, or an empty string.
+func typed(s state) string {
+	for blockID, actions := range s.Values {
+		if f, ok := slackmsg.ParseField(blockID); !ok || !f.Typed {
+			continue
+		}
+		for _, v := range actions {
+			if v.Value != nil {
+				return *v.Value
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/slackmsg"
+)
+
+// poster sends and edits cards and reminders.
+type poster struct {
+	*workspace
+	lost *lost
+}
+
+// Check implements bridge.Platform.
+func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
+	v := bridge.NewView(bridge.Record{Interaction: i, State: bridge.StatePending}, 0, nil, func(bridge.Control) string {
+		return fmt.Sprintf("%0*d", bridge.TokenLength, 0)
+	})
+	_, err := slackmsg.Build(v)
+	return err
+}
+
+// Post implements bridge.Platform. If the response to a post was lost, a
+// repeated post updates the message. If nod cannot find the message, it is
+// posted twice.
+func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if err := p.sendParts(ctx, d, v, m, parts); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	return p.send(ctx, d, m, platforms.NextTurn(v.Record.Interaction, len(m.Parts)), markOf(v, 0))
+}
+
+// Update implements bridge.Platform. While parts are missing, the card has no
+// controls, not even those that it had before.
+func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	m, err := slackmsg.Build(v)
+	if err != nil {
+		return err
+	}
+	if len(parts.Sent()) >= len(m.Parts) {
+		return p.edit(ctx, ref, v, m)
+	}
+	if len(parts.Sent()) == 0 || parts.Closed() {
+		first, err := slackmsg.Build(v.Unfinished())
+		if err != nil {
+			return err
+		}
+		if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
+			return err
+		}
+	}
+	if err := p.sendParts(ctx, bridge.Destination{Channel: ref.Channel, Thread: ref.Thread}, v, m, parts); err != nil {
+		return err
+	}
+	return p.edit(ctx, ref, v, m)
+}
+
+// Thread implements bridge.Threader. The first message of a session is the root
+// of its thread.
+func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.MessageRef, _ string) (bridge.Destination, error) {
+	d.Thread = cmp.Or(first.Thread, first.Message)
+	return d, nil
+}
+
+// Remind implements bridge.Reminding. It replies to the card, and the channel
+// sees the reply too.
+func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
+	text := ""
+	for _, u := range r.Users {
+		text += "<@" + slackmsg.Escape(u) + "> "
+	}
+	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
+		return err
+	}
+	_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(text+slackmsg.Escape(r.Text)))
+	return p.classify(card.Channel, err)
+}
+
+// message returns the options that send or edit a message.
+func message(m slackmsg.Message) []slack.MsgOption {
+	return append(literal(m.Text), slack.MsgOptionBlocks(m.Blocks...))
+}
+
+// literal returns the options for a text in which Slack looks for neither links
+// nor names, and for links without previews.
+func literal(text string) []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(text, false), slack.MsgOptionParse(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
+// sendTime is the time limit for one message. A job with less time left stops
+// and is retried, because the response to a message must not be lost.
+const sendTime = 4 * time.Second
+
+// sendParts sends the parts that are not recorded yet, as the pacer permits.
+func (p poster) sendParts(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message, parts *bridge.Parts) error {
+	for n := len(parts.Sent()); n < len(m.Parts); n++ {
+		ref, err := p.send(ctx, d, m.Parts[n], platforms.NextTurn(v.Record.Interaction, n), markOf(v, n+1))
+		if err != nil {
+			return err
+		}
+		if err := parts.Add(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send posts one message when the pacer permits it. It removes a message that
+// does not show everything.
+func (p poster) send(
+	ctx context.Context, d bridge.Destination, m slackmsg.Message, turn platforms.Turn, id mark,
+) (bridge.MessageRef, error) {
+	if err := p.pacer.Wait(ctx, d.Channel, turn); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	ref, got, err := p.deliver(ctx, d, append(message(m), id.option()), id)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	p.lost.posted(id)
+	if hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet); hidden != "" {
+		if _, _, err := p.api.DeleteMessageContext(ctx, ref.Channel, ref.Message); err != nil {
+			p.log.Warn("incomplete message not removed", "platform", p.name, "error", p.classify(ref.Channel, err))
+		}
+		return bridge.MessageRef{}, incomplete(hidden)
+	}
+	return ref, nil
+}
+
+// deliver posts one message, or updates the one that a failed post has left.
+func (p poster) deliver(
+	ctx context.Context, d bridge.Destination, opts []slack.MsgOption, id mark,
+) (bridge.MessageRef, slack.Message, error) {
+	earlier, found := p.lost.find(ctx, d, id)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < sendTime {
+		return bridge.MessageRef{}, slack.Message{},
+			bridge.Errorf(bridge.CodeUnavailable, "slack: not enough time left for the next message")
+	}
+	if found {
+		got, err := p.change(ctx, earlier, opts)
+		if bridge.ErrorCode(err) != bridge.CodeInvalid { // otherwise the message is gone, or another app's
+			return earlier, got, err
+		}
+	}
+	channel, ts, got, err := p.reply(ctx, d.Channel, d.Thread, opts)
+	if err = p.classify(d.Channel, err); err != nil {
+		p.lost.failed(id, err)
+	}
+	return bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}, got, err
+}
+
+// Errors of messages to a thread that the channel itself would accept.
+var noThread = []string{
+	"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked",
+	"restricted_action_non_threadable_channel",
+}
+
+// reply posts a message to a thread and shows it in the channel too, as only
+// people who follow the thread see its replies. It posts to the channel alone
+// if the thread does not accept the message.
+func (p poster) reply(
+	ctx context.Context, channel, thread string, opts []slack.MsgOption,
+) (in, ts string, got slack.Message, err error) {
+	if thread == "" {
+		return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
+	}
+	inThread := append(slices.Clone(opts), slack.MsgOptionTS(thread), slack.MsgOptionBroadcast())
+	in, ts, got, err = p.api.PostMessageWithResponseContext(ctx, channel, inThread...)
+	if e, ok := errors.AsType[slack.SlackErrorResponse](err); !ok || !slices.Contains(noThread, e.Err) {
+		return in, ts, got, err
+	}
+	p.log.Warn("thread does not accept messages, posting to the channel", "platform", p.name, "channel", channel, "error", err)
+	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
+}
+
+// edit changes a card. It removes the controls of a card that does not show
+// everything.
+func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
+	got, err := p.change(ctx, ref, message(m))
+	if err != nil {
+		return err
+	}
+	hidden := slackmsg.Hidden(m.Blocks, got.Blocks.BlockSet)
+	if hidden == "" {
+		return nil
+	}
+	bare, err := slackmsg.Build(v.Unfinished())
+	if err != nil {
+		return err
+	}
+	if _, err := p.change(ctx, ref, message(bare)); err != nil {
+		return err
+	}
+	return incomplete(hidden)
+}
+
+// change replaces the content of one message.
+func (p poster) change(ctx context.Context, ref bridge.MessageRef, opts []slack.MsgOption) (slack.Message, error) {
+	opts = append([]slack.MsgOption{slack.MsgOptionUpdate(ref.Message)}, opts...)
+	_, _, got, err := p.api.PostMessageWithResponseContext(ctx, ref.Channel, opts...)
+	return got, p.classify(ref.Channel, err)
+}
+
+func incomplete(hidden string) error {
+	return bridge.Errorf(bridge.CodeUnsupported, "slack: the message was accepted, but %s", hidden)
+}

@@ -1,0 +1,99 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strconv"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/telegrammsg"
+)
+
+// sent is the part of a message that nod reads.
+type sent struct {
+	ID     int64 `json:"message_id"`
+	Thread int64 `json:"message_thread_id"`
+	// InTopic is true if Thread is a topic. Every reply in a supergroup has a
+	// thread, and Telegram refuses messages to a thread that is not a topic.
+	InTopic bool `json:"is_topic_message"`
+	Chat    struct {
+		ID int64 `json:"id"`
+	} `json:"chat"`
+	Text     string `json:"text"`
+	Document *struct {
+		Size int64 `json:"file_size"`
+	} `json:"document"`
+}
+
+// ref returns the reference that nod stores for a message.
+func (s sent) ref() bridge.MessageRef {
+	r := bridge.MessageRef{Channel: strconv.FormatInt(s.Chat.ID, 10), Message: strconv.FormatInt(s.ID, 10)}
+	if s.InTopic {
+		r.Thread = strconv.FormatInt(s.Thread, 10)
+	}
+	return r
+}
+
+// answering returns the parameters of a message that replies to another one, in
+// the same topic.
+func answering(ref bridge.MessageRef) tgbotapi.Params {
+	params := tgbotapi.Params{"chat_id": ref.Channel, "reply_parameters": replyTo(ref.Message)}
+	if ref.Thread != "" {
+		params["message_thread_id"] = ref.Thread
+	}
+	return params
+}
+
+func replyTo(message string) string {
+	return `{"message_id":` + message + `,"allow_sending_without_reply":true}`
+}
+
+// body returns the parameters that sending and editing a message have in
+// common.
+func body(m telegrammsg.Message) (tgbotapi.Params, error) {
+	params := tgbotapi.Params{"text": m.Text, "link_preview_options": `{"is_disabled":true}`}
+	if len(m.Entities) > 0 {
+		raw, err := json.Marshal(m.Entities)
+		if err != nil {
+			return nil, bridge.Wrap(bridge.CodeInternal, err, "entities")
+		}
+		params["entities"] = string(raw)
+	}
+	if len(m.Keyboard) > 0 {
+		raw, err := json.Marshal(struct {
+			Rows [][]telegrammsg.Button `json:"inline_keyboard"`
+		}{m.Keyboard})
+		if err != nil {
+			return nil, bridge.Wrap(bridge.CodeInternal, err, "keyboard")
+		}
+		params["reply_markup"] = string(raw)
+	}
+	return params, nil
+}
+
+// send sends a message with parameters that body does not set, such as its
+// chat.
+func (c *client) send(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (sent, error) {
+	var out sent
+	content, err := body(m)
+	if err != nil {
+		return out, err
+	}
+	maps.Copy(content, params)
+	return out, c.call(ctx, "sendMessage", content, &out)
+}
+
+// edit changes a message and returns it as it is then. The result has no ID if
+// nothing changed.
+func (c *client) edit(ctx context.Context, ref bridge.MessageRef, m telegrammsg.Message) (sent, error) {
+	var out sent
+	params, err := body(m)
+	if err != nil {
+		return out, err
+	}
+	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
+	return out, c.call(ctx, "editMessageText", params, &out)
+}

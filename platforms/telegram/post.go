@@ -1,0 +1,248 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/telegrammsg"
+)
+
+// poster posts and edits cards, and checks that Telegram shows them in full.
+type poster struct {
+	client  *client
+	chats   *chats
+	prompts *promptStore
+	log     *slog.Logger
+	// order has a lock per card: what the card shows follows the order of
+	// what was done to it.
+	order platforms.KeyedMutex
+}
+
+// lock keeps other clicks on a card waiting until unlock is called.
+func (p *poster) lock(card bridge.MessageRef) (unlock func()) {
+	return p.order.Lock(card.Channel + "/" + card.Message)
+}
+
+// post sends a card, after the file with its full text.
+func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	m, err := telegrammsg.Build(v)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	topic, reply, _ := strings.Cut(d.Thread, "#")
+	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
+	if topic != "" {
+		params["message_thread_id"] = topic
+	}
+	if reply != "" {
+		params["reply_parameters"] = replyTo(reply)
+	}
+	doc, err := p.sendFile(ctx, d.Channel, params, v, m, parts)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if doc != "" {
+		params["reply_parameters"] = replyTo(doc)
+	}
+	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
+		return bridge.MessageRef{}, err
+	}
+	return p.sendCard(ctx, params, m)
+}
+
+// sendFile sends the file of a message at its turn, unless it is recorded, and
+// returns the ID of the message that carries it. The ID is empty if there is no
+// file.
+func (p *poster) sendFile(ctx context.Context, chat string, where tgbotapi.Params, v bridge.View, m telegrammsg.Message,
+	parts *bridge.Parts) (string, error) {
+	if m.File == nil {
+		return "", nil
+	}
+	if doc := filed(parts, where["chat_id"]); doc != "" {
+		return doc, nil
+	}
+	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
+		return "", err
+	}
+	params := tgbotapi.Params{}
+	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters"} {
+		if where[k] != "" {
+			params[k] = where[k]
+		}
+	}
+	var doc sent
+	file := tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}
+	if err := p.client.upload(ctx, "sendDocument", params, "document", file, &doc); err != nil {
+		return "", err
+	}
+	if doc.Document == nil || doc.Document.Size != int64(len(m.File.Data)) {
+		p.client.remove(ctx, doc.ref())
+		return "", incomplete("the file is not in it whole")
+	}
+	return doc.ref().Message, parts.Add(ctx, doc.ref())
+}
+
+// filed returns the ID of the message that carries the file in a chat, or "".
+// After a basic group became a supergroup, a file may be recorded for each.
+func filed(parts *bridge.Parts, chat string) string {
+	for _, doc := range parts.Sent() {
+		if doc.Channel == chat || strings.HasPrefix(chat, "@") { // only supergroups have a name
+			return doc.Message
+		}
+	}
+	return ""
+}
+
+// sendCard posts a card. It removes a card that does not show all of its text.
+func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (bridge.MessageRef, error) {
+	card, err := p.client.send(ctx, params, m)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	if squeeze(card.Text) != squeeze(m.Text) {
+		p.client.remove(ctx, card.ref())
+		return bridge.MessageRef{}, incomplete("its text is not there whole")
+	}
+	return card.ref(), nil
+}
+
+// update draws a card again, and removes the prompts that it no longer needs.
+func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	ref := p.chats.shown(ctx, card)
+	err := p.redraw(ctx, ref, v, parts)
+	if _, moved := errors.AsType[movedError](err); moved && len(v.Pending()) > 0 {
+		ref, err = p.repost(ctx, card, v)
+		if err == nil {
+			err = p.redraw(ctx, ref, v, parts)
+		}
+	}
+	if err := p.prompts.retire(ctx, ref, v.Pending()); err != nil {
+		p.log.Warn("prompts not removed", "error", err)
+	}
+	return err
+}
+
+// repost posts the card of a basic group in the supergroup that the group
+// became, and returns the message. It has no controls yet: a click on it counts
+// for the card only after the message is remembered as its copy.
+func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.View) (bridge.MessageRef, error) {
+	bare, err := telegrammsg.Build(v.Unfinished())
+	if err != nil {
+		return card, err
+	}
+	chat := p.chats.current(ctx, card.Channel)
+	if chat == card.Channel {
+		return card, bridge.Errorf(bridge.CodeUnavailable, "telegram: the supergroup of %s is not known", chat)
+	}
+	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
+		return card, err
+	}
+	message, err := p.sendCard(ctx, tgbotapi.Params{"chat_id": chat}, bare)
+	if err != nil {
+		return card, err
+	}
+	first, err := p.chats.copied(ctx, card, message, v.Record.Interaction.Deadline)
+	if err == nil && first.Message != message.Message { // another daemon was faster
+		p.client.remove(ctx, message)
+	}
+	return first, err
+}
+
+// redraw edits a card. An edit without a keyboard removes it: while the file is
+// missing, the card has none.
+func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	m, err := telegrammsg.Build(v)
+	if err != nil {
+		return err
+	}
+	if m.File == nil || filed(parts, ref.Channel) != "" {
+		return p.edit(ctx, ref, v, m)
+	}
+	first, err := telegrammsg.Build(v.Unfinished())
+	if err != nil {
+		return err
+	}
+	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
+		return err
+	}
+	if _, err := p.sendFile(ctx, ref.Channel, answering(ref), v, m, parts); err != nil {
+		return err
+	}
+	return p.edit(ctx, ref, v, m)
+}
+
+// edit changes a card at its turn. If it then does not show what it should,
+// edit takes its controls away.
+func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m telegrammsg.Message) error {
+	if err := p.client.pace(ctx, ref.Channel, platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}); err != nil {
+		return err
+	}
+	changed, err := p.client.edit(ctx, ref, m)
+	if err != nil {
+		return stays(err)
+	}
+	if changed.ID == 0 || squeeze(changed.Text) == squeeze(m.Text) {
+		return nil
+	}
+	bare, err := telegrammsg.Build(v.Unfinished())
+	if err == nil {
+		_, err = p.client.edit(ctx, ref, bare)
+	}
+	if err != nil {
+		return stays(err)
+	}
+	return incomplete("its text is not there whole")
+}
+
+// stays makes the error of an edit final if the chat is a basic group that
+// became a supergroup: old messages stay in the basic group.
+func stays(err error) error {
+	if _, moved := errors.AsType[movedError](err); moved {
+		return bridge.Wrap(bridge.CodeInvalid, err, "telegram: the card is in a basic group that became a supergroup")
+	}
+	return err
+}
+
+// remind replies to a card with a mention of the users of a reminder.
+func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
+	if err := p.client.pace(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
+		return err
+	}
+	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, card.Channel)}
+	if shown := p.chats.shown(ctx, card); shown.Channel == params["chat_id"] {
+		params = answering(shown)
+	}
+	_, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
+	return err
+}
+
+// thread returns the destination of the next card of a session. The first card
+// may be in the basic group that the chat was: no card can reply to it.
+func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef) bridge.Destination {
+	shown := p.chats.shown(ctx, first)
+	if p.chats.current(ctx, shown.Channel) == shown.Channel {
+		d.Thread = shown.Thread + "#" + shown.Message
+	}
+	return d
+}
+
+// squeeze returns a text without what Telegram may trim or drop from it.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func incomplete(hidden string) error {
+	return bridge.Errorf(bridge.CodeUnsupported, "telegram: the message was accepted, but %s", hidden)
+}

@@ -1,0 +1,156 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// awaited is the content of the note for a prompt: what a reply to it belongs
+// to.
+type awaited struct {
+	Token       string            `json:"t"`
+	User        string            `json:"u"`
+	Card        bridge.MessageRef `json:"c"` // the clicked message
+	Interaction bridge.ID         `json:"i"`
+	Question    int               `json:"q"`
+	Option      int               `json:"o"`
+}
+
+// click returns the click that a reply with a text stands for, without its
+// message.
+func (a awaited) click(who bridge.Actor, text string) bridge.Click {
+	c := bridge.Click{Token: a.Token, Actor: who}
+	switch a.Option {
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+		c.Typed = text
+	case bridge.OptionOther:
+		c.Inputs = map[int]bridge.Input{a.Question: {Other: text, KeepOptions: true}}
+	default:
+		c.Inputs = map[int]bridge.Input{a.Question: {Text: text}}
+	}
+	return c
+}
+
+// promptStore remembers the posted prompts, and removes those that are no longer
+// needed. A person has at most one prompt for a card.
+type promptStore struct {
+	platform string
+	notes    Notes
+	client   *client
+	log      *slog.Logger
+}
+
+// replyKey is the key of the note with what a reply to a prompt belongs to.
+func (s *promptStore) replyKey(prompt bridge.MessageRef) string {
+	return "reply:" + s.platform + ":" + prompt.Channel + ":" + prompt.Message
+}
+
+// askedKey is the key of the note that names the person whom a card prompted as
+// the nth.
+func (s *promptStore) askedKey(card bridge.MessageRef, n int) string {
+	return "asked:" + s.platform + ":" + card.Channel + ":" + card.Message + ":" + strconv.Itoa(n)
+}
+
+// openKey is the key of the note that names a person's open prompt for a card.
+func (s *promptStore) openKey(card bridge.MessageRef, user string) string {
+	return "open:" + s.platform + ":" + card.Channel + ":" + card.Message + ":" + user
+}
+
+// remember stores what a reply to a prompt belongs to. It replaces the prompt
+// that the person had for the same card.
+func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a awaited, deadline time.Time) error {
+	ttl := time.Until(deadline) + time.Hour // a late reply gets an answer
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if _, err := s.notes.PutNote(ctx, s.replyKey(prompt), string(raw), ttl); err != nil {
+		return err
+	}
+	for n := 0; ; n++ { // the first free place of the card, or the person's own
+		user, err := s.notes.PutNote(ctx, s.askedKey(a.Card, n), a.User, ttl)
+		if err != nil {
+			return err
+		}
+		if user == a.User {
+			break
+		}
+	}
+	return s.replace(ctx, prompt, s.openKey(a.Card, a.User), ttl)
+}
+
+// replace makes a prompt the one that a note names, and removes the prompt that
+// it named before.
+func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, key string, ttl time.Duration) error {
+	for {
+		before, err := s.notes.PutNote(ctx, key, prompt.Message, ttl)
+		if err != nil || before == prompt.Message {
+			return err
+		}
+		s.client.remove(ctx, bridge.MessageRef{Channel: prompt.Channel, Message: before})
+		if err := s.notes.DropNote(ctx, key); err != nil {
+			return err
+		}
+	}
+}
+
+// awaits returns what a reply to a message belongs to. It returns the zero
+// value if the message is not a prompt.
+func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
+	var a awaited
+	raw, err := s.notes.Note(ctx, s.replyKey(prompt))
+	if err != nil || raw == "" {
+		return a, err
+	}
+	if err := json.Unmarshal([]byte(raw), &a); err != nil {
+		s.log.Error("stored prompt cannot be read", "error", err)
+		return awaited{}, nil
+	}
+	return a, nil
+}
+
+// done removes a prompt that was answered.
+func (s *promptStore) done(ctx context.Context, prompt bridge.MessageRef, a awaited) {
+	for _, key := range []string{s.replyKey(prompt), s.openKey(a.Card, a.User)} {
+		if err := s.notes.DropNote(ctx, key); err != nil {
+			s.log.Warn("prompt not forgotten", "error", err)
+		}
+	}
+	s.client.remove(ctx, prompt)
+}
+
+// retire removes the prompts for a card that no longer ask for anything: those
+// for interactions that are not pending. Their notes stay, so that a reply that
+// is being delivered is told that it is late.
+func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, pending []bridge.Record) error {
+	for n := 0; s.notes != nil; n++ {
+		user, err := s.notes.Note(ctx, s.askedKey(card, n))
+		if err != nil || user == "" {
+			return err
+		}
+		id, err := s.notes.Note(ctx, s.openKey(card, user))
+		if err != nil {
+			return err
+		}
+		prompt := bridge.MessageRef{Channel: card.Channel, Message: id}
+		a, err := s.awaits(ctx, prompt)
+		if err != nil {
+			return err
+		}
+		asks := func(r bridge.Record) bool { return r.Interaction.ID == a.Interaction }
+		if id == "" || slices.ContainsFunc(pending, asks) {
+			continue
+		}
+		s.client.remove(ctx, prompt)
+		if err := s.notes.DropNote(ctx, s.openKey(card, user)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
