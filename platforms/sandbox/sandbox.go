@@ -156,6 +156,7 @@ const maxBody = 26 << 20
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	s.log.Debug("request", "method", r.Method, "path", r.URL.Path)
+	s.slack.At(r)
 	service, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if f := s.hub.Fault(service, "", "skew"); f != nil {
 		w.Header().Set("Date", time.Now().Add(f.Delay).UTC().Format(http.TimeFormat))

@@ -1,159 +1,144 @@
-import { act, avatar, clock, commands, h, keep, keptValue, link } from "./dom.js";
+// The panel of Slack: messages, threads, modals and the Home tab.
+import { act, avatar, clock, h, keep, keptValue, link, toast } from "./dom.js";
+import { emoji, learn, mrkdwn, userName } from "./mrkdwn.js";
+import { block, setPlaces, values } from "./slack-blocks.js";
 
-// text renders the parts of mrkdwn that bots use: entities and dates.
-function text(t) {
-  const s = t.text.replace(/<!date\^(\d+)\^[^|]*\|([^>]*)>/g, (_, at) => clock(Number(at)));
-  if (t.type === "plain_text") return s;
-  return s.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+const bot = "U0BOT00000";
+const replying = {}; // the message that the composer answers, by channel
+let workspace = null;
+
+const usedOn = (blocks, key, action) => (control) => act({ service: "slack", do: "press", ...action, control, values: values(blocks, key) });
+
+function attachment(a, key, use) {
+  const box = h("div", { class: "attachment" },
+    a.pretext && h("div", { class: "section" }, mrkdwn(a.pretext)), a.author_name && h("small", {}, a.author_name),
+    a.title && h("div", { class: "heading level3" }, a.title_link ? link(a.title_link, a.title) : a.title),
+    a.text && h("div", { class: "section" }, mrkdwn(a.text)), (a.blocks || []).map((b) => block(b, key, use)),
+    (a.fields || []).map((f) => h("div", {}, h("b", {}, f.title), " ", mrkdwn(String(f.value || "")))),
+    a.footer && h("small", {}, a.footer));
+  if (/^#[0-9a-f]{3,6}$/i.test(a.color || "")) box.style.borderLeftColor = a.color;
+  return box;
 }
 
-function leaf(e) {
-  let node = e.text ?? "";
-  if (e.type === "link") node = link(e.url, e.text || e.url);
-  if (e.type === "date") node = new Date(e.timestamp * 1000).toLocaleTimeString();
-  const s = e.style || {};
-  for (const [on, tag] of [[s.code, "code"], [s.bold, "b"], [s.italic, "i"], [s.strike, "s"]]) {
-    if (on) node = h(tag, {}, node);
-  }
-  return node;
+// agent shows the state of the session whose thread a message begins.
+function agent(m, room, me) {
+  const s = (workspace.slack.sessions || []).find((x) => x.channel === room.id && x.thread_ts === m.ts);
+  if (!s || !["processing", "suspended"].includes(s.status)) return undefined;
+  return h("div", { class: "session" }, s.title ? h("b", {}, s.title) : "", s.status === "processing" ? " Working… " : " Needs attention",
+    s.status === "processing" && h("button", { onclick: () => act({ service: "slack", as: me.key, do: "stop", channel: room.id, message: m.ts }) }, "Stop"));
 }
 
-function rich(block) {
-  return (block.elements || []).map((e) => {
-    const inner = () => (e.elements || []).map(leaf);
-    switch (e.type) {
-      case "rich_text_preformatted": return h("pre", {}, inner());
-      case "rich_text_quote": return h("blockquote", {}, inner());
-      case "rich_text_list": {
-        const items = e.elements.map((i) => h("li", {}, (i.elements || []).map(leaf)));
-        return h(e.style === "ordered" ? "ol" : "ul", { start: (e.offset || 0) + 1, class: "indent" + (e.indent || 0) }, items);
-      }
-      default: return h("div", { class: "section" }, inner());
-    }
-  });
+function reactions(m, at) {
+  return m.reactions && h("div", { class: "reactions" }, m.reactions.map((r) => h("button", {
+    title: r.users.map(userName).join(", "), onclick: () => act({ ...at, do: "react", text: r.name }),
+  }, emoji(r.name) + " " + r.count)));
 }
 
-// options lists the options of a select, including those in groups.
-function options(e) {
-  return e.options || (e.option_groups || []).flatMap((g) => g.options);
-}
-
-// element draws a stateful element. Changes are kept under key until they are
-// sent.
-function element(e, key, blockID) {
-  const field = key + "/" + blockID;
-  const initial = (e.initial_options || (e.initial_option ? [e.initial_option] : [])).map((o) => o.value);
-  const typed = { plain_text_input: "text", number_input: "number", email_text_input: "email", url_text_input: "url", datepicker: "date", timepicker: "time" }[e.type];
-  const value = () => keptValue(field) ?? (typed ? [e.initial_value || e.initial_date || e.initial_time || ""] : initial);
-  const common = { "data-block": blockID };
-  switch (e.type) {
-    case "plain_text_input":
-    case "number_input":
-    case "email_text_input":
-    case "url_text_input":
-    case "datepicker":
-    case "timepicker":
-      return h(e.multiline ? "textarea" : "input", {
-        ...common, ...(e.multiline ? {} : { type: typed }), value: value()[0] || "", maxLength: e.max_length, rows: 4, placeholder: e.placeholder ? e.placeholder.text : "",
-        oninput: (ev) => keep(field, [ev.target.value]),
-      });
-    case "radio_buttons":
-    case "checkboxes": {
-      const many = e.type === "checkboxes";
-      return h("div", common, e.options.map((o) => h("label", { class: "choice" },
-        h("input", {
-          type: many ? "checkbox" : "radio", name: field, value: o.value, checked: value().includes(o.value),
-          onchange: (ev) => {
-            const rest = value().filter((v) => v !== o.value);
-            keep(field, many ? (ev.target.checked ? [...rest, o.value] : rest) : [o.value]);
-          },
-        }), h("span", {}, o.text.text, o.description && h("small", {}, o.description.text)))));
-    }
-    case "static_select":
-    case "multi_static_select": {
-      const many = e.type === "multi_static_select";
-      return h("select", {
-        ...common, multiple: many, onchange: (ev) => keep(field, [...ev.target.selectedOptions].map((o) => o.value).filter((v) => v !== "")),
-      }, !many && h("option", { value: "" }, e.placeholder ? e.placeholder.text : "Choose…"),
-      options(e).map((o) => h("option", { value: o.value, selected: value().includes(o.value) }, o.text.text)));
-    }
-  }
-  return h("span", {}, e.type);
-}
-
-// values collects the inputs under key, by block.
-function values(blocks, key) {
-  const out = {};
-  for (const b of blocks) {
-    const v = keptValue(key + "/" + b.block_id);
-    if (v !== undefined) out[b.block_id] = v;
-  }
-  return out;
-}
-
-function block(b, key, press, errors = {}) {
-  switch (b.type) {
-    case "header": return h("div", { class: "heading" }, text(b.text));
-    case "section": return h("div", { class: "section" }, b.text && text(b.text));
-    case "divider": return h("hr");
-    case "context": return h("div", { class: "context" }, b.elements.map((e) => h("span", {}, text(e))));
-    case "rich_text": return h("div", { class: "rich" }, rich(b));
-    case "input": return h("div", { class: "input" },
-      h("div", { class: "label" }, text(b.label), b.optional && h("small", {}, " (optional)")), element(b.element, key, b.block_id),
-      b.hint && h("small", {}, text(b.hint)), errors[b.block_id] && h("div", { class: "error" }, errors[b.block_id]));
-    case "actions": return h("div", { class: "actions" }, b.elements.map((e) => e.type === "button"
-      ? h("button", { class: e.style || "", onclick: () => press(e) }, e.text.text) : element(e, key, b.block_id)));
-  }
-  return h("div", { class: "section" }, b.type);
-}
-
-function message(m, channel, me, note) {
-  const key = "slack/" + channel.id + "/" + m.ts;
-  const press = (e) => act({
-    service: "slack", as: me.key, do: "press", channel: channel.id, message: m.ts, control: e.action_id, values: values(m.blocks, key),
-  });
-  return h("article", { class: note ? "message note" : "message", "data-message": m.ts },
-    avatar("nod", true),
+function message(m, room, me, note, redraw) {
+  const key = "slack/" + room.id + "/" + m.ts;
+  const at = { service: "slack", as: me.key, channel: room.id, message: m.ts };
+  const use = usedOn(m.blocks, key, at);
+  const own = m.user && m.user !== bot;
+  const root = m.thread_ts && m.thread_ts !== m.ts;
+  const shown = m.blocks && m.blocks.length;
+  return h("article", { class: "message" + (note ? " note" : "") + (root ? " reply" : ""), "data-message": m.ts },
+    avatar(own ? userName(m.user) : "nod", !own),
     h("div", { class: "body" },
-      h("div", { class: "by" }, h("b", {}, "nod"), h("span", { class: "app" }, "APP"), h("time", {}, clock(Number(m.ts)))),
+      h("div", { class: "by" }, h("b", {}, own ? userName(m.user) : "nod"), !own && h("span", { class: "app" }, "APP"), h("time", {}, clock(Number(m.ts))),
+        !note && h("button", { class: "answer", onclick: () => { replying[room.id] = m.thread_ts || m.ts; redraw(); } }, "Reply in thread")),
       note && h("div", { class: "only" }, "Only visible to you"),
-      m.subtype === "thread_broadcast" && h("div", { class: "only" }, "replied to a thread"),
-      m.blocks && m.blocks.length ? m.blocks.map((b) => block(b, key, press)) : h("div", {}, text({ type: "mrkdwn", text: m.text })),
-      m.edits && h("small", { class: "edited" }, "")));
+      root && h("div", { class: "only" }, m.subtype === "thread_broadcast" ? "replied to a thread" : "in a thread"),
+      shown ? m.blocks.map((b) => block(b, key, use)) : m.text && h("div", { class: "section" }, mrkdwn(m.text), m.edits ? h("small", { class: "edited" }, " (edited)") : ""),
+      (m.attachments || []).map((a) => attachment(a, key, use)),
+      (m.files || []).map((f) => h("a", { class: "file", href: new URL(f.url_private).pathname, target: "_blank" }, "📄 " + f.title)),
+      shown && m.text && h("details", { class: "notification" }, h("summary", {}, "Notification"), m.text),
+      reactions(m, at), agent(m, room, me)));
 }
 
 export function modal(view, me) {
   const v = view.view;
   const key = "slack/view/" + view.id;
+  const close = (text) => () => act({ service: "slack", as: me.key, do: "close", view: view.id, text });
+  const use = usedOn(v.blocks, key, { as: me.key, view: view.id });
+  const submit = async () => {
+    const r = await act({ service: "slack", as: me.key, do: "submit", view: view.id, values: values(v.blocks, key) });
+    for (const e of document.querySelectorAll("#slack .modal .error")) e.remove();
+    for (const [id, why] of Object.entries(r.errors || {})) {
+      const at = document.querySelector(`#slack .modal [data-block="${CSS.escape(id)}"]`);
+      if (at) at.after(h("div", { class: "error" }, why));
+    }
+  };
   return h("div", { class: "modal", role: "dialog", "aria-label": v.title.text },
-    h("div", { class: "title" }, v.title.text, h("button", {
-      class: "x", "aria-label": "close", onclick: () => act({ service: "slack", as: me.key, do: "close", view: view.id }),
-    }, "✕")),
-    h("div", { class: "content" }, v.blocks.map((b) => block(b, key, () => {}, view.errors || {}))),
+    h("div", { class: "title" }, v.title.text, h("button", { class: "x", "aria-label": "close", onclick: close("all") }, "✕")),
+    h("div", { class: "content" }, v.blocks.map((b) => block(b, key, use, view.errors || {}))),
     h("div", { class: "foot" },
-      v.close && h("button", { onclick: () => act({ service: "slack", as: me.key, do: "close", view: view.id }) }, v.close.text),
-      v.submit && h("button", {
-        class: "primary", onclick: async () => {
-          const r = await act({ service: "slack", as: me.key, do: "submit", view: view.id, values: values(v.blocks, key) });
-          for (const e of document.querySelectorAll("#slack .modal .error")) e.remove();
-          for (const [id, why] of Object.entries(r.errors || {})) {
-            const at = document.querySelector(`#slack .modal [data-block="${CSS.escape(id)}"]`);
-            if (at) at.after(h("div", { class: "error" }, why));
-          }
-        },
-      }, v.submit.text)));
+      h("button", { onclick: close("") }, v.close ? v.close.text : "Cancel"),
+      v.submit && h("button", { class: "primary", onclick: submit }, v.submit.text)));
+}
+
+const homeID = (me) => "home/" + me.slack;
+let opened = "";
+
+// home shows the Home tab. Opening it tells the app.
+function home(room, me) {
+  const v = (workspace.slack.homes || []).find((x) => x.user === me.slack);
+  const key = "slack/view/" + (v ? v.id : "");
+  const body = () => (v ? v.view.blocks.map((b) => block(b, key, usedOn(v.view.blocks, key, { as: me.key, view: v.id })))
+    : h("div", { class: "only" }, "The app has not published its Home tab yet."));
+  return [{ key: homeID(me), content: [v || ""], build: () => h("div", { class: "home" }, body()) }];
 }
 
 // timeline lists the shown messages, each with its data.
-export function timeline(state, channel, me) {
-  const notes = (channel.private || []).filter((p) => p.user === me.slack).map((p) => [p.message, true]);
-  return [...channel.messages.map((m) => [m, false]), ...notes]
+export function timeline(state, room, me, redraw) {
+  workspace = state;
+  learn(state);
+  setPlaces(state);
+  if (room.home) {
+    if (opened !== room.id) act({ service: "slack", as: me.key, do: "home" });
+    opened = room.id;
+    return home(room, me);
+  }
+  opened = "";
+  const notes = (room.private || []).filter((p) => p.user === me.slack).map((p) => [p.message, true]);
+  return [...room.messages.map((m) => [m, false]), ...notes]
     .sort((a, b) => Number(a[0].ts) - Number(b[0].ts))
-    .map(([m, note]) => ({ key: m.ts, content: [m, note, me.key], build: () => message(m, channel, me, note) }));
+    .map(([m, note]) => ({
+      key: m.ts, content: [m, note, me.key, room.sessions.filter((s) => s.thread_ts === m.ts), state.slack.groups],
+      build: () => message(m, room, me, note, redraw),
+    }));
 }
 
-export const chats = (state, me) => state.slack.channels.filter((c) => !c.user || c.user === me.slack).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));
-export const modalFor = (state, me) => state.slack.views.find((v) => v.user === me.slack);
+export function chats(state, me) {
+  const rooms = state.slack.channels.filter((c) => !c.user || c.user === me.slack).map((c) => ({
+    ...c, label: c.user ? "nod (direct)" : "# " + c.name, sessions: (state.slack.sessions || []).filter((s) => s.channel === c.id),
+  }));
+  const shown = (state.slack.homes || []).find((x) => x.user === me.slack);
+  return [...rooms, { id: homeID(me), user: me.slack, label: "Home", home: true, shown: shown || "" }];
+}
+
+// The modal on top of a member's stack is the last one.
+export const modalFor = (state, me) => state.slack.views.findLast((v) => v.user === me.slack);
 export const mine = (me) => me.slack;
-export const target = () => undefined;
-export const composer = (state, channel, me, redraw) => commands("slack", channel, me, redraw);
+export const target = (room) => replying[room.id] && { message_id: replying[room.id] };
+
+// composer sends commands, messages and replies.
+export function composer(state, room, me, redraw) {
+  if (room.home) return h("span");
+  const key = "slack/composer/" + room.id;
+  const to = replying[room.id];
+  const send = async () => {
+    const text = (keptValue(key) || "").trim();
+    if (!text) return;
+    keep(key, "");
+    const at = { service: "slack", as: me.key, channel: room.id, text };
+    if (!text.startsWith("/")) await act({ ...at, do: to ? "reply" : "send", message: to });
+    else if (to) toast("Commands do not work in threads.", "warning");
+    else await act({ ...at, do: "command" });
+    delete replying[room.id];
+    redraw();
+  };
+  return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
+    to && h("div", { class: "replying" }, "Reply in thread ", h("button", { type: "button", class: "x", "aria-label": "cancel reply", onclick: () => { delete replying[room.id]; redraw(); } }, "✕")),
+    h("input", { value: keptValue(key) || "", "aria-label": "command", placeholder: to ? "Reply…" : "Message or /nod mute", oninput: (ev) => keep(key, ev.target.value) }),
+    h("button", { class: "send", "aria-label": "send" }, "➤"));
+}

@@ -21,7 +21,7 @@ type webAPI struct {
 
 // method is a method of the Web API.
 type method struct {
-	token     string // which token it takes: bot or app
+	token     string // which token it takes: bot, app, or any if empty
 	tier      tier
 	scope     string // that a fault can remove; no check if empty
 	inChannel bool   // whether the bot has to be in the channel
@@ -30,29 +30,57 @@ type method struct {
 
 func newWebAPI(w *workspace, d *delivery) webAPI {
 	chat, views, people, channels := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}
+	reactions, files, agents := reactionsAPI{w}, filesAPI{w}, agentsAPI{w}
 	return webAPI{w, map[string]method{
-		"auth.test":             {token: "bot", tier: tierSpecial, call: people.authTest},
-		"apps.connections.open": {token: "app", tier: tier3, call: d.connectionsOpen},
-		"chat.postMessage":      {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
-		"chat.update":           {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
-		"chat.delete":           {token: "bot", tier: tier3, call: chat.delete},
-		"chat.postEphemeral":    {token: "bot", tier: tier4, call: chat.postEphemeral},
-		"views.open":            {token: "bot", tier: tier4, call: views.open},
-		"views.push":            {token: "bot", tier: tier4, call: views.push},
-		"views.update":          {token: "bot", tier: tier4, call: views.update},
-		"views.publish":         {token: "bot", tier: tier4, call: views.publish},
-		"conversations.info":    {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
-		"conversations.open":    {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
-		"conversations.history": {token: "bot", tier: tier3, call: channels.history},
-		"users.info":            {token: "bot", tier: tier4, scope: "users:read", call: people.info},
-		"usergroups.users.list": {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
+		"agents.sessions.rename":       {token: "bot", tier: tier3, scope: "chat:write", call: agents.rename},
+		"agents.sessions.setStatus":    {token: "bot", tier: tier3, scope: "chat:write", call: agents.setStatus},
+		"api.test":                     {tier: tier4, call: people.test},
+		"apps.connections.open":        {token: "app", tier: tier3, call: d.connectionsOpen},
+		"auth.test":                    {token: "bot", tier: tierSpecial, call: people.authTest},
+		"bots.info":                    {token: "bot", tier: tier3, scope: "users:read", call: people.bot},
+		"chat.delete":                  {token: "bot", tier: tier3, scope: "chat:write", call: chat.delete},
+		"chat.getPermalink":            {token: "bot", tier: tierSpecial, call: chat.permalink},
+		"chat.postEphemeral":           {token: "bot", tier: tier4, scope: "chat:write", call: chat.postEphemeral},
+		"chat.postMessage":             {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
+		"chat.update":                  {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
+		"conversations.history":        {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.history},
+		"conversations.info":           {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
+		"conversations.join":           {token: "bot", tier: tier3, scope: "channels:join", call: channels.join},
+		"conversations.list":           {token: "bot", tier: tier2, scope: "channels:read", call: channels.list},
+		"conversations.members":        {token: "bot", tier: tier4, scope: "channels:read", call: channels.members},
+		"conversations.open":           {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
+		"conversations.replies":        {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.replies},
+		"files.completeUploadExternal": {token: "bot", tier: tier4, scope: "files:write", call: files.complete},
+		"files.delete":                 {token: "bot", tier: tier3, scope: "files:write", call: files.delete},
+		"files.getUploadURLExternal":   {token: "bot", tier: tier4, scope: "files:write", call: files.uploadURL},
+		"files.info":                   {token: "bot", tier: tier4, scope: "files:read", call: files.info},
+		"reactions.add":                {token: "bot", tier: tier3, scope: "reactions:write", call: reactions.add},
+		"reactions.get":                {token: "bot", tier: tier3, scope: "reactions:read", call: reactions.get},
+		"reactions.remove":             {token: "bot", tier: tier2, scope: "reactions:write", call: reactions.remove},
+		"team.info":                    {token: "bot", tier: tier3, scope: "team:read", call: people.team},
+		"usergroups.list":              {token: "bot", tier: tier2, scope: "usergroups:read", call: people.groups},
+		"usergroups.users.list":        {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
+		"users.conversations":          {token: "bot", tier: tier3, scope: "channels:read", call: channels.list},
+		"users.info":                   {token: "bot", tier: tier4, scope: "users:read", call: people.info},
+		"users.list":                   {token: "bot", tier: tier2, scope: "users:read", call: people.list},
+		"users.lookupByEmail":          {token: "bot", tier: tier3, scope: "users:read.email", call: people.byEmail},
+		"views.open":                   {token: "bot", tier: tier4, call: views.open},
+		"views.publish":                {token: "bot", tier: tier4, call: views.publish},
+		"views.push":                   {token: "bot", tier: tier4, call: views.push},
+		"views.update":                 {token: "bot", tier: tier4, call: views.update},
 	}}
 }
 
 // granted are the scopes of the app.
 var granted = []string{
-	"chat:write", "im:write", "commands", "users:read", "users:read.email", "usergroups:read",
-	"channels:read", "groups:read",
+	"channels:history", "channels:join", "channels:read", "chat:write", "commands", "files:read", "files:write", "groups:history",
+	"groups:read", "im:history", "im:read", "im:write", "reactions:read", "reactions:write", "team:read", "usergroups:read",
+	"users:read", "users:read.email",
+}
+
+// yes reads a flag, which may be a text.
+func yes(a raw.Object, key string) bool {
+	return a[key] == true || raw.Str(a, key) == "true" || raw.Str(a, key) == "1"
 }
 
 func failure(code string) raw.Object { return raw.Object{"error": code} }
@@ -79,7 +107,7 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	args, token, refused := arguments(r)
-	if refused == "" {
+	if refused == "" && m.token != "" {
 		refused = api.authorize(m.token, token)
 	}
 	if refused != "" {
@@ -98,7 +126,6 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	accepted := api.Recorder.Watch(Name, name, args)
 	api.damage(name, args)
 	api.Lock()
-	api.host = r.Host
 	answer := m.call(r, args)
 	api.Unlock()
 	if answer["ok"] == nil {
@@ -209,7 +236,7 @@ func formArguments(r *http.Request) (args raw.Object, token, refused string) {
 		switch k {
 		case "token":
 			token = v[0]
-		case "blocks", "view", "attachments", "metadata":
+		case "blocks", "view", "attachments", "metadata", "files":
 			var parsed any
 			if v[0] == "" {
 				continue
@@ -218,8 +245,6 @@ func formArguments(r *http.Request) (args raw.Object, token, refused string) {
 				return nil, "", "invalid_arguments"
 			}
 			args[k] = parsed
-		case "reply_broadcast", "unfurl_links", "unfurl_media":
-			args[k] = v[0] == "true" || v[0] == "1"
 		}
 	}
 	return args, token, ""

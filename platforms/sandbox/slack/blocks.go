@@ -4,46 +4,82 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode/utf16"
+	"math"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checker collects the mistakes that Slack would refuse, each with a JSON
-// pointer.
-type checker struct {
-	problems []string
-	blockIDs map[string]bool
-	actions  map[string]bool
+// A surface is a place that shows blocks.
+type surface uint8
+
+const (
+	onMessage surface = 1 << iota
+	onModal
+	onHome
+	everywhere = onMessage | onModal | onHome
+)
+
+// A kind is a type of block or of element.
+type kind struct {
+	on    surface
+	shape shape
+	// more checks what the shape cannot express. It may be nil.
+	more func(c *checker, at string, o raw.Object)
+}
+
+// blockKinds are the blocks that Slack takes from apps.
+var blockKinds map[string]kind
+
+func init() { // the blocks of a plan contain blocks
+	blockKinds = map[string]kind{
+		"actions": {on: everywhere, shape: shape{"elements": required(listOf(1, maxActions, elementIn(inActions)))}},
+		"alert": {on: onModal, shape: shape{
+			"text": required(prose(maxAlert)), "level": optional(oneOf("default", "info", "warning", "error", "success")),
+		}},
+		"context": {on: everywhere, shape: shape{"elements": required(listOf(1, maxContext, contextItem))}},
+		"context_actions": {
+			on: onMessage, shape: shape{"elements": required(listOf(1, maxContextActions, elementIn(inContextActions)))},
+		},
+		"divider": {on: everywhere},
+		"header":  {on: everywhere, shape: shape{"text": required(plain(maxHeader)), "level": optional(integer(1, 4))}},
+		"image":   {on: everywhere, shape: picture.with(shape{"title": optional(plain(maxLabel))}), more: pictured},
+		"input": {on: everywhere, shape: shape{
+			"label": required(plain(maxLabel)), "hint": optional(plain(maxHint)), "element": required(elementIn(inInput)),
+			"optional": optional(flag), "dispatch_action": optional(flag),
+		}},
+		"markdown":  {on: onMessage, shape: shape{"text": required(text(1, maxMarkdown))}, more: (*checker).allMarkdown},
+		"plan":      {on: onMessage, shape: shape{"title": required(text(1, math.MaxInt32)), "tasks": optional(tasks)}},
+		"rich_text": {on: everywhere, shape: shape{"elements": required(listOf(0, math.MaxInt32, richElement))}},
+		"section": {on: everywhere, shape: shape{
+			"text": optional(prose(maxSection)), "fields": optional(listOf(1, maxFields, prose(maxField))),
+			"accessory": optional(elementIn(inSection)), "expand": optional(flag),
+		}, more: filled},
+		"table": {on: onMessage, shape: shape{
+			"rows":            required(listOf(1, maxRows, listOf(1, maxColumns, cell))),
+			"column_settings": optional(listOf(0, maxColumns, column)),
+		}, more: (*checker).allTables},
+		"task_card": {on: onMessage, shape: shape{
+			"task_id": required(text(1, math.MaxInt32)), "title": required(text(1, math.MaxInt32)), "hide_title": optional(flag),
+			"status":  optional(oneOf("pending", "in_progress", "complete", "error")),
+			"details": optional(richBlock), "output": optional(richBlock), "sources": optional(listOf(0, math.MaxInt32, source)),
+		}},
+	}
 }
 
 // checkBlocks checks blocks against the published limits of Block Kit.
-func checkBlocks(blocks []any, most int) []string {
-	c := checker{blockIDs: map[string]bool{}}
+func checkBlocks(at string, blocks []any, on surface) []string {
+	c := checker{on: on, blockIDs: map[string]bool{}}
+	most := maxViewBlocks
+	if on == onMessage {
+		most = maxMessageBlocks
+	}
 	if len(blocks) > most {
-		c.fail("/blocks", "no more than %d items allowed", most)
+		c.fail(at, "no more than %d items allowed", most)
 	}
 	for n, b := range blocks {
-		o, ok := b.(raw.Object)
-		if !ok {
-			c.fail("/blocks", "must be a list of objects")
-			continue
-		}
-		c.block(fmt.Sprintf("/blocks/%d", n), o)
+		block(&c, fmt.Sprintf("%s/%d", at, n), b)
 	}
 	return c.problems
-}
-
-func (c *checker) fail(at, format string, args ...any) {
-	c.problems = append(c.problems, "[ERROR] "+fmt.Sprintf(format, args...)+" [json-pointer:"+at+"]")
-}
-
-// length counts UTF-16 units, with &, < and > as entities. This is the
-// strictest of the known ways to count.
-func length(s string) int {
-	s = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(s)
-	return len(utf16.Encode([]rune(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))))
 }
 
 // size returns the size of the JSON of blocks.
@@ -57,132 +93,129 @@ func size(blocks []any) int {
 	return length(b.String())
 }
 
-// text checks a text object. Kinds lists the allowed types.
-func (c *checker) text(at string, o raw.Object, key string, limit int, required bool, kinds string) {
-	t, ok := o[key].(raw.Object)
-	at += "/" + key
+// block is the rule of a block.
+func block(c *checker, at string, v any) {
+	b, ok := v.(raw.Object)
 	if !ok {
-		if required || o[key] != nil {
-			c.fail(at, "missing required field")
-		}
+		c.fail(at, "must be a list of objects")
 		return
 	}
-	kind := raw.Str(t, "type")
-	if !strings.Contains(kinds, kind) || kind == "" {
-		c.fail(at+"/type", "unsupported type: %q", kind)
+	k, known := blockKinds[raw.Str(b, "type")]
+	if !known || k.on&c.on == 0 {
+		c.fail(at+"/type", "unsupported type: %q", raw.Str(b, "type"))
+		return
 	}
-	if t["emoji"] != nil && kind == "mrkdwn" {
-		c.fail(at+"/emoji", "not allowed in mrkdwn")
-	}
-	n := length(raw.Str(t, "text"))
-	if n == 0 {
-		c.fail(at+"/text", "must be more than 0 characters")
-	}
-	if n > limit {
-		c.fail(at+"/text", "must be less than %d characters", limit+1)
+	c.actions = map[string]bool{}
+	c.object(at, b, k.shape.with(shape{"block_id": optional((*checker).blockID)}))
+	if k.more != nil {
+		k.more(c, at, b)
 	}
 }
 
-func (c *checker) block(at string, b raw.Object) {
-	c.blockID(at, raw.Str(b, "block_id"))
-	c.actions = map[string]bool{}
-	switch kind := raw.Str(b, "type"); kind {
-	case "header":
-		c.text(at, b, "text", maxHeader, true, "plain_text")
-	case "section":
-		c.text(at, b, "text", maxSection, b["fields"] == nil, "plain_text mrkdwn")
-	case "divider":
-	case "context":
-		c.items(at, b, maxContext)
-		for n, o := range raw.Objects(b, "elements") {
-			c.text(fmt.Sprintf("%s/elements/%d", at, n), raw.Object{"text": o}, "text", maxSection, true, "plain_text mrkdwn")
+func (c *checker) blockID(at string, v any) {
+	text(0, maxBlockID)(c, at, v)
+	id, _ := v.(string)
+	if id == "" {
+		return
+	}
+	if c.blockIDs[id] {
+		c.fail(at, "`block_id` already exists: %s", id)
+	}
+	c.blockIDs[id] = true
+}
+
+// contextItem is the rule of an element of a context block.
+func contextItem(c *checker, at string, v any) {
+	if o, ok := v.(raw.Object); ok && raw.Str(o, "type") == "image" {
+		elementIn(inContext)(c, at, v)
+		return
+	}
+	prose(maxSection)(c, at, v)
+}
+
+func filled(c *checker, at string, b raw.Object) {
+	if b["text"] == nil && b["fields"] == nil {
+		c.fail(at+"/text", "missing required field: text")
+	}
+}
+
+// picture is the shape of an image, as a block and as an element.
+var picture = shape{
+	"alt_text": required(text(1, maxLabel)), "image_url": optional(address),
+	"slack_file": optional(objectOf(shape{"id": optional(text(1, maxURL)), "url": optional(address)})),
+}
+
+func pictured(c *checker, at string, o raw.Object) { c.hasOneOf(at, o, "image_url", "slack_file") }
+
+func (c *checker) allMarkdown(at string, b raw.Object) {
+	if c.markdown += units(raw.Str(b, "text")); c.markdown > maxMarkdown {
+		c.fail(at+"/text", "all markdown blocks together must be at most %d characters", maxMarkdown)
+	}
+}
+
+func (c *checker) allTables(at string, b raw.Object) {
+	if c.tables++; c.tables > 1 {
+		c.fail(at, "only_one_table_allowed")
+	}
+	n := 0
+	for _, row := range raw.List(b, "rows") {
+		cells, _ := row.([]any)
+		for _, o := range raw.All(cells) {
+			n += units(raw.Texts(o))
 		}
-	case "actions":
-		c.items(at, b, maxActions)
-		for n, o := range raw.Objects(b, "elements") {
-			c.element(fmt.Sprintf("%s/elements/%d", at, n), o, false)
-		}
-	case "input":
-		c.text(at, b, "label", maxLabel, true, "plain_text")
-		c.text(at, b, "hint", maxHint, false, "plain_text")
-		c.element(at+"/element", raw.Sub(b, "element"), true)
+	}
+	if n > maxTable {
+		c.fail(at+"/rows", "all cells together must be at most %d characters", maxTable)
+	}
+}
+
+// cell is the rule of a cell of a table.
+func cell(c *checker, at string, v any) {
+	o, _ := v.(raw.Object)
+	switch kind := raw.Str(o, "type"); kind {
+	case "raw_text":
+		c.object(at, o, shape{"text": required(text(0, maxTable))})
+	case "raw_number":
+		c.object(at, o, shape{"value": required(number), "text": optional(text(0, maxTable))})
 	case "rich_text":
-		c.richText(at, b)
+		richBlock(c, at, v)
 	default:
 		c.fail(at+"/type", "unsupported type: %q", kind)
 	}
 }
 
-func (c *checker) blockID(at, id string) {
-	if id == "" {
+// column is the rule of the settings of a column. An empty column keeps the
+// defaults.
+func column(c *checker, at string, v any) {
+	if v != nil {
+		objectOf(shape{"align": optional(oneOf("left", "center", "right")), "is_wrapped": optional(flag)})(c, at, v)
+	}
+}
+
+// tasks is the rule of the tasks of a plan.
+func tasks(c *checker, at string, v any) {
+	seen := map[string]bool{}
+	listOf(0, maxTasks, func(c *checker, at string, v any) {
+		o, _ := v.(raw.Object)
+		if id := raw.Str(o, "task_id"); seen[id] {
+			c.fail(at+"/task_id", "duplicate task_id")
+		} else {
+			seen[id] = true
+		}
+		if raw.Str(o, "type") != "task_card" {
+			c.fail(at+"/type", "must be task_card")
+			return
+		}
+		block(c, at, v)
+	})(c, at, v)
+}
+
+// source is the rule of a source of a task.
+func source(c *checker, at string, v any) {
+	o, _ := v.(raw.Object)
+	if raw.Str(o, "type") != "url" {
+		c.fail(at+"/type", "must be url")
 		return
 	}
-	if c.blockIDs[id] {
-		c.fail(at+"/block_id", "`block_id` already exists: %s", id)
-	}
-	c.blockIDs[id] = true
-	if len(id) > maxBlockID {
-		c.fail(at+"/block_id", "must be less than %d characters", maxBlockID+1)
-	}
-}
-
-func (c *checker) items(at string, b raw.Object, most int) {
-	if n := len(raw.List(b, "elements")); n < 1 || n > most {
-		c.fail(at+"/elements", "must have 1 to %d items", most)
-	}
-}
-
-func (c *checker) richText(at string, b raw.Object) {
-	for n, o := range raw.Objects(b, "elements") {
-		at := fmt.Sprintf("%s/elements/%d", at, n)
-		switch kind := raw.Str(o, "type"); kind {
-		case "rich_text_section", "rich_text_preformatted", "rich_text_quote":
-			c.leaves(at, o)
-		case "rich_text_list":
-			c.richList(at, o)
-		default:
-			c.fail(at+"/type", "unsupported type: %q", kind)
-		}
-	}
-}
-
-func (c *checker) richList(at string, o raw.Object) {
-	if s := raw.Str(o, "style"); s != "bullet" && s != "ordered" {
-		c.fail(at+"/style", "must be bullet or ordered")
-	}
-	if n, _ := raw.Number(o, "indent"); n < 0 || n > maxIndent {
-		c.fail(at+"/indent", "must be 0 to %d", maxIndent)
-	}
-	for k, item := range raw.Objects(o, "elements") {
-		if raw.Str(item, "type") != "rich_text_section" {
-			c.fail(at, "list items must be sections")
-		}
-		c.leaves(fmt.Sprintf("%s/elements/%d", at, k), item)
-	}
-}
-
-func (c *checker) leaves(at string, o raw.Object) {
-	if len(raw.List(o, "elements")) == 0 {
-		c.fail(at+"/elements", "must not be empty")
-	}
-	for n, leaf := range raw.Objects(o, "elements") {
-		at := fmt.Sprintf("%s/elements/%d", at, n)
-		switch kind := raw.Str(leaf, "type"); kind {
-		case "text":
-			if raw.Str(leaf, "text") == "" {
-				c.fail(at+"/text", "must be more than 0 characters")
-			}
-		case "link":
-			if u := raw.Str(leaf, "url"); !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") {
-				c.fail(at+"/url", "must be a valid URL")
-			}
-		case "date":
-			if n, ok := raw.Number(leaf, "timestamp"); !ok || n <= 0 || raw.Str(leaf, "format") == "" {
-				c.fail(at, "date needs timestamp and format")
-			}
-		case "user", "usergroup", "broadcast", "channel", "emoji":
-		default:
-			c.fail(at+"/type", "unsupported type: %q", kind)
-		}
-	}
+	c.object(at, o, shape{"url": required(address), "text": required(text(1, maxLabel))})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -12,58 +13,174 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// element checks an interactive element. Input reports whether an input block
-// contains it.
-func (c *checker) element(at string, e raw.Object, input bool) {
-	kind, id := raw.Str(e, "type"), raw.Str(e, "action_id")
-	if id == "" || len(id) > maxActionID {
-		c.fail(at+"/action_id", "must be 1 to %d characters", maxActionID)
+// A part is a part of a block that contains elements.
+type part uint8
+
+const (
+	inSection part = 1 << iota
+	inActions
+	inInput
+	inContext
+	inContextActions
+	inMenus = inSection | inActions | inInput
+)
+
+// An elementKind is a type of element and the parts that take it.
+type elementKind struct {
+	in part
+	kind
+}
+
+var (
+	interactive = shape{"action_id": optional((*checker).actionID)}
+	confirmable = interactive.with(shape{"confirm": optional(confirm)})
+	selectable  = confirmable.with(shape{"placeholder": optional(plain(maxPlaceholder)), "focus_on_load": optional((*checker).focus)})
+	multiple    = selectable.with(shape{"max_selected_items": optional(integer(1, math.MaxInt32))})
+	ticked      = confirmable.with(shape{"focus_on_load": optional((*checker).focus), "options": required(anything)})
+	typedIn     = interactive.with(shape{
+		"placeholder": optional(plain(maxPlaceholder)), "focus_on_load": optional((*checker).focus),
+		"dispatch_action_config": optional(objectOf(shape{
+			"trigger_actions_on": optional(listOf(1, 2, oneOf("on_enter_pressed", "on_character_entered"))),
+		})),
+	})
+	grouped = shape{"options": optional(anything), "option_groups": optional(anything)}
+	labeled = shape{"text": required(plain(maxButton)), "accessibility_label": optional(text(0, maxButton))}
+	clicked = confirmable.with(labeled).with(shape{"value": optional(text(0, maxButtonValue))})
+	styled  = shape{"style": optional(oneOf("primary", "danger"))}
+	filter  = optional(objectOf(shape{
+		"include":                          optional(listOf(1, 4, oneOf("im", "mpim", "private", "public"))),
+		"exclude_external_shared_channels": optional(flag), "exclude_bot_users": optional(flag),
+	}))
+	here  = shape{"default_to_current_conversation": optional(flag), "filter": filter}
+	reply = shape{"response_url_enabled": optional(flag)}
+	query = optional(integer(0, math.MaxInt32)) // characters before an external select asks for options
+	some  = optional(listOf(0, math.MaxInt32, anyText))
+	timed = optional(matching(isTime("15:04")))
+	dated = optional(matching(isTime(time.DateOnly)))
+	float = optional(matching(isNumber))
+	reach = shape{"initial_value": optional(text(1, maxInput))}
+	menu  = func(on surface, s shape, more shape) elementKind {
+		return elementKind{inMenus, kind{on: on, shape: s.with(more)}}
 	}
+)
+
+// elementKinds are the elements of blocks.
+var elementKinds = map[string]elementKind{
+	"button": {inSection | inActions, kind{on: everywhere, shape: clicked.with(styled).with(shape{"url": optional(address)})}},
+	"checkboxes": {inMenus, kind{
+		on: everywhere, shape: ticked.with(shape{"initial_options": optional(anything)}), more: choices(maxRadio, "plain_text", "mrkdwn"),
+	}},
+	"radio_buttons": {inMenus, kind{
+		on: everywhere, shape: ticked.with(shape{"initial_option": optional(anything)}), more: choices(maxRadio, "plain_text", "mrkdwn"),
+	}},
+	"overflow": {inSection | inActions, kind{
+		on: everywhere, shape: confirmable.with(shape{"options": required(anything)}), more: choices(maxOverflow, "plain_text"),
+	}},
+	"static_select": {inMenus, kind{
+		on: everywhere, shape: selectable.with(grouped).with(shape{"initial_option": optional(anything)}), more: choices(maxSelect, "plain_text"),
+	}},
+	"multi_static_select": {inMenus, kind{
+		on: everywhere, shape: multiple.with(grouped).with(shape{"initial_options": optional(anything)}), more: choices(maxSelect, "plain_text"),
+	}},
+	"external_select":            menu(everywhere, selectable, shape{"initial_option": optional(anything), "min_query_length": query}),
+	"multi_external_select":      menu(everywhere, multiple, shape{"initial_options": optional(anything), "min_query_length": query}),
+	"users_select":               menu(everywhere, selectable, shape{"initial_user": optional(anyText)}),
+	"multi_users_select":         menu(everywhere, multiple, shape{"initial_users": some}),
+	"conversations_select":       menu(everywhere, selectable.with(here).with(reply), shape{"initial_conversation": optional(anyText)}),
+	"multi_conversations_select": menu(everywhere, multiple.with(here), shape{"initial_conversations": some}),
+	"channels_select":            menu(everywhere, selectable.with(reply), shape{"initial_channel": optional(anyText)}),
+	"multi_channels_select":      menu(everywhere, multiple, shape{"initial_channels": some}),
+	"datepicker":                 menu(everywhere, selectable, shape{"initial_date": dated}),
+	"timepicker":                 menu(everywhere, selectable, shape{"initial_time": timed, "timezone": optional(anyText)}),
+	"datetimepicker": {inActions | inInput, kind{on: everywhere, shape: confirmable.with(shape{
+		"initial_date_time": optional(integer(minSeconds, maxSeconds)), "focus_on_load": optional((*checker).focus),
+	})}},
+	"plain_text_input": {inInput, kind{on: everywhere, shape: typedIn.with(shape{
+		"initial_value": optional(text(0, maxInput)), "multiline": optional(flag),
+		"min_length": optional(integer(0, maxInput)), "max_length": optional(integer(1, maxInput)),
+	}), more: bounded}},
+	"number_input": {inInput, kind{on: everywhere, shape: typedIn.with(shape{
+		"is_decimal_allowed": required(flag), "initial_value": float, "min_value": float, "max_value": float,
+	}), more: ranged}},
+	"email_text_input": {inInput, kind{on: everywhere, shape: typedIn.with(reach)}},
+	"url_text_input":   {inInput, kind{on: everywhere, shape: typedIn.with(reach)}},
+	"rich_text_input":  {inInput, kind{on: everywhere, shape: typedIn.with(shape{"initial_value": optional(richBlock)})}},
+	"file_input": {inInput, kind{on: onModal, shape: interactive.with(shape{
+		"filetypes": optional(listOf(1, math.MaxInt32, anyText)), "max_files": optional(integer(1, maxFiles)),
+	})}},
+	"image": {inSection | inContext, kind{on: everywhere, shape: picture, more: pictured}},
+	"workflow_button": {inSection | inActions, kind{
+		on: onMessage, shape: interactive.with(labeled).with(styled).with(shape{"workflow": required(anything)}),
+	}},
+	"feedback_buttons": {inContextActions, kind{
+		on: onMessage, shape: interactive.with(shape{"positive_button": required(opinion), "negative_button": required(opinion)}),
+	}},
+	"icon_button": {inContextActions, kind{on: onMessage, shape: clicked.with(shape{
+		"icon": required(oneOf("trash")), "visible_to_user_ids": some,
+	})}},
+}
+
+// elementIn is the rule of an element in a part of a block.
+func elementIn(in part) rule {
+	return func(c *checker, at string, v any) {
+		e, ok := v.(raw.Object)
+		if !ok {
+			c.fail(at, "must provide an object")
+			return
+		}
+		k, known := elementKinds[raw.Str(e, "type")]
+		switch {
+		case known && k.in&in == 0 && k.in == inInput:
+			c.fail(at+"/type", "only allowed in input")
+			return
+		case known && k.in&in == 0 && in == inInput:
+			c.fail(at+"/type", "not allowed in input")
+			return
+		case !known || k.in&in == 0 || k.on&c.on == 0:
+			c.fail(at+"/type", "unsupported type: %q", raw.Str(e, "type"))
+			return
+		}
+		c.object(at, e, k.shape)
+		if k.more != nil {
+			k.more(c, at, e)
+		}
+	}
+}
+
+// anything is the rule of a field that the kind checks as a whole.
+func anything(*checker, string, any) {}
+
+func (c *checker) actionID(at string, v any) {
+	text(1, maxActionID)(c, at, v)
+	id, _ := v.(string)
 	if c.actions[id] {
-		c.fail(at+"/action_id", "`action_id` already exists: %s", id)
+		c.fail(at, "`action_id` already exists: %s", id)
 	}
 	c.actions[id] = true
-	c.text(at, e, "placeholder", maxPlaceholder, false, "plain_text")
-	switch kind {
-	case "button":
-		c.button(at, e, input)
-	case "static_select", "multi_static_select":
-		c.choices(at, e, maxSelect, "plain_text")
-	case "radio_buttons", "checkboxes":
-		c.choices(at, e, maxRadio, "plain_text mrkdwn")
-	case "plain_text_input":
-		c.textInput(at, e, input)
-	case "number_input", "email_text_input", "url_text_input", "datepicker", "timepicker":
-		c.typed(at, kind, e, input)
-	default:
-		c.fail(at+"/type", "unsupported type: %q", kind)
-	}
 }
 
-func (c *checker) button(at string, e raw.Object, input bool) {
-	if input {
-		c.fail(at+"/type", "not allowed in input")
+func (c *checker) focus(at string, v any) {
+	flag(c, at, v)
+	if v == true && c.focused {
+		c.fail(at, "only one element can have focus_on_load")
 	}
-	c.text(at, e, "text", maxButton, true, "plain_text")
-	if len(raw.Str(e, "value")) > maxButtonValue {
-		c.fail(at+"/value", "must be less than %d characters", maxButtonValue+1)
-	}
-	if s, ok := e["style"]; ok && s != "primary" && s != "danger" {
-		c.fail(at+"/style", "must be primary or danger")
-	}
+	c.focused = c.focused || v == true
 }
 
-func (c *checker) textInput(at string, e raw.Object, input bool) {
-	if !input {
-		c.fail(at+"/type", "only allowed in input")
-	}
+var confirm = objectOf(shape{
+	"title": required(plain(maxConfirmTitle)), "text": required(prose(maxConfirmText)),
+	"confirm": required(plain(maxConfirm)), "deny": required(plain(maxConfirm)), "style": optional(oneOf("primary", "danger")),
+})
+
+// opinion is the rule of one of the two feedback buttons.
+var opinion = objectOf(shape{
+	"text": required(plain(maxButton)), "value": required(text(1, maxButtonValue)), "accessibility_label": optional(text(0, maxButton)),
+})
+
+func bounded(c *checker, at string, e raw.Object) {
 	least, _ := raw.Number(e, "min_length")
-	most, given := raw.Number(e, "max_length")
-	if least < 0 || least > maxInput || given && (most < 1 || most > maxInput || most < least) {
-		c.fail(at, "min_length and max_length must be 0 to %d", maxInput)
-	}
-	if length(raw.Str(e, "initial_value")) > maxInput*5 { // a character counts up to 5 as an entity
-		c.fail(at+"/initial_value", "too long")
+	if most, given := raw.Number(e, "max_length"); given && most < least {
+		c.fail(at+"/max_length", "must be more than min_length")
 	}
 }
 
@@ -73,55 +190,60 @@ func isTime(layout string) func(string) bool {
 	return func(s string) bool { _, err := time.Parse(layout, s); return err == nil }
 }
 
-// typed checks inputs for numbers, addresses, dates and times.
-func (c *checker) typed(at, kind string, e raw.Object, input bool) {
-	if !input && kind != "datepicker" && kind != "timepicker" {
-		c.fail(at+"/type", "only allowed in input")
-	}
-	parse := func(name string, ok func(string) bool) {
-		if v, given := e[name]; given && (!ok(raw.Str(e, name)) || v == "") {
-			c.fail(at+"/"+name, "invalid value %v", v)
-		}
-	}
-	switch kind {
-	case "number_input":
-		if _, ok := e["is_decimal_allowed"].(bool); !ok {
-			c.fail(at+"/is_decimal_allowed", "missing required field")
-		}
-		for _, name := range []string{"initial_value", "min_value", "max_value"} {
-			parse(name, isNumber)
-		}
-		least, err1 := strconv.ParseFloat(raw.Str(e, "min_value"), 64)
-		most, err2 := strconv.ParseFloat(raw.Str(e, "max_value"), 64)
-		if err1 == nil && err2 == nil && least > most {
-			c.fail(at+"/min_value", "must be less than max_value")
-		}
-	case "datepicker":
-		parse("initial_date", isTime(time.DateOnly))
-	case "timepicker":
-		parse("initial_time", isTime("15:04"))
+func ranged(c *checker, at string, e raw.Object) {
+	least, err1 := strconv.ParseFloat(raw.Str(e, "min_value"), 64)
+	most, err2 := strconv.ParseFloat(raw.Str(e, "max_value"), 64)
+	if err1 == nil && err2 == nil && least > most {
+		c.fail(at+"/min_value", "must be less than max_value")
 	}
 }
 
-// choices checks the options of an element, or its groups of options.
-func (c *checker) choices(at string, e raw.Object, most int, kinds string) {
-	groups, options := raw.Objects(e, "option_groups"), raw.Objects(e, "options")
-	if (len(groups) == 0) == (len(options) == 0) {
-		c.fail(at, "exactly one of options and option_groups is needed")
+// choices returns the check of the options of an element, or of its groups of
+// options. Kinds lists the allowed types of the texts.
+func choices(most int, kinds ...string) func(c *checker, at string, e raw.Object) {
+	return func(c *checker, at string, e raw.Object) {
+		groups, options := raw.Objects(e, "option_groups"), raw.Objects(e, "options")
+		if (len(groups) == 0) == (len(options) == 0) {
+			c.fail(at, "exactly one of options and option_groups is needed")
+		}
+		if len(groups) > maxGroups {
+			c.fail(at+"/option_groups", "no more than %d items allowed", maxGroups)
+		}
+		option := shape{
+			"text": required(textObject(maxOption, kinds...)), "value": required(text(1, maxOptionValue)),
+			"description": optional(textObject(maxOption, kinds...)),
+		}
+		if raw.Str(e, "type") == "overflow" {
+			option = option.with(shape{"url": optional(address)})
+		}
+		seen := map[string]bool{}
+		for n, g := range groups {
+			at := fmt.Sprintf("%s/option_groups/%d", at, n)
+			objectOf(shape{"label": required(plain(maxOption)), "options": required(anything)})(c, at, g)
+			c.options(at, raw.List(g, "options"), most, option, seen)
+		}
+		if len(groups) == 0 {
+			c.options(at, raw.List(e, "options"), most, option, seen)
+		}
+		c.initial(at, e)
 	}
-	if len(groups) > maxGroups {
-		c.fail(at+"/option_groups", "no more than %d items allowed", maxGroups)
-	}
-	seen := map[string]bool{}
-	for n, g := range groups {
-		at := fmt.Sprintf("%s/option_groups/%d", at, n)
-		c.text(at, g, "label", maxOption, true, "plain_text")
-		c.options(at, raw.Objects(g, "options"), most, kinds, seen)
-	}
-	if len(groups) == 0 {
-		c.options(at, options, most, kinds, seen)
-	}
-	initial := raw.List(e, "initial_options")
+}
+
+func (c *checker) options(at string, options []any, most int, option shape, seen map[string]bool) {
+	listOf(1, most, func(c *checker, at string, v any) {
+		objectOf(option)(c, at, v)
+		o, _ := v.(raw.Object)
+		if value := raw.Str(o, "value"); seen[value] {
+			c.fail(at+"/value", "duplicate value")
+		} else {
+			seen[value] = true
+		}
+	})(c, at+"/options", options)
+}
+
+// initial checks that the initial options are options.
+func (c *checker) initial(at string, e raw.Object) {
+	initial := slices.Clone(raw.List(e, "initial_options"))
 	if o, ok := e["initial_option"]; ok {
 		initial = append(initial, o)
 	}
@@ -129,25 +251,6 @@ func (c *checker) choices(at string, e raw.Object, most int, kinds string) {
 		if !slices.ContainsFunc(core.Options(e), func(o raw.Object) bool { return same(o, i) }) {
 			c.fail(at+"/initial_option", "must be one of the options")
 		}
-	}
-}
-
-func (c *checker) options(at string, options []raw.Object, most int, kinds string, seen map[string]bool) {
-	if len(options) < 1 || len(options) > most {
-		c.fail(at+"/options", "must have 1 to %d items", most)
-	}
-	for n, o := range options {
-		at := fmt.Sprintf("%s/options/%d", at, n)
-		c.text(at, o, "text", maxOption, true, kinds)
-		c.text(at, o, "description", maxOption, false, kinds)
-		value := raw.Str(o, "value")
-		if value == "" || len(value) > maxOptionValue {
-			c.fail(at+"/value", "must be 1 to %d characters", maxOptionValue)
-		}
-		if seen[value] {
-			c.fail(at+"/value", "duplicate value")
-		}
-		seen[value] = true
 	}
 }
 

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,110 +11,169 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// inputState returns the state of every stateful element: the value that the
-// member entered, or the initial value.
-func inputState(blocks []raw.Object, given map[string][]string) (raw.Object, error) {
-	values := raw.Object{}
-	known := map[string]bool{}
-	for _, block := range blocks {
-		elements := raw.Objects(block, "elements")
-		if e := raw.Sub(block, "element"); e != nil {
-			elements = []raw.Object{e}
-		}
-		id := raw.Str(block, "block_id")
-		for _, o := range elements {
-			known[id] = true
-			v, err := elementState(o, given[id], given[id] != nil)
-			if err != nil {
-				return nil, fmt.Errorf("slack: %s: %w", id, err)
-			}
-			if v != nil {
-				values[id] = raw.Object{raw.Str(o, "action_id"): v}
-			}
+// elements returns the elements of a block.
+func elements(b raw.Object) []raw.Object {
+	out := raw.Objects(b, "elements")
+	for _, name := range []string{"element", "accessory"} {
+		if e := raw.Sub(b, name); e != nil {
+			out = append(out, e)
 		}
 	}
-	for id := range given {
-		if !known[id] {
-			return nil, fmt.Errorf("slack: there is no input %q", id)
+	return out
+}
+
+// stateKinds are the elements that keep what a member entered: the field of the
+// initial value and the field of the state. The state of an element with a
+// plural field is a list.
+var stateKinds = map[string][2]string{
+	"plain_text_input": {"initial_value", "value"}, "number_input": {"initial_value", "value"},
+	"email_text_input": {"initial_value", "value"}, "url_text_input": {"initial_value", "value"},
+	"rich_text_input": {"initial_value", "rich_text_value"}, "file_input": {"", "files"},
+	"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"},
+	"datetimepicker": {"initial_date_time", "selected_date_time"},
+	"static_select":  {"initial_option", "selected_option"}, "multi_static_select": {"initial_options", "selected_options"},
+	"external_select": {"initial_option", "selected_option"}, "multi_external_select": {"initial_options", "selected_options"},
+	"radio_buttons": {"initial_option", "selected_option"}, "checkboxes": {"initial_options", "selected_options"},
+	"users_select": {"initial_user", "selected_user"}, "multi_users_select": {"initial_users", "selected_users"},
+	"conversations_select":       {"initial_conversation", "selected_conversation"},
+	"multi_conversations_select": {"initial_conversations", "selected_conversations"},
+	"channels_select":            {"initial_channel", "selected_channel"},
+	"multi_channels_select":      {"initial_channels", "selected_channels"},
+}
+
+// A slot is an element that keeps what a member entered. Its key is the ID of
+// its block, or also its action ID if the block has several such elements.
+type slot struct {
+	key     string
+	block   raw.Object
+	element raw.Object
+}
+
+func slots(blocks []raw.Object) []slot {
+	var out []slot
+	for _, b := range blocks {
+		var own []slot
+		for _, e := range elements(b) {
+			if _, keeps := stateKinds[raw.Str(e, "type")]; keeps {
+				own = append(own, slot{raw.Str(b, "block_id"), b, e})
+			}
+		}
+		for n := range own {
+			if len(own) > 1 {
+				own[n].key += "/" + raw.Str(own[n].element, "action_id")
+			}
+		}
+		out = append(out, own...)
+	}
+	return out
+}
+
+// state returns the state of every element that has one: what the member
+// entered, or the initial value. Options finds the options of a slot.
+func (cl client) state(all []slot, given map[string][]string, options func(slot) []raw.Object) (raw.Object, error) {
+	values := raw.Object{}
+	known := map[string]bool{}
+	for _, s := range all {
+		known[s.key] = true
+		v, err := cl.elementState(s.element, given[s.key], given[s.key] != nil, options(s))
+		if err != nil {
+			return nil, fmt.Errorf("slack: %s: %w", s.key, err)
+		}
+		id := raw.Str(s.block, "block_id")
+		if values[id] == nil {
+			values[id] = raw.Object{}
+		}
+		raw.Sub(values, id)[raw.Str(s.element, "action_id")] = v
+	}
+	for key := range given {
+		if !known[key] {
+			return nil, fmt.Errorf("slack: there is no input %q", key)
 		}
 	}
 	return values, nil
 }
 
-// elementState returns the state of one element, or nil if it has none.
-func elementState(e raw.Object, given []string, set bool) (raw.Object, error) {
-	switch kind := raw.Str(e, "type"); kind {
-	case "plain_text_input":
-		if most, ok := raw.Number(e, "max_length"); set && ok && raw.Runes(strings.Join(given, "")) > int(most) {
-			return nil, fmt.Errorf("longer than %v characters", most)
+// elementState returns the state of an element. It returns an error for a value
+// that the client does not let a member enter.
+func (cl client) elementState(e raw.Object, given []string, set bool, options []raw.Object) (raw.Object, error) {
+	kind := raw.Str(e, "type")
+	names := stateKinds[kind]
+	many := strings.HasSuffix(names[1], "s")
+	if !set {
+		initial := raw.Clone(e[names[0]])
+		if initial == nil && many {
+			initial = []any{}
 		}
-		return typedState(kind, e, given, set)
-	case "number_input", "email_text_input", "url_text_input", "datepicker", "timepicker":
-		return typedState(kind, e, given, set)
-	case "static_select", "radio_buttons":
-		if !set {
-			return raw.Object{"type": kind, "selected_option": e["initial_option"]}, nil
+		if initial == "" {
+			initial = nil
 		}
-		chosen, err := pick(e, given[:min(1, len(given))])
-		if err != nil || len(chosen) == 0 {
-			return raw.Object{"type": kind, "selected_option": nil}, err
-		}
-		return raw.Object{"type": kind, "selected_option": chosen[0]}, nil
-	case "multi_static_select", "checkboxes":
-		if !set {
-			return raw.Object{"type": kind, "selected_options": append([]any{}, raw.List(e, "initial_options")...)}, nil
-		}
-		chosen, err := pick(e, given)
-		return raw.Object{"type": kind, "selected_options": chosen}, err
+		return raw.Object{"type": kind, names[1]: initial}, nil
 	}
-	return nil, nil
-}
-
-// pick finds options by their values.
-func pick(e raw.Object, values []string) ([]any, error) {
+	if most, ok := raw.Number(e, "max_selected_items"); ok && len(given) > int(most) {
+		return nil, fmt.Errorf("more than %v items", most)
+	}
 	chosen := []any{}
-	for _, value := range values {
-		n := len(chosen)
-		for _, o := range core.Options(e) {
-			if raw.Str(o, "value") == value {
-				chosen = append(chosen, raw.Clone(o))
-				break
-			}
+	for _, text := range given {
+		if text == "" && !many {
+			continue
 		}
-		if len(chosen) == n {
-			return nil, fmt.Errorf("no option %q", value)
+		v, err := cl.entry(kind, e, text, options)
+		if err != nil {
+			return nil, err
 		}
+		chosen = append(chosen, v)
 	}
-	return chosen, nil
+	switch {
+	case many:
+		return raw.Object{"type": kind, names[1]: chosen}, nil
+	case len(chosen) == 0:
+		return raw.Object{"type": kind, names[1]: nil}, nil
+	}
+	return raw.Object{"type": kind, names[1]: chosen[0]}, nil
 }
 
-// typedState returns the state of an input for text, numbers, dates or times.
-// It returns an error for a value that the client does not let a member enter.
-func typedState(kind string, e raw.Object, given []string, set bool) (raw.Object, error) {
-	names := map[string][2]string{
-		"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"},
-	}
-	initial, value := "initial_value", "value"
-	if n, ok := names[kind]; ok {
-		initial, value = n[0], n[1]
-	}
-	text := raw.Str(e, initial)
-	if set {
-		text = strings.Join(given, "")
-	}
-	if text == "" {
-		return raw.Object{"type": kind, value: nil}, nil
-	}
+// entry returns what an element keeps if a member enters a text, or chooses the
+// option with that value.
+func (cl client) entry(kind string, e raw.Object, text string, options []raw.Object) (any, error) {
 	var err error
 	switch kind {
+	case "plain_text_input":
+		if most, ok := raw.Number(e, "max_length"); ok && raw.Runes(text) > int(most) {
+			return nil, fmt.Errorf("longer than %v characters", most)
+		}
 	case "datepicker":
 		_, err = time.Parse(time.DateOnly, text)
 	case "timepicker":
 		_, err = time.Parse("15:04", text)
 	case "number_input":
 		_, err = strconv.ParseFloat(text, 64)
+	case "datetimepicker":
+		return strconv.ParseInt(text, 10, 64)
+	case "rich_text_input":
+		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": text}}}
+		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
+	case "file_input":
+		if f := cl.files[text]; f != nil {
+			return f.json(cl.base()), nil
+		}
+		return nil, fmt.Errorf("no file %q", text)
+	case "users_select", "multi_users_select":
+		if _, known := cl.ByID(text); !known {
+			return nil, fmt.Errorf("no user %q", text)
+		}
+	case "channels_select", "multi_channels_select", "conversations_select", "multi_conversations_select":
+		if c := cl.channel(text); c == nil || c.User != "" && strings.Contains(kind, "channels") {
+			return nil, fmt.Errorf("no conversation %q", text)
+		}
+	case "email_text_input", "url_text_input":
+	default:
+		n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
+		if n < 0 {
+			return nil, fmt.Errorf("no option %q", text)
+		}
+		return raw.Clone(options[n]), nil
 	}
-	return raw.Object{"type": kind, value: text}, err
+	return text, err
 }
 
 // clientErrors returns the errors that the client itself shows at the inputs of
@@ -136,12 +196,12 @@ func clientErrors(blocks []raw.Object, values raw.Object) map[string]string {
 }
 
 func isEmpty(state raw.Object) bool {
-	for _, key := range []string{"value", "selected_option", "selected_date", "selected_time"} {
-		if state[key] != nil {
+	for key, v := range state {
+		if list, many := v.([]any); key != "type" && v != nil && (!many || len(list) > 0) {
 			return false
 		}
 	}
-	return len(raw.List(state, "selected_options")) == 0
+	return true
 }
 
 func typedProblem(e raw.Object, text string) string {
@@ -168,4 +228,25 @@ func typedProblem(e raw.Object, text string) string {
 		}
 	}
 	return ""
+}
+
+// choicesOf returns the options of a slot: its own, or those that the app
+// suggested to a member.
+func (cl client) choicesOf(in input) func(slot) []raw.Object {
+	return func(s slot) []raw.Object {
+		if strings.Contains(raw.Str(s.element, "type"), "external") {
+			in.key = s.key
+			return append(cl.suggested[in], chosen(s.element)...)
+		}
+		return core.Options(s.element)
+	}
+}
+
+// chosen returns the initial options of an element.
+func chosen(e raw.Object) []raw.Object {
+	out := raw.Objects(e, "initial_options")
+	if o := raw.Sub(e, "initial_option"); o != nil {
+		out = append(out, o)
+	}
+	return out
 }

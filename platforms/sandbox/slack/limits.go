@@ -6,29 +6,46 @@ import "time"
 // each group names its page on docs.slack.dev.
 const (
 	// reference/block-kit/blocks
-	maxMessageBlocks = 50
-	maxViewBlocks    = 100
-	maxBlockID       = 255
-	maxHeader        = 150
-	maxSection       = 3000
-	maxContext       = 10 // elements of a context block
-	maxActions       = 25 // elements of an actions block
-	maxLabel         = 2000
-	maxHint          = 2000
-	maxIndent        = 8 // of a rich text list
+	maxMessageBlocks  = 50
+	maxViewBlocks     = 100
+	maxBlockID        = 255
+	maxHeader         = 150
+	maxSection        = 3000
+	maxFields         = 10
+	maxField          = 2000
+	maxContext        = 10 // elements of a context block
+	maxActions        = 25 // elements of an actions block
+	maxContextActions = 5
+	maxAlert          = 200
+	maxMarkdown       = 12_000 // of all Markdown blocks together
+	maxRows           = 100    // of a table
+	maxColumns        = 20
+	maxTable          = 10_000 // of all cells together
+	maxTasks          = 50     // of a plan
+	maxURL            = 3000
+	maxLabel          = 2000
+	maxHint           = 2000
+	maxIndent         = 8 // of a rich text list
 
 	// reference/block-kit/block-elements and
 	// reference/block-kit/composition-objects
-	maxActionID    = 255
-	maxPlaceholder = 150
-	maxButton      = 75
-	maxButtonValue = 2000
-	maxSelect      = 100 // options of a select, and of one of its groups
-	maxGroups      = 100
-	maxRadio       = 10 // options of radio buttons and checkboxes
-	maxOption      = 75 // text, description and label of a group
-	maxOptionValue = 150
-	maxInput       = 3000
+	maxActionID     = 255
+	maxPlaceholder  = 150
+	maxButton       = 75
+	maxButtonValue  = 2000
+	maxSelect       = 100 // options of a select, and of one of its groups
+	maxGroups       = 100
+	maxRadio        = 10 // options of radio buttons and checkboxes
+	maxOverflow     = 5
+	maxFiles        = 10            // of a file input
+	minSeconds      = 1_000_000_000 // of a time: 10 digits
+	maxSeconds      = 9_999_999_999
+	maxConfirmTitle = 100
+	maxConfirmText  = 300
+	maxConfirm      = 30 // the two buttons
+	maxOption       = 75 // text, description and label of a group
+	maxOptionValue  = 150
+	maxInput        = 3000
 
 	// reference/views/modal-views and reference/methods/views.open
 	maxTitle      = 24 // also of submit and close
@@ -43,7 +60,22 @@ const (
 	// does not publish it. Developers of bots measured it.
 	maxBlocksSize = 13_200
 
-	maxHistory = 100 // reference/methods/conversations.history: the default
+	maxAttachments     = 100
+	maxMessageMetadata = 16_000 // bytes of JSON; Slack does not publish it
+
+	// reference/methods/conversations.history and the other lists: items on a
+	// page by default, and at most
+	maxHistory = 100
+	maxReplies = 1000
+	maxPage    = 1000
+
+	maxStack = 3 // reference/methods/views.push
+
+	// reference/methods/agents.sessions.setStatus
+	maxSessionTitle = 200
+
+	// reference/methods/reactions.add: names on a message
+	maxReactions = 50
 
 	// apis/events-api/using-socket-mode
 	maxSockets = 10

@@ -1,8 +1,11 @@
 package slack
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -11,36 +14,103 @@ import (
 // chatAPI has the methods chat.*.
 type chatAPI struct{ *workspace }
 
-// content checks the text, blocks and metadata of a call and sets them on a
-// message. It returns the error of the API, or nil.
+// content checks the text, blocks, attachments and metadata of a call and sets
+// them on a message. It returns the error of the API, or nil.
 func content(a, m raw.Object) raw.Object {
-	blocks, given := a["blocks"].([]any)
-	if v, ok := a["blocks"]; ok && !given && v != nil && v != "" {
-		return failure("invalid_blocks_format")
+	blocks, bad := objects(a, "blocks", "invalid_blocks_format")
+	if bad != nil {
+		return bad
+	}
+	attachments, bad := objects(a, "attachments", "invalid_attachments")
+	if bad != nil {
+		return bad
 	}
 	text := raw.Str(a, "text")
-	if text == "" && len(blocks) == 0 {
+	if markdown := raw.Str(a, "markdown_text"); markdown != "" {
+		if text != "" || len(blocks) > 0 {
+			return failure("markdown_text_conflict")
+		}
+		if units(markdown) > maxMarkdown {
+			return failure("msg_too_long")
+		}
+		text, blocks = markdown, []any{raw.Object{"type": "markdown", "text": markdown}}
+	}
+	if text == "" && len(blocks) == 0 && len(attachments) == 0 {
 		return failure("no_text")
 	}
-	if problems := checkBlocks(blocks, maxMessageBlocks); len(problems) > 0 {
-		messages := raw.Object{"messages": problems}
-		return raw.Object{"error": "invalid_blocks", "errors": problems, "response_metadata": messages}
-	}
-	if size(blocks) > maxBlocksSize {
-		return failure("msg_blocks_too_long")
+	if bad := checkContent(blocks, attachments); bad != nil {
+		return bad
 	}
 	m["text"] = text
 	delete(m, "blocks")
 	if len(blocks) > 0 {
+		named(blocks)
 		m["blocks"] = blocks
 	}
-	if meta, ok := a["metadata"].(raw.Object); ok {
-		if raw.Str(meta, "event_type") == "" {
-			return failure("invalid_metadata_format")
+	if a["attachments"] != nil {
+		m["attachments"] = attachments
+	}
+	return metadata(a, m)
+}
+
+// objects returns an argument that is an array, or the error of the API.
+func objects(a raw.Object, name, code string) (items []any, bad raw.Object) {
+	v, given := a[name]
+	items, ok := v.([]any)
+	if given && !ok && v != nil && v != "" {
+		return nil, failure(code)
+	}
+	return items, nil
+}
+
+// checkContent checks blocks and attachments. It returns the error of the API,
+// or nil.
+func checkContent(blocks, attachments []any) raw.Object {
+	problems := checkBlocks("/blocks", blocks, onMessage)
+	if len(attachments) > maxAttachments {
+		return failure("too_many_attachments")
+	}
+	total := size(blocks)
+	for n, at := range raw.All(attachments) {
+		if at == nil {
+			return failure("invalid_attachments")
 		}
-		m["metadata"] = meta
+		inner := raw.List(at, "blocks")
+		problems = append(problems, checkBlocks(fmt.Sprintf("/attachments/%d/blocks", n), inner, onMessage)...)
+		total += size(inner)
+		named(inner)
+	}
+	if len(problems) > 0 {
+		messages := raw.Object{"messages": problems}
+		return raw.Object{"error": "invalid_blocks", "errors": problems, "response_metadata": messages}
+	}
+	if total > maxBlocksSize {
+		return failure("msg_blocks_too_long")
 	}
 	return nil
+}
+
+// metadata sets the metadata of a call on a message. It returns the error of
+// the API, or nil.
+func metadata(a, m raw.Object) raw.Object {
+	if a["metadata"] == nil || a["metadata"] == "" {
+		return nil
+	}
+	meta, ok := a["metadata"].(raw.Object)
+	_, payload := meta["event_payload"].(raw.Object)
+	if !ok || raw.Str(meta, "event_type") == "" || !payload {
+		return failure("invalid_metadata_format")
+	}
+	if encoded, err := json.Marshal(meta); err != nil || len(encoded) > maxMessageMetadata {
+		return failure("metadata_too_large")
+	}
+	m["metadata"] = meta
+	return nil
+}
+
+// message returns a new message of the bot without content.
+func (w *workspace) message() raw.Object {
+	return raw.Object{"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "ts": w.stamp()}
 }
 
 func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
@@ -51,7 +121,7 @@ func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
 	if raw.Runes(raw.Str(a, "text")) > maxPostText {
 		return failure("msg_too_long")
 	}
-	m := raw.Object{"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "ts": api.stamp()}
+	m := api.message()
 	if bad := content(a, m); bad != nil {
 		return bad
 	}
@@ -78,7 +148,7 @@ func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 		return failure("cannot_reply_to_message")
 	}
 	m["thread_ts"] = parent
-	if a["reply_broadcast"] == true {
+	if yes(a, "reply_broadcast") {
 		m["subtype"] = "thread_broadcast"
 	}
 	return nil
@@ -121,11 +191,32 @@ func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
 	if c == nil {
 		return failure("channel_not_found")
 	}
-	if c.Find(raw.Str(a, "ts")) < 0 {
+	m := c.Message(raw.Str(a, "ts"))
+	switch {
+	case m == nil:
 		return failure("message_not_found")
+	case raw.Str(m, "user") != BotUser:
+		return failure("cant_delete_message")
 	}
 	api.remove(c, raw.Str(a, "ts"))
 	return raw.Object{"channel": c.ID, "ts": a["ts"]}
+}
+
+// permalink returns the address of a message in the web client of Slack.
+func (api chatAPI) permalink(_ *http.Request, a raw.Object) raw.Object {
+	c, ts := api.channels[raw.Str(a, "channel")], raw.Str(a, "message_ts")
+	if c == nil {
+		return failure("channel_not_found")
+	}
+	m := c.Message(ts)
+	if m == nil {
+		return failure("message_not_found")
+	}
+	link := "https://sandbox.slack.com/archives/" + c.ID + "/p" + strings.ReplaceAll(ts, ".", "")
+	if thread := raw.Str(m, "thread_ts"); thread != "" {
+		link += "?thread_ts=" + thread + "&cid=" + c.ID
+	}
+	return raw.Object{"channel": c.ID, "permalink": link}
 }
 
 func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
@@ -137,7 +228,7 @@ func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
 	if !known || slices.Contains(api.Named("not_member"), raw.Str(a, "user")) {
 		return failure("user_not_in_channel")
 	}
-	m := raw.Object{"ts": api.stamp(), "user": BotUser}
+	m := api.message()
 	if bad := content(a, m); bad != nil {
 		return bad
 	}

@@ -3,6 +3,7 @@ package slack
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -18,12 +19,11 @@ type responseURL struct {
 	expires           time.Time
 }
 
-// newURL returns a new response URL. The emulator does not know its own
-// address, so the URL has the host of the newest API call.
+// newURL returns a new response URL.
 func (w *workspace) newURL(user, channel, ts string) string {
 	key := uuid.NewString()
 	w.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: time.Now().Add(responseTTL)}
-	return "http://" + w.host + "/slack/response/" + key
+	return w.base() + "/slack/response/" + key
 }
 
 // responseURL serves the response_url of an interaction.
@@ -38,36 +38,55 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 	defer w.Unlock()
 	key := r.PathValue("key")
 	u, ok := w.urls[key]
-	if !ok || u.uses >= responseUses || time.Now().After(u.expires) {
+	switch {
+	case !ok || u.uses >= responseUses:
 		http.Error(rw, "used_url", http.StatusNotFound)
+		return
+	case time.Now().After(u.expires):
+		http.Error(rw, "expired_url", http.StatusNotFound)
 		return
 	}
 	accepted := w.Recorder.Watch(Name, "response_url", a)
 	u.uses++
 	w.urls[key] = u
-	c := w.channels[u.channel]
-	n := c.Find(u.ts)
-	m := raw.Object{"ts": w.stamp(), "user": BotUser, "type": "message"}
-	replace := n >= 0 && (a["replace_original"] == true || raw.Str(a, "replace_original") == "true")
-	if replace {
-		m = raw.Copy(c.Messages[n])
-	}
-	if thread := raw.Str(a, "thread_ts"); thread != "" && !replace {
-		m["thread_ts"] = thread
-	}
-	if bad := content(a, m); bad != nil {
+	if bad := w.respond(u, a); bad != nil {
 		raw.Write(rw, http.StatusBadRequest, bad)
 		return
 	}
 	accepted(nil)
-	switch {
-	case replace:
-		c.Messages[n] = m
-	case raw.Str(a, "response_type") == "in_channel":
-		c.Add(m)
-	default:
-		c.AddPrivate(u.user, m)
-	}
 	w.Touch()
 	_, _ = io.WriteString(rw, "ok") // the app has gone
+}
+
+// respond carries out an answer of the app. It returns the error of the API, or
+// nil.
+func (w *workspace) respond(u responseURL, a raw.Object) raw.Object {
+	c := w.channels[u.channel]
+	old := c.Seen(u.ts, u.user)
+	if old != nil && yes(a, "delete_original") {
+		w.remove(c, u.ts)
+		return nil
+	}
+	if old != nil && yes(a, "replace_original") {
+		m := raw.Copy(old)
+		if bad := content(a, m); bad != nil {
+			return bad
+		}
+		clear(old)
+		maps.Copy(old, m)
+		return nil
+	}
+	m := w.message()
+	if thread := raw.Str(a, "thread_ts"); thread != "" {
+		m["thread_ts"] = thread
+	}
+	if bad := content(a, m); bad != nil {
+		return bad
+	}
+	if raw.Str(a, "response_type") == "in_channel" {
+		c.Add(m)
+	} else {
+		c.AddPrivate(u.user, m)
+	}
+	return nil
 }

@@ -7,77 +7,76 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists the controls of a message.
-func Controls(m raw.Object) []core.Control {
-	var out []core.Control
-	for _, b := range raw.Objects(m, "blocks") {
-		if raw.Str(b, "type") == "input" {
-			label := raw.Str(raw.Sub(b, "label"), "text")
-			out = append(out, core.Control{ID: raw.Str(b, "block_id"), Label: label, Kind: "select"})
-		}
-		for _, e := range raw.Objects(b, "elements") {
-			if raw.Str(e, "type") == "button" {
-				label := raw.Str(raw.Sub(e, "text"), "text")
-				id, value := raw.Str(e, "action_id"), raw.Str(e, "value")
-				out = append(out, core.Control{ID: id, Label: label, Kind: "button", Value: value})
-			}
-		}
-	}
-	return out
-}
-
 // Controls implements core.Screen.
 func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
 
-// Message implements core.Screen. It returns no ephemeral messages.
+// Message implements core.Screen.
 func (e *Emulator) Message(channel, ts string) raw.Object {
 	e.Lock()
 	defer e.Unlock()
-	if c := e.channels[channel]; c != nil {
-		return raw.Copy(c.Message(ts))
+	c := e.channels[channel]
+	if c == nil {
+		return nil
 	}
-	return nil
+	if m := c.Message(ts); m != nil {
+		return raw.Copy(m)
+	}
+	m, _ := c.PrivateMessage(ts)
+	return raw.Copy(m)
 }
 
 // Inputs implements core.Screen.
 func (e *Emulator) Inputs(id string) ([]core.Input, bool) {
 	e.Lock()
 	defer e.Unlock()
-	v := e.views[id]
+	v := e.find(id)
 	if v == nil {
 		return nil, false
 	}
 	return inputs(raw.Copy(v.View)), true
 }
 
-// inputs returns the inputs of a view or a message.
+// inputs returns the elements of a view or a message that keep what a member
+// enters.
 func inputs(of raw.Object) []core.Input {
 	var out []core.Input
-	for _, b := range raw.Objects(of, "blocks") {
-		if raw.Str(b, "type") == "input" {
-			out = append(out, core.Input{ID: raw.Str(b, "block_id"), Element: raw.Sub(b, "element")})
-		}
+	for _, s := range slots(raw.Objects(of, "blocks")) {
+		out = append(out, core.Input{ID: s.key, Element: s.element})
 	}
 	return out
 }
 
-// Pick implements core.Screen. The click carries the options.
+// Pick implements core.Screen. An input keeps the options until the click. Any
+// other element sends them at once.
 func (e *Emulator) Pick(
 	ctx context.Context, as string, at core.Place, labels []string, submit string,
 ) (core.Reaction, error) {
-	input, err := core.FindControl(e, at, "select", "")
+	menu, err := core.FindControl(e, at, "select", "")
 	if err != nil {
 		return core.Reaction{}, err
 	}
-	var values []string
-	for _, in := range inputs(e.Message(at.Channel, at.Message)) {
-		if in.ID == input.ID {
-			if values, err = core.OptionValues(in.Element, labels); err != nil {
-				return core.Reaction{}, err
-			}
+	found, _ := findControl(raw.Objects(e.Message(at.Channel, at.Message), "blocks"), menu.ID)
+	for _, in := range slots(raw.Objects(e.Message(at.Channel, at.Message), "blocks")) {
+		alone := in.key == menu.ID
+		if !alone && !same(in.element, found.element) {
+			continue
 		}
+		values, err := core.OptionValues(in.element, labels)
+		if err != nil {
+			return core.Reaction{}, err
+		}
+		given := map[string][]string{in.key: values}
+		if alone {
+			return core.PressWith(ctx, e, as, at, submit, given)
+		}
+		a := core.On(e, as, at, "press")
+		a.Control, a.Values = menu.ID, given
+		if r, err := e.Act(ctx, a); err != nil || r.Warning != "" {
+			return r, err
+		}
+		return core.Press(ctx, e, as, at, submit)
 	}
-	return core.PressWith(ctx, e, as, at, submit, map[string][]string{input.ID: values})
+	return core.Reaction{}, e.Errorf("nothing to choose on %s", at.Message)
 }
 
 // Sees implements core.Screen.

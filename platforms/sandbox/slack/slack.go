@@ -62,20 +62,38 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 	if o.TriggerTTL == 0 {
 		o.TriggerTTL = defaultTriggerTTL
 	}
-	w := newWorkspace(core.NewBase(h, Name, members), o.TriggerTTL)
+	w := newWorkspace(core.NewBase(h, Name, members), o)
 	d := newDelivery(w, o.URL)
 	e := &Emulator{workspace: w, delivery: d, client: client{w, d}, mux: http.NewServeMux()}
 	e.mux.HandleFunc("/slack/api/{method}", newWebAPI(w, d).serve)
 	e.mux.HandleFunc("/slack/socket", d.socket)
 	e.mux.HandleFunc("POST /slack/response/{key}", w.responseURL)
+	e.mux.HandleFunc("POST /slack/upload/{id}", w.upload)
+	e.mux.Handle("GET /slack/files/{id}", &w.uploads)
 	return e
 }
 
 // ServeHTTP implements http.Handler.
-func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.At(r)
+	e.mux.ServeHTTP(w, r)
+}
+
+// At learns from any request to the sandbox where bots reach it. Response URLs
+// and the addresses of files begin with that.
+func (e *Emulator) At(r *http.Request) {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	e.Lock()
+	defer e.Unlock()
+	e.address = scheme + "://" + r.Host
+}
 
 // Act implements core.Service. Members click buttons, fill inputs, submit and
-// close modals, send commands, open the Home tab, and delete messages.
+// close modals, send commands and messages, open the Home tab, react to
+// messages, stop agents, and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -85,15 +103,21 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	case "press":
 		return e.client.press(ctx, m, a)
 	case "enter":
-		return e.client.enter(m, a)
+		return e.client.enter(ctx, m, a)
 	case "submit":
 		return e.client.submit(ctx, m, a)
+	case "close":
+		return e.client.close(ctx, m, a)
 	case "command":
 		return e.client.command(ctx, m, a)
 	case "home":
 		return e.client.openHome(ctx, m)
-	case "close":
-		return e.client.close(a)
+	case "send", "reply":
+		return e.client.send(ctx, m, a)
+	case "react":
+		return e.client.react(ctx, m, a)
+	case "stop":
+		return e.client.stop(ctx, m, a)
 	case "delete":
 		return e.client.remove(a)
 	}
@@ -120,5 +144,8 @@ func (e *Emulator) Home(ctx context.Context, as string) (string, error) {
 	}
 	e.Lock()
 	defer e.Unlock()
-	return raw.Texts(e.homes[m.ID]), nil
+	if home := e.homes[m.ID]; home != nil {
+		return raw.Texts(home.View), nil
+	}
+	return "", nil
 }

@@ -130,7 +130,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	s.mu.Lock()
 	s.acks[id] = ch
 	s.mu.Unlock()
-	kind, accepts := "interactive", payload["type"] == "view_submission"
+	kind, accepts := "interactive", payload["type"] == "view_submission" || payload["type"] == "block_suggestion"
 	if payload["type"] == "event_callback" {
 		kind = "events_api"
 	}

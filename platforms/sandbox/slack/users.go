@@ -1,30 +1,85 @@
 package slack
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// usersAPI has the methods users.*, usergroups.* and auth.*.
+// usersAPI has the methods users.*, usergroups.*, bots.*, team.* and auth.*.
 type usersAPI struct{ *workspace }
 
-func (api usersAPI) authTest(r *http.Request, _ raw.Object) raw.Object {
+func (api usersAPI) authTest(*http.Request, raw.Object) raw.Object {
 	return raw.Object{
-		"url": "http://" + r.Host + "/", "team": "Sandbox", "team_id": team,
-		"user": "nod", "user_id": BotUser, "bot_id": bot, "app_id": app,
+		"url": api.base() + "/", "team": "Sandbox", "team_id": team,
+		"user": "nod", "user_id": BotUser, "bot_id": bot, "app_id": app, "is_enterprise_install": false,
 	}
 }
 
+// test is the method api.test: it returns its arguments.
+func (api usersAPI) test(_ *http.Request, a raw.Object) raw.Object {
+	if code := raw.Str(a, "error"); code != "" {
+		return raw.Object{"error": code, "args": a}
+	}
+	return raw.Object{"args": a}
+}
+
+func accountJSON(m core.Account) raw.Object {
+	return raw.Object{
+		"id": m.ID, "name": m.Key, "real_name": m.Name, "team_id": team, "is_email_confirmed": true, "deleted": false,
+		"is_bot": false, "tz": "Etc/UTC", "tz_label": "Coordinated Universal Time", "tz_offset": 0,
+		"profile": raw.Object{"real_name": m.Name, "display_name": m.Key, "email": email(m)},
+	}
+}
+
+func botJSON() raw.Object {
+	return raw.Object{
+		"id": BotUser, "name": "nod", "real_name": "nod", "team_id": team, "deleted": false, "is_bot": true,
+		"profile": raw.Object{"real_name": "nod", "display_name": "", "bot_id": bot, "api_app_id": app},
+	}
+}
+
+func email(m core.Account) string { return m.Key + "@example.com" }
+
 func (api usersAPI) info(_ *http.Request, a raw.Object) raw.Object {
+	if raw.Str(a, "user") == BotUser {
+		return raw.Object{"user": botJSON()}
+	}
 	m, known := api.ByID(raw.Str(a, "user"))
 	if !known {
 		return failure("user_not_found")
 	}
-	return raw.Object{"user": raw.Object{
-		"id": m.ID, "name": m.Key, "real_name": m.Name, "team_id": team, "is_email_confirmed": true,
-		"profile": raw.Object{"real_name": m.Name, "email": m.Key + "@example.com"},
-	}}
+	return raw.Object{"user": accountJSON(m)}
+}
+
+func (api usersAPI) list(_ *http.Request, a raw.Object) raw.Object {
+	var out []any
+	for _, m := range api.Members {
+		out = append(out, accountJSON(m))
+	}
+	return paged(a, "members", append(out, botJSON()), maxPage)
+}
+
+func (api usersAPI) byEmail(_ *http.Request, a raw.Object) raw.Object {
+	n := slices.IndexFunc(api.Members, func(m core.Account) bool { return email(m) == raw.Str(a, "email") })
+	if n < 0 {
+		return failure("users_not_found")
+	}
+	return raw.Object{"user": accountJSON(api.Members[n])}
+}
+
+func (api usersAPI) bot(_ *http.Request, a raw.Object) raw.Object {
+	if id := raw.Str(a, "bot"); id != "" && id != bot {
+		return failure("bot_not_found")
+	}
+	return raw.Object{"bot": raw.Object{"id": bot, "name": "nod", "app_id": app, "user_id": BotUser, "deleted": false}}
+}
+
+func (api usersAPI) team(*http.Request, raw.Object) raw.Object {
+	return raw.Object{"team": raw.Object{"id": team, "name": "Sandbox", "domain": "sandbox"}}
 }
 
 func (api usersAPI) group(_ *http.Request, a raw.Object) raw.Object {
@@ -33,9 +88,48 @@ func (api usersAPI) group(_ *http.Request, a raw.Object) raw.Object {
 	if !known && id != UserGroup {
 		return failure("no_such_subteam")
 	}
-	users := []string{}
+	return raw.Object{"users": ids(members)}
+}
+
+func ids(members []core.Account) []string {
+	out := []string{}
 	for _, m := range members {
-		users = append(users, m.ID)
+		out = append(out, m.ID)
 	}
-	return raw.Object{"users": users}
+	return out
+}
+
+func (api usersAPI) groups(_ *http.Request, a raw.Object) raw.Object {
+	out := []any{}
+	for _, g := range api.userGroups() {
+		o := raw.Object{
+			"id": g.ID, "team_id": team, "is_usergroup": true, "name": g.Name, "handle": g.Name, "user_count": len(g.Users),
+		}
+		if yes(a, "include_users") {
+			o["users"] = g.Users
+		}
+		out = append(out, o)
+	}
+	return raw.Object{"usergroups": out}
+}
+
+// userGroups returns the user groups of the workspace. The caller holds the
+// lock.
+func (w *workspace) userGroups() []Group {
+	known := map[string]bool{UserGroup: true}
+	for _, m := range w.Members {
+		for _, id := range w.GroupsOf(m) {
+			known[id] = true
+		}
+	}
+	var out []Group
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		name := id
+		if id == UserGroup {
+			name = "sre"
+		}
+		members, _ := w.InGroup(id)
+		out = append(out, Group{id, name, ids(members)})
+	}
+	return out
 }

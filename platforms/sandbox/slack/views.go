@@ -2,10 +2,10 @@ package slack
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
 	"net/http"
-	"strconv"
-
-	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -13,34 +13,33 @@ import (
 // viewsAPI has the methods views.*.
 type viewsAPI struct{ *workspace }
 
-// view is an open modal.
-type view struct {
-	ID     string
-	User   string
-	View   raw.Object
-	Errors map[string]string
-	Hash   string
-}
+var (
+	homeShape = shape{
+		"blocks": required(listOf(1, math.MaxInt32, anything)), "private_metadata": optional(text(0, maxMetadata)),
+		"callback_id": optional(text(0, maxCallbackID)), "external_id": optional(text(0, maxCallbackID)),
+	}
+	modalShape = homeShape.with(shape{
+		"title": required(plain(maxTitle)), "close": optional(plain(maxTitle)), "submit": optional(plain(maxTitle)),
+		"clear_on_close": optional(flag), "notify_on_close": optional(flag), "submit_disabled": optional(flag),
+	})
+)
 
-// checkModal checks a modal against the published limits.
-func checkModal(v raw.Object) []string {
-	c := checker{}
-	if raw.Str(v, "type") != "modal" {
-		c.fail("/type", "must be modal")
+// checkView checks a view against the published limits.
+func checkView(v raw.Object, kind string) []string {
+	const at = "/view"
+	c, on, fields := checker{}, onModal, modalShape
+	if kind == "home" {
+		on, fields = onHome, homeShape
 	}
-	c.text("", v, "title", maxTitle, true, "plain_text")
-	c.text("", v, "close", maxTitle, false, "plain_text")
-	c.text("", v, "submit", maxTitle, hasBlock(v, "input"), "plain_text")
-	if len(raw.List(v, "blocks")) == 0 {
-		c.fail("/blocks", "must have at least 1 item")
+	if raw.Str(v, "type") != kind {
+		c.fail(at+"/type", "must be %s", kind)
 	}
-	if len(raw.Str(v, "private_metadata")) > maxMetadata {
-		c.fail("/private_metadata", "must be less than %d characters", maxMetadata+1)
+	fields = maps.Clone(fields)
+	if kind == "modal" && hasBlock(v, "input") {
+		fields["submit"] = required(plain(maxTitle))
 	}
-	if len(raw.Str(v, "callback_id")) > maxCallbackID {
-		c.fail("/callback_id", "must be less than %d characters", maxCallbackID+1)
-	}
-	return append(c.problems, checkBlocks(raw.List(v, "blocks"), maxViewBlocks)...)
+	c.object(at, v, fields)
+	return append(c.problems, checkBlocks(at+"/blocks", raw.List(v, "blocks"), on)...)
 }
 
 // CheckModal returns the reasons why Slack would refuse a view.
@@ -49,114 +48,117 @@ func CheckModal(encoded []byte) []string {
 	if err := json.Unmarshal(encoded, &v); err != nil {
 		return []string{err.Error()}
 	}
-	_, bad := checkedView(raw.Object{"view": v})
+	_, bad := checkedView(raw.Object{"view": v}, "modal")
 	if bad == nil {
 		return nil
 	}
-	return append([]string{raw.Str(bad, "error")}, checkModal(v)...)
+	return append([]string{raw.Str(bad, "error")}, checkView(v, "modal")...)
 }
 
-// checkedView returns the modal of a call, or the error of the API.
-func checkedView(a raw.Object) (v, bad raw.Object) {
+// checkedView returns the view of a call, or the error of the API.
+func checkedView(a raw.Object, kind string) (v, bad raw.Object) {
 	v = raw.Sub(a, "view")
 	if v == nil {
-		return nil, failure("invalid_arguments")
+		return nil, missing("view")
 	}
-	if tooLarge(v) {
+	if encoded, err := json.Marshal(v); err != nil || len(encoded) > maxView {
 		return nil, failure("view_too_large")
 	}
-	if problems := checkModal(v); len(problems) > 0 {
+	if problems := checkView(v, kind); len(problems) > 0 {
 		return nil, invalidArguments(problems...)
 	}
 	return v, nil
 }
 
-func tooLarge(v raw.Object) bool {
-	encoded, err := json.Marshal(v)
-	return err != nil || len(encoded) > maxView
+// missing refuses a call without an argument.
+func missing(name string) raw.Object {
+	return invalidArguments(fmt.Sprintf("[ERROR] missing required field: %s [json-pointer:/%s]", name, name))
 }
 
-func (api viewsAPI) open(_ *http.Request, a raw.Object) raw.Object { return api.show(a, true) }
+func (api viewsAPI) open(_ *http.Request, a raw.Object) raw.Object {
+	return api.show(a, func(user string, v raw.Object) (*view, raw.Object) { return api.workspace.open(user, v), nil })
+}
 
 func (api viewsAPI) push(_ *http.Request, a raw.Object) raw.Object {
-	user := userOfTrigger(raw.Str(a, "trigger_id"))
-	for _, v := range api.views {
-		if v.User == user {
-			return api.show(a, false)
+	return api.show(a, func(user string, v raw.Object) (*view, raw.Object) {
+		if api.top(user) == nil {
+			return nil, failure("invalid_trigger_id") // only a click in a modal can push one
 		}
-	}
-	return api.show(a, true)
+		if pushed := api.workspace.push(user, v); pushed != nil {
+			return pushed, nil
+		}
+		return nil, failure("push_limit_reached")
+	})
 }
 
-// show opens a modal. A client shows one stack of views. The first view of a
-// stack replaces the old stack.
-func (api viewsAPI) show(a raw.Object, first bool) raw.Object {
-	v, bad := checkedView(a)
+// show opens a modal for the user of a trigger.
+func (api viewsAPI) show(a raw.Object, put func(user string, v raw.Object) (*view, raw.Object)) raw.Object {
+	id := raw.Str(a, "trigger_id")
+	if id == "" {
+		return missing("trigger_id")
+	}
+	v, bad := checkedView(a, "modal")
 	if bad != nil {
 		return bad
 	}
-	user, bad := api.useTrigger(raw.Str(a, "trigger_id"))
+	if api.external(raw.Str(v, "external_id")) != nil {
+		return failure("duplicate_external_id")
+	}
+	user, bad := api.useTrigger(id)
 	if bad != nil {
 		return bad
 	}
-	for id, open := range api.views {
-		if first && open.User == user {
-			delete(api.views, id)
-		}
+	shown, bad := put(user, v)
+	if bad != nil {
+		return bad
 	}
-	id := "V" + strconv.FormatInt(api.Next(), 10)
-	api.views[id] = &view{ID: id, User: user, View: v, Hash: uuid.NewString()}
 	api.Touch()
-	return raw.Object{"view": api.views[id].json(nil)}
+	return raw.Object{"view": shown.json(nil)}
 }
 
 func (api viewsAPI) update(_ *http.Request, a raw.Object) raw.Object {
-	open := api.views[raw.Str(a, "view_id")]
-	if open == nil {
+	shown := api.find(raw.Str(a, "view_id"))
+	if external := raw.Str(a, "external_id"); external != "" {
+		shown = api.external(external)
+	}
+	if shown == nil {
 		return failure("not_found")
 	}
-	if h := raw.Str(a, "hash"); h != "" && h != open.Hash {
+	if h := raw.Str(a, "hash"); h != "" && h != shown.Hash {
 		return failure("hash_conflict")
 	}
-	v, bad := checkedView(a)
+	v, bad := checkedView(a, raw.Str(shown.View, "type"))
 	if bad != nil {
 		return bad
 	}
-	open.replace(v)
+	if other := api.external(raw.Str(v, "external_id")); other != nil && other != shown {
+		return failure("duplicate_external_id")
+	}
+	shown.replace(v)
 	api.Touch()
-	return raw.Object{"view": open.json(nil)}
+	return raw.Object{"view": shown.json(nil)}
 }
 
 func (api viewsAPI) publish(_ *http.Request, a raw.Object) raw.Object {
-	v := raw.Sub(a, "view")
-	switch {
-	case v == nil || raw.Str(a, "user_id") == "":
-		return failure("invalid_arguments")
-	case tooLarge(v):
-		return failure("view_too_large")
-	case raw.Str(v, "type") != "home":
-		return invalidArguments("[ERROR] must be home [json-pointer:/view/type]")
-	case len(raw.List(v, "blocks")) > maxViewBlocks:
-		return invalidArguments("[ERROR] no more than 100 items allowed [json-pointer:/view/blocks]")
+	user := raw.Str(a, "user_id")
+	if user == "" {
+		return missing("user_id")
 	}
-	if problems := checkBlocks(raw.List(v, "blocks"), maxViewBlocks); len(problems) > 0 {
-		return invalidArguments(problems...)
+	if _, known := api.ByID(user); !known {
+		return failure("user_not_found")
 	}
-	api.homes[raw.Str(a, "user_id")] = v
+	v, bad := checkedView(a, "home")
+	if bad != nil {
+		return bad
+	}
+	home := api.homes[user]
+	if home == nil {
+		home = api.newView(user, v)
+		api.homes[user] = home
+	} else if h := raw.Str(a, "hash"); h != "" && h != home.Hash {
+		return failure("hash_conflict")
+	}
+	home.replace(v)
 	api.Touch()
-	return raw.Object{"view": raw.Object{"id": "V0HOME" + raw.Str(a, "user_id"), "type": "home"}}
-}
-
-func (v *view) replace(with raw.Object) { v.View, v.Hash, v.Errors = with, uuid.NewString(), nil }
-
-// json returns the view in the format of payloads and answers.
-func (v *view) json(values raw.Object) raw.Object {
-	out := raw.Copy(v.View)
-	out["id"], out["hash"], out["team_id"], out["app_id"], out["bot_id"] = v.ID, v.Hash, team, app, bot
-	out["root_view_id"], out["previous_view_id"] = v.ID, nil
-	if values == nil {
-		values = raw.Object{}
-	}
-	out["state"] = raw.Object{"values": values}
-	return out
+	return raw.Object{"view": home.json(nil)}
 }

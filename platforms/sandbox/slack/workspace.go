@@ -2,12 +2,9 @@ package slack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -17,25 +14,32 @@ import (
 type workspace struct {
 	*core.Base
 	channels   map[string]*core.Chat
-	triggers   map[string]time.Time // expiration times of unused triggers
+	triggers   map[string]trigger
 	triggerTTL time.Duration
-	views      map[string]*view
-	homes      map[string]raw.Object  // Home tabs by user
+	stacks     map[string]stack       // open modals by user
+	homes      map[string]*view       // Home tabs by user
 	urls       map[string]responseURL // by the last part of their path
-	host       string                 // of the newest API call
-	entered    map[input][]string     // values of inputs that members have not submitted yet
+	address    string                 // where bots reach the sandbox
+	entered    map[input][]string     // values that members have not submitted yet
+	suggested  map[input][]raw.Object // options that the app suggested
 	deleted    map[string]bool        // by channel and timestamp
+	files      map[string]*file
+	uploads    core.Files
+	sessions   map[string]*session // of agents, by channel and thread
 	lastTS     int64
 }
 
-// input identifies an input of a message for one member. Clients keep the
-// entered value while the ID of the block stays the same.
-type input struct{ user, channel, ts, block string }
+// input identifies an element for one member: on a message, by its channel and
+// timestamp, or on a view. Clients keep the entered value while the IDs of the
+// block and the element stay the same.
+type input struct{ user, on, key string }
 
-func newWorkspace(b *core.Base, triggerTTL time.Duration) *workspace {
+func newWorkspace(b *core.Base, o Options) *workspace {
 	w := &workspace{
-		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]time.Time{}, triggerTTL: triggerTTL,
-		views: map[string]*view{}, homes: map[string]raw.Object{}, urls: map[string]responseURL{}, deleted: map[string]bool{}, entered: map[input][]string{},
+		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]trigger{}, triggerTTL: o.TriggerTTL,
+		stacks: map[string]stack{}, homes: map[string]*view{}, urls: map[string]responseURL{},
+		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
+		files: map[string]*file{}, sessions: map[string]*session{},
 	}
 	w.add(Channel, "deploys")
 	w.add(otherChannel, "oncall")
@@ -81,6 +85,17 @@ func (w *workspace) remove(c *core.Chat, ts string) {
 	w.Touch()
 }
 
+// standardAddress is the address of the sandbox as long as no one has used it.
+const standardAddress = "http://127.0.0.1:8788"
+
+// base returns the address of the sandbox without a slash.
+func (w *workspace) base() string {
+	if w.address == "" {
+		return standardAddress
+	}
+	return w.address
+}
+
 func (w *workspace) direct(user string) *core.Chat {
 	id := "D" + user[1:] // IDs of users begin with U, or with W in an Enterprise Grid
 	if c := w.channels[id]; c != nil {
@@ -91,50 +106,44 @@ func (w *workspace) direct(user string) *core.Chat {
 	return c
 }
 
-// trigger returns a new trigger ID for a user.
-func (w *workspace) trigger(user string) string {
-	id := strconv.FormatInt(w.Next(), 10) + "." + user + "." + uuid.NewString()
-	w.triggers[id] = time.Now().Add(w.triggerTTL)
-	return id
-}
-
-func userOfTrigger(id string) string {
-	parts := strings.Split(id, ".")
-	if len(parts) < 2 {
-		return ""
-	}
-	return parts[1]
-}
-
-// useTrigger consumes a trigger and returns its user. A trigger works once.
-func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
-	expires, ok := w.triggers[id]
-	delete(w.triggers, id)
-	switch {
-	case !ok:
-		return "", failure("exchanged_trigger_id")
-	case time.Now().After(expires):
-		return "", failure("expired_trigger_id")
-	}
-	return userOfTrigger(id), nil
-}
-
 // State is a copy of the channels and modals of the workspace.
 type State struct {
 	Connections int              `json:"connections"`
 	Channels    []core.ChatState `json:"channels"`
-	Views       []core.ViewState `json:"views"`
+	Views       []core.ViewState `json:"views"` // modals; of one member, the one on top is last
+	Homes       []core.ViewState `json:"homes"`
+	Groups      []Group          `json:"groups"`
+	Sessions    []SessionState   `json:"sessions"`
+}
+
+// Group is a user group with the IDs of its members.
+type Group struct {
+	ID    string   `json:"id"`
+	Name  string   `json:"name"`
+	Users []string `json:"users"`
 }
 
 // State returns a copy of the workspace. The caller holds the lock.
 func (e *Emulator) State() State {
-	st := State{Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: []core.ViewState{}}
+	st := State{
+		Connections: len(e.delivery.sockets), Channels: []core.ChatState{}, Views: []core.ViewState{},
+		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: e.sessionStates(),
+	}
 	for _, c := range e.channels {
 		st.Channels = append(st.Channels, c.State())
 	}
 	slices.SortFunc(st.Channels, core.ByID)
-	for _, v := range e.views {
-		st.Views = append(st.Views, core.ViewState{ID: v.ID, User: v.User, View: raw.Copy(v.View), Errors: v.Errors})
+	for _, user := range slices.Sorted(maps.Keys(e.stacks)) {
+		for _, v := range e.stacks[user] {
+			st.Views = append(st.Views, v.state())
+		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(e.homes)) {
+		st.Homes = append(st.Homes, e.homes[user].state())
 	}
 	return st
+}
+
+func (v *view) state() core.ViewState {
+	return core.ViewState{ID: v.ID, User: v.User, View: raw.Copy(v.View), Errors: v.Errors}
 }

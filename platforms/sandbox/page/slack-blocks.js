@@ -1,0 +1,251 @@
+// Shows the blocks of Slack and their interactive elements.
+import { h, keep, keptValue, link } from "./dom.js";
+import { channel, date, emoji, group, markdown, mention, stamp, text, user } from "./mrkdwn.js";
+
+let people = [];
+let rooms = [];
+
+// setPlaces remembers what members can choose in menus.
+export function setPlaces(state) {
+  people = state.members.map((m) => ({ value: m.slack, label: m.name }));
+  rooms = state.slack.channels.filter((c) => !c.user).map((c) => ({ value: c.id, label: "# " + c.name }));
+}
+
+function leaf(e) {
+  const nodes = {
+    text: () => e.text, link: () => link(e.url, e.text || e.url), user: () => user(e.user_id), usergroup: () => group(e.usergroup_id),
+    channel: () => channel(e.channel_id), broadcast: () => mention("@" + e.range), emoji: () => emoji(e.name), team: () => mention("@" + e.team_id),
+    date: () => (e.url ? link(e.url, date(e.timestamp, e.format)) : stamp(e.timestamp, e.format)), color: () => e.value,
+  };
+  let node = nodes[e.type] ? nodes[e.type]() : e.type;
+  const s = e.style || {};
+  for (const [on, tag] of [[s.code, "code"], [s.bold, "b"], [s.italic, "i"], [s.strike, "s"], [s.underline, "u"], [s.highlight, "mark"]]) {
+    if (on) node = h(tag, {}, node);
+  }
+  return node;
+}
+
+function rich(block) {
+  return (block.elements || []).map((e) => {
+    const inner = () => (e.elements || []).map(leaf);
+    switch (e.type) {
+      case "rich_text_preformatted": return h("pre", {}, inner());
+      case "rich_text_quote": return h("blockquote", {}, inner());
+      case "rich_text_list": {
+        const items = e.elements.map((i) => h("li", {}, (i.elements || []).map(leaf)));
+        return h(e.style === "ordered" ? "ol" : "ul", { start: (e.offset || 0) + 1, class: "indent" + (e.indent || 0) }, items);
+      }
+      default: return h("div", { class: "section" }, inner());
+    }
+  });
+}
+
+// picture shows an image of the sandbox, and of any other the description with
+// a link: the page loads nothing from elsewhere.
+function picture(e, kind) {
+  const url = e.image_url || (e.slack_file && e.slack_file.url) || "";
+  if (url.startsWith("data:image/") || url.startsWith(location.origin + "/")) return h("img", { class: kind, src: url, alt: e.alt_text });
+  return h("span", { class: "picture " + kind, title: e.alt_text }, "🖼 ", link(url, e.alt_text));
+}
+
+const fields = {
+  plain_text_input: "text", number_input: "number", email_text_input: "email", url_text_input: "url", rich_text_input: "text",
+  datepicker: "date", timepicker: "time", datetimepicker: "datetime-local", external_select: "search", multi_external_select: "search",
+};
+
+// choicesOf returns the groups of options of an element.
+function choicesOf(e) {
+  const own = (options) => (options || []).map((o) => ({ value: o.value, label: text(o.text), about: o.description && text(o.description), url: o.url }));
+  if (/users_select$/.test(e.type)) return [{ options: people }];
+  if (/(channels|conversations)_select$/.test(e.type)) return [{ options: /channels/.test(e.type) ? rooms : [...rooms, ...people] }];
+  if (e.option_groups) return e.option_groups.map((g) => ({ label: text(g.label), options: own(g.options) }));
+  return [{ options: own(e.options) }];
+}
+
+// initial returns the values that an element has at first.
+function initial(e) {
+  const local = (seconds) => {
+    const d = new Date(seconds * 1000);
+    return new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+  };
+  if (e.initial_date_time) return [local(e.initial_date_time)];
+  const rich = e.type === "rich_text_input" && e.initial_value;
+  if (rich) return [(rich.elements || []).flatMap((s) => s.elements || []).map((l) => l.text || "").join("")];
+  const one = e.initial_option ? [e.initial_option.value] : [];
+  const many = (e.initial_options || []).map((o) => o.value);
+  const plain = [
+    e.initial_value, e.initial_date, e.initial_time, e.initial_user, e.initial_channel, e.initial_conversation,
+    ...(e.initial_users || []), ...(e.initial_channels || []), ...(e.initial_conversations || []),
+  ];
+  return [...one, ...many, ...plain.filter((v) => v !== undefined)];
+}
+
+// sent converts what a member typed to what the action carries.
+const sent = (e, values) => (e.type === "datetimepicker" ? values.filter(Boolean).map((v) => String(Math.floor(new Date(v) / 1000))) : values);
+
+// entry draws an element that keeps what a member enters. Changed is called
+// after each change, if the element sends them.
+function entry(e, field, blockID, changed) {
+  const value = () => keptValue(field) ?? initial(e);
+  const set = (values, now) => {
+    keep(field, values);
+    if (changed && now) changed(sent(e, values));
+  };
+  const common = { "data-block": blockID };
+  if (fields[e.type]) {
+    const long = e.multiline || e.type === "rich_text_input";
+    return h(long ? "textarea" : "input", {
+      ...common, ...(long ? {} : { type: fields[e.type] }), value: value()[0] || "", maxLength: e.max_length, rows: 4, placeholder: e.placeholder ? e.placeholder.text : "",
+      min: e.min_value, max: e.max_value, step: e.type === "number_input" ? (e.is_decimal_allowed ? "any" : 1) : undefined,
+      oninput: (ev) => set(ev.target.value === "" ? [] : [ev.target.value]), onchange: (ev) => set(ev.target.value === "" ? [] : [ev.target.value], true),
+    });
+  }
+  const groups = choicesOf(e);
+  if (e.type === "radio_buttons" || e.type === "checkboxes") {
+    const many = e.type === "checkboxes";
+    return h("div", common, groups[0].options.map((o) => h("label", { class: "choice" },
+      h("input", {
+        type: many ? "checkbox" : "radio", name: field, value: o.value, checked: value().includes(o.value),
+        onchange: (ev) => {
+          const rest = value().filter((v) => v !== o.value);
+          set(many ? (ev.target.checked ? [...rest, o.value] : rest) : [o.value], true);
+        },
+      }), h("span", {}, o.label, o.about && h("small", {}, o.about)))));
+  }
+  if (e.type === "file_input") return h("span", common, "Files cannot be chosen here.");
+  const many = e.type.startsWith("multi_");
+  const option = (o) => h("option", { value: o.value, selected: value().includes(o.value) }, o.label, o.about && " — ", o.about);
+  return h("select", {
+    ...common, multiple: many, onchange: (ev) => set([...ev.target.selectedOptions].map((o) => o.value).filter((v) => v !== ""), true),
+  }, !many && h("option", { value: "" }, e.placeholder ? e.placeholder.text : "Choose…"),
+  groups.map((g) => (g.label ? h("optgroup", { label: g.label }, g.options.map(option)) : g.options.map(option))));
+}
+
+const keeps = (e) => fields[e.type] || /select$|^radio_buttons$|^checkboxes$|^file_input$/.test(e.type);
+const partsOf = (b) => [...(b.elements || []), ...(b.element ? [b.element] : []), ...(b.accessory ? [b.accessory] : [])];
+
+// slots lists the elements of a block that keep values, by the key that the
+// action uses for them.
+function slots(b) {
+  const own = partsOf(b).filter(keeps);
+  return own.map((e) => ({ e, key: own.length > 1 ? b.block_id + "/" + e.action_id : b.block_id }));
+}
+
+// offered reports whether an element still offers the values that were entered.
+function offered(e, entered) {
+  const all = choicesOf(e).flatMap((g) => g.options.map((o) => o.value));
+  return Boolean(fields[e.type]) || entered.every((v) => all.includes(v));
+}
+
+// values collects what was entered below a key.
+export function values(blocks, key) {
+  const out = {};
+  for (const b of blocks || []) {
+    for (const s of slots(b)) {
+      const v = keptValue(key + "/" + s.key);
+      if (v !== undefined && offered(s.e, v)) out[s.key] = sent(s.e, v);
+    }
+  }
+  return out;
+}
+
+// confirmed asks the member before a click, if the element wants that.
+function confirmed(e, go) {
+  if (!e.confirm) return go();
+  const c = e.confirm;
+  const box = h("div", { class: "overlay confirm" });
+  const end = (yes) => () => { box.remove(); if (yes) go(); };
+  box.append(h("div", { class: "modal", role: "alertdialog", "aria-label": c.title.text },
+    h("div", { class: "title" }, text(c.title)), h("div", { class: "content section" }, text(c.text)),
+    h("div", { class: "foot" }, h("button", { onclick: end(false) }, text(c.deny)),
+      h("button", { class: c.style === "danger" ? "danger filled" : "primary", onclick: end(true) }, text(c.confirm)))));
+  document.getElementById("slack").append(box);
+  return undefined;
+}
+
+// element draws an interactive element of a block. The function use carries out
+// a click.
+function element(e, b, key, use) {
+  const id = b.block_id + "/" + e.action_id;
+  const go = (control, url) => () => confirmed(e, () => { if (url) window.open(url, "_blank", "noopener"); use(control); });
+  switch (e.type) {
+    case "button":
+    case "workflow_button":
+    case "icon_button":
+      return h("button", { class: e.style || "", "aria-label": e.accessibility_label, onclick: go(id, e.url) }, e.type === "icon_button" ? "🗑 " : "", text(e.text));
+    case "overflow": {
+      const choose = (o) => (ev) => { ev.target.closest("details").open = false; go(id + "#" + o.value, o.url)(); };
+      const items = e.options.map((o) => h("button", { onclick: choose(o) }, text(o.text), o.description && h("small", {}, text(o.description))));
+      return h("details", { class: "menu" }, h("summary", { "aria-label": "More actions" }, "⋯"), h("div", { class: "items" }, items));
+    }
+    case "feedback_buttons":
+      return h("span", {}, [e.positive_button, e.negative_button].map((o) => h("button", { onclick: go(id + "#" + o.value) }, text(o.text))));
+    case "image": return picture(e, "thumb");
+  }
+  const slot = slots(b).find((s) => s.e === e);
+  if (!slot) return h("span", {}, e.type);
+  const sends = b.type !== "input" || b.dispatch_action;
+  return entry(e, key + "/" + slot.key, b.block_id, sends && (() => confirmed(e, () => use(id))));
+}
+
+const marks = { pending: "○", in_progress: "◐", complete: "✅", error: "❌" };
+
+function task(t) {
+  return h("div", { class: "task" }, h("div", {}, (marks[t.status] || "○") + " ", h("b", {}, t.title)), t.details && rich(t.details), t.output && rich(t.output),
+    (t.sources || []).map((s) => h("div", {}, link(s.url, s.text))));
+}
+
+function cell(c) {
+  if (c.type === "rich_text") return rich(c);
+  return c.type === "raw_number" ? c.text || String(c.value) : c.text;
+}
+
+function table(b) {
+  const settings = b.column_settings || [];
+  const row = (r, tag) => h("tr", {}, r.map((c, n) => h(tag, { class: (settings[n] && settings[n].align) || "" }, cell(c))));
+  return h("div", { class: "table" }, h("table", {}, b.rows.map((r, n) => row(r, n ? "td" : "th"))));
+}
+
+// folded hides the end of a long text behind a button, as the client does.
+function folded(b, content) {
+  const size = b.text ? b.text.text.length : 0;
+  if (b.expand || size <= 700) return content;
+  const more = h("button", { class: "more", onclick: () => { content.classList.remove("folded"); more.remove(); } }, "See more");
+  content.classList.add("folded");
+  return [content, more];
+}
+
+function section(b, key, use) {
+  const body = h("div", {}, b.text && folded(b, h("div", { class: "section" }, text(b.text))),
+    b.fields && h("div", { class: "fields" }, b.fields.map((f) => h("div", { class: "section" }, text(f)))));
+  return b.accessory ? h("div", { class: "beside" }, body, h("div", { class: "accessory actions" }, element(b.accessory, b, key, use))) : body;
+}
+
+const draw = {
+  header: (b) => h("div", { class: "heading level" + (b.level || 1), role: "heading" }, text(b.text)),
+  section,
+  divider: () => h("hr"),
+  context: (b) => h("div", { class: "context" }, b.elements.map((e) => (e.type === "image" ? picture(e, "icon") : h("span", {}, text(e))))),
+  rich_text: (b) => h("div", { class: "rich" }, rich(b)),
+  image: (b) => h("figure", {}, b.title && h("figcaption", {}, text(b.title)), picture(b, "large")),
+  markdown: (b) => h("div", { class: "rich" }, markdown(b.text)),
+  table,
+  alert: (b) => h("div", { class: "alert " + (b.level || "default"), role: "alert" }, text(b.text)),
+  task_card: task,
+  plan: (b) => h("div", { class: "plan" }, h("div", { class: "heading level3" }, b.title), (b.tasks || []).map(task)),
+  actions: (b, key, use) => h("div", { class: "actions" }, b.elements.map((e) => element(e, b, key, use))),
+  context_actions: (b, key, use) => h("div", { class: "actions small" }, b.elements.map((e) => element(e, b, key, use))),
+  input: (b, key, use, errors) => h("div", { class: "input" },
+    h("div", { class: "label" }, text(b.label), b.optional && h("small", {}, " (optional)")), element(b.element, b, key, use),
+    b.hint && h("small", {}, text(b.hint)), errors[b.block_id] && h("div", { class: "error" }, errors[b.block_id])),
+};
+
+// block draws a block. A block that the page does not know shows its type.
+export function block(b, key, use, errors = {}) {
+  try {
+    return draw[b.type] ? draw[b.type](b, key, use, errors) : h("div", { class: "section" }, "(" + b.type + ")");
+  } catch (err) {
+    console.error(err);
+    return h("div", { class: "section error" }, "The page cannot show this " + b.type + " block.");
+  }
+}
