@@ -87,17 +87,19 @@ func (p Person) Sees(at Place) string {
 	return on.Sees(p.key, at)
 }
 
-// PrivatePlaces returns the places of this member's private messages on
-// Discord, oldest first.
+// PrivatePlaces returns the places of this member's private messages on Discord
+// or Telegram, oldest first.
 func (p Person) PrivatePlaces(service string) []Place {
-	if service != discord.Name {
-		return nil
+	switch service {
+	case discord.Name:
+		return p.s.discord.PrivatePlaces(p.key)
+	case telegram.Name:
+		return p.s.telegram.PrivatePlaces(p.key)
 	}
-	return p.s.discord.PrivatePlaces(p.key)
+	return nil
 }
 
-// Notes returns the texts of this member's private messages on Slack or
-// Discord, oldest first.
+// Notes returns the texts of this member's private messages, oldest first.
 func (p Person) Notes(service string) []string {
 	on, err := p.on(service)
 	if err != nil {

@@ -33,6 +33,7 @@ type Reaction struct {
 	Alert   bool              `json:"alert,omitempty"`   // the toast is a dialog
 	Modal   string            `json:"modal,omitempty"`   // a modal that opened
 	Errors  map[string]string `json:"errors,omitempty"`  // at the fields of a modal
+	Choices []string          `json:"choices,omitempty"` // suggestions for the option of a command
 }
 
 // Place is a message in a channel of a service.

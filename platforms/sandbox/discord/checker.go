@@ -101,14 +101,15 @@ func CheckMessage(m raw.Object) string {
 // embed checks an embed and returns the length of its text.
 func (c *checker) embed(at string, e raw.Object) int {
 	total := 0
+	if e == nil {
+		c.fail(at, "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType")
+	}
 	part := func(name string, v any, most int) {
-		if v == nil {
-			return
+		if s, text := v.(string); text {
+			v = strings.TrimSpace(s)
+			total += raw.Runes(strings.TrimSpace(s))
 		}
-		s, _ := v.(string)
-		s = strings.TrimSpace(s)
-		c.length(at+"."+name, s, 0, most)
-		total += raw.Runes(s)
+		c.length(at+"."+name, v, 0, most)
 	}
 	part("title", e["title"], maxEmbedTitle)
 	part("description", e["description"], maxEmbedText)
@@ -164,8 +165,9 @@ func (c *checker) inRow(at string, o raw.Object) {
 		c.customID(at, o)
 		c.textInput(at, o)
 		c.length(at+".label", o["label"], 1, maxLabel)
-	case kind >= userSelect && kind <= channelSelect:
+	case picksEntity(kind):
 		c.customID(at, o)
+		c.entitySelect(at, o)
 	default:
 		c.kind(at, "2, 3, 5, 6, 7, 8")
 	}

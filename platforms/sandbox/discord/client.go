@@ -2,9 +2,7 @@ package discord
 
 import (
 	"context"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,8 +42,10 @@ func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction,
 		return cl.component(m, a)
 	case "submit":
 		return cl.modalSubmit(m, a)
-	case "command":
-		return cl.command(m, a)
+	case "command", "suggest":
+		return cl.command(m, a, a.Do == "suggest")
+	case "send", "reply":
+		return nil, nil, cl.talk(m, a)
 	case "thread":
 		return nil, nil, cl.moderate(a)
 	case "embeds":
@@ -72,7 +72,7 @@ func (cl client) begin(m core.Account, channel, message string, kind int) *inter
 }
 
 func (cl client) payload(m core.Account, i *interaction, ch *channel, data, message raw.Object) raw.Object {
-	user := raw.Object{"id": m.ID, "username": m.Key, "global_name": m.Name, "discriminator": "0", "avatar": nil}
+	user := userJSON(m)
 	p := raw.Object{
 		"id": i.ID, "application_id": Application, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
 		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(cl.permissions(), 10),
@@ -89,7 +89,7 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 	p["guild_id"], p["context"] = Guild, 0
 	p["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
 	p["member"] = raw.Object{
-		"user": user, "roles": []any{}, "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
+		"user": user, "roles": cl.GroupsOf(m), "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
 		"deaf": false, "mute": false, "flags": 0,
 	}
 	return p
@@ -105,16 +105,20 @@ func (cl client) component(m core.Account, a core.Action) (raw.Object, *interact
 		return nil, nil, cl.Errorf("no message %q in %s", a.Message, a.Channel)
 	}
 	c := findComponent(msg, a.Control)
-	if c == nil || c["disabled"] == true {
+	if c == nil || c["disabled"] == true || a.Do == "press" != (kindOf(c) == button) {
 		return nil, nil, cl.Errorf("no control %q on message %s", a.Control, a.Message)
 	}
 	data := raw.Object{"custom_id": a.Control, "component_type": kindOf(c), "id": c["id"]}
-	if kindOf(c) == stringSelect {
-		values, err := chosen(c, a.Values[a.Control])
+	if kind := kindOf(c); kind == stringSelect || picksEntity(kind) {
+		values, err := chosen(cl.withOptions(c), a.Values[a.Control])
 		if err != nil {
 			return nil, nil, cl.Errorf("%w", err)
 		}
 		data["values"] = values
+		if resolved := (raw.Object{}); picksEntity(kind) {
+			cl.resolve(resolved, kind, values)
+			data["resolved"] = resolved
+		}
 	}
 	i := cl.begin(m, ch.ID, a.Message, componentUsed)
 	return cl.payload(m, i, ch, data, msg), i, nil
@@ -134,7 +138,7 @@ func (cl client) modalSubmit(m core.Account, a core.Action) (raw.Object, *intera
 	if shown == nil || shown.User != m.ID {
 		return nil, nil, cl.Errorf("no modal %q is open for %s", a.View, m.Key)
 	}
-	filled, err := fill(raw.Objects(shown.Data, "components"), a.Values)
+	filled, resolved, err := cl.fill(raw.Objects(shown.Data, "components"), a.Values)
 	if err != nil {
 		return nil, nil, cl.Errorf("%w", err)
 	}
@@ -143,41 +147,8 @@ func (cl client) modalSubmit(m core.Account, a core.Action) (raw.Object, *intera
 	ch := cl.channels[shown.Channel]
 	i := cl.begin(m, ch.ID, raw.Str(shown.Message, "id"), modalSubmitted)
 	data := raw.Object{"custom_id": raw.Str(shown.Data, "custom_id"), "components": filled}
+	if len(resolved) > 0 {
+		data["resolved"] = resolved
+	}
 	return cl.payload(m, i, ch, data, shown.Message), i, nil
-}
-
-// command runs an application command of the form "/name subcommand". The
-// caller holds the lock.
-func (cl client) command(m core.Account, a core.Action) (raw.Object, *interaction, error) {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(a.Text, "/"), " ")
-	command, ch := cl.commands[name], cl.channels[a.Channel]
-	if command == nil || ch == nil {
-		return nil, nil, cl.Errorf("there is no command %q in %q", a.Text, a.Channel)
-	}
-	data := raw.Object{"id": command["id"], "name": name, "type": 1}
-	if options := raw.Objects(command, "options"); len(options) > 0 {
-		option, err := cl.subcommand(name, rest, options)
-		if err != nil {
-			return nil, nil, err
-		}
-		data["options"] = []any{option}
-	}
-	i := cl.begin(m, ch.ID, "", commandUsed)
-	return cl.payload(m, i, ch, data, nil), i, nil
-}
-
-func (cl client) subcommand(command, rest string, options []raw.Object) (raw.Object, error) {
-	name, value, given := strings.Cut(rest, " ")
-	n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "name") == name })
-	if n < 0 {
-		return nil, cl.Errorf("/%s has no %q", command, name)
-	}
-	values, wanted := []any{}, raw.Objects(options[n], "options")
-	if given != (len(wanted) > 0) { // at most one option, which is required
-		return nil, cl.Errorf("/%s %s takes %d values", command, name, len(wanted))
-	}
-	for _, o := range wanted {
-		values = append(values, raw.Object{"name": raw.Str(o, "name"), "type": 3, "value": value})
-	}
-	return raw.Object{"name": name, "type": 1, "options": values}, nil
 }

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 const (
 	suppressEmbeds = 1 << 2
 	ephemeral      = 1 << 6
+	loading        = 1 << 7
 	quiet          = 1 << 12
 	componentsV2   = 1 << 15 // IS_COMPONENTS_V2
 )
@@ -34,6 +34,9 @@ func (c *call) sent() sent {
 // apply checks the fields and files of a request and sets them on a message.
 func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 	next := raw.Copy(m)
+	if bad := checkMentions(in.args); bad != nil {
+		return bad
+	}
 	if bad := takeFields(next, in.args, edit); bad != nil {
 		return bad
 	}
@@ -53,9 +56,10 @@ func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 	if bad := showAttachments(next, held); bad != nil {
 		return bad
 	}
-	next["mentions"], next["mention_everyone"] = []any{}, false
 	g.mention(next, in.args)
-	if edit {
+	if !edit {
+		announce(next)
+	} else {
 		next["edited_timestamp"] = time.Now().UTC().Format(time.RFC3339Nano)
 		next["edits"] = 1 + raw.Int(next["edits"])
 	}
@@ -70,6 +74,13 @@ func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 
 // takeFields sets the fields and flags of a request on a message.
 func takeFields(next, args raw.Object, edit bool) *failure {
+	for _, key := range []string{"embeds", "components"} {
+		if v := args[key]; v != nil {
+			if _, list := v.([]any); !list {
+				return invalid(key, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+			}
+		}
+	}
 	for _, key := range []string{"content", "embeds", "components", "sticker_ids", "poll"} {
 		if v, ok := args[key]; ok {
 			next[key] = raw.Clone(v)
@@ -93,11 +104,12 @@ func takeFields(next, args raw.Object, edit bool) *failure {
 // applyFlags sets the flags that a bot may set. An edit cannot make a message
 // ephemeral, and cannot turn components into content.
 func applyFlags(next, args raw.Object, edit bool) *failure {
+	was := flags(next) &^ loading
+	next["flags"] = float64(was)
 	given, ok := raw.Number(args, "flags")
 	if !ok {
 		return nil
 	}
-	was := flags(next)
 	settable := suppressEmbeds | componentsV2
 	if !edit {
 		settable |= ephemeral | quiet
@@ -108,28 +120,4 @@ func applyFlags(next, args raw.Object, edit bool) *failure {
 	}
 	next["flags"] = float64(was&^settable | int(given)&settable)
 	return nil
-}
-
-// mention records the users that the message pings. Without allowed_mentions,
-// it pings every user in its text. This also holds for edits.
-func (g *guild) mention(m, args raw.Object) {
-	allowed, given := args["allowed_mentions"].(raw.Object)
-	parse := func(kind string) bool { return !given || slices.Contains(raw.List(allowed, "parse"), any(kind)) }
-	content := raw.Str(m, "content")
-	for _, o := range components(raw.List(m, "components")) {
-		if kindOf(o) == textDisplay {
-			content += "\n" + raw.Str(o, "content")
-		}
-	}
-	if parse("everyone") && (strings.Contains(content, "@everyone") || strings.Contains(content, "@here")) {
-		m["mention_everyone"] = true
-	}
-	if !parse("users") {
-		return
-	}
-	for _, p := range g.Members {
-		if strings.Contains(content, "<@"+p.ID+">") {
-			m["mentions"] = append(raw.List(m, "mentions"), raw.Object{"id": p.ID})
-		}
-	}
 }

@@ -20,7 +20,7 @@ import (
 // registerCommand registers the command "/nod grant ID".
 func (d *desk) registerCommand() {
 	d.t.Helper()
-	id := &discordgo.ApplicationCommandOption{Name: "id", Description: "x", Type: discordgo.ApplicationCommandOptionString}
+	id := &discordgo.ApplicationCommandOption{Name: "id", Description: "x", Type: discordgo.ApplicationCommandOptionString, Required: true}
 	option := &discordgo.ApplicationCommandOption{
 		Name: "grant", Description: "x", Type: discordgo.ApplicationCommandOptionSubCommand,
 		Options: []*discordgo.ApplicationCommandOption{id},

@@ -9,8 +9,8 @@
 //
 // It has faults of its own: missing_permission takes the permission that Method
 // names, such as ATTACH_FILES, from the bot; freeze leaves heartbeats
-// unanswered; old_messages makes new messages two hours old; endpoint gives the application an interactions endpoint; sessions
-// leaves few gateway sessions.
+// unanswered; old_messages makes new messages two hours old; endpoint gives the
+// application an interactions endpoint; sessions leaves few gateway sessions.
 package discord
 
 import (
@@ -92,7 +92,8 @@ func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
 
 // Act implements core.Service. Members click buttons, choose from selects,
-// submit and close modals, send commands, moderate threads, and hide embeds.
+// submit and close modals, send commands and ask for suggestions, write and
+// reply, moderate threads, and hide embeds.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {

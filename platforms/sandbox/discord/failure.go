@@ -36,10 +36,13 @@ var (
 	unknownChannel     = &failure{404, 10003, "Unknown Channel", nil}
 	unknownGuild       = &failure{404, 10004, "Unknown Guild", nil}
 	unknownMember      = &failure{404, 10007, "Unknown Member", nil}
+	unknownCommand     = &failure{404, 10063, "Unknown application command", nil}
 	unknownMessage     = &failure{404, 10008, "Unknown Message", nil}
+	unknownUser        = &failure{404, 10013, "Unknown User", nil}
 	unknownInteraction = &failure{404, 10062, "Unknown interaction", nil}
 	acknowledged       = &failure{400, 40060, "Interaction has already been acknowledged.", nil}
 	noAccess           = &failure{403, 50001, "Missing Access", nil}
+	notOwn             = &failure{403, 50005, "Cannot edit a message authored by another user", nil}
 	emptyMessage       = &failure{400, 50006, "Cannot send an empty message", nil}
 	cannotSend         = &failure{400, 50007, "Cannot send messages to this user", nil}
 	notAllowed         = &failure{403, 50013, "Missing Permissions", nil}

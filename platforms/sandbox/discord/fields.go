@@ -7,22 +7,31 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// fill returns the values that a client sends for the components of a modal.
-func fill(components []raw.Object, values map[string][]string) ([]any, error) {
-	used := map[string]bool{}
+// filler fills in a modal for a member.
+type filler struct {
+	*guild
+	values   map[string][]string // by custom ID
+	used     map[string]bool
+	resolved raw.Object
+}
+
+// fill returns the values that a client sends for the components of a modal,
+// and what their IDs stand for.
+func (g *guild) fill(components []raw.Object, values map[string][]string) ([]any, raw.Object, error) {
+	f := filler{g, values, map[string]bool{}, raw.Object{}}
 	out := []any{}
 	for _, o := range components {
 		switch kindOf(o) {
 		case label:
-			field, err := filled(raw.Sub(o, "component"), values, used)
+			field, err := f.filled(raw.Sub(o, "component"))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			out = append(out, raw.Object{"type": label, "id": o["id"], "component": field})
 		case actionRow:
-			field, err := filled(raw.Objects(o, "components")[0], values, used)
+			field, err := f.filled(raw.Objects(o, "components")[0])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			out = append(out, raw.Object{"type": actionRow, "id": o["id"], "components": []any{field}})
 		case textDisplay:
@@ -30,27 +39,43 @@ func fill(components []raw.Object, values map[string][]string) ([]any, error) {
 		}
 	}
 	for id := range values {
-		if !used[id] {
-			return nil, fmt.Errorf("there is no input %q", id)
+		if !f.used[id] {
+			return nil, nil, fmt.Errorf("there is no input %q", id)
 		}
 	}
-	return out, nil
+	return out, f.resolved, nil
 }
 
 // filled returns one input with the value of the member, or with its default.
-func filled(c raw.Object, values map[string][]string, used map[string]bool) (raw.Object, error) {
+func (f filler) filled(c raw.Object) (raw.Object, error) {
 	id := raw.Str(c, "custom_id")
-	used[id] = true
-	given, set := values[id]
+	f.used[id] = true
+	given, set := f.values[id]
 	out := raw.Object{"type": kindOf(c), "custom_id": id, "id": c["id"]}
-	if kindOf(c) == textInput {
+	switch kindOf(c) {
+	case textInput:
 		text := raw.Str(c, "value")
 		if set && len(given) > 0 {
 			text = given[0]
 		}
 		out["value"] = text
 		return out, checkTyped(c, id, text)
+	case checkbox:
+		out["value"] = set && len(given) > 0 && given[0] == "true" || !set && c["default"] == true
+		return out, nil
+	case fileUpload:
+		if err := countChosen(c, len(given)); err != nil {
+			return nil, err
+		}
+		out["values"] = f.uploaded(f.resolved, given)
+		return out, nil
 	}
+	return out, f.choose(out, c, given, set)
+}
+
+// choose sets the chosen options of an input.
+func (f filler) choose(out, c raw.Object, given []string, set bool) error {
+	c = f.withOptions(c)
 	if !set {
 		for _, o := range raw.Objects(c, "options") {
 			if o["default"] == true {
@@ -60,8 +85,9 @@ func filled(c raw.Object, values map[string][]string, used map[string]bool) (raw
 	}
 	picked, err := chosen(c, given)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	f.resolve(f.resolved, kindOf(c), picked)
 	switch {
 	case kindOf(c) != radioGroup:
 		out["values"] = picked
@@ -70,7 +96,7 @@ func filled(c raw.Object, values map[string][]string, used map[string]bool) (raw
 	default:
 		out["value"] = nil
 	}
-	return out, nil
+	return nil
 }
 
 // checkTyped checks a text against the limits that the client enforces.
@@ -90,20 +116,8 @@ func checkTyped(c raw.Object, id, text string) error {
 // chosen returns the values of a select. It returns an error if the client does
 // not let a member choose them.
 func chosen(c raw.Object, given []string) ([]any, error) {
-	least, most := 1, 1
-	if n, ok := raw.Number(c, "min_values"); ok {
-		least = int(n)
-	}
-	if n, ok := raw.Number(c, "max_values"); ok {
-		most = int(n)
-	} else if kindOf(c) == checkboxGroup {
-		most = len(raw.List(c, "options"))
-	}
-	if c["required"] == false {
-		least = 0
-	}
-	if len(given) < least || len(given) > most {
-		return nil, fmt.Errorf("choose %d to %d", least, most)
+	if err := countChosen(c, len(given)); err != nil {
+		return nil, err
 	}
 	out := []any{}
 	for _, v := range given {
@@ -113,4 +127,24 @@ func chosen(c raw.Object, given []string) ([]any, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// countChosen checks how many values a member chose.
+func countChosen(c raw.Object, n int) error {
+	least, most := 1, 1
+	if v, ok := raw.Number(c, "min_values"); ok {
+		least = int(v)
+	}
+	if v, ok := raw.Number(c, "max_values"); ok {
+		most = int(v)
+	} else if kindOf(c) == checkboxGroup {
+		most = len(raw.List(c, "options"))
+	}
+	if c["required"] == false {
+		least = 0
+	}
+	if n < least || n > most {
+		return fmt.Errorf("choose %d to %d", least, most)
+	}
+	return nil
 }

@@ -27,8 +27,7 @@ const (
 	opHello          = 10
 	opHeartbeatAck   = 11
 
-	intentGuilds   = 1 << 0
-	intentMessages = 1 << 9
+	intentGuilds = 1 << 0
 
 	closeDecode          = 4002
 	closeAuthentication  = 4004
@@ -226,18 +225,8 @@ func (gw *gateway) identify(
 // guildJSON returns the guild in the format of GUILD_CREATE. The caller holds
 // the lock.
 func (gw *gateway) guildJSON() raw.Object {
-	channels := []any{}
-	for _, ch := range gw.channels {
-		if ch.Kind == textChannel {
-			channels = append(channels, ch.json())
-		}
-	}
-	everyone := raw.Object{
-		"id": Guild, "name": "@everyone", "permissions": "0", "position": 0, "color": 0,
-		"colors": raw.Object{"primary_color": 0, "secondary_color": nil, "tertiary_color": nil},
-	}
 	return raw.Object{
-		"id": Guild, "name": "Sandbox", "channels": channels, "members": []any{}, "roles": []any{everyone},
+		"id": Guild, "name": "Sandbox", "channels": gw.textChannels(), "members": []any{}, "roles": gw.rolesJSON(),
 		"emojis": []any{}, "stickers": []any{}, "threads": []any{}, "presences": []any{}, "voice_states": []any{},
 		"stage_instances": []any{}, "guild_scheduled_events": []any{}, "features": []any{},
 		"member_count": len(gw.Members), "owner_id": gw.Members[0].ID, "joined_at": time.Now().UTC().Format(time.RFC3339),
@@ -264,12 +253,16 @@ func (s *session) send(ctx context.Context, t string, d any) {
 	}
 }
 
-// dispatch sends a message event to the sessions with that intent. The caller
-// holds the lock.
-func (gw *gateway) dispatch(t string, extra, m raw.Object) {
+// dispatch sends the event of a message of a channel to the sessions that get
+// it. The caller holds the lock.
+func (gw *gateway) dispatch(t string, ch *channel, extra, m raw.Object) {
+	intent := intentMessages
+	if ch.Kind == directChannel {
+		intent = intentDirect
+	}
 	for _, s := range gw.sessions {
-		if s.intents&intentMessages != 0 {
-			d := raw.Copy(m)
+		if s.intents&intent != 0 {
+			d := visible(m, ch, s.intents)
 			for k, v := range extra {
 				d[k] = v
 			}

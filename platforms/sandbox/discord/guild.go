@@ -25,9 +25,10 @@ type guild struct {
 	files        core.Files
 	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
-	commands     map[string]raw.Object   // by name
-	starts       starts
-	lastID       int64
+	// Commands are by ID.
+	commands, guildCommands map[string]raw.Object
+	starts                  starts
+	lastID                  int64
 }
 
 // Kinds of channels.
@@ -60,7 +61,7 @@ func newGuild(b *core.Base, o Options) *guild {
 	}
 	g := &guild{
 		Base: b, opts: o, key: key, channels: map[string]*channel{}, interactions: map[string]*interaction{},
-		modals: map[string]*modal{}, nonces: map[string]string{}, commands: map[string]raw.Object{},
+		modals: map[string]*modal{}, nonces: map[string]string{}, commands: map[string]raw.Object{}, guildCommands: map[string]raw.Object{},
 		attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
 	}
 	g.add(Channel, "deploys", textChannel)
@@ -136,6 +137,8 @@ type State struct {
 	Archived    []string         `json:"archived"`  // IDs of archived threads
 	Starts      int              `json:"starts"`    // gateway sessions that the bot started in the current period
 	TokenReset  bool             `json:"token_reset"`
+	Roles       []raw.Object     `json:"roles"`
+	Bot         string           `json:"bot"` // ID of the bot user
 }
 
 // State returns a copy of the guild. The caller holds the lock.
@@ -143,7 +146,7 @@ func (e *Emulator) State() State {
 	st := State{
 		Connections: len(e.gateway.connected()), Channels: []core.ChatState{}, Modals: []core.ViewState{},
 		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)), Archived: []string{},
-		Starts: e.starts.used, TokenReset: e.starts.reset,
+		Starts: e.starts.used, TokenReset: e.starts.reset, Roles: e.roles(), Bot: BotUser,
 	}
 	for _, c := range e.channels {
 		if c.archived() {

@@ -1,10 +1,6 @@
 package discord
 
-import (
-	"strconv"
-
-	"github.com/nodbridge/nod/platforms/sandbox/raw"
-)
+import "github.com/nodbridge/nod/platforms/sandbox/raw"
 
 // guildsAPI has the routes of guilds, members and channels.
 type guildsAPI struct{ *guild }
@@ -13,10 +9,35 @@ func (api guildsAPI) getGuild(c *call) (int, any, *failure) {
 	if c.PathValue("guild") != Guild {
 		return 0, nil, unknownGuild
 	}
-	everyone := raw.Object{
-		"id": Guild, "name": "@everyone", "permissions": strconv.FormatInt(api.permissions(), 10), "position": 0, "color": 0,
+	return 200, raw.Object{
+		"id": Guild, "name": "Sandbox", "owner_id": api.Members[0].ID, "roles": api.rolesJSON(), "emojis": []any{},
+		"stickers": []any{}, "features": []any{},
+	}, nil
+}
+
+func (api guildsAPI) getRoles(c *call) (int, any, *failure) {
+	if c.PathValue("guild") != Guild {
+		return 0, nil, unknownGuild
 	}
-	return 200, raw.Object{"id": Guild, "name": "Sandbox", "owner_id": api.Members[0].ID, "roles": []any{everyone}}, nil
+	return 200, api.rolesJSON(), nil
+}
+
+func (api guildsAPI) getChannels(c *call) (int, any, *failure) {
+	if c.PathValue("guild") != Guild {
+		return 0, nil, unknownGuild
+	}
+	return 200, api.textChannels(), nil
+}
+
+func (api guildsAPI) getUser(c *call) (int, any, *failure) {
+	if c.PathValue("user") == BotUser {
+		return 200, botJSON(), nil
+	}
+	m, known := api.ByID(c.PathValue("user"))
+	if !known {
+		return 0, nil, unknownUser
+	}
+	return 200, userJSON(m), nil
 }
 
 func (api guildsAPI) getMember(c *call) (int, any, *failure) {
@@ -30,7 +51,7 @@ func (api guildsAPI) getMember(c *call) (int, any, *failure) {
 	if !known {
 		return 0, nil, unknownMember
 	}
-	return 200, memberJSON(raw.Object{"id": m.ID, "username": m.Key}, api.GroupsOf(m)), nil
+	return 200, memberJSON(userJSON(m), api.GroupsOf(m)), nil
 }
 
 func memberJSON(user raw.Object, roles []string) raw.Object {

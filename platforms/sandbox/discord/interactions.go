@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,9 +12,10 @@ import (
 
 // Kinds of interactions.
 const (
-	commandUsed    = 2
-	componentUsed  = 3
-	modalSubmitted = 5
+	commandUsed       = 2
+	componentUsed     = 3
+	suggestionsWanted = 4
+	modalSubmitted    = 5
 )
 
 // interaction is one action of a member that waits for a response.
@@ -44,7 +47,7 @@ func (api interactionsAPI) callback(c *call) (int, any, *failure) {
 		return 204, nil, nil
 	}
 	answer := raw.Object{"interaction": raw.Object{"id": i.ID, "type": i.Kind, "response_message_id": i.Original}}
-	if kind := raw.Int(c.args["type"]); kind == respondMessage || kind == respondUpdate {
+	if kind := raw.Int(c.args["type"]); kind == respondMessage || kind == respondUpdate || kind == respondDeferred {
 		answer["resource"] = raw.Object{"type": kind, "message": raw.Clone(api.channels[i.Channel].Seen(i.Original, i.User))}
 	}
 	return 200, answer, nil
@@ -56,6 +59,7 @@ const (
 	respondDeferred      = 5
 	respondDeferredEdits = 6
 	respondUpdate        = 7
+	respondSuggestions   = 8
 	respondModal         = 9
 )
 
@@ -70,22 +74,27 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	if api.channels[i.Channel] == nil { // a thread that was deleted
 		return unknownChannel
 	}
-	kind, _ := raw.Number(in.args, "type")
+	kind := raw.Int(in.args["type"])
+	if allowed := i.responses(); !slices.Contains(allowed, kind) {
+		return invalid("type", "BASE_TYPE_CHOICES", fmt.Sprintf("Value must be one of %v.", allowed))
+	}
 	in.args = raw.Sub(in.args, "data")
 	var bad *failure
-	switch int(kind) {
+	switch kind {
 	case respondMessage:
 		var m raw.Object
 		m, bad = api.create(i, in)
 		i.Original = raw.Str(m, "id")
-	case respondDeferred, respondDeferredEdits:
+	case respondDeferred:
+		i.Original = api.wait(i, flags(in.args)&ephemeral)
+	case respondDeferredEdits:
 		i.Original = i.Message
 	case respondUpdate:
 		bad = api.update(i, in)
 	case respondModal:
 		bad = api.openModal(i, in.args)
-	default:
-		bad = invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
+	case respondSuggestions:
+		i.Reaction.Choices, bad = checkSuggestions(in.args)
 	}
 	if bad != nil {
 		return bad
@@ -96,11 +105,42 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	return nil
 }
 
+// responses returns the kinds of responses that an interaction takes.
+func (i *interaction) responses() []int {
+	switch {
+	case i.Kind == suggestionsWanted:
+		return []int{respondSuggestions}
+	case i.Kind == componentUsed:
+		return []int{respondMessage, respondDeferred, respondDeferredEdits, respondUpdate, respondModal}
+	case i.Kind == commandUsed:
+		return []int{respondMessage, respondDeferred, respondModal}
+	case i.Message == "": // of a modal that a command opened
+		return []int{respondMessage, respondDeferred}
+	}
+	return []int{respondMessage, respondDeferred, respondDeferredEdits, respondUpdate}
+}
+
+// wait shows that the app is thinking. It returns the ID of the message that an
+// edit of the response turns into the answer.
+func (api interactionsAPI) wait(i *interaction, private int) string {
+	ch := api.channels[i.Channel]
+	m := api.blank(ch)
+	m["flags"] = float64(loading | private)
+	api.show(ch, i, m)
+	return raw.Str(m, "id")
+}
+
+// show adds the message of an interaction, for one member if it is ephemeral.
+func (api interactionsAPI) show(ch *channel, i *interaction, m raw.Object) {
+	if flags(m)&ephemeral != 0 {
+		ch.AddPrivate(i.User, m)
+	} else {
+		ch.Add(m)
+	}
+}
+
 // update edits the message of the component.
 func (api interactionsAPI) update(i *interaction, in sent) *failure {
-	if i.Message == "" {
-		return invalid("type", "BASE_TYPE_CHOICES", "Only components and modals opened from one can update a message.")
-	}
 	ch := api.channels[i.Channel]
 	m := ch.Seen(i.Message, i.User)
 	if m == nil {
@@ -115,9 +155,6 @@ func (api interactionsAPI) update(i *interaction, in sent) *failure {
 
 // openModal shows a modal. A client shows one modal at a time.
 func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
-	if i.Kind == modalSubmitted {
-		return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 10, 12}.")
-	}
 	if bad := checkModal(data); bad != nil {
 		return bad
 	}
@@ -147,11 +184,7 @@ func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure
 	if bad := api.apply(ch, m, in, false); bad != nil {
 		return nil, bad
 	}
-	if flags(m)&ephemeral != 0 {
-		ch.AddPrivate(i.User, m)
-	} else {
-		ch.Add(m)
-	}
+	api.show(ch, i, m)
 	return m, nil
 }
 
@@ -172,7 +205,13 @@ func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
 	if bad != nil {
 		return 0, nil, bad
 	}
-	m, bad := api.create(i, c.sent())
+	ch := api.channels[i.Channel]
+	m := ch.Seen(i.Original, i.User)
+	if m != nil && flags(m)&loading != 0 { // the first follow-up is the answer that the member waits for
+		bad = api.apply(ch, m, c.sent(), true)
+	} else {
+		m, bad = api.create(i, c.sent())
+	}
 	if bad != nil {
 		return 0, nil, bad
 	}

@@ -9,6 +9,8 @@ const (
 	stringSelect  = 3
 	textInput     = 4
 	userSelect    = 5
+	roleSelect    = 6
+	anySelect     = 7 // users and roles
 	channelSelect = 8
 	section       = 9
 	textDisplay   = 10
@@ -18,6 +20,7 @@ const (
 	separator     = 14
 	container     = 17
 	label         = 18
+	fileUpload    = 19
 	radioGroup    = 21
 	checkboxGroup = 22
 	checkbox      = 23
@@ -28,6 +31,10 @@ const (
 	linkButton    = 5
 	premiumButton = 6
 )
+
+// picksEntity reports whether a select offers users, roles or channels instead
+// of options.
+func picksEntity(kind int) bool { return kind >= userSelect && kind <= channelSelect }
 
 func kindOf(o raw.Object) int { n, _ := raw.Number(o, "type"); return int(n) }
 

@@ -16,7 +16,10 @@ const (
 	maxEmbedFieldValue = 1024
 	maxColor           = 0xffffff
 	maxNonce           = 25
-	maxHistory         = 50 // the default of Get Channel Messages
+	maxMentions        = 100 // users or roles of allowed_mentions
+	maxHistory         = 100 // messages of one Get Channel Messages
+	defaultHistory     = 50
+	maxEmoji           = 64
 
 	// components/reference
 	maxRows              = 5 // of a message without layout components, and of a modal
@@ -29,6 +32,7 @@ const (
 	maxOptions           = 25
 	maxOption            = 100 // label, value and description
 	maxRadio             = 10  // options of radio and checkbox groups
+	maxUploads           = 10  // files of a file upload
 	maxInput             = 4000
 	maxInputPlaceholder  = 100
 	maxLabel             = 45
@@ -47,6 +51,8 @@ const (
 	maxThreadName         = 100
 	maxCommandDescription = 100
 	maxCommandOptions     = 25
+	maxCommands           = 100
+	maxSuggestions        = 25
 
 	// interactions/receiving-and-responding
 	defaultResponseTTL = 3 * time.Second

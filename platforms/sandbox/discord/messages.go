@@ -48,6 +48,9 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 	if ch.locked {
 		return 0, nil, threadLocked
 	}
+	if bad := api.reply(m, c.args, ch); bad != nil {
+		return 0, nil, bad
+	}
 	if bad := api.apply(ch, m, c.sent(), false); bad != nil {
 		return 0, nil, bad
 	}
@@ -58,19 +61,8 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 	ch.Add(m)
 	ch.reopen()
 	api.Touch()
-	api.gw.dispatch("MESSAGE_CREATE", raw.Object{"guild_id": Guild}, m)
+	api.gw.dispatch("MESSAGE_CREATE", ch, raw.Object{"guild_id": Guild}, m)
 	return 200, raw.Clone(m), nil
-}
-
-func (api messagesAPI) list(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return 0, nil, unknownChannel
-	}
-	if !api.may(ch, "READ_MESSAGE_HISTORY") {
-		return 200, []any{}, nil
-	}
-	return 200, ch.Newest(maxHistory), nil
 }
 
 // locate finds the message of a request. It does not find ephemeral messages.
@@ -102,6 +94,9 @@ func (api messagesAPI) edit(c *call) (int, any, *failure) {
 	if !api.may(ch, "VIEW_CHANNEL") {
 		return 0, nil, noAccess
 	}
+	if raw.Str(raw.Sub(m, "author"), "id") != BotUser {
+		return 0, nil, notOwn
+	}
 	if ch.archived() {
 		return 0, nil, threadArchived
 	}
@@ -118,6 +113,9 @@ func (api messagesAPI) delete(c *call) (int, any, *failure) {
 	ch, m, bad := api.locate(c)
 	if bad != nil {
 		return 0, nil, bad
+	}
+	if raw.Str(raw.Sub(m, "author"), "id") != BotUser && ch.Kind != directChannel && !api.may(ch, "MANAGE_MESSAGES") {
+		return 0, nil, notAllowed
 	}
 	ch.Remove(raw.Str(m, "id"))
 	api.Touch()

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -57,41 +58,66 @@ func (c *checker) label(at string, o raw.Object) {
 		c.fail(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and %d in length.", maxLabel)
 	}
 	c.customID(at, child)
-	switch kindOf(child) {
-	case stringSelect:
+	switch kind := kindOf(child); {
+	case kind == stringSelect:
 		c.selectMenu(at, child)
-	case textInput:
+	case picksEntity(kind):
+		c.entitySelect(at, child)
+	case kind == textInput:
 		c.textInput(at, child)
-	case radioGroup:
+	case kind == radioGroup:
 		c.options(at, child, 2, maxRadio)
-	case checkboxGroup:
+	case kind == checkboxGroup:
 		c.options(at, child, 1, maxRadio)
-		least, given := raw.Number(child, "min_values")
-		if given && (least < 0 || least > maxRadio || least < 1 && child["required"] != false) {
-			c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
+		c.amount(at, child, len(raw.List(child, "options")))
+	case kind == fileUpload:
+		c.amount(at, child, maxUploads)
+	case kind == checkbox:
+		if child["required"] == true {
+			c.fail(at+".required", "COMPONENT_INVALID_REQUIRED", "A checkbox cannot be required")
 		}
-	case checkbox:
 	default:
 		c.kind(at, "3, 4, 5, 6, 7, 8, 19, 21, 22, 23")
+	}
+}
+
+// amount checks min_values and max_values, of which a component takes at most
+// most.
+func (c *checker) amount(at string, o raw.Object, most int) {
+	least, hasLeast := raw.Number(o, "min_values")
+	highest, hasMost := raw.Number(o, "max_values")
+	switch {
+	case hasLeast && (least < 0 || int(least) > most):
+		c.fail(at+".min_values", "BASE_TYPE_BAD_LENGTH", "min_values must be between 0 and %d.", most)
+	case hasMost && (highest < 1 || int(highest) > most || hasLeast && highest < least):
+		c.fail(at+".max_values", "BASE_TYPE_BAD_LENGTH", "max_values must be between 1 and %d, and not below min_values.", most)
+	case c.modal && hasLeast && least < 1 && o["required"] != false:
+		c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
+	case c.modal && o["disabled"] == true:
+		c.fail(at+".disabled", "COMPONENT_DISABLED", "Components in a modal cannot be disabled")
 	}
 }
 
 func (c *checker) selectMenu(at string, o raw.Object) {
 	c.length(at+".placeholder", o["placeholder"], 0, maxPlaceholder)
 	c.options(at, o, 1, maxOptions)
-	least, hasLeast := raw.Number(o, "min_values")
-	most, hasMost := raw.Number(o, "max_values")
-	if hasLeast && (least < 0 || least > maxOptions) || hasMost && (most < 1 || int(most) > len(raw.List(o, "options"))) {
-		c.fail(at+".max_values", "BASE_TYPE_BAD_LENGTH", "min_values and max_values must fit the options.")
+	c.amount(at, o, len(raw.List(o, "options")))
+}
+
+// entitySelect checks a select of users, roles or channels.
+func (c *checker) entitySelect(at string, o raw.Object) {
+	c.length(at+".placeholder", o["placeholder"], 0, maxPlaceholder)
+	c.amount(at, o, maxOptions)
+	if len(raw.List(o, "options")) > 0 {
+		c.fail(at+".options", "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")
 	}
-	if !c.modal {
-		return
-	}
-	if o["disabled"] == true {
-		c.fail(at+".disabled", "COMPONENT_DISABLED", "Components in a modal cannot be disabled")
-	}
-	if hasLeast && least < 1 && o["required"] != false {
-		c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
+	kinds := map[int][]string{
+		userSelect: {"user"}, roleSelect: {"role"}, anySelect: {"user", "role"}, channelSelect: {"channel"},
+	}[kindOf(o)]
+	for n, v := range raw.Objects(o, "default_values") {
+		if !slices.Contains(kinds, raw.Str(v, "type")) || !snowflakeLike.MatchString(raw.Str(v, "id")) {
+			c.fail(at+".default_values."+strconv.Itoa(n), "BASE_TYPE_CHOICES", "Value must be one of %q with an id.", kinds)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ type route struct {
 }
 
 // handler answers a request. It runs with the lock held.
-type handler func(c *call) (status int, answer any, bad *failure)
+type handler func(c *call) (status int, result any, bad *failure)
 
 // call is one request.
 type call struct {
@@ -51,8 +51,10 @@ type file struct {
 }
 
 func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
-	apps, guilds, messages := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}
+	apps, guilds, messages, commands := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}, commandsAPI{g}
 	const (
+		global     = "/applications/{app}/commands"
+		ofGuild    = "/applications/{app}/guilds/{guild}/commands"
 		ofMessage  = "/channels/{channel}/messages/{message}"
 		ofResponse = "/webhooks/{app}/{token}/messages/{message}"
 	)
@@ -62,12 +64,24 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"GET /users/@me", true, apps.me},
 		{"GET /oauth2/applications/@me", true, apps.application},
 		{"GET /applications/@me", true, apps.application},
-		{"POST /applications/{app}/commands", true, apps.postCommand},
-		{"PUT /applications/{app}/commands", true, apps.putCommands},
-		{"PUT /applications/{app}/guilds/{guild}/commands", true, apps.putCommands},
+		{"GET " + global, true, commands.list},
+		{"POST " + global, true, commands.post},
+		{"PUT " + global, true, commands.overwrite},
+		{"GET " + global + "/{command}", true, commands.get},
+		{"PATCH " + global + "/{command}", true, commands.edit},
+		{"DELETE " + global + "/{command}", true, commands.delete},
+		{"GET " + ofGuild, true, commands.list},
+		{"POST " + ofGuild, true, commands.post},
+		{"PUT " + ofGuild, true, commands.overwrite},
+		{"GET " + ofGuild + "/{command}", true, commands.get},
+		{"PATCH " + ofGuild + "/{command}", true, commands.edit},
+		{"DELETE " + ofGuild + "/{command}", true, commands.delete},
 		{"POST /users/@me/channels", true, guilds.createDM},
 		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
 		{"GET /guilds/{guild}", true, guilds.getGuild},
+		{"GET /guilds/{guild}/roles", true, guilds.getRoles},
+		{"GET /guilds/{guild}/channels", true, guilds.getChannels},
+		{"GET /users/{user}", true, guilds.getUser},
 		{"GET /channels/{channel}", true, guilds.getChannel},
 		{"PATCH /channels/{channel}", true, messages.modify},
 		{"GET /channels/{channel}/messages", true, messages.list},
@@ -76,6 +90,9 @@ func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
 		{"PATCH " + ofMessage, true, messages.edit},
 		{"DELETE " + ofMessage, true, messages.delete},
 		{"POST " + ofMessage + "/threads", true, messages.createThread},
+		{"PUT " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
+		{"DELETE " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
+		{"POST /channels/{channel}/typing", true, messages.typing},
 		{"POST /interactions/{id}/{token}/callback", false, inter.callback},
 		{"POST /webhooks/{app}/{token}", false, inter.followUp},
 		{"GET " + ofResponse, false, inter.get},

@@ -7,14 +7,18 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists the controls of a message.
+// Controls lists the controls of a message that send an interaction to the app:
+// no links.
 func Controls(m raw.Object) []core.Control {
-	kinds := map[int]string{button: "button", stringSelect: "select"}
 	var out []core.Control
 	for _, o := range components(raw.List(m, "components")) {
-		if kind := kinds[kindOf(o)]; kind != "" {
-			label := raw.Str(o, "label")
-			out = append(out, core.Control{ID: raw.Str(o, "custom_id"), Label: label, Kind: kind})
+		id, kind := raw.Str(o, "custom_id"), kindOf(o)
+		switch {
+		case id == "":
+		case kind == button:
+			out = append(out, core.Control{ID: id, Label: raw.Str(o, "label"), Kind: "button"})
+		case kind == stringSelect || picksEntity(kind):
+			out = append(out, core.Control{ID: id, Kind: "select"})
 		}
 	}
 	return out
@@ -47,9 +51,9 @@ func (e *Emulator) Inputs(view string) ([]core.Input, bool) {
 		return nil, false
 	}
 	var out []core.Input
-	for _, o := range raw.Objects(raw.Copy(shown.Data), "components") {
+	for _, o := range raw.Objects(shown.Data, "components") {
 		if c := raw.Sub(o, "component"); c != nil {
-			out = append(out, core.Input{ID: raw.Str(c, "custom_id"), Element: c})
+			out = append(out, core.Input{ID: raw.Str(c, "custom_id"), Element: e.withOptions(c)})
 		}
 	}
 	return out, true
@@ -63,7 +67,11 @@ func (e *Emulator) Pick(
 	if err != nil {
 		return core.Reaction{}, err
 	}
-	values, err := core.OptionValues(findComponent(e.Message(at.Channel, at.Message), c.ID), labels)
+	menu := findComponent(e.Message(at.Channel, at.Message), c.ID)
+	e.Lock()
+	menu = e.withOptions(menu)
+	e.Unlock()
+	values, err := core.OptionValues(menu, labels)
 	if err != nil {
 		return core.Reaction{}, err
 	}

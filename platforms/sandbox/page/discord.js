@@ -1,32 +1,63 @@
-import { act, avatar, clock, commands, h, keep, keptValue, link } from "./dom.js";
+import { act, avatar, clock, diff, h, keep, keptValue, link, relative, size, toast } from "./dom.js";
 
 const snowflake = (id) => Number((BigInt(id) >> 22n) + 1420070400000n) / 1000;
+
+// Names by the IDs in messages, which timeline sets.
+let names = { users: {}, roles: {}, channels: {} };
+
+// tokens are the parts of a text that are neither plain nor styled. Each has a
+// pattern and builds what it shows.
+const tokens = [
+  [/^\\([^0-9A-Za-z\s])/, (m) => m[1]],
+  [/^<t:(-?\d+)(?::([tTdDfFR]))?>/, (m) => h("time", { class: "time", title: full(Number(m[1])) }, stamp(Number(m[1]), m[2]))],
+  [/^<@!?(\d+)>/, (m) => h("span", { class: "mention" }, "@" + (names.users[m[1]] || m[1]))],
+  [/^<@&(\d+)>/, (m) => h("span", { class: "mention" }, "@" + (names.roles[m[1]] || "unknown-role"))],
+  [/^<#(\d+)>/, (m) => h("span", { class: "mention" }, "#" + (names.channels[m[1]] || "unknown"))],
+  [/^<\/([^:>]+):\d+>/, (m) => h("span", { class: "mention" }, "/" + m[1])],
+  [/^<a?:(\w+):\d+>/, (m) => ":" + m[1] + ":"],
+  [/^<(https?:\/\/[^>\s]+)>/, (m) => link(m[1], m[1])],
+  [/^\[([^\]\n]+)\]\(<?(https?:\/\/[^)\s>]+)>?\)/, (m) => link(m[2], inline(m[1]))],
+  [/^https?:\/\/[^\s<>]*[^\s<>.,:;"'!?)\]]/, (m) => link(m[0], m[0])],
+  [/^@(everyone|here)\b/, (m) => h("span", { class: "mention" }, m[0])],
+  [/^``([\s\S]+?)``(?!`)/, (m) => h("code", {}, m[1].trim())],
+  [/^`([^`]+)`/, (m) => h("code", {}, m[1])],
+];
+
+const styles = [["***", "b"], ["**", "b"], ["__", "u"], ["~~", "s"], ["||", "spoiler"], ["*", "i"], ["_", "i"]];
 
 // inline shows Discord's Markdown of one run of text.
 function inline(src) {
   const out = [];
   let plain = "";
-  const flush = () => { if (plain) out.push(plain); plain = ""; };
+  const push = (node) => {
+    if (plain) out.push(plain);
+    plain = "";
+    out.push(node);
+  };
   for (let i = 0; i < src.length;) {
     const rest = src.slice(i);
-    let m;
-    if ((m = /^\\([^0-9A-Za-z\s])/.exec(rest))) { plain += m[1]; i += m[0].length; continue; }
-    if ((m = /^<t:(-?\d+)(?::([tTdDfFR]))?>/.exec(rest))) {
-      flush(); out.push(h("span", { class: "time" }, stamp(Number(m[1]), m[2]))); i += m[0].length; continue;
+    const found = tokens.map(([pattern, build]) => [pattern.exec(rest), build]).find(([m]) => m);
+    if (found) {
+      const [m, build] = found;
+      const node = build(m);
+      if (typeof node === "string") plain += node;
+      else push(node);
+      i += m[0].length;
+      continue;
     }
-    if ((m = /^<(https?:\/\/[^>\s]+)>/.exec(rest))) { flush(); out.push(link(m[1], m[1])); i += m[0].length; continue; }
-    if ((m = /^`([^`]+)`/.exec(rest))) { flush(); out.push(h("code", {}, m[1])); i += m[0].length; continue; }
-    let styled = false;
-    for (const [mark, tag] of [["**", "b"], ["~~", "s"], ["*", "i"]]) {
-      const end = rest.startsWith(mark) ? closing(rest, mark) : -1;
-      if (end > 0) {
-        flush(); out.push(h(tag, {}, inline(rest.slice(mark.length, end)))); i += end + mark.length; styled = true;
-        break;
-      }
+    const style = styles.find(([mark]) => rest.startsWith(mark) && closing(rest, mark) > 0);
+    if (style && !(style[0] === "_" && /\w/.test(src[i - 1] || ""))) {
+      const [mark, tag] = style;
+      const end = closing(rest, mark);
+      const inner = inline(rest.slice(mark.length, end));
+      push(tag === "spoiler" ? h("span", { class: "spoiler", tabIndex: 0 }, inner) : h(tag, {}, inner));
+      i += end + mark.length;
+      continue;
     }
-    if (!styled) { plain += src[i]; i++; }
+    plain += src[i];
+    i++;
   }
-  flush();
+  if (plain) out.push(plain);
   return out;
 }
 
@@ -39,57 +70,102 @@ function closing(s, mark) {
   return -1;
 }
 
-function stamp(at, style) {
-  const left = at - Date.now() / 1000;
-  if (style !== "R") return clock(at);
-  const abs = Math.abs(left);
-  const [n, unit] = abs < 90 ? [abs, "second"] : abs < 5400 ? [abs / 60, "minute"] : [abs / 3600, "hour"];
-  return new Intl.RelativeTimeFormat("en").format(Math.round(left < 0 ? -n : n), unit);
+const full = (at) => new Date(at * 1000).toLocaleString([], { dateStyle: "full", timeStyle: "short" });
+
+// stamp shows a time in the zone of the reader, in one of Discord's styles.
+function stamp(at, style = "f") {
+  if (style === "R") return relative(at);
+  const shown = {
+    t: { timeStyle: "short" }, T: { timeStyle: "medium" }, d: { dateStyle: "short" }, D: { dateStyle: "long" },
+    f: { dateStyle: "long", timeStyle: "short" }, F: { dateStyle: "full", timeStyle: "short" },
+  };
+  return new Date(at * 1000).toLocaleString([], shown[style]);
 }
 
 // markdown shows a text with code blocks, quotes and lists.
 function markdown(src) {
-  return src.split(/(```[\s\S]*?```)/).map((part) => {
+  return String(src).split(/(```[\s\S]*?```)/).map((part) => {
     const code = /^```(?:([A-Za-z0-9]*)\n)?([\s\S]*?)\n?```$/.exec(part);
-    if (code) return h("pre", {}, code[2]);
-    return part.split("\n").map((line) => {
-      const title = /^(#{1,3}) (.+)$/.exec(line);
-      if (title) return h("div", { class: "title" + title[1].length, role: "heading" }, inline(title[2]));
-      if (line.startsWith("-# ")) return h("div", { class: "context" }, inline(line.slice(3)));
-      if (line.startsWith("> ")) return h("blockquote", {}, inline(line.slice(2)));
-      const item = /^( *)(- |\d+\. )(.*)$/.exec(line);
-      if (item) return h("div", { class: "item" }, item[1] + (item[2] === "- " ? "• " : item[2]), inline(item[3]));
-      return line.trim() ? h("div", {}, inline(line)) : h("div", { class: "gap" });
-    });
+    if (code) return h("pre", { "data-language": code[1] }, code[1] === "diff" ? diff(code[2]) : code[2]);
+    return quotes(part.replace(/^\n|\n$/g, "").split("\n")).map(line);
   });
+}
+
+// quotes joins the lines of a quote to one list of lines.
+function quotes(lines) {
+  const out = [];
+  let rest = false;
+  for (const l of lines) {
+    rest = rest || l.startsWith(">>> ");
+    const quoted = rest || l.startsWith("> ");
+    const text = quoted ? l.replace(/^>(>>)? /, "") : l;
+    if (quoted && Array.isArray(out.at(-1))) out.at(-1).push(text);
+    else out.push(quoted ? [text] : text);
+  }
+  return out;
+}
+
+function line(l) {
+  if (Array.isArray(l)) return h("blockquote", {}, l.map(line));
+  const title = /^(#{1,3}) (.+)$/.exec(l);
+  if (title) return h("div", { class: "title" + title[1].length, role: "heading" }, inline(title[2]));
+  if (l.startsWith("-# ")) return h("div", { class: "context" }, inline(l.slice(3)));
+  const item = /^( *)([-*] |\d+\. )(.*)$/.exec(l);
+  if (item) return h("div", { class: "item" }, item[1] + (/\d/.test(item[2]) ? item[2] : "• "), inline(item[3]));
+  return l.trim() ? h("div", {}, inline(l)) : h("div", { class: "gap" });
 }
 
 function embed(e) {
   const box = h("div", { class: "embed" },
-    e.title && h("div", { class: "heading" }, inline(e.title)),
+    e.author && h("small", {}, e.author.name),
+    e.title && h("div", { class: "heading" }, e.url ? link(e.url, inline(e.title)) : inline(e.title)),
     e.description && h("div", { class: "rich" }, markdown(e.description)),
+    (e.fields || []).map((f) => h("div", { class: "section" }, h("b", {}, inline(f.name)), h("div", { class: "rich" }, markdown(f.value)))),
     e.footer && h("div", { class: "context" }, e.footer.text));
-  if (e.color !== undefined) box.style.borderLeftColor = "#" + e.color.toString(16).padStart(6, "0");
+  if (typeof e.color === "number") box.style.borderLeftColor = color(e.color);
   return box;
 }
 
+const color = (n) => "#" + n.toString(16).padStart(6, "0");
+
 const buttonStyles = { 1: "primary", 2: "", 3: "success", 4: "danger", 5: "" };
+
+// emoji shows the emoji of a button or an option.
+const emoji = (e) => (e && e.name ? (e.id ? ":" + e.name + ":" : e.name) + " " : "");
+
+// offered returns the options of a select: its own, or the users, roles and
+// channels that it offers.
+function offered(c) {
+  if (c.options) return c.options;
+  const lists = { 5: ["users"], 6: ["roles"], 7: ["users", "roles"], 8: ["channels"] }[c.type] || [];
+  const chosen = (c.default_values || []).map((v) => v.id);
+  return lists.flatMap((l) => Object.entries(names[l]).map(([id, name]) => ({ value: id, label: name, default: chosen.includes(id) })));
+}
+
+// menu is a select of a message or of a modal.
+function menu(c, key, props, changed = () => {}) {
+  const many = (c.max_values || 1) > 1;
+  const options = offered(c);
+  const chosen = keptValue(key) ?? options.filter((o) => o.default).map((o) => o.value);
+  return h("select", {
+    ...props, multiple: many, disabled: c.disabled, "aria-label": c.placeholder,
+    onchange: (ev) => {
+      const v = [...ev.target.selectedOptions].map((o) => o.value).filter((x) => x !== "");
+      keep(key, v);
+      changed(v);
+    },
+  }, !many && h("option", { value: "" }, c.placeholder || "Choose…"),
+  options.map((o) => h("option", { value: o.value, selected: chosen.includes(o.value) }, emoji(o.emoji) + o.label + (o.description ? " – " + o.description : ""))));
+}
 
 function component(c, m, channel, me) {
   const where = { service: "discord", as: me.key, channel: m.channel_id || channel.id, message: m.id, control: c.custom_id };
   if (c.type === 2) {
-    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: () => act({ ...where, do: "press" }) }, c.label);
+    const press = c.style === 5 ? () => toast("Discord opens " + c.url) : c.style === 6 ? undefined : () => act({ ...where, do: "press" });
+    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: press }, emoji(c.emoji), c.label, c.style === 5 && " ↗");
   }
   const key = "discord/" + m.id + "/" + c.custom_id;
-  const chosen = keptValue(key) ?? c.options.filter((o) => o.default).map((o) => o.value);
-  return h("select", {
-    multiple: (c.max_values || 1) > 1,
-    onchange: (ev) => {
-      const v = [...ev.target.selectedOptions].map((o) => o.value).filter((x) => x !== "");
-      keep(key, v);
-      if (v.length) act({ ...where, do: "choose", values: { [c.custom_id]: v } });
-    },
-  }, h("option", { value: "" }, c.placeholder || "Choose…"), c.options.map((o) => h("option", { value: o.value, selected: chosen.includes(o.value) }, o.label + (o.description ? " – " + o.description : ""))));
+  return menu(c, key, {}, (v) => { if (v.length || c.min_values === 0) act({ ...where, do: "choose", values: { [c.custom_id]: v } }); });
 }
 
 // layout shows a component of a message: a container, a text or a file.
@@ -105,7 +181,8 @@ function layout(c, m, channel, me) {
     case 14: return h("div", { class: c.divider === false ? "gap" : "divider" });
     case 17: {
       const box = h("div", { class: "container" }, inner());
-      if (typeof c.accent_color === "number") box.style.borderLeftColor = "#" + c.accent_color.toString(16).padStart(6, "0");
+      if (typeof c.accent_color === "number") box.style.borderLeftColor = color(c.accent_color);
+      if (c.spoiler) box.classList.add("hidden");
       return box;
     }
   }
@@ -120,49 +197,68 @@ function picture(media, description) {
 }
 
 function fileLink(a) {
-  const size = a.size < 1024 ? a.size + " B" : (a.size / 1024).toFixed(1) + " KB";
-  return h("a", { class: "file", href: a.url, target: "_blank" }, "📄 " + a.filename, h("small", {}, size));
+  return h("a", { class: "file", href: a.url, target: "_blank" }, "📄 " + a.filename, h("small", {}, size(a.size)));
 }
 
 const madeOfComponents = (m) => (m.flags & 32768) !== 0;
 
-function message(m, channel, me, note, thread, embeds) {
+// pushed is the notification, where it differs from the message.
+function pushed(m) {
+  if (!madeOfComponents(m) || m.push === undefined) return null;
+  return h("div", { class: "push", title: "the notification" }, "🔔 ", m.push ? inline(m.push) : "(a notification without text)");
+}
+
+const authorOf = (m) => (m.author.bot ? "nod" : m.author.global_name);
+
+function message(m, channel, me, note, thread, embeds, redraw) {
+  const waiting = (m.flags & 128) !== 0;
+  const bot = m.author.bot;
+  const original = m.referenced_message;
   return h("article", { class: note ? "message note" : "message", "data-message": m.id },
-    avatar("nod", true),
+    avatar(authorOf(m), bot),
     h("div", { class: "body" },
-      h("div", { class: "by" }, h("b", {}, "nod"), h("span", { class: "app" }, "APP"), h("time", {}, clock(snowflake(m.id)))),
+      original && h("div", { class: "quoted" }, "↩ " + authorOf(original) + ": " + (original.content || "message").slice(0, 60)),
+      h("div", { class: "by" }, h("b", {}, authorOf(m)), bot && h("span", { class: "app" }, "APP"), h("time", {}, clock(snowflake(m.id))),
+        redraw && !note && h("button", { class: "reply", onclick: () => { keep("discord/to/" + channel.id, m.id); redraw(); } }, "reply"),
+        (m.flags & 4096) !== 0 && h("small", {}, "🔕"), m.edited_timestamp && !madeOfComponents(m) && h("small", { class: "edited" }, "(edited)")),
       thread && h("div", { class: "only" }, "🧵 " + thread),
+      waiting && h("div", { class: "only" }, "nod is thinking…"),
+      !note && pushed(m),
       m.content && h("div", { class: "rich" }, markdown(m.content)),
       embeds && (m.embeds || []).map(embed),
       !madeOfComponents(m) && (m.attachments || []).map(fileLink),
       (m.components || []).map((c) => layout(c, m, channel, me)),
+      (m.reactions || []).map((r) => h("span", { class: "reaction" }, r.emoji.name)),
       note && h("div", { class: "only" }, "👁 Only you can see this")));
 }
 
-function field(l, key) {
-  const c = l.component;
-  const k = key + "/" + c.custom_id;
-  const value = () => keptValue(k) ?? (c.type === 4 ? [c.value || ""] : c.options.filter((o) => o.default).map((o) => o.value));
-  let input;
-  if (c.type === 4) {
-    input = h(c.style === 2 ? "textarea" : "input", {
-      value: value()[0], rows: 4, maxLength: c.max_length, placeholder: c.placeholder || "", "data-field": c.custom_id, oninput: (ev) => keep(k, [ev.target.value]),
-    });
-  } else if (c.type === 3) {
-    const many = (c.max_values || 1) > 1;
-    input = h("select", { multiple: many, "data-field": c.custom_id, onchange: (ev) => keep(k, [...ev.target.selectedOptions].map((o) => o.value).filter((x) => x !== "")) },
-      !many && h("option", { value: "" }, "Choose…"), c.options.map((o) => h("option", { value: o.value, selected: value().includes(o.value) }, o.label)));
-  } else {
-    const many = c.type === 22;
-    input = h("div", { "data-field": c.custom_id }, c.options.map((o) => h("label", { class: "choice" }, h("input", {
-      type: many ? "checkbox" : "radio", name: k, value: o.value, checked: value().includes(o.value),
-      onchange: (ev) => {
-        const rest = value().filter((v) => v !== o.value);
-        keep(k, many ? (ev.target.checked ? [...rest, o.value] : rest) : [o.value]);
-      },
-    }), h("span", {}, o.label, o.description && h("small", {}, o.description)))));
+// picker is an input of a modal other than a text.
+function picker(c, k) {
+  switch (c.type) {
+    case 19: return h("textarea", { placeholder: "file name, then its content from the second line on", rows: 3, "data-field": c.custom_id, oninput: (ev) => keep(k, ev.target.value ? [ev.target.value] : []) });
+    case 23: return h("input", { type: "checkbox", checked: (keptValue(k) || [String(!!c.default)])[0] === "true", "data-field": c.custom_id, onchange: (ev) => keep(k, [String(ev.target.checked)]) });
+    case 21: case 22: break;
+    default: return menu(c, k, { "data-field": c.custom_id });
   }
-  return h("div", { class: "input" }, h("div", { class: "label" }, l.label, c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), input);
+  const many = c.type === 22;
+  const value = () => keptValue(k) ?? c.options.filter((o) => o.default).map((o) => o.value);
+  return h("div", { "data-field": c.custom_id }, c.options.map((o) => h("label", { class: "choice" }, h("input", {
+    type: many ? "checkbox" : "radio", name: k, value: o.value, checked: value().includes(o.value),
+    onchange: (ev) => {
+      const rest = value().filter((v) => v !== o.value);
+      keep(k, many ? (ev.target.checked ? [...rest, o.value] : rest) : [o.value]);
+    },
+  }), h("span", {}, o.label, o.description && h("small", {}, o.description)))));
+}
+
+function field(l, key) {
+  if (l.type === 10) return h("div", { class: "rich" }, markdown(l.content));
+  const c = l.component || l.components[0];
+  const k = key + "/" + c.custom_id;
+  const input = c.type !== 4 ? picker(c, k) : h(c.style === 2 ? "textarea" : "input", {
+    value: (keptValue(k) || [c.value || ""])[0], rows: 4, maxLength: c.max_length, placeholder: c.placeholder || "", "data-field": c.custom_id, oninput: (ev) => keep(k, [ev.target.value]),
+  });
+  return h("div", { class: "input" }, h("div", { class: "label" }, l.label || c.label, c.type !== 23 && c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), input);
 }
 
 export function modal(view, me) {
@@ -176,16 +272,22 @@ export function modal(view, me) {
       class: "primary", onclick: () => {
         const values = {};
         for (const l of v.components) {
-          const k = keptValue(key + "/" + l.component.custom_id);
-          if (k !== undefined) values[l.component.custom_id] = k;
+          const c = l.component || (l.components || [])[0];
+          const k = c && keptValue(key + "/" + c.custom_id);
+          if (k !== undefined) values[c.custom_id] = k;
         }
         act({ service: "discord", as: me.key, do: "submit", view: view.id, values });
       },
     }, "Submit")));
 }
 
-export function timeline(state, channel, me) {
+export function timeline(state, channel, me, redraw) {
   const all = [];
+  names = {
+    users: Object.fromEntries([...state.members.map((m) => [m.discord, m.name]), [state.discord.bot, "nod"]]),
+    roles: Object.fromEntries((state.discord.roles || []).map((r) => [r.id, r.name])),
+    channels: Object.fromEntries(state.discord.channels.filter((c) => !c.user).map((c) => [c.id, c.name])),
+  };
   const embeds = showsEmbeds(state, me);
   for (const c of [channel, ...state.discord.channels.filter((t) => t.parent === channel.id)]) {
     const archived = (state.discord.archived || []).includes(c.id);
@@ -194,23 +296,54 @@ export function timeline(state, channel, me) {
     all.push(...(c.private || []).filter((p) => p.user === me.discord).map((p) => [p.message, true, thread]));
   }
   return all.sort((a, b) => (BigInt(a[0].id) < BigInt(b[0].id) ? -1 : 1)).map(([m, note, thread]) => ({
-    key: m.id, content: [m, note, thread, me.key, embeds], build: () => message(m, channel, me, note, thread, embeds),
+    key: m.id, content: [m, note, thread, me.key, embeds], build: () => message(m, channel, me, note, thread, embeds, thread ? undefined : redraw),
   }));
 }
 
 export const chats = (state, me) => state.discord.channels.filter((c) => !c.parent && (!c.user || c.user === me.discord)).map((c) => ({ ...c, label: c.user ? "nod (direct)" : "# " + c.name }));
 export const modalFor = (state, me) => state.discord.modals.find((v) => v.user === me.discord);
 export const mine = (me) => me.discord;
-export const target = () => undefined;
+
+// target returns the message to reply to.
+export const target = (channel) => {
+  const id = keptValue("discord/to/" + channel.id);
+  const m = id && channel.messages.find((x) => x.id === id);
+  return m && { ...m, message_id: m.id };
+};
 
 // showsEmbeds is a setting of the member.
 const showsEmbeds = (state, me) => !(state.discord.no_embeds || []).includes(me.discord);
 
+// composer is the input for a message, a reply or a command.
 export function composer(state, channel, me, redraw) {
-  const box = commands("discord", channel, me, redraw);
-  box.append(h("label", { class: "setting" }, h("input", {
-    type: "checkbox", checked: showsEmbeds(state, me),
-    onchange: async (ev) => { await act({ service: "discord", as: me.key, do: "embeds", text: ev.target.checked ? "on" : "off" }); redraw(); },
-  }), "Show embeds"));
-  return box;
+  const key = "discord/text/" + channel.id;
+  const to = target(channel);
+  const drop = () => keep("discord/to/" + channel.id, undefined);
+  const send = async () => {
+    const text = (keptValue(key) || "").trim();
+    if (!text) return;
+    keep(key, "");
+    drop();
+    const kind = text.startsWith("/") ? "command" : to ? "reply" : "send";
+    await act({ service: "discord", as: me.key, do: kind, channel: channel.id, message: to ? to.id : "", text });
+    redraw();
+  };
+    const suggestions = h("div", { class: "replying suggestions" });
+  // suggest shows what the app suggests for the value that is being typed.
+  const suggest = async (text) => {
+    if (!/^\/\S+ \S+ /.test(text)) return;
+    const r = await fetch("/control/act", {
+      method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ service: "discord", as: me.key, do: "suggest", channel: channel.id, text }),
+    }).then((x) => x.json()).catch(() => ({}));
+    suggestions.replaceChildren(...(r.choices || []).map((c) => h("div", {}, c)));
+  };
+  return h("form", { class: "composer", onsubmit: (ev) => { ev.preventDefault(); send(); } },
+    to && h("div", { class: "replying" }, "↩ " + (to.content || "message").slice(0, 70), h("button", { type: "button", class: "x", "aria-label": "do not reply", onclick: () => { drop(); redraw(); } }, "✕")),
+    suggestions, h("input", { value: keptValue(key) || "", "aria-label": "message", placeholder: "Message or /nod mute", oninput: (ev) => { keep(key, ev.target.value); suggest(ev.target.value); } }),
+    h("button", { class: "send", "aria-label": "send" }, "➤"),
+    h("label", { class: "setting" }, h("input", {
+      type: "checkbox", checked: showsEmbeds(state, me),
+      onchange: async (ev) => { await act({ service: "discord", as: me.key, do: "embeds", text: ev.target.checked ? "on" : "off" }); redraw(); },
+    }), "Show embeds"));
 }

@@ -28,6 +28,24 @@ export function clock(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
+// relative shows the distance between now and a time.
+export function relative(seconds) {
+  const left = seconds - Date.now() / 1000;
+  const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const [unit, length] = units.find(([, n]) => Math.abs(left) >= n * 1.5) || units[3];
+  return new Intl.RelativeTimeFormat("en").format(Math.round(left / length), unit);
+}
+
+export function size(bytes) {
+  return bytes < 1024 ? bytes + " B" : (bytes / 1024).toFixed(1) + " KB";
+}
+
+// diff shows the lines of a diff in colors.
+export function diff(text) {
+  const kinds = { "+": "added", "-": "removed", "@": "place" };
+  return text.split("\n").map((line, n) => [n ? "\n" : "", h("span", { class: kinds[line[0]] || "" }, line)]);
+}
+
 // link opens only web addresses; anything else stays text.
 export function link(url, text) {
   if (!/^https?:\/\//.test(url)) return text;

@@ -38,18 +38,30 @@ type botAPI struct {
 }
 
 func newBotAPI(b *bot, u *updates, q *queries) botAPI {
-	messages, chats := messagesAPI{b}, chatsAPI{b}
+	messages, chats := messagesAPI{b, q}, chatsAPI{b}
 	return botAPI{b, u, map[string]method{
 		"setwebhook": u.setWebhook, "deletewebhook": u.deleteWebhook, "getwebhookinfo": u.webhookInfo,
+
 		"sendmessage": messages.send, "senddocument": messages.sendDocument, "deletemessage": messages.delete,
-		"editmessagetext": messages.editText, "editmessagereplymarkup": messages.editReplyMarkup,
-		"answercallbackquery": q.answer, "getme": chats.getMe, "setmycommands": chats.setCommands,
-		"getchat": chats.getChat, "getchatmember": chats.getMember,
-		"sendchataction": chats.sendAction,
+		"editmessagetext":        messages.edit(messages.rewriteText),
+		"editmessagecaption":     messages.edit(messages.rewriteCaption),
+		"editmessagemedia":       messages.edit(messages.rewriteMedia),
+		"editmessagereplymarkup": messages.edit(keepContent),
+
+		"editephemeralmessagetext":        messages.editEphemeral(messages.rewriteText),
+		"editephemeralmessagecaption":     messages.editEphemeral(messages.rewriteCaption),
+		"editephemeralmessagemedia":       messages.editEphemeral(messages.rewriteMedia),
+		"editephemeralmessagereplymarkup": messages.editEphemeral(keepContent),
+		"deleteephemeralmessage":          messages.deleteEphemeral,
+
+		"answercallbackquery": q.answer, "getme": chats.getMe, "getchat": chats.getChat,
+		"getchatmember": chats.getMember, "sendchataction": chats.sendAction,
+		"setmycommands": chats.setCommands, "getmycommands": chats.getCommands, "deletemycommands": chats.deleteCommands,
 	}}
 }
 
 func write(rw http.ResponseWriter, result any, bad *failure) {
+	rw.Header().Set("Content-Type", "application/json")
 	if bad == nil {
 		raw.Write(rw, 200, raw.Object{"ok": true, "result": result})
 		return
@@ -97,6 +109,7 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		write(rw, nil, bad)
 		return
 	}
+	args.server = api.server()
 	args.truncate = api.Fault(r.PathValue("method"), "truncate") != nil
 	args.strip = api.Fault(r.PathValue("method"), "strip") != nil
 	if wait := api.pace(name, args); wait > 0 {
@@ -157,6 +170,7 @@ type arguments struct {
 	values raw.Object
 	files  map[string]file
 	denied bool // whether the fault no_permission applies
+	server int  // version of the server
 	// Whether the faults with these names apply.
 	truncate, strip bool
 }

@@ -13,8 +13,10 @@ import (
 // it.
 type bot struct {
 	*core.Base
-	chats map[string]*chat
-	files core.Files
+	chats     map[string]*chat
+	files     core.Files
+	documents map[string]raw.Object // by file ID
+	commands  map[string][]any      // by scope and language
 }
 
 // chat is a group or a private chat. A private chat has the ID of its user.
@@ -26,6 +28,8 @@ type chat struct {
 	// forum.
 	topics []int
 	moved  int64 // ID of the supergroup that a basic group became; zero if it did not
+	// whispers is the ID of the newest ephemeral message.
+	whispers int
 }
 
 const (
@@ -35,7 +39,9 @@ const (
 )
 
 func newBot(b *core.Base) *bot {
-	out := &bot{Base: b, chats: map[string]*chat{}}
+	out := &bot{
+		Base: b, chats: map[string]*chat{}, documents: map[string]raw.Object{}, commands: map[string][]any{},
+	}
 	out.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
 	forum := out.add(strconv.FormatInt(Forum, 10), "Projects", supergroup)
 	forum.last, forum.topics = 10, []int{Topic}
@@ -47,7 +53,6 @@ func newBot(b *core.Base) *bot {
 }
 
 func (b *bot) add(id, name, kind string) *chat {
-	idOf := func(m raw.Object) string { return strconv.Itoa(raw.Int(m["message_id"])) }
 	b.chats[id] = &chat{Chat: core.NewChat(id, name, idOf), Kind: kind}
 	return b.chats[id]
 }

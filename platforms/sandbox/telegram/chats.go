@@ -18,8 +18,6 @@ func (api chatsAPI) getMe(arguments) (any, *failure) {
 	return me, nil
 }
 
-func (api chatsAPI) setCommands(arguments) (any, *failure) { return true, nil }
-
 func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {

@@ -25,16 +25,20 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	const loading = "the button keeps loading"
 	cl.Lock()
 	c := cl.chats[chatID(a)]
-	if c == nil || c.Find(a.Message) < 0 {
+	var clicked raw.Object
+	if c != nil {
+		clicked = raw.Copy(c.Seen(a.Message, m.ID))
+	}
+	if clicked == nil {
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no message %s in %s", a.Message, a.Channel)
 	}
 	// A good client sends only the data of a button, but a bad client can send any
 	// data. The data is not checked, because tests act as bad clients.
 	id := uuid.NewString()
-	q := cl.queries.add(id)
+	q := cl.queries.add(id, m.ID, c.ID, raw.Int(clicked["message_id"]))
 	body := raw.Object{"callback_query": raw.Object{
-		"id": id, "from": userJSON(m), "message": raw.Copy(c.Message(a.Message)), "chat_instance": c.ID, "data": a.Control,
+		"id": id, "from": userJSON(m), "message": clicked, "chat_instance": c.ID, "data": a.Control,
 	}}
 	cl.Unlock()
 	times, err := cl.Event(ctx, "event_drop")
@@ -89,7 +93,7 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	}
 	msg := c.blank(userJSON(m))
 	msg["text"] = a.Text
-	note(msg, a.Text, nil, true)
+	note(msg, "text", nil, true)
 	toBot := c.Kind == private || commandTo(msg) || readsAll
 	if a.Do == "reply" {
 		original := raw.Copy(c.Message(a.Message))

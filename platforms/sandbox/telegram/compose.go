@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
@@ -9,31 +10,19 @@ import (
 
 // compose checks text and entities and sets them on a message. TextKey is
 // "text" or "caption".
-func compose(m raw.Object, a arguments, textKey string, limit int) *failure {
-	text := a.text(textKey)
-	var entities []any
-	if err := a.structure(strings.TrimPrefix(textKey+"_entities", "text_"), &entities); err != nil {
-		return badRequest("can't parse entities")
+func (b *bot) compose(m raw.Object, a arguments, textKey string, limit int) *failure {
+	text, entities, bad := b.formatted(a, textKey)
+	if bad != nil {
+		return bad
 	}
-	switch a.text("parse_mode") {
-	case "":
-	case "HTML":
-		var bad *failure
-		if text, entities, bad = parseHTML(text); bad != nil {
-			return bad
-		}
-	default:
-		return badRequest("this parse_mode is not emulated by the sandbox")
-	}
-	text = strings.TrimSpace(text)
 	if text == "" && textKey == "text" {
 		return badRequest("message text is empty")
 	}
 	if raw.Runes(text) > limit {
+		if textKey == "caption" {
+			return badRequest("message caption is too long")
+		}
 		return badRequest("message is too long")
-	}
-	if bad := checkEntities(text, entities); bad != nil {
-		return bad
 	}
 	if a.truncate {
 		text, _ = core.Truncated(text).(string)
@@ -43,9 +32,67 @@ func compose(m raw.Object, a arguments, textKey string, limit int) *failure {
 	if err := a.structure("link_preview_options", &options); err != nil {
 		return badRequest("can't parse link preview options JSON object")
 	}
+	preview := textKey == "text" && options["is_disabled"] != true && a.text("disable_web_page_preview") != "true"
 	m[textKey] = text
-	note(m, text, entities, options["is_disabled"] != true && a.text("disable_web_page_preview") != "true")
+	note(m, textKey, entities, preview)
 	return nil
+}
+
+// formatted returns a text without the space around it, and the entities that
+// the bot gave it.
+func (b *bot) formatted(a arguments, textKey string) (string, []any, *failure) {
+	text := a.text(textKey)
+	if len(text) > maxRaw {
+		return "", nil, badRequest("text is too long")
+	}
+	var entities []any
+	if err := a.structure(entitiesKey(textKey), &entities); err != nil {
+		return "", nil, badRequest("can't parse entities")
+	}
+	var bad *failure
+	switch mode := strings.ToLower(a.text("parse_mode")); mode {
+	case "", "none":
+	case "html":
+		text, entities, bad = parseHTML(text)
+	case "markdownv2":
+		text, entities, bad = parseMarkdown(text)
+	case "markdown":
+		bad = badRequest("this parse_mode is not emulated by the sandbox")
+	default:
+		bad = badRequest("unsupported parse_mode")
+	}
+	if bad != nil {
+		return "", nil, bad
+	}
+	if entities, bad = b.checkEntities(text, entities, a.server); bad != nil {
+		return "", nil, bad
+	}
+	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
+	before := lengthUTF16(text) - lengthUTF16(trimmed)
+	trimmed = strings.TrimRightFunc(trimmed, unicode.IsSpace)
+	return trimmed, moved(entities, before, lengthUTF16(trimmed)), nil
+}
+
+// entitiesKey returns the field of the entities of a text.
+func entitiesKey(textKey string) string {
+	if textKey == "caption" {
+		return "caption_entities"
+	}
+	return "entities"
+}
+
+// moved returns entities of a text that lost its beginning and its end.
+func moved(entities []any, before, length int) []any {
+	var out []any
+	for _, e := range raw.All(entities) {
+		from := max(0, raw.Int(e["offset"])-before)
+		to := min(length, raw.Int(e["offset"])-before+raw.Int(e["length"]))
+		if to > from {
+			e["offset"], e["length"] = float64(from), float64(to-from)
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // replyTo sets reply_to_message on a message.

@@ -25,6 +25,8 @@ type desk struct {
 	e   *telegram.Emulator
 	url string
 	bot *tgbotapi.BotAPI
+	// seen is the offset of the next update that clicked takes.
+	seen int
 }
 
 func newDesk(t *testing.T, limits bool) *desk {
@@ -32,7 +34,10 @@ func newDesk(t *testing.T, limits bool) *desk {
 	hub := core.NewHub(!limits)
 	e := telegram.New(
 		hub,
-		[]core.Account{{Key: "ana", Name: "Ana Lima", ID: "7001"}, {Key: "bo", Name: "Bo Chen", ID: "7002"}},
+		[]core.Account{
+			{Key: "ana", Name: "Ana Lima", ID: "7001"}, {Key: "bo", Name: "Bo Chen", ID: "7002"},
+			{Key: "cy", Name: "Cy Okafor", ID: "7003"},
+		},
 	)
 	server := httptest.NewServer(e)
 	t.Cleanup(func() { hub.Close(); server.CloseClientConnections(); server.Close() })
@@ -40,7 +45,7 @@ func newDesk(t *testing.T, limits bool) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{t, hub, e, server.URL, bot}
+	return &desk{t: t, hub: hub, e: e, url: server.URL, bot: bot}
 }
 
 // refused fails unless a call ended with an error that says a word.

@@ -100,14 +100,15 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 
 // note sets the entities of a message, and what they cause: whom the message
 // mentions by name, and the page that it previews.
-func note(m raw.Object, text string, entities []any, preview bool) {
-	for _, key := range []string{"entities", "detected_mentions", "preview"} {
-		delete(m, key)
+func note(m raw.Object, textKey string, entities []any, preview bool) {
+	text, key := raw.Str(m, textKey), entitiesKey(textKey)
+	for _, k := range []string{key, "detected_mentions", "preview"} {
+		delete(m, k)
 	}
 	if entities = detected(text, entities); len(entities) == 0 {
 		return
 	}
-	m["entities"] = entities
+	m[key] = entities
 	var names []any
 	for _, e := range raw.All(entities) {
 		shown := cutUTF16(text, raw.Int(e["offset"]), raw.Int(e["length"]))

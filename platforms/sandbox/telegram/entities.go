@@ -1,8 +1,8 @@
 package telegram
 
 import (
-	"html"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -17,118 +17,101 @@ func cutUTF16(s string, offset, length int) string {
 	return string(utf16.Decode(units[offset : offset+length]))
 }
 
-// checkEntities checks that entities lie within the text, in UTF-16 units.
-func checkEntities(text string, entities []any) *failure {
-	length := lengthUTF16(text)
+// styles are the entities that need nothing but their place.
+var styles = []string{"bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "blockquote"}
+
+// found are the entities that a server detects itself. It ignores those that a
+// bot sends.
+var found = []string{
+	"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card_number",
+}
+
+// checkEntities checks entities and that they lie within the text, in UTF-16
+// units. It returns the entities that the server keeps.
+func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *failure) {
+	units := utf16.Encode([]rune(text))
 	if len(entities) > maxEntities {
-		return badRequest("too many entities") // the real server drops entities above the limit
+		return nil, badRequest("too many entities") // the real server drops entities above the limit
 	}
+	var kept []any
 	for _, e := range raw.All(entities) {
+		if e == nil {
+			return nil, badEntity("expected an Object")
+		}
+		kind := raw.Str(e, "type")
+		if slices.Contains(found, kind) {
+			continue
+		}
+		if why := described(kind, e, server); why != "" {
+			return nil, badEntity(why)
+		}
 		offset, size := raw.Int(e["offset"]), raw.Int(e["length"])
-		if offset < 0 || size < 1 || offset+size > length {
-			return badRequest("entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d",
-				offset, offset+size)
+		switch {
+		case offset < 0 || size < 1 || offset+size > len(units):
+			return nil, badRequest(
+				"entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d", offset, offset+size)
+		case splits(units, offset) || splits(units, offset+size):
+			return nil, badRequest("entity begins in a middle of a UTF-16 symbol at byte offset %d", offset)
 		}
-		switch kind := raw.Str(e, "type"); kind {
-		case "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "blockquote",
-			"expandable_blockquote", "custom_emoji", "mention", "url", "text_mention", "bot_command":
-		case "text_link":
-			if u := raw.Str(e, "url"); !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") &&
-				!strings.HasPrefix(u, "tg://") {
-				return badRequest("text link URL is invalid")
-			}
-		default:
-			return badRequest("unsupported entity type %q", kind)
+		if next := b.shown(kind, e); next != nil {
+			kept = append(kept, next)
 		}
 	}
-	return nil
+	return kept, nil
 }
 
-var (
-	tag  = regexp.MustCompile(`<(/?)([a-zA-Z-]*)([^>]*)>`)
-	href = regexp.MustCompile(`href="([^"]*)"`)
-)
+func badEntity(why string) *failure { return badRequest("can't parse MessageEntity: %s", why) }
 
-var tags = map[string]string{
-	"b":          "bold",
-	"strong":     "bold",
-	"i":          "italic",
-	"em":         "italic",
-	"u":          "underline",
-	"ins":        "underline",
-	"s":          "strikethrough",
-	"strike":     "strikethrough",
-	"del":        "strikethrough",
-	"code":       "code",
-	"pre":        "pre",
-	"a":          "text_link",
-	"blockquote": "blockquote",
-	"tg-spoiler": "spoiler",
+// splits reports whether an offset is inside a character.
+func splits(units []uint16, at int) bool {
+	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at])) && units[at] >= 0xdc00
 }
 
-// htmlReader reads parse_mode HTML into text and entities.
-type htmlReader struct {
-	out      strings.Builder
-	entities []any
-	stack    []openTag
+// described returns what is wrong with the fields of an entity, or "".
+func described(kind string, e raw.Object, server int) string {
+	const unsupported = "Unsupported type specified"
+	switch {
+	case slices.Contains(styles, kind):
+	case kind == "expandable_blockquote" && server >= expandableQuotes:
+	case kind == "custom_emoji":
+		if _, err := strconv.ParseInt(raw.Text(e["custom_emoji_id"]), 10, 64); err != nil {
+			return "Can't find field \"custom_emoji_id\""
+		}
+	case kind == "text_mention":
+		if raw.Int(raw.Sub(e, "user")["id"]) == 0 {
+			return "Can't find field \"user\""
+		}
+	case kind == "text_link":
+		if raw.Str(e, "url") == "" {
+			return "Can't find field \"url\""
+		}
+	case kind == "date_time" && server >= dates:
+		if _, given := raw.Number(e, "unix_time"); !given {
+			return "Can't find field \"unix_time\""
+		}
+		if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
+			return "Invalid date-time format specified"
+		}
+	default:
+		return unsupported
+	}
+	return ""
 }
 
-type openTag struct {
-	name   string
-	offset int
-	url    string
-}
-
-// parseHTML reads parse_mode HTML. Any other tag refuses the message.
-func parseHTML(s string) (string, []any, *failure) {
-	var r htmlReader
-	at := 0
-	for _, m := range tag.FindAllStringSubmatchIndex(s, -1) {
-		r.out.WriteString(html.UnescapeString(s[at:m[0]]))
-		at = m[1]
-		name := strings.ToLower(s[m[4]:m[5]])
-		kind, known := tags[name]
+// shown returns an entity as clients get it, or nil if the server drops it: a
+// mention of an unknown user, or a link to no web address.
+func (b *bot) shown(kind string, e raw.Object) raw.Object {
+	switch kind {
+	case "text_mention":
+		m, known := b.ByID(strconv.Itoa(raw.Int(raw.Sub(e, "user")["id"])))
 		if !known {
-			return "", nil, badRequest("can't parse entities: Unsupported start tag %q at byte offset %d", name, m[0])
+			return nil
 		}
-		if s[m[2]:m[3]] == "" {
-			r.open(name, s[m[6]:m[7]])
-		} else if !r.close(name, kind) {
-			return "", nil, badRequest("can't parse entities: Unexpected end tag at byte offset %d", m[0])
+		e["user"] = raw.Copy(userJSON(m))
+	case "text_link":
+		if !webAddress(raw.Str(e, "url")) {
+			return nil
 		}
 	}
-	if n := len(r.stack); n > 0 {
-		return "", nil, badRequest("can't parse entities: Can't find end tag corresponding to start tag %q",
-			r.stack[n-1].name)
-	}
-	if strings.Contains(s[at:], "<") {
-		return "", nil, badRequest("can't parse entities: Unexpected character")
-	}
-	r.out.WriteString(html.UnescapeString(s[at:]))
-	return r.out.String(), r.entities, nil
-}
-
-func (r *htmlReader) open(name, attributes string) {
-	t := openTag{name: name, offset: lengthUTF16(r.out.String())}
-	if h := href.FindStringSubmatch(attributes); h != nil {
-		t.url = html.UnescapeString(h[1])
-	}
-	r.stack = append(r.stack, t)
-}
-
-// close ends the innermost tag, and reports whether it has the name.
-func (r *htmlReader) close(name, kind string) bool {
-	if len(r.stack) == 0 || r.stack[len(r.stack)-1].name != name {
-		return false
-	}
-	t := r.stack[len(r.stack)-1]
-	r.stack = r.stack[:len(r.stack)-1]
-	if n := lengthUTF16(r.out.String()) - t.offset; n > 0 {
-		e := raw.Object{"type": kind, "offset": t.offset, "length": n}
-		if kind == "text_link" {
-			e["url"] = t.url
-		}
-		r.entities = append(r.entities, e)
-	}
-	return true
+	return e
 }

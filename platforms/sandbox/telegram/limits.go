@@ -7,6 +7,7 @@ import "time"
 // the official server, github.com/tdlib/telegram-bot-api.
 const (
 	maxText        = 4096
+	maxRaw         = 1 << 15 // bytes of a text before parsing
 	maxCaption     = 1024
 	maxEntities    = 100
 	maxPlaceholder = 64
@@ -14,7 +15,11 @@ const (
 	maxButtons     = 100 // of a keyboard
 	maxKeyboard    = 10_000
 	maxData        = 64 // bytes of callback data
+	maxCopied      = 256
 	maxToast       = 200
+	maxCommands    = 100
+	maxCommand     = 32
+	maxDescription = 256
 	maxSecret      = 256
 	maxUpdates     = 100 // of one getUpdates
 	maxPoll        = 50  // seconds of one getUpdates
@@ -24,6 +29,7 @@ const (
 	messageTTL  = 24 * time.Hour
 	queryTTL    = time.Minute // later answers are refused; reports of the time differ
 	patience    = 10 * time.Second
+	privateTTL  = 15 * time.Second // after a click; for bots that are not administrators
 )
 
 // A rate is a rate limit, in messages a second and messages at once. Edits

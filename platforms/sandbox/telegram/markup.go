@@ -2,12 +2,17 @@ package telegram
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// markup reads and checks reply_markup.
-func markup(a arguments) (raw.Object, *failure) {
+// markup reads and checks reply_markup for a chat of a kind.
+func markup(a arguments, chat string) (raw.Object, *failure) {
 	var markup raw.Object
 	if err := a.structure("reply_markup", &markup); err != nil {
 		return nil, badRequest("can't parse reply keyboard markup JSON object")
@@ -22,43 +27,161 @@ func markup(a arguments) (raw.Object, *failure) {
 	if !inline {
 		return markup, nil
 	}
-	total := 0
+	shown := raw.Object{}
+	if a.server >= keyboardReplies && markup["force_reply"] == true {
+		shown["force_reply"] = true
+	}
+	return shown, inlineKeyboard(shown, rows, a.server, chat)
+}
+
+// inlineKeyboard checks the rows of an inline keyboard and sets them on the
+// markup that clients get.
+func inlineKeyboard(shown raw.Object, rows []any, server int, chat string) *failure {
+	total, out := 0, []any{}
 	for _, r := range rows {
 		row, ok := r.([]any)
 		if !ok {
-			return nil, badRequest("inline keyboard rows must be arrays")
+			return badRequest("field \"inline_keyboard\" of the InlineKeyboardMarkup must be an Array of Arrays")
 		}
 		if len(row) > maxRow {
-			return nil, badRequest("reply markup is too long")
+			return badRequest("reply markup is too long")
 		}
 		total += len(row)
+		var buttons []any
 		for _, b := range raw.All(row) {
-			if bad := checkButton(b); bad != nil {
-				return nil, bad
+			next, bad := inlineButton(b, server, chat)
+			if bad != nil {
+				return bad
 			}
+			buttons = append(buttons, next)
+		}
+		if len(buttons) > 0 {
+			out = append(out, buttons)
 		}
 	}
-	encoded, err := json.Marshal(markup)
+	shown["inline_keyboard"] = out
+	encoded, err := json.Marshal(shown)
 	if err != nil || total > maxButtons || len(encoded) > maxKeyboard {
-		return nil, badRequest("reply markup is too long")
+		return badRequest("reply markup is too long")
 	}
-	return markup, nil
+	return nil
 }
 
-func checkButton(b raw.Object) *failure {
-	if raw.Str(b, "text") == "" {
-		return badRequest("inline keyboard button text is empty")
+// unparsed returns the error for a button that the server cannot read.
+func unparsed(format string, args ...any) *failure {
+	return badRequest("can't parse inline keyboard button: %s", fmt.Sprintf(format, args...))
+}
+
+// buttonKinds are the fields that make the kind of a button, in the order in
+// which the server looks for them. It ignores all but the first.
+var buttonKinds = []string{
+	"url", "callback_data", "callback_game", "pay", "switch_inline_query", "switch_inline_query_chosen_chat",
+	"switch_inline_query_current_chat", "login_url", "web_app", "copy_text", "disabled",
+}
+
+// inlineButton checks a button and returns the form that clients get.
+func inlineButton(b raw.Object, server int, chat string) (raw.Object, *failure) {
+	switch {
+	case b == nil:
+		return nil, unparsed("InlineKeyboardButton must be an Object")
+	case raw.Str(b, "text") == "":
+		return nil, badRequest("inline keyboard button text is empty")
 	}
-	data, pressable := b["callback_data"].(string)
-	if pressable && (len(data) < 1 || len(data) > maxData) {
-		return badRequest("BUTTON_DATA_INVALID")
+	out := raw.Object{"text": b["text"]}
+	if bad := decorate(out, b, server); bad != nil {
+		return nil, bad
 	}
-	if !pressable && b["url"] == nil && b["disabled"] == nil && b["copy_text"] == nil {
-		return badRequest("inline keyboard button must have exactly one optional field")
+	n := slices.IndexFunc(buttonKinds, func(kind string) bool {
+		return b[kind] != nil && b[kind] != "" && introduced(kind) <= server
+	})
+	if n < 0 {
+		return nil, unparsed("Text buttons are unallowed in the inline keyboard")
 	}
-	switch b["style"] {
-	case nil, "primary", "success", "danger", "default":
+	kind := buttonKinds[n]
+	out[kind] = b[kind]
+	return out, checkKind(kind, b, chat)
+}
+
+// introduced returns the version that knows a kind of button.
+func introduced(kind string) int {
+	switch kind {
+	case "copy_text":
+		return copyButtons
+	case "disabled":
+		return disabledButtons
+	}
+	return 0
+}
+
+// decorate sets the style and the icon of a button. Older servers ignore them.
+func decorate(out, b raw.Object, server int) *failure {
+	if server < styledButtons {
 		return nil
 	}
-	return badRequest("invalid button style specified")
+	switch style := strings.ToLower(raw.Str(b, "style")); style {
+	case "", "default":
+	case "primary", "success", "danger":
+		out["style"] = style
+	default:
+		return unparsed("invalid button style specified")
+	}
+	if icon := raw.Text(b["icon_custom_emoji_id"]); icon != "" {
+		if _, err := strconv.ParseInt(icon, 10, 64); err != nil {
+			return unparsed("Can't parse \"icon_custom_emoji_id\" as Number")
+		}
+		out["icon_custom_emoji_id"] = icon
+	}
+	return nil
+}
+
+// checkKind checks the field that makes the kind of a button.
+func checkKind(kind string, b raw.Object, chat string) *failure {
+	switch kind {
+	case "url":
+		if !webAddress(raw.Str(b, kind)) {
+			return badRequest("inline keyboard button URL '%s' is invalid: Wrong HTTP URL", raw.Text(b[kind]))
+		}
+	case "callback_data":
+		if data := raw.Str(b, kind); len(data) < 1 || len(data) > maxData {
+			return badRequest("BUTTON_DATA_INVALID")
+		}
+	case "callback_game", "pay":
+		return badRequest("BUTTON_TYPE_INVALID") // only games and invoices have them
+	case "login_url":
+		return badRequest("BOT_DOMAIN_INVALID") // the bot has no domain
+	case "web_app":
+		if chat != private {
+			return badRequest("BUTTON_TYPE_INVALID")
+		}
+		if !strings.HasPrefix(raw.Str(raw.Sub(b, kind), "url"), "https://") {
+			return badRequest("inline keyboard button Web App URL is invalid: Only HTTPS links are allowed")
+		}
+	case "copy_text":
+		if n := raw.Runes(raw.Str(raw.Sub(b, kind), "text")); n < 1 || n > maxCopied {
+			return badRequest("BUTTON_COPY_TEXT_INVALID")
+		}
+	case "disabled":
+		if raw.Sub(b, kind) == nil {
+			return unparsed("Field \"disabled\" must be of type Object")
+		}
+	}
+	return nil
+}
+
+// webAddress reports whether a button or a text may link to an address.
+func webAddress(address string) bool {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return strings.Contains(strings.Trim(u.Hostname(), "."), ".") || u.Hostname() == "localhost"
+	case "tg", "ton", "tonsite":
+		return true
+	}
+	return false
 }

@@ -9,43 +9,17 @@ import (
 )
 
 // messagesAPI has the methods that send, edit and delete messages.
-type messagesAPI struct{ *bot }
+type messagesAPI struct {
+	*bot
+	queries *queries
+}
 
 func (api messagesAPI) send(a arguments) (any, *failure) {
-	m, bad := api.post(a, "text", maxText)
-	if bad != nil {
-		return nil, bad
-	}
-	return raw.Copy(m), nil
+	return api.post(a, func(m raw.Object) *failure { return api.compose(m, a, "text", maxText) })
 }
 
-func (api messagesAPI) sendDocument(a arguments) (any, *failure) {
-	f, ok := a.files["document"]
-	if !ok {
-		return nil, badRequest("there is no document in the request")
-	}
-	if len(f.data) == 0 {
-		return nil, badRequest("file must be non-empty")
-	}
-	if a.truncate {
-		f.data = f.data[:len(f.data)/2]
-	}
-	m, bad := api.post(a, "caption", maxCaption)
-	if bad != nil {
-		return nil, bad
-	}
-	if !a.strip {
-		id := "F" + strconv.FormatInt(api.Next(), 10)
-		api.files.Put(id, f.data)
-		m["document"] = raw.Object{
-			"file_id": id, "file_unique_id": id, "file_name": f.name, "file_size": len(f.data), "url": "/telegram/files/" + id,
-		}
-	}
-	return raw.Copy(m), nil
-}
-
-// post adds a message of the bot to a chat.
-func (api messagesAPI) post(a arguments, textKey string, limit int) (raw.Object, *failure) {
+// post adds a message of the bot to a chat, or shows it to one member.
+func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {
 		return nil, bad
@@ -53,11 +27,15 @@ func (api messagesAPI) post(a arguments, textKey string, limit int) (raw.Object,
 	if bad := c.closed(); bad != nil {
 		return nil, bad
 	}
-	m := raw.Object{}
-	if bad := compose(m, a, textKey, limit); bad != nil {
+	to, bad := api.receiver(c, a)
+	if bad != nil {
 		return nil, bad
 	}
-	markup, bad := markup(a)
+	m := raw.Object{}
+	if bad := write(m); bad != nil {
+		return nil, bad
+	}
+	markup, bad := markup(a, c.Kind)
 	if bad != nil {
 		return nil, bad
 	}
@@ -67,15 +45,22 @@ func (api messagesAPI) post(a arguments, textKey string, limit int) (raw.Object,
 	if bad := c.place(m, int(a.number("message_thread_id"))); bad != nil {
 		return nil, bad
 	}
-	for k, v := range c.blank(botJSON()) {
-		m[k] = v
-	}
 	if markup != nil {
 		m["reply_markup"] = markup
 	}
+	if a.text("disable_notification") == "true" {
+		m["silent"] = true
+	}
+	if to != nil {
+		api.whisper(c, m, *to)
+		return raw.Copy(m), nil
+	}
+	for k, v := range c.blank(botJSON()) {
+		m[k] = v
+	}
 	c.Add(m)
 	api.Touch()
-	return m, nil
+	return raw.Copy(m), nil
 }
 
 // editable finds the message of a call, if the bot may edit it.
@@ -99,28 +84,50 @@ func (api messagesAPI) editable(a arguments) (*chat, int, *failure) {
 	return c, n, nil
 }
 
-func (api messagesAPI) editText(a arguments) (any, *failure) {
-	c, n, bad := api.editable(a)
-	if bad != nil {
-		return nil, bad
+// rewriting changes the copy of a message for an edit.
+type rewriting func(m raw.Object, a arguments) *failure
+
+// edit returns the method that edits a message in one way.
+func (api messagesAPI) edit(rewrite rewriting) method {
+	return func(a arguments) (any, *failure) {
+		c, n, bad := api.editable(a)
+		if bad != nil {
+			return nil, bad
+		}
+		m, bad := edited(c.Messages[n], a, c.Kind, rewrite)
+		if bad != nil {
+			return nil, bad
+		}
+		c.Messages[n] = m
+		api.Touch()
+		return raw.Clone(m), nil
 	}
-	m := raw.Copy(c.Messages[n])
-	if bad := compose(m, a, "text", maxText); bad != nil {
-		return nil, bad
-	}
-	return api.replace(c, n, m, a)
 }
 
-func (api messagesAPI) editReplyMarkup(a arguments) (any, *failure) {
-	c, n, bad := api.editable(a)
-	if bad != nil {
-		return nil, bad
+func (api messagesAPI) rewriteText(m raw.Object, a arguments) *failure {
+	if m["document"] != nil {
+		return badRequest("there is no text in the message to edit")
 	}
-	return api.replace(c, n, raw.Copy(c.Messages[n]), a)
+	return api.compose(m, a, "text", maxText)
 }
 
-func (api messagesAPI) replace(c *chat, n int, m raw.Object, a arguments) (any, *failure) {
-	markup, bad := markup(a)
+func (api messagesAPI) rewriteCaption(m raw.Object, a arguments) *failure {
+	if m["document"] == nil {
+		return badRequest("there is no caption in the message to edit")
+	}
+	return api.compose(m, a, "caption", maxCaption)
+}
+
+// keepContent is the rewriting of an edit that changes only the keyboard.
+func keepContent(raw.Object, arguments) *failure { return nil }
+
+// edited returns a message with another content and keyboard.
+func edited(old raw.Object, a arguments, chat string, rewrite rewriting) (raw.Object, *failure) {
+	m := raw.Copy(old)
+	if bad := rewrite(m, a); bad != nil {
+		return nil, bad
+	}
+	markup, bad := markup(a, chat)
 	if bad != nil {
 		return nil, bad
 	}
@@ -129,22 +136,26 @@ func (api messagesAPI) replace(c *chat, n int, m raw.Object, a arguments) (any, 
 	}
 	delete(m, "reply_markup")
 	if markup != nil && len(raw.List(markup, "inline_keyboard")) > 0 {
+		delete(markup, "force_reply") // an edit does not change it
+		if raw.Sub(old, "reply_markup")["force_reply"] == true {
+			markup["force_reply"] = true
+		}
 		m["reply_markup"] = markup
 	}
-	if content(c.Messages[n]) == content(m) {
+	if content(old) == content(m) {
 		return nil, badRequest("message is not modified: specified new message content and reply markup are " +
 			"exactly the same as a current content and reply markup of the message")
 	}
 	m["edit_date"] = int(time.Now().Unix())
 	m["edits"] = 1 + raw.Int(m["edits"])
-	c.Messages[n] = m
-	api.Touch()
-	return raw.Clone(m), nil
+	return m, nil
 }
 
 // content returns the part of a message that an edit has to change.
 func content(m raw.Object) string {
-	encoded, _ := json.Marshal([]any{m["text"], m["entities"], m["reply_markup"]})
+	encoded, _ := json.Marshal([]any{
+		m["text"], m["entities"], m["caption"], m["caption_entities"], raw.Sub(m, "document")["file_id"], m["reply_markup"],
+	})
 	return string(encoded)
 }
 

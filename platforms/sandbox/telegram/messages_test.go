@@ -91,7 +91,10 @@ func TestDocuments(t *testing.T) {
 	if status, _ := d.get("/telegram/files/none"); status != 404 {
 		t.Errorf("an unknown file: %d", status)
 	}
-	d.refused(400, "there is no document", d.fails(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID("F1"))))
+	d.refused(400, "wrong file identifier", d.fails(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID("F0"))))
+	if d.send(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID(m.Document.FileID))).Document.FileName != "plan.txt" {
+		t.Error("the file is not sent again")
+	}
 	d.refused(400, "non-empty", d.fails(upload("")))
 	long := upload("content")
 	long.Caption = strings.Repeat("x", 1025)
@@ -136,10 +139,11 @@ func TestMessageErrors(t *testing.T) {
 		{"message text is empty", message(" ", nil)},
 		{"message is too long", message(strings.Repeat("x", 4097), nil)},
 		{"ends after the end", entities(tgbotapi.MessageEntity{Type: "bold", Offset: 1, Length: 3})},
-		{"unsupported entity", entities(tgbotapi.MessageEntity{Type: "loud", Length: 1})},
-		{"text link URL", entities(tgbotapi.MessageEntity{Type: "text_link", Length: 1, URL: "ftp://x"})},
+		{"Unsupported type", entities(tgbotapi.MessageEntity{Type: "loud", Length: 1})},
+		{"middle of a UTF-16 symbol", entities(tgbotapi.MessageEntity{Type: "bold", Length: 2})},
 		{"too many entities", entities(make([]tgbotapi.MessageEntity, 101)...)},
-		{"not emulated", mode("MarkdownV2", "x")},
+		{"not emulated", mode("Markdown", "x")},
+		{"is reserved", mode("MarkdownV2", "x.")},
 		{"Unsupported start tag", mode("HTML", "<h1>x</h1>")},
 		{"Unexpected end tag", mode("HTML", "x</b>")},
 		{"Can't find end tag", mode("HTML", "<b>x")},
@@ -180,7 +184,7 @@ func TestKeyboardErrors(t *testing.T) {
 	}{
 		{"button text is empty", buttons(tgbotapi.NewInlineKeyboardButtonData("", "x"))},
 		{"BUTTON_DATA_INVALID", buttons(tgbotapi.NewInlineKeyboardButtonData("x", strings.Repeat("x", 65)))},
-		{"exactly one optional field", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
+		{"Text buttons are unallowed", buttons(tgbotapi.InlineKeyboardButton{Text: "x"})},
 		{"markup is too long", buttons(many...)},
 		{"markup is too long", message("x", tall)},
 		{"placeholder is too long", message("x", asking)},
@@ -198,7 +202,7 @@ func TestParameterErrors(t *testing.T) {
 	for word, p := range map[string]tgbotapi.Params{
 		"can't parse entities":         {"entities": "{"},
 		"can't parse reply keyboard":   {"reply_markup": "["},
-		"rows must be arrays":          {"reply_markup": `{"inline_keyboard":[7]}`},
+		"Array of Arrays":              {"reply_markup": `{"inline_keyboard":[7]}`},
 		"can't parse reply parameters": {"reply_parameters": "["},
 		"invalid button style":         {"reply_markup": `{"inline_keyboard":[[{"text":"x","url":"x","style":"loud"}]]}`},
 		"thread not found":             {"chat_id": "7001", "message_thread_id": "3"},

@@ -16,11 +16,14 @@ type query struct {
 	done     bool
 	created  time.Time
 	reaction core.Reaction
+	// Who clicked, and where.
+	user, chat string
+	message    int
 }
 
-// add keeps a new click.
-func (q *queries) add(id string) *query {
-	q.byID[id] = &query{answered: make(chan struct{}), created: time.Now()}
+// add keeps a new click on a message.
+func (q *queries) add(id, user, chat string, message int) *query {
+	q.byID[id] = &query{answered: make(chan struct{}), created: time.Now(), user: user, chat: chat, message: message}
 	return q.byID[id]
 }
 

@@ -9,13 +9,16 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists the controls of a message.
+// Controls lists the controls of a message that send a click to the bot: no
+// links, no disabled buttons, and none that copy a text.
 func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, r := range raw.List(raw.Sub(m, "reply_markup"), "inline_keyboard") {
 		row, _ := r.([]any)
 		for _, b := range raw.All(row) {
-			out = append(out, core.Control{ID: raw.Str(b, "callback_data"), Label: raw.Str(b, "text"), Kind: "button"})
+			if data := raw.Str(b, "callback_data"); data != "" {
+				out = append(out, core.Control{ID: data, Label: raw.Str(b, "text"), Kind: "button"})
+			}
 		}
 	}
 	return out
@@ -28,10 +31,15 @@ func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
 func (e *Emulator) Message(chat, id string) raw.Object {
 	e.Lock()
 	defer e.Unlock()
-	if c := e.chats[chat]; c != nil {
-		return raw.Copy(c.Message(id))
+	c := e.chats[chat]
+	if c == nil {
+		return nil
 	}
-	return nil
+	if m := c.Message(id); m != nil {
+		return raw.Copy(m)
+	}
+	m, _ := c.PrivateMessage(id)
+	return raw.Copy(m)
 }
 
 // Inputs implements core.Screen. Telegram has no modals.
@@ -53,9 +61,6 @@ func (e *Emulator) Pick(
 func (e *Emulator) Sees(_ string, at core.Place) string {
 	return raw.Texts(e.Message(at.Channel, at.Message))
 }
-
-// Notes implements core.Screen. Telegram has no private messages in a group.
-func (e *Emulator) Notes(string) []string { return nil }
 
 // Reply answers the newest prompt of a chat that is meant for a member.
 func (e *Emulator) Reply(ctx context.Context, as, chat, answer string) (core.Reaction, error) {
@@ -80,7 +85,8 @@ func (e *Emulator) prompt(chat string, m core.Account) string {
 		return ""
 	}
 	for _, msg := range slices.Backward(c.Messages) {
-		if raw.Sub(msg, "reply_markup")["force_reply"] == true && mentions(msg, m.ID) {
+		asks := raw.Sub(msg, "reply_markup")
+		if asks["force_reply"] == true && (asks["selective"] != true || mentions(msg, m.ID)) {
 			return strconv.Itoa(raw.Int(msg["message_id"]))
 		}
 	}

@@ -1,0 +1,140 @@
+package telegram
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// recipient is the member who gets an ephemeral message.
+type recipient struct {
+	core.Account
+	replaces int // ID of the message in whose place the client shows it, or 0
+}
+
+// receiver returns the member to whom a call sends an ephemeral message, or nil
+// if it sends a message to everyone. The service publishes the rules, but no
+// error texts.
+func (api messagesAPI) receiver(c *chat, a arguments) (*recipient, *failure) {
+	var p raw.Object
+	if err := a.structure("ephemeral_message_parameters", &p); err != nil {
+		return nil, badRequest("can't parse ephemeral message parameters JSON object")
+	}
+	if p == nil || a.server < privateMessages {
+		return nil, nil
+	}
+	if c.Kind == private {
+		return nil, badRequest("ephemeral messages can be sent only to groups and supergroups")
+	}
+	m, known := api.ByID(raw.Text(p["receiver_user_id"]))
+	if !known {
+		return nil, badRequest("user not found")
+	}
+	q := api.queries.byID[raw.Str(p, "callback_query_id")]
+	if q == nil || q.user != m.ID || q.chat != c.ID || time.Since(q.created) > privateTTL {
+		return nil, badRequest("not enough rights to send ephemeral messages to the user")
+	}
+	to := &recipient{Account: m}
+	if p["replace_callback_query_message"] == true {
+		to.replaces = q.message
+	}
+	return to, nil
+}
+
+// whisper shows a message to one member.
+func (api messagesAPI) whisper(c *chat, m raw.Object, to recipient) {
+	for k, v := range c.blank(botJSON()) {
+		m[k] = v
+	}
+	c.last-- // an ephemeral message has no number of its own in the chat
+	c.whispers++
+	m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, c.whispers, userJSON(to.Account)
+	m["after"] = c.last
+	if to.replaces != 0 {
+		m["replaces"] = to.replaces
+	}
+	c.AddPrivate(to.ID, m)
+	api.Touch()
+}
+
+// idOf returns the ID of a message in the control API. An ephemeral message has
+// none in the Bot API.
+func idOf(m raw.Object) string {
+	if id := raw.Int(m["ephemeral_message_id"]); id != 0 {
+		return "e" + strconv.Itoa(id)
+	}
+	return strconv.Itoa(raw.Int(m["message_id"]))
+}
+
+// ephemeral finds the ephemeral message of a call.
+func (api messagesAPI) ephemeral(a arguments) (*chat, int, *failure) {
+	c, bad := api.chat(a)
+	if bad != nil {
+		return nil, 0, bad
+	}
+	id, user := "e"+a.text("ephemeral_message_id"), a.text("receiver_user_id")
+	n := slices.IndexFunc(c.Private, func(p core.PrivateState) bool { return p.User == user && idOf(p.Message) == id })
+	if n < 0 {
+		return nil, 0, badRequest("message not found")
+	}
+	return c, n, nil
+}
+
+// editEphemeral returns the method that edits an ephemeral message in one way.
+func (api messagesAPI) editEphemeral(rewrite rewriting) method {
+	return func(a arguments) (any, *failure) {
+		c, n, bad := api.ephemeral(a)
+		if bad != nil {
+			return nil, bad
+		}
+		m, bad := edited(c.Private[n].Message, a, c.Kind, rewrite)
+		if bad != nil {
+			return nil, bad
+		}
+		c.Private[n].Message = m
+		api.Touch()
+		return true, nil
+	}
+}
+
+func (api messagesAPI) deleteEphemeral(a arguments) (any, *failure) {
+	c, n, bad := api.ephemeral(a)
+	if bad != nil {
+		return nil, bad
+	}
+	c.Private = slices.Delete(c.Private, n, n+1)
+	api.Touch()
+	return true, nil
+}
+
+// Notes implements core.Screen. It returns the ephemeral messages of a member.
+func (e *Emulator) Notes(as string) []string {
+	var out []string
+	for _, at := range e.PrivatePlaces(as) {
+		out = append(out, raw.Texts(e.Message(at.Channel, at.Message)))
+	}
+	return out
+}
+
+// PrivatePlaces returns the places of a member's ephemeral messages, oldest
+// first in each chat.
+func (e *Emulator) PrivatePlaces(as string) []core.Place {
+	m, err := e.Member(as)
+	if err != nil {
+		return nil
+	}
+	e.Lock()
+	defer e.Unlock()
+	var out []core.Place
+	for _, c := range e.State().Chats {
+		for _, p := range c.Private {
+			if p.User == m.ID {
+				out = append(out, core.Place{Service: Name, Channel: c.ID, Message: idOf(p.Message)})
+			}
+		}
+	}
+	return out
+}
