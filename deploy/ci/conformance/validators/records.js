@@ -16,7 +16,7 @@ export function read(path) {
 }
 
 // Fields of forms that hold numbers, booleans or JSON.
-const booleans = /^(is_|include_|unfurl_|reply_broadcast|show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)/;
+const booleans = /^(is_|include_|inclusive|return_im|prevent_creation|exclude_|unfurl_|reply_broadcast|show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)/;
 const numbers = /^(chat_id|user_id|message_id|message_thread_id|offset|limit|timeout|max_connections|cache_time|date)$/;
 const structures = /^(reply_markup|reply_parameters|link_preview_options|entities|caption_entities|allowed_updates|commands|scope|media)$/;
 
@@ -27,6 +27,7 @@ function decoded(service, payload) {
   for (const [key, value] of Object.entries(payload)) {
     const text = typeof value === "string";
     if (text && booleans.test(key)) out[key] = value === "true" || value === "1";
+    else if (text && key === "limit") out[key] = Number(value);
     else if (text && service === "telegram" && numbers.test(key)) out[key] = Number(value);
     else if (text && service === "telegram" && structures.test(key)) out[key] = JSON.parse(value);
     else out[key] = value;

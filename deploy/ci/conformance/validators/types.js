@@ -10,27 +10,17 @@ const folder = fileURLToPath(new URL("./types/", import.meta.url));
 const types = {
   slack: {
     call: {
-      "auth.test": ["AuthTestArguments", "AuthTestResponse"],
-      "apps.connections.open": ["AppsConnectionsOpenArguments", "AppsConnectionsOpenResponse"],
-      "chat.postMessage": ["Strict<ChatPostMessageArguments>", "Posted<ChatPostMessageResponse>"],
-      "chat.update": ["Strict<ChatUpdateArguments>", "Posted<ChatUpdateResponse>"],
-      "chat.delete": ["ChatDeleteArguments", "ChatDeleteResponse"],
-      "chat.postEphemeral": ["Strict<ChatPostEphemeralArguments>", "ChatPostEphemeralResponse"],
-      "chat.getPermalink": ["ChatGetPermalinkArguments", "ChatGetPermalinkResponse"],
-      "views.open": ["StrictView<ViewsOpenArguments>", "Viewed<ViewsOpenResponse>"],
-      "views.push": ["StrictView<ViewsPushArguments>", "Viewed<ViewsPushResponse>"],
-      "views.update": ["StrictView<ViewsUpdateArguments>", "Viewed<ViewsUpdateResponse>"],
-      "views.publish": ["StrictView<ViewsPublishArguments>", "Viewed<ViewsPublishResponse>"],
-      "conversations.info": ["ConversationsInfoArguments", "ConversationsInfoResponse"],
-      "conversations.open": ["ConversationsOpenArguments", "ConversationsOpenResponse"],
-      "conversations.history": ["ConversationsHistoryArguments", "ConversationsHistoryResponse"],
-      "conversations.replies": ["ConversationsRepliesArguments", "ConversationsRepliesResponse"],
-      "conversations.members": ["ConversationsMembersArguments", "ConversationsMembersResponse"],
-      "users.info": ["UsersInfoArguments", "UsersInfoResponse"],
-      "usergroups.users.list": ["UsergroupsUsersListArguments", "UsergroupsUsersListResponse"],
+      "chat.postMessage": ["Strict<web.ChatPostMessageArguments>", "Posted<web.ChatPostMessageResponse>"],
+      "chat.update": ["Strict<web.ChatUpdateArguments>", "Posted<web.ChatUpdateResponse>"],
+      "chat.postEphemeral": ["Strict<web.ChatPostEphemeralArguments>", "web.ChatPostEphemeralResponse"],
+      "views.open": ["StrictView<web.ViewsOpenArguments>", "Viewed<web.ViewsOpenResponse>"],
+      "views.push": ["StrictView<web.ViewsPushArguments>", "Viewed<web.ViewsPushResponse>"],
+      "views.update": ["StrictView<web.ViewsUpdateArguments>", "Viewed<web.ViewsUpdateResponse>"],
+      "views.publish": ["StrictView<web.ViewsPublishArguments>", "Viewed<web.ViewsPublishResponse>"],
+      "api.test": ["web.APITestArguments", "web.ApiTestResponse"],
       response_url: ["RespondArguments", ""],
     },
-    event: { block_actions: "BlockAction", view_submission: "ViewSubmitAction", view_closed: "ViewClosedAction", "/nod": "SlashCommand", event_callback: "EventCallback" },
+    event: { block_actions: "BlockAction", view_submission: "ViewSubmitAction", view_closed: "ViewClosedAction", block_suggestion: "BlockSuggestion", "/nod": "SlashCommand", event_callback: "EventCallback" },
     answer: { view_submission: "ViewResponseAction", "/nod": "RespondArguments" },
   },
   discord: {
@@ -69,6 +59,15 @@ for (const name of ["setWebhook", "deleteWebhook", "getWebhookInfo", "sendMessag
   types.telegram.call[name.toLowerCase()] = [/^(getMe|getWebhookInfo)$/.test(name) ? "" : `Arguments<"${name}">`, `Result<"${name}">`];
 }
 
+// typesOf returns the type of an event or an answer, or those of a call and of
+// the answer to it.
+function typesOf({ service, kind, method }) {
+  const known = types[service][kind][method];
+  if (known !== undefined || service !== "slack" || kind !== "call") return known;
+  const name = method.replace(/(^|\.)(\w)/g, (_, dot, letter) => letter.toUpperCase());
+  return [`web.${name}Arguments`, `web.${name}Response`];
+}
+
 // parts takes the lists out of a payload whose elements are checked one by one,
 // each against its own type. An array stays in the payload, without elements.
 function parts(x, v, out, modal) {
@@ -94,7 +93,7 @@ function partType(service, key, parent, modal) {
 // type and the value. Only what a bot sends may have no unknown fields, because
 // type definitions of answers are often incomplete.
 function statements(x) {
-  const known = types[x.service][x.kind][x.method];
+  const known = typesOf(x);
   if (known === undefined) return [["bot", '"a method that has a type"', x.method]];
   const [sent, answered] = x.kind === "call" ? known : [x.kind === "answer" ? known : "", x.kind === "event" ? known : ""];
   const out = [];

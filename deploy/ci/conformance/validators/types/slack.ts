@@ -1,14 +1,6 @@
-import type { HomeView, KnownBlock, ModalView } from "@slack/types";
-import type {
-  AppsConnectionsOpenArguments, AppsConnectionsOpenResponse, AuthTestArguments, AuthTestResponse, ChatDeleteArguments, ChatDeleteResponse, ChatGetPermalinkArguments,
-  ChatGetPermalinkResponse, ChatPostEphemeralArguments, ChatPostEphemeralResponse, ChatPostMessageArguments, ChatPostMessageResponse, ChatUpdateArguments, ChatUpdateResponse,
-  ConversationsHistoryArguments, ConversationsHistoryResponse, ConversationsInfoArguments, ConversationsInfoResponse, ConversationsMembersArguments, ConversationsMembersResponse,
-  ConversationsOpenArguments, ConversationsOpenResponse, ConversationsRepliesArguments, ConversationsRepliesResponse, UsergroupsUsersListArguments, UsergroupsUsersListResponse,
-  UsersInfoArguments, UsersInfoResponse, ViewsOpenArguments, ViewsOpenResponse, ViewsPublishArguments, ViewsPublishResponse, ViewsPushArguments, ViewsPushResponse,
-  ViewsUpdateArguments, ViewsUpdateResponse,
-} from "@slack/web-api";
-import type { AppHomeOpenedEvent } from "@slack/types";
-import type { BlockAction, RespondArguments as Respond, SlashCommand, ViewClosedAction, ViewResponseAction, ViewSubmitAction } from "@slack/bolt";
+import type { HomeView, KnownBlock, ModalView, SlackEvent } from "@slack/types";
+import type * as web from "@slack/web-api";
+import type { BlockAction, BlockSuggestion, RespondArguments as Respond, SlashCommand, ViewClosedAction, ViewResponseAction, ViewSubmitAction } from "@slack/bolt";
 
 // The generated types of answers merge all blocks into one.
 type Posted<T extends { message?: object }> = Omit<T, "message"> & { message: Omit<NonNullable<T["message"]>, "blocks"> & { blocks?: KnownBlock[] } };
@@ -17,7 +9,7 @@ type Viewed<T extends { view?: object }> = Omit<T, "view"> & { view: Omit<NonNul
 type Strict<T> = T & { blocks?: KnownBlock[] };
 type StrictView<T> = T & { view: ModalView | HomeView };
 type RespondArguments = Strict<Respond>;
-type EventCallback = { type: "event_callback"; team_id: string; api_app_id: string; event_id: string; event_time: number; event: AppHomeOpenedEvent };
+type EventCallback = { type: "event_callback"; team_id: string; api_app_id: string; event_id: string; event_time: number; event: SlackEvent };
 // Frozen is the type that a literal must fit: read-only, with optional fields for
 // those that may be undefined, and with the values of enums.
 type Frozen<T> = T extends string ? `${T}` : T extends readonly (infer U)[] ? readonly Frozen<U>[] : T extends object ? Fields<T> : T;
