@@ -2,7 +2,7 @@
 // validate lengths, counts, styles and combinations.
 import {
   ActionRowBuilder, ChannelSelectMenuBuilder, FileUploadBuilder, LabelBuilder, MentionableSelectMenuBuilder, ModalBuilder, RoleSelectMenuBuilder,
-  StringSelectMenuBuilder, TextDisplayBuilder, TextInputBuilder, UserSelectMenuBuilder, createComponentBuilder,
+  StringSelectMenuBuilder, StringSelectMenuOptionBuilder, TextDisplayBuilder, TextInputBuilder, UserSelectMenuBuilder, createComponentBuilder,
 } from "@discordjs/builders";
 import { AllowedMentionsTypes, ComponentType, MessageFlags } from "discord-api-types/v10";
 
@@ -16,12 +16,30 @@ function attempt(complain, where, build) {
   try { build(); } catch (err) { complain(`${where}: ${describe(err)}`); }
 }
 
-// component checks a component of a message, and those within it.
-function component(c, where, complain) {
-  attempt(complain, where, () => createComponentBuilder(c).toJSON());
+// setters returns a builder after each field of a component has passed the
+// setter that validates it. Fields without a setter stay unchecked.
+function setters(builder, c) {
+  for (const [field, value] of Object.entries(c)) {
+    const name = field === "url" ? "setURL" : `set${field.replace(/(^|_)(\w)/g, (_, gap, letter) => letter.toUpperCase())}`;
+    if (nested.includes(field) || value === null || typeof builder[name] !== "function") continue;
+    try { builder[name](value); } catch (err) { throw new Error(`${field}: ${describe(err)}`, { cause: err }); }
+  }
+  if (c.options && builder instanceof StringSelectMenuBuilder) builder.setOptions(c.options.map((o) => setters(new StringSelectMenuOptionBuilder(), o)));
+  return builder;
 }
 
-// field returns the builder of the component of a modal's label.
+const nested = ["type", "id", "components", "component", "accessory", "media", "file", "items", "options"];
+
+// component checks a component of a message, and those within it.
+function component(c, where, complain) {
+  attempt(complain, where, () => setters(createComponentBuilder({ type: c.type }), c));
+  attempt(complain, where, () => createComponentBuilder(c).toJSON());
+  (c.components ?? []).forEach((child, n) => component(child, `${where}.components[${n}]`, complain));
+  if (c.accessory) component(c.accessory, `${where}.accessory`, complain);
+}
+
+// fields are the builders of the inputs of a modal, and the methods that put
+// them into a label.
 const fields = {
   [ComponentType.TextInput]: [TextInputBuilder, "setTextInputComponent"], [ComponentType.StringSelect]: [StringSelectMenuBuilder, "setStringSelectMenuComponent"],
   [ComponentType.UserSelect]: [UserSelectMenuBuilder, "setUserSelectMenuComponent"], [ComponentType.RoleSelect]: [RoleSelectMenuBuilder, "setRoleSelectMenuComponent"],
@@ -33,21 +51,18 @@ function modal(data, complain) {
   attempt(complain, "modal", () => {
     const m = new ModalBuilder().setTitle(data.title).setCustomId(data.custom_id);
     for (const c of data.components ?? []) {
-      if (c.type === ComponentType.TextDisplay) m.addTextDisplayComponents(new TextDisplayBuilder(c));
+      if (c.type === ComponentType.TextDisplay) m.addTextDisplayComponents(setters(new TextDisplayBuilder(), c));
       else if (c.type === ComponentType.Label) m.addLabelComponents(label(c));
-      else m.addComponents(new ActionRowBuilder({ ...c, components: c.components.map((i) => new TextInputBuilder(i).toJSON()) }));
+      else m.addComponents(new ActionRowBuilder().addComponents(c.components.map((i) => setters(new TextInputBuilder(), i))));
     }
     m.toJSON();
   });
 }
 
 function label(c) {
-  const l = new LabelBuilder().setLabel(c.label);
-  if (c.description) l.setDescription(c.description);
   const [Builder, set] = fields[c.component.type] ?? [];
-  if (!Builder) return new LabelBuilder(c); // a newer kind, which the builder takes as it is
-  l[set](new Builder(c.component));
-  return l;
+  if (!Builder) return new LabelBuilder(c); // of a newer kind, which the builders do not check
+  return setters(new LabelBuilder(), c)[set](setters(new Builder(), c.component));
 }
 
 // every returns a component and all within it.

@@ -57,6 +57,10 @@ const entries = [
     reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
   },
   {
+    validator: builders, side: "bot", method: /\/(messages|messages\/\{message\}|callback)$/, rule: /: description: Invalid string length, given "", /,
+    reason: "discordgo writes an option without a description with an empty one; Discord reads it as none",
+  },
+  {
     validator: "TDLib", side: "bot", method: /^(sendmessage|editmessagetext)$/, rule: /^TDLib replaces the tabs of the text by spaces$/,
     reason: "Telegram has no tabs in texts; people see a space",
   },
