@@ -149,25 +149,17 @@ func (p *pageTest) screenshot(name string) {
 	}
 }
 
-// everything is a message with each block and element that Slack takes.
-const everything = `[
-{"type":"header","text":{"type":"plain_text","text":"All blocks :tada:"}},
-{"type":"section","text":{"type":"mrkdwn","text":"*bold* _italic_ ~strike~ ` + "`code`" + ` <https://x.example|a link> https://auto.example/p?q=1. <@U0ANA00001> <#C0DEPLOYS1> <!here> <!subteam^S0SRE00001> :eyes: 1 &lt; 2 &amp; 3\n&gt; a quote\n` + "```a *block*```" + `\n<!date^1795356900^{date_short_pretty} at {time}|later>"},
- "fields":[{"type":"mrkdwn","text":"*Left*\n1"},{"type":"plain_text","text":"Right"}],"accessory":{"type":"image","image_url":"https://x.example/a.png","alt_text":"a chart"}},
-{"type":"section","text":{"type":"mrkdwn","text":"verbatim https://not.linked @here","verbatim":true},"accessory":{"type":"overflow","action_id":"o","options":[{"text":{"type":"plain_text","text":"First"},"value":"1"}]}},
-{"type":"context","elements":[{"type":"image","image_url":"https://x.example/i.png","alt_text":"icon"},{"type":"mrkdwn","text":"*small* https://x.example"}]},
-{"type":"image","image_url":"https://x.example/big.png","alt_text":"a big picture","title":{"type":"plain_text","text":"Picture"}},
-{"type":"divider"},
-{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"rich ","style":{"bold":true,"italic":true}},{"type":"user","user_id":"U0BO000002"},{"type":"usergroup","usergroup_id":"S0SRE00001"},{"type":"channel","channel_id":"C0DEPLOYS1"},{"type":"broadcast","range":"here"},{"type":"emoji","name":"tada"},{"type":"link","url":"https://x.example"},{"type":"date","timestamp":1795356900,"format":"{date_long} {time}"},{"type":"color","value":"#F405B3"},{"type":"team","team_id":"T0SANDBOX"}]},
- {"type":"rich_text_list","style":"ordered","indent":1,"offset":2,"elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"third"}]}]},{"type":"rich_text_quote","elements":[{"type":"text","text":"quoted"}]},{"type":"rich_text_preformatted","elements":[{"type":"text","text":"- old\n+ new"}]}]},
-{"type":"markdown","text":"## Title\n**bold** and [link](https://x.example)\n- [x] done\n- [ ] open\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"},
-{"type":"table","rows":[[{"type":"raw_text","text":"Service"},{"type":"raw_text","text":"Count"}],[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"api"}]}]},{"type":"raw_number","value":6}]],"column_settings":[null,{"align":"right"}]},
-{"type":"plan","title":"Plan","tasks":[{"type":"task_card","task_id":"1","title":"Build","status":"complete"},{"type":"task_card","task_id":"2","title":"Ship","status":"in_progress"}]},
-{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Danger"},"style":"danger","confirm":{"title":{"type":"plain_text","text":"Sure?"},"text":{"type":"mrkdwn","text":"*Really*?"},"confirm":{"type":"plain_text","text":"Do it"},"deny":{"type":"plain_text","text":"No"}}},
- {"type":"users_select","action_id":"u"},{"type":"datetimepicker","action_id":"dt","initial_date_time":1795356900},{"type":"timepicker","action_id":"tp"},{"type":"external_select","action_id":"ex"},{"type":"channels_select","action_id":"ch"}]},
-{"type":"input","label":{"type":"plain_text","text":"Reason"},"element":{"type":"plain_text_input","multiline":true},"hint":{"type":"plain_text","text":"a hint"}},
-{"type":"context_actions","elements":[{"type":"feedback_buttons","positive_button":{"text":{"type":"plain_text","text":"Good"},"value":"+"},"negative_button":{"text":{"type":"plain_text","text":"Bad"},"value":"-"}},{"type":"icon_button","icon":"trash","text":{"type":"plain_text","text":"Remove"}}]}
-]`
+// read reads test data of the emulator.
+func (p *pageTest) read(name string, into any) {
+	p.t.Helper()
+	encoded, err := os.ReadFile("slack/testdata/" + name)
+	if err == nil {
+		err = json.Unmarshal(encoded, into)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
 
 // TestSlackPage checks that the page shows every block and every card, that
 // confirmations ask first, and that menus, replies and the Home tab work.
@@ -175,9 +167,7 @@ func TestSlackPage(t *testing.T) {
 	t.Parallel()
 	p := newPageTest(t, 1500, 1400)
 	var blocks any
-	if err := json.Unmarshal([]byte(everything), &blocks); err != nil {
-		t.Fatal(err)
-	}
+	p.read("everything.json", &blocks)
 	post := func(args map[string]any) string {
 		args["channel"] = sandbox.SlackChannel
 		ts, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", args)["ts"].(string)
@@ -226,17 +216,11 @@ func TestSlackPage(t *testing.T) {
 func TestSlackCards(t *testing.T) {
 	t.Parallel()
 	p := newPageTest(t, 1500, 1100)
-	encoded, err := os.ReadFile("slack/testdata/cards.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []struct {
 		Name, Method string
 		Args         map[string]any
 	}
-	if err := json.Unmarshal(encoded, &all); err != nil {
-		t.Fatal(err)
-	}
+	p.read("cards.json", &all)
 	p.do("open", chromedp.Navigate(p.url), chromedp.WaitVisible("#slack"))
 	start := map[string]any{"type": "button", "action_id": "go", "text": map[string]any{"type": "plain_text", "text": "Go"}}
 	opener, _ := p.call(sandbox.SlackBotToken, "chat.postMessage", map[string]any{
@@ -271,6 +255,7 @@ func TestSlackCards(t *testing.T) {
 	if bad := eval[int](p, `document.querySelectorAll('#slack .error').length`); bad != 0 {
 		t.Errorf("%d blocks are broken", bad)
 	}
-	p.do("home", chromedp.Click(`//section[@id="slack"]//button[contains(., "Home")]`, chromedp.NodeVisible), chromedp.WaitVisible("#slack .home button"))
+	p.do("home", chromedp.Click(`//section[@id="slack"]//button[contains(., "Home")]`, chromedp.NodeVisible),
+		chromedp.WaitVisible("#slack .home button"))
 	p.screenshot("slack-card-home")
 }

@@ -121,6 +121,11 @@ function entry(e, field, blockID, changed) {
   groups.map((g) => (g.label ? h("optgroup", { label: g.label }, g.options.map(option)) : g.options.map(option))));
 }
 
+// A click elsewhere closes an open menu.
+document.addEventListener("click", (ev) => {
+  for (const menu of document.querySelectorAll("#slack .menu[open]")) menu.open = menu.contains(ev.target);
+});
+
 const keeps = (e) => fields[e.type] || /select$|^radio_buttons$|^checkboxes$|^file_input$/.test(e.type);
 const partsOf = (b) => [...(b.elements || []), ...(b.element ? [b.element] : []), ...(b.accessory ? [b.accessory] : [])];
 
@@ -176,7 +181,8 @@ function element(e, b, key, use) {
     case "overflow": {
       const choose = (o) => (ev) => { ev.target.closest("details").open = false; go(id + "#" + o.value, o.url)(); };
       const items = e.options.map((o) => h("button", { onclick: choose(o) }, text(o.text), o.description && h("small", {}, text(o.description))));
-      return h("details", { class: "menu" }, h("summary", { "aria-label": "More actions" }, "⋯"), h("div", { class: "items" }, items));
+      const visible = (ev) => ev.target.open && ev.target.lastChild.scrollIntoView({ block: "nearest" });
+      return h("details", { class: "menu", ontoggle: visible }, h("summary", { "aria-label": "More actions" }, "⋯"), h("div", { class: "items" }, items));
     }
     case "feedback_buttons":
       return h("span", {}, [e.positive_button, e.negative_button].map((o) => h("button", { onclick: go(id + "#" + o.value) }, text(o.text))));

@@ -222,6 +222,7 @@ func arguments(r *http.Request) (args raw.Object, token, refused string) {
 	if err := json.NewDecoder(r.Body).Decode(&args); err != nil && !errors.Is(err, io.EOF) { // no body: no arguments
 		return nil, "", "invalid_json"
 	}
+	decode(args)
 	return args, bearer(r), ""
 }
 
@@ -233,21 +234,23 @@ func formArguments(r *http.Request) (args raw.Object, token, refused string) {
 	}
 	for k, v := range r.Form {
 		args[k] = v[0]
-		switch k {
-		case "token":
-			token = v[0]
-		case "blocks", "view", "attachments", "metadata", "files":
-			var parsed any
-			if v[0] == "" {
-				continue
-			}
-			if err := json.Unmarshal([]byte(v[0]), &parsed); err != nil {
-				return nil, "", "invalid_arguments"
-			}
-			args[k] = parsed
+	}
+	if given, ok := args["token"].(string); ok {
+		token = given
+	}
+	decode(args)
+	return args, token, ""
+}
+
+// decode reads structured arguments that are JSON texts. What it cannot read
+// stays a text, which the method refuses.
+func decode(args raw.Object) {
+	for _, name := range []string{"blocks", "view", "attachments", "metadata", "files"} {
+		var parsed any
+		if text, ok := args[name].(string); ok && json.Unmarshal([]byte(text), &parsed) == nil {
+			args[name] = parsed
 		}
 	}
-	return args, token, ""
 }
 
 func bearer(r *http.Request) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -64,6 +65,10 @@ func init() { // the blocks of a plan contain blocks
 			"details": optional(richBlock), "output": optional(richBlock), "sources": optional(listOf(0, math.MaxInt32, source)),
 		}},
 	}
+	for name, k := range blockKinds {
+		k.shape = k.shape.with(shape{"block_id": optional((*checker).blockID)})
+		blockKinds[name] = k
+	}
 }
 
 // checkBlocks checks blocks against the published limits of Block Kit.
@@ -79,6 +84,7 @@ func checkBlocks(at string, blocks []any, on surface) []string {
 	for n, b := range blocks {
 		block(&c, fmt.Sprintf("%s/%d", at, n), b)
 	}
+	slices.Sort(c.problems)
 	return c.problems
 }
 
@@ -106,7 +112,7 @@ func block(c *checker, at string, v any) {
 		return
 	}
 	c.actions = map[string]bool{}
-	c.object(at, b, k.shape.with(shape{"block_id": optional((*checker).blockID)}))
+	c.object(at, b, k.shape)
 	if k.more != nil {
 		k.more(c, at, b)
 	}
@@ -184,11 +190,13 @@ func cell(c *checker, at string, v any) {
 	}
 }
 
+var columnSettings = objectOf(shape{"align": optional(oneOf("left", "center", "right")), "is_wrapped": optional(flag)})
+
 // column is the rule of the settings of a column. An empty column keeps the
 // defaults.
 func column(c *checker, at string, v any) {
 	if v != nil {
-		objectOf(shape{"align": optional(oneOf("left", "center", "right")), "is_wrapped": optional(flag)})(c, at, v)
+		columnSettings(c, at, v)
 	}
 }
 

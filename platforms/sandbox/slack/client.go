@@ -225,7 +225,7 @@ func (cl client) suggestions(ctx context.Context, m core.Account, s stage, in sl
 	}
 	answer["type"] = "external_select"
 	c := checker{}
-	if choices(maxSelect, "plain_text")(&c, "", answer); len(c.problems) > 0 && len(core.Options(answer)) > 0 {
+	if manyChoices(&c, "", answer); len(c.problems) > 0 && len(core.Options(answer)) > 0 {
 		return nil, cl.Errorf("bad options: %s", strings.Join(c.problems, "; "))
 	}
 	return core.Options(answer), nil

@@ -64,23 +64,29 @@ var (
 	}
 )
 
+var (
+	fewChoices  = choices(maxRadio, option("plain_text", "mrkdwn"))
+	manyChoices = choices(maxSelect, option("plain_text"))
+	menuItems   = choices(maxOverflow, option("plain_text").with(shape{"url": optional(address)}))
+)
+
 // elementKinds are the elements of blocks.
 var elementKinds = map[string]elementKind{
 	"button": {inSection | inActions, kind{on: everywhere, shape: clicked.with(styled).with(shape{"url": optional(address)})}},
 	"checkboxes": {inMenus, kind{
-		on: everywhere, shape: ticked.with(shape{"initial_options": optional(anything)}), more: choices(maxRadio, "plain_text", "mrkdwn"),
+		on: everywhere, shape: ticked.with(shape{"initial_options": optional(anything)}), more: fewChoices,
 	}},
 	"radio_buttons": {inMenus, kind{
-		on: everywhere, shape: ticked.with(shape{"initial_option": optional(anything)}), more: choices(maxRadio, "plain_text", "mrkdwn"),
+		on: everywhere, shape: ticked.with(shape{"initial_option": optional(anything)}), more: fewChoices,
 	}},
 	"overflow": {inSection | inActions, kind{
-		on: everywhere, shape: confirmable.with(shape{"options": required(anything)}), more: choices(maxOverflow, "plain_text"),
+		on: everywhere, shape: confirmable.with(shape{"options": required(anything)}), more: menuItems,
 	}},
 	"static_select": {inMenus, kind{
-		on: everywhere, shape: selectable.with(grouped).with(shape{"initial_option": optional(anything)}), more: choices(maxSelect, "plain_text"),
+		on: everywhere, shape: selectable.with(grouped).with(shape{"initial_option": optional(anything)}), more: manyChoices,
 	}},
 	"multi_static_select": {inMenus, kind{
-		on: everywhere, shape: multiple.with(grouped).with(shape{"initial_options": optional(anything)}), more: choices(maxSelect, "plain_text"),
+		on: everywhere, shape: multiple.with(grouped).with(shape{"initial_options": optional(anything)}), more: manyChoices,
 	}},
 	"external_select":            menu(everywhere, selectable, shape{"initial_option": optional(anything), "min_query_length": query}),
 	"multi_external_select":      menu(everywhere, multiple, shape{"initial_options": optional(anything), "min_query_length": query}),
@@ -198,9 +204,20 @@ func ranged(c *checker, at string, e raw.Object) {
 	}
 }
 
+// option is the shape of an option whose texts have one of these types.
+func option(kinds ...string) shape {
+	return shape{
+		"text": required(textObject(maxOption, kinds...)), "value": required(text(1, maxOptionValue)),
+		"description": optional(textObject(maxOption, kinds...)),
+	}
+}
+
+var optionGroup = objectOf(shape{"label": required(plain(maxOption)), "options": required(anything)})
+
 // choices returns the check of the options of an element, or of its groups of
-// options. Kinds lists the allowed types of the texts.
-func choices(most int, kinds ...string) func(c *checker, at string, e raw.Object) {
+// options.
+func choices(most int, option shape) func(c *checker, at string, e raw.Object) {
+	single := objectOf(option)
 	return func(c *checker, at string, e raw.Object) {
 		groups, options := raw.Objects(e, "option_groups"), raw.Objects(e, "options")
 		if (len(groups) == 0) == (len(options) == 0) {
@@ -209,29 +226,22 @@ func choices(most int, kinds ...string) func(c *checker, at string, e raw.Object
 		if len(groups) > maxGroups {
 			c.fail(at+"/option_groups", "no more than %d items allowed", maxGroups)
 		}
-		option := shape{
-			"text": required(textObject(maxOption, kinds...)), "value": required(text(1, maxOptionValue)),
-			"description": optional(textObject(maxOption, kinds...)),
-		}
-		if raw.Str(e, "type") == "overflow" {
-			option = option.with(shape{"url": optional(address)})
-		}
 		seen := map[string]bool{}
 		for n, g := range groups {
 			at := fmt.Sprintf("%s/option_groups/%d", at, n)
-			objectOf(shape{"label": required(plain(maxOption)), "options": required(anything)})(c, at, g)
-			c.options(at, raw.List(g, "options"), most, option, seen)
+			optionGroup(c, at, g)
+			c.options(at, raw.List(g, "options"), most, single, seen)
 		}
 		if len(groups) == 0 {
-			c.options(at, raw.List(e, "options"), most, option, seen)
+			c.options(at, raw.List(e, "options"), most, single, seen)
 		}
 		c.initial(at, e)
 	}
 }
 
-func (c *checker) options(at string, options []any, most int, option shape, seen map[string]bool) {
+func (c *checker) options(at string, options []any, most int, single rule, seen map[string]bool) {
 	listOf(1, most, func(c *checker, at string, v any) {
-		objectOf(option)(c, at, v)
+		single(c, at, v)
 		o, _ := v.(raw.Object)
 		if value := raw.Str(o, "value"); seen[value] {
 			c.fail(at+"/value", "duplicate value")

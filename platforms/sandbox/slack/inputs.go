@@ -132,26 +132,32 @@ func (cl client) elementState(e raw.Object, given []string, set bool, options []
 	return raw.Object{"type": kind, names[1]: chosen[0]}, nil
 }
 
+// readers read what a member types into an element.
+var readers = map[string]func(text string) (any, error){
+	"datepicker":       func(s string) (any, error) { _, err := time.Parse(time.DateOnly, s); return s, err },
+	"timepicker":       func(s string) (any, error) { _, err := time.Parse("15:04", s); return s, err },
+	"number_input":     func(s string) (any, error) { _, err := strconv.ParseFloat(s, 64); return s, err },
+	"datetimepicker":   func(s string) (any, error) { return strconv.ParseInt(s, 10, 64) },
+	"email_text_input": func(s string) (any, error) { return s, nil },
+	"url_text_input":   func(s string) (any, error) { return s, nil },
+	"rich_text_input": func(s string) (any, error) {
+		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": s}}}
+		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
+	},
+}
+
 // entry returns what an element keeps if a member enters a text, or chooses the
 // option with that value.
 func (cl client) entry(kind string, e raw.Object, text string, options []raw.Object) (any, error) {
-	var err error
+	if read := readers[kind]; read != nil {
+		return read(text)
+	}
 	switch kind {
 	case "plain_text_input":
 		if most, ok := raw.Number(e, "max_length"); ok && raw.Runes(text) > int(most) {
 			return nil, fmt.Errorf("longer than %v characters", most)
 		}
-	case "datepicker":
-		_, err = time.Parse(time.DateOnly, text)
-	case "timepicker":
-		_, err = time.Parse("15:04", text)
-	case "number_input":
-		_, err = strconv.ParseFloat(text, 64)
-	case "datetimepicker":
-		return strconv.ParseInt(text, 10, 64)
-	case "rich_text_input":
-		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": text}}}
-		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
+		return text, nil
 	case "file_input":
 		if f := cl.files[text]; f != nil {
 			return f.json(cl.base()), nil
@@ -161,19 +167,18 @@ func (cl client) entry(kind string, e raw.Object, text string, options []raw.Obj
 		if _, known := cl.ByID(text); !known {
 			return nil, fmt.Errorf("no user %q", text)
 		}
+		return text, nil
 	case "channels_select", "multi_channels_select", "conversations_select", "multi_conversations_select":
 		if c := cl.channel(text); c == nil || c.User != "" && strings.Contains(kind, "channels") {
 			return nil, fmt.Errorf("no conversation %q", text)
 		}
-	case "email_text_input", "url_text_input":
-	default:
-		n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
-		if n < 0 {
-			return nil, fmt.Errorf("no option %q", text)
-		}
-		return raw.Clone(options[n]), nil
+		return text, nil
 	}
-	return text, err
+	n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
+	if n < 0 {
+		return nil, fmt.Errorf("no option %q", text)
+	}
+	return raw.Clone(options[n]), nil
 }
 
 // clientErrors returns the errors that the client itself shows at the inputs of

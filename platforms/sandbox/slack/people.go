@@ -92,7 +92,7 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 			root = a.Message
 		}
 	}
-	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(a.Text)
+	text := escaper.Replace(a.Text)
 	text = strings.ReplaceAll(text, "&lt;@"+BotUser+"&gt;", "<@"+BotUser+">")
 	msg := raw.Object{
 		"type": "message", "user": m.ID, "text": text, "ts": cl.stamp(), "team": team, "client_msg_id": uuid.NewString(),

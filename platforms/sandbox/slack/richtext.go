@@ -37,10 +37,17 @@ var (
 	border = optional(integer(0, 1))
 )
 
-// richKinds are the elements of a rich text block.
-var richKinds map[string]shape
+// richKinds are the elements of a rich text block. richBlockKinds is that block
+// inside another object.
+var richKinds, richBlockKinds map[string]shape
 
 func init() { // a list contains elements
+	for name, s := range leafKinds {
+		leafKinds[name] = s.with(shape{"style": optional(style)})
+	}
+	richBlockKinds = map[string]shape{"rich_text": {
+		"elements": required(listOf(0, math.MaxInt32, richElement)), "block_id": optional(text(0, maxBlockID)),
+	}}
 	richKinds = map[string]shape{
 		"rich_text_section":      {"elements": lines},
 		"rich_text_quote":        {"elements": lines, "border": border},
@@ -66,23 +73,22 @@ func indent(c *checker, at string, v any) {
 }
 
 // typedAs is the rule of an object whose type selects its shape.
-func typedAs(c *checker, at string, v any, kinds map[string]shape, more shape) {
+func typedAs(c *checker, at string, v any, kinds map[string]shape) {
 	o, ok := v.(raw.Object)
 	s, known := kinds[raw.Str(o, "type")]
 	if !ok || !known {
 		c.fail(at+"/type", "unsupported type: %q", raw.Str(o, "type"))
 		return
 	}
-	c.object(at, o, s.with(more))
+	c.object(at, o, s)
 }
 
 // richBlock is the rule of a rich text block inside another object.
 func richBlock(c *checker, at string, v any) {
-	typedAs(c, at, v, map[string]shape{"rich_text": {"elements": required(listOf(0, math.MaxInt32, richElement))}},
-		shape{"block_id": optional(text(0, maxBlockID))})
+	typedAs(c, at, v, richBlockKinds)
 }
 
-func richElement(c *checker, at string, v any) { typedAs(c, at, v, richKinds, nil) }
+func richElement(c *checker, at string, v any) { typedAs(c, at, v, richKinds) }
 
 func listItem(c *checker, at string, v any) {
 	if o, ok := v.(raw.Object); !ok || raw.Str(o, "type") != "rich_text_section" {
@@ -99,6 +105,6 @@ func leaves(c *checker, at string, v any) {
 		return
 	}
 	listOf(1, math.MaxInt32, func(c *checker, at string, v any) {
-		typedAs(c, at, v, leafKinds, shape{"style": optional(style)})
+		typedAs(c, at, v, leafKinds)
 	})(c, at, v)
 }

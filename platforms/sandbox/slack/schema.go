@@ -54,17 +54,17 @@ func (c *checker) fail(at, format string, args ...any) {
 // object checks the fields of an object. Every object may have a type, which
 // the caller checks.
 func (c *checker) object(at string, o raw.Object, s shape) {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
+	for name := range o {
 		if _, known := s[name]; !known && name != "type" {
 			c.fail(at, "invalid additional property: %s", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s)) {
+	for name, f := range s {
 		v, given := o[name]
 		switch {
 		case given && v != nil:
-			s[name].rule(c, at+"/"+name, v)
-		case s[name].required || given:
+			f.rule(c, at+"/"+name, v)
+		case f.required || given:
 			c.fail(at+"/"+name, "missing required field: %s", name)
 		}
 	}
@@ -103,14 +103,22 @@ func listOf(least, most int, item rule) rule {
 }
 
 // units counts UTF-16 units.
-func units(s string) int { return len(utf16.Encode([]rune(s))) }
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+var (
+	unescaper = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
+	escaper   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+)
 
 // length counts UTF-16 units, with &, < and > as entities. This is the
 // strictest of the known ways to count.
-func length(s string) int {
-	s = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(s)
-	return units(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
-}
+func length(s string) int { return units(escaper.Replace(unescaper.Replace(s))) }
 
 // text is the rule of a string.
 func text(least, most int) rule {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	slackgo "github.com/slack-go/slack"
+
 	"github.com/nodbridge/nod/platforms/sandbox/slack"
 )
 
@@ -132,4 +134,32 @@ func TestMoreBlocks(t *testing.T) {
 		{inBlock(`{"type":"email_text_input",`+sel+`,"focus_on_load":true}`) + `,` +
 			inBlock(`{"type":"email_text_input",`+sel+`,"focus_on_load":true}`), "focus_on_load"},
 	})
+}
+
+// TestSDKBlocks checks that what an SDK builds is accepted.
+func TestSDKBlocks(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slack.Options{}, false)
+	picture := slackgo.NewImageBlockElement("https://x.example/x.png", "a picture")
+	leaf := slackgo.NewRichTextSectionTextElement("x", &slackgo.RichTextSectionTextStyle{Bold: true})
+	line := slackgo.NewRichTextSection(leaf, slackgo.NewRichTextSectionUserElement(ana, nil),
+		slackgo.NewRichTextSectionDateElement(1795356900, "{date_long}", nil, nil), slackgo.NewRichTextSectionEmojiElement("tada", 2, nil))
+	menu := slackgo.NewOverflowBlockElement("more", options("a", "b")...)
+	menu.Confirm = slackgo.NewConfirmationBlockObject(plain("Sure?"), plain("Really?"), plain("Yes"), plain("No"))
+	table := slackgo.NewTableBlock("table").AddRow(slackgo.NewTableRawTextCell("x"), slackgo.NewTableRawNumberCell(7))
+	d.post(slackgo.MsgOptionBlocks(
+		slackgo.NewHeaderBlock(plain("Header")), slackgo.NewDividerBlock(), slackgo.NewMarkdownBlock("", "**x**"), table,
+		slackgo.NewImageBlock("https://x.example/x.png", "a picture", "", plain("Picture")),
+		slackgo.NewSectionBlock(plain("x"), []*slackgo.TextBlockObject{plain("y")}, slackgo.NewAccessory(menu)),
+		slackgo.NewContextBlock("", picture, plain("x")),
+		slackgo.NewRichTextBlock("", line, slackgo.NewRichTextList(slackgo.RTEListOrdered, 1, line)),
+		slackgo.NewActionBlock("",
+			slackgo.NewDatePickerBlockElement("d"), slackgo.NewTimePickerBlockElement("t"), slackgo.NewDateTimePickerBlockElement("dt"),
+			slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeUser, plain("Who"), "u"),
+			slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeExternal, plain("What"), "e"),
+			slackgo.NewRadioButtonsBlockElement("r", options("a", "b")...),
+		),
+		input("i", slackgo.NewRichTextInputBlockElement(plain("Words"), "i")),
+		slackgo.NewContextActionsBlock("", slackgo.NewIconButtonBlockElement("trash", plain("Remove"), "x")),
+	))
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -39,6 +40,7 @@ func checkView(v raw.Object, kind string) []string {
 		fields["submit"] = required(plain(maxTitle))
 	}
 	c.object(at, v, fields)
+	slices.Sort(c.problems)
 	return append(c.problems, checkBlocks(at+"/blocks", raw.List(v, "blocks"), on)...)
 }
 
