@@ -90,26 +90,35 @@ func checkOptions(at string, o raw.Object, in int) *failure {
 	optional := false
 	for n, opt := range options {
 		at := fmt.Sprintf("%soptions.%d.", at, n)
-		kind, name := kindOf(opt), raw.Str(opt, "name")
-		switch {
-		case !fits(kind, in):
-			return invalid(at+"type", "BASE_TYPE_CHOICES", "Value must be one of the option types that fit here.")
-		case !commandName.MatchString(name) || strings.ToLower(name) != name:
-			return invalid(at+"name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
-		case optional && opt["required"] == true:
-			return invalid(at, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
-		case opt["autocomplete"] == true && len(raw.List(opt, "choices")) > 0:
-			return invalid(at, "APPLICATION_COMMAND_OPTIONS_CHOICES_AUTOCOMPLETE", "Options with choices cannot use autocomplete")
-		}
-		if slices.ContainsFunc(options[:n], func(x raw.Object) bool { return raw.Str(x, "name") == name }) {
-			return invalid(at, "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")
-		}
-		optional = optional || kind > subcommandGroup && opt["required"] != true
-		if bad := checkOptions(at, opt, kind); bad != nil {
+		if bad := checkOption(at, opt, in); bad != nil {
 			return bad
 		}
+		if optional && opt["required"] == true {
+			return invalid(at, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
+				"Required options must be placed before non-required options")
+		}
+		same := func(x raw.Object) bool { return raw.Str(x, "name") == raw.Str(opt, "name") }
+		if slices.ContainsFunc(options[:n], same) {
+			return invalid(at, "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")
+		}
+		optional = optional || kindOf(opt) > subcommandGroup && opt["required"] != true
 	}
 	return nil
+}
+
+// checkOption checks one option and those inside it.
+func checkOption(at string, o raw.Object, in int) *failure {
+	kind, name := kindOf(o), raw.Str(o, "name")
+	switch {
+	case !fits(kind, in):
+		return invalid(at+"type", "BASE_TYPE_CHOICES", "Value must be one of the option types that fit here.")
+	case !commandName.MatchString(name) || strings.ToLower(name) != name:
+		return invalid(at+"name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
+	case o["autocomplete"] == true && len(raw.List(o, "choices")) > 0:
+		return invalid(at, "APPLICATION_COMMAND_OPTIONS_CHOICES_AUTOCOMPLETE",
+			"Options with choices cannot use autocomplete")
+	}
+	return checkOptions(at, o, kind)
 }
 
 // fits reports whether an option of a kind may be in one of another kind. The

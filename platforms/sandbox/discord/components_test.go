@@ -62,6 +62,9 @@ func (b *rawBot) call(method, path, body, name, data string) (int, map[string]an
 		b.t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	if got := resp.Header.Get("Content-Type"); got != "application/json" {
+		b.t.Errorf("%s %s has the content type %q", method, path, got)
+	}
 	var answer map[string]any
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
 		b.t.Fatal(resp.Status, err)

@@ -30,6 +30,16 @@ func TestGuild(t *testing.T) {
 		g.Roles[0].Permissions&discordgo.PermissionSendMessages == 0 {
 		t.Errorf("guild: %+v %v", g, err)
 	}
+	roles, err := d.bot.GuildRoles(discord.Guild)
+	if err != nil || len(roles) != 2 || roles[1].ID != discord.Role || roles[1].Color == 0 || !roles[1].Mentionable {
+		t.Errorf("roles: %+v %v", roles, err)
+	}
+	if all, err := d.bot.GuildChannels(discord.Guild); err != nil || len(all) != 2 || all[0].ID != discord.Channel {
+		t.Errorf("channels: %+v %v", all, err)
+	}
+	if u, err := d.bot.User(bo); err != nil || u.GlobalName != "Bo Chen" {
+		t.Errorf("user: %+v %v", u, err)
+	}
 	d.e.SetGroup(discord.Role, "bo")
 	for id, roles := range map[string]int{discord.BotUser: 0, ana: 0, bo: 1} {
 		if m, err := d.bot.GuildMember(discord.Guild, id); err != nil || m.User.ID != id || len(m.Roles) != roles {

@@ -162,7 +162,7 @@ function component(c, m, channel, me) {
   const where = { service: "discord", as: me.key, channel: m.channel_id || channel.id, message: m.id, control: c.custom_id };
   if (c.type === 2) {
     const press = c.style === 5 ? () => toast("Discord opens " + c.url) : c.style === 6 ? undefined : () => act({ ...where, do: "press" });
-    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: press }, emoji(c.emoji), c.label, c.style === 5 && " ↗");
+    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: press }, emoji(c.emoji), c.style === 6 ? "💎 Premium" : c.label, c.style === 5 && " ↗");
   }
   const key = "discord/" + m.id + "/" + c.custom_id;
   return menu(c, key, {}, (v) => { if (v.length || c.min_values === 0) act({ ...where, do: "choose", values: { [c.custom_id]: v } }); });

@@ -72,7 +72,7 @@ function button(b, m, channel, me) {
     mark = " ↗";
     props.onclick = () => toast("Telegram opens " + (b.url || b.web_app.url));
   } else if (b.copy_text) {
-    mark = " ⧉";
+    mark = " 📋";
     props.onclick = () => {
       navigator.clipboard?.writeText(b.copy_text.text).catch(() => {});
       toast("Copied: " + b.copy_text.text);

@@ -95,7 +95,7 @@ func Texts(m Object) string {
 // order.
 var textKeys = []string{
 	"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label",
-	"components", "accessory", "inline_keyboard", "reply_markup",
+	"components", "accessory", "caption", "inline_keyboard", "reply_markup",
 }
 
 func writeTexts(b *strings.Builder, v any) {

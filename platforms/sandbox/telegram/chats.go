@@ -26,12 +26,19 @@ func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	return c.full(), nil
 }
 
+// actions are what a bot may say it is doing. Clients show them for seconds; the
+// sandbox does not.
+var actions = []string{
+	"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
+	"choose_sticker", "find_location", "record_video_note", "upload_video_note",
+}
+
 func (api chatsAPI) sendAction(a arguments) (any, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {
 		return nil, bad
 	}
-	if a.text("action") != "typing" {
+	if !slices.Contains(actions, a.text("action")) {
 		return nil, badRequest("wrong parameter action in request")
 	}
 	return true, c.closed()

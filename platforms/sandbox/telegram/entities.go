@@ -57,7 +57,37 @@ func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *fa
 			kept = append(kept, next)
 		}
 	}
-	return kept, nil
+	return outsideCode(kept), nil
+}
+
+// outsideCode cuts out of other entities what is code: code and pre contain
+// nothing and, except for quotes, are part of nothing.
+func outsideCode(entities []any) []any {
+	isCode := func(e raw.Object) bool { return raw.Str(e, "type") == "code" || raw.Str(e, "type") == "pre" }
+	out := slices.Clone(entities)
+	for _, code := range raw.All(entities) {
+		if !isCode(code) {
+			continue
+		}
+		from, to := raw.Int(code["offset"]), raw.Int(code["offset"])+raw.Int(code["length"])
+		var next []any
+		for _, e := range raw.All(out) {
+			start, end := raw.Int(e["offset"]), raw.Int(e["offset"])+raw.Int(e["length"])
+			if isCode(e) || strings.HasSuffix(raw.Str(e, "type"), "blockquote") || end <= from || start >= to {
+				next = append(next, e)
+				continue
+			}
+			for _, part := range [][2]int{{start, from}, {to, end}} {
+				if part[0] < part[1] {
+					rest := raw.Copy(e)
+					rest["offset"], rest["length"] = float64(part[0]), float64(part[1]-part[0])
+					next = append(next, rest)
+				}
+			}
+		}
+		out = next
+	}
+	return out
 }
 
 func badEntity(why string) *failure { return badRequest("can't parse MessageEntity: %s", why) }
@@ -69,7 +99,6 @@ func splits(units []uint16, at int) bool {
 
 // described returns what is wrong with the fields of an entity, or "".
 func described(kind string, e raw.Object, server int) string {
-	const unsupported = "Unsupported type specified"
 	switch {
 	case slices.Contains(styles, kind):
 	case kind == "expandable_blockquote" && server >= expandableQuotes:
@@ -86,14 +115,20 @@ func described(kind string, e raw.Object, server int) string {
 			return "Can't find field \"url\""
 		}
 	case kind == "date_time" && server >= dates:
-		if _, given := raw.Number(e, "unix_time"); !given {
-			return "Can't find field \"unix_time\""
-		}
-		if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
-			return "Invalid date-time format specified"
-		}
+		return dated(e)
 	default:
-		return unsupported
+		return "Unsupported type specified"
+	}
+	return ""
+}
+
+// dated returns what is wrong with a date, or "".
+func dated(e raw.Object) string {
+	if _, given := raw.Number(e, "unix_time"); !given {
+		return "Can't find field \"unix_time\""
+	}
+	if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
+		return "Invalid date-time format specified"
 	}
 	return ""
 }

@@ -192,6 +192,12 @@ func TestEntities(t *testing.T) {
 	if m["text"] != "bold x" || len(list) != 1 || raw.Int(list[0]["offset"]) != 0 || raw.Int(list[0]["length"]) != 4 {
 		t.Errorf("sent %v", m)
 	}
+	m = d.done("sendMessage", to(telegram.Chat, raw.Object{"text": "run x now", "entities": []any{
+		raw.Object{"type": "bold", "offset": 0, "length": 9}, raw.Object{"type": "code", "offset": 4, "length": 1},
+	}}), nil)
+	if list = raw.Objects(m, "entities"); len(list) != 3 || raw.Int(list[0]["length"]) != 4 || raw.Int(list[2]["offset"]) != 5 {
+		t.Errorf("bold code became %v", list)
+	}
 	m = d.done("sendMessage", to(telegram.Chat, raw.Object{"parse_mode": "hTmL", "text": `<blockquote expandable>a</blockquote>` +
 		`<pre><code class="language-sh">b</code></pre><tg-time unix="5" format="wDT">c</tg-time>` +
 		`<span class="tg-spoiler">d</span><a href="tg://user?id=7001">e</a>`}), nil)

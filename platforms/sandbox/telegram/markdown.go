@@ -79,11 +79,7 @@ func (r *markdownReader) step() *failure {
 		r.openQuote()
 		return nil
 	case c == '\n':
-		if r.at+1 == len(r.src) || r.src[r.at+1] != '>' {
-			r.endQuote()
-		}
-		r.out.WriteRune(c)
-		r.at++
+		r.newLine()
 		return nil
 	case c == ']':
 		return r.link()
@@ -100,6 +96,15 @@ func (r *markdownReader) step() *failure {
 	r.out.WriteRune(c)
 	r.at++
 	return nil
+}
+
+// newLine ends a line, and the quote of which it is the last one.
+func (r *markdownReader) newLine() {
+	if r.at+1 == len(r.src) || r.src[r.at+1] != '>' {
+		r.endQuote()
+	}
+	r.out.WriteRune('\n')
+	r.at++
 }
 
 // toggle opens an entity, or closes the innermost one of the same mark.

@@ -85,6 +85,9 @@ func TestDocuments(t *testing.T) {
 	if m.Document == nil || m.Document.FileName != "plan.txt" || m.Caption != "the plan" {
 		t.Fatalf("sent %+v", m)
 	}
+	if said := d.e.Sees("ana", at(m)); !strings.Contains(said, "the plan") {
+		t.Errorf("shows %q", said)
+	}
 	if _, body := d.get("/telegram/files/" + m.Document.FileID); body != "content" {
 		t.Errorf("the file has %q", body)
 	}
