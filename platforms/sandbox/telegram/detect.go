@@ -18,7 +18,8 @@ var detectable = []struct {
 	kind    string
 	pattern *regexp.Regexp
 }{
-	{"email", regexp.MustCompile(`(?i)(?:[a-z0-9_-]{0,26}[.:+]){0,10}[a-z0-9_-]{1,35}@(?:[a-z0-9](?:[a-z0-9_-]{0,28}[a-z0-9])?\.){1,6}[a-z]{2,6}`)},
+	{"email", regexp.MustCompile(`(?i)(?:[a-z0-9_-]{0,26}[.:+]){0,10}[a-z0-9_-]{1,35}@` +
+		`(?:[a-z0-9](?:[a-z0-9_-]{0,28}[a-z0-9])?\.){1,6}[a-z]{2,6}`)},
 	{"url", regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|dev|io|me|net|org)(?:/[^\s<>"]*)?`)},
 	{"mention", regexp.MustCompile(`@[a-zA-Z0-9_]{2,32}`)},
 	{"bot_command", regexp.MustCompile(`/[a-zA-Z0-9_]{1,64}(?:@[a-zA-Z0-9_]{3,32})?`)},

@@ -1,19 +1,40 @@
 // Checks every Discord message and modal with the builders of discord.js, which
 // validate lengths, counts, styles and combinations.
 import {
-  ActionRowBuilder, ChannelSelectMenuBuilder, FileUploadBuilder, LabelBuilder, MentionableSelectMenuBuilder, ModalBuilder, RoleSelectMenuBuilder,
-  StringSelectMenuBuilder, StringSelectMenuOptionBuilder, TextDisplayBuilder, TextInputBuilder, UserSelectMenuBuilder, createComponentBuilder,
+  ActionRowBuilder,
+  ChannelSelectMenuBuilder,
+  FileUploadBuilder,
+  LabelBuilder,
+  MentionableSelectMenuBuilder,
+  ModalBuilder,
+  RoleSelectMenuBuilder,
+  StringSelectMenuBuilder,
+  StringSelectMenuOptionBuilder,
+  TextDisplayBuilder,
+  TextInputBuilder,
+  UserSelectMenuBuilder,
+  createComponentBuilder,
 } from "@discordjs/builders";
 import { AllowedMentionsTypes, ComponentType, MessageFlags } from "discord-api-types/v10";
 
 // describe returns the reason of a builder's error with its place.
 function describe(err) {
   if (Array.isArray(err.errors)) return err.errors.map(([path, e]) => `${String(path)}: ${describe(e)}`).join("; ");
-  return [err.message, err.given === undefined ? "" : `given ${JSON.stringify(err.given)}`, err.expected ? `expected ${[err.expected].flat().join(", ")}` : ""].filter(Boolean).join(", ");
+  return [
+    err.message,
+    err.given === undefined ? "" : `given ${JSON.stringify(err.given)}`,
+    err.expected ? `expected ${[err.expected].flat().join(", ")}` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function attempt(complain, where, build) {
-  try { build(); } catch (err) { complain(`${where}: ${describe(err)}`); }
+  try {
+    build();
+  } catch (err) {
+    complain(`${where}: ${describe(err)}`);
+  }
 }
 
 // setters returns a builder after each field of a component has passed the
@@ -22,9 +43,14 @@ function setters(builder, c) {
   for (const [field, value] of Object.entries(c)) {
     const name = field === "url" ? "setURL" : `set${field.replace(/(^|_)(\w)/g, (_, gap, letter) => letter.toUpperCase())}`;
     if (nested.includes(field) || value === null || typeof builder[name] !== "function") continue;
-    try { builder[name](value); } catch (err) { throw new Error(`${field}: ${describe(err)}`, { cause: err }); }
+    try {
+      builder[name](value);
+    } catch (err) {
+      throw new Error(`${field}: ${describe(err)}`, { cause: err });
+    }
   }
-  if (c.options && builder instanceof StringSelectMenuBuilder) builder.setOptions(c.options.map((o) => setters(new StringSelectMenuOptionBuilder(), o)));
+  if (c.options && builder instanceof StringSelectMenuBuilder)
+    builder.setOptions(c.options.map((o) => setters(new StringSelectMenuOptionBuilder(), o)));
   return builder;
 }
 
@@ -41,10 +67,13 @@ function component(c, where, complain) {
 // fields are the builders of the inputs of a modal, and the methods that put
 // them into a label.
 const fields = {
-  [ComponentType.TextInput]: [TextInputBuilder, "setTextInputComponent"], [ComponentType.StringSelect]: [StringSelectMenuBuilder, "setStringSelectMenuComponent"],
-  [ComponentType.UserSelect]: [UserSelectMenuBuilder, "setUserSelectMenuComponent"], [ComponentType.RoleSelect]: [RoleSelectMenuBuilder, "setRoleSelectMenuComponent"],
+  [ComponentType.TextInput]: [TextInputBuilder, "setTextInputComponent"],
+  [ComponentType.StringSelect]: [StringSelectMenuBuilder, "setStringSelectMenuComponent"],
+  [ComponentType.UserSelect]: [UserSelectMenuBuilder, "setUserSelectMenuComponent"],
+  [ComponentType.RoleSelect]: [RoleSelectMenuBuilder, "setRoleSelectMenuComponent"],
   [ComponentType.MentionableSelect]: [MentionableSelectMenuBuilder, "setMentionableSelectMenuComponent"],
-  [ComponentType.ChannelSelect]: [ChannelSelectMenuBuilder, "setChannelSelectMenuComponent"], [ComponentType.FileUpload]: [FileUploadBuilder, "setFileUploadComponent"],
+  [ComponentType.ChannelSelect]: [ChannelSelectMenuBuilder, "setChannelSelectMenuComponent"],
+  [ComponentType.FileUpload]: [FileUploadBuilder, "setFileUploadComponent"],
 };
 
 function modal(data, complain) {
@@ -70,12 +99,16 @@ const every = (list) => (list ?? []).flatMap((c) => [c, ...every(c.components), 
 
 // total checks the rules that hold for a whole message.
 function total(m, complain) {
-  const all = every(m.components), known = Object.values(MessageFlags).filter((f) => typeof f === "number").reduce((a, f) => a | f, 0);
+  const all = every(m.components),
+    known = Object.values(MessageFlags)
+      .filter((f) => typeof f === "number")
+      .reduce((a, f) => a | f, 0);
   const v2 = ((m.flags ?? 0) & MessageFlags.IsComponentsV2) !== 0;
   if (((m.flags ?? 0) & ~known) !== 0) complain(`flags: ${m.flags} has unknown bits`);
   if (v2 && all.length > 40) complain(`components: ${all.length} are more than 40`);
   if (!v2 && (m.components ?? []).length > 5) complain("components: more than 5 rows");
-  if (v2 && [...all.map((c) => c.content ?? "").join("")].length > 4000) complain("components: more than 4000 characters of text");
+  if (v2 && [...all.map((c) => c.content ?? "").join("")].length > 4000)
+    complain("components: more than 4000 characters of text");
   if (v2 && (m.content || (m.embeds ?? []).length > 0 || m.poll)) complain("components: next to content, embeds or a poll");
   if (!v2 && [...(m.content ?? "")].length > 2000) complain("content: more than 2000 characters");
   const ids = all.map((c) => c.custom_id).filter(Boolean);
@@ -94,7 +127,10 @@ export function check(exchanges) {
     if (!body) continue;
     checked++;
     const complain = (rule) => complaints.push({ exchange: x, side: "bot", value: body, rule });
-    if (x.payload.type === 9) { modal(body, complain); continue; }
+    if (x.payload.type === 9) {
+      modal(body, complain);
+      continue;
+    }
     (body.components ?? []).forEach((c, n) => component(c, `components[${n}]`, complain));
     total(body, complain);
   }

@@ -12,13 +12,20 @@ export function read(path) {
     const exchange = JSON.parse(line);
     if (!byShape.has(exchange.shape)) byShape.set(exchange.shape, exchange);
   }
-  return [...byShape.values()].map((x) => ({ ...x, payload: x.kind === "call" ? decoded(x.service, x.payload ?? {}) : x.payload }));
+  return [...byShape.values()].map((x) => ({
+    ...x,
+    payload: x.kind === "call" ? decoded(x.service, x.payload ?? {}) : x.payload,
+  }));
 }
 
 // Fields of forms that hold numbers, booleans or JSON.
-const booleans = /^(is_|include_|inclusive|return_im|prevent_creation|exclude_|unfurl_|reply_broadcast|show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)/;
+const booleans = new RegExp(
+  "^(is_|include_|inclusive|return_im|prevent_creation|exclude_|unfurl_|reply_broadcast|" +
+    "show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)",
+);
 const numbers = /^(chat_id|user_id|message_id|message_thread_id|offset|limit|timeout|max_connections|cache_time|date)$/;
-const structures = /^(reply_markup|reply_parameters|link_preview_options|entities|caption_entities|allowed_updates|commands|scope|media)$/;
+const structures =
+  /^(reply_markup|reply_parameters|link_preview_options|entities|caption_entities|allowed_updates|commands|scope|media)$/;
 
 // decoded turns the strings of a form into what they stand for.
 function decoded(service, payload) {
@@ -43,7 +50,8 @@ export function golden() {
     const dir = new URL(`${service}msg/testdata/`, rendered);
     for (const name of readdirSync(dir).filter((n) => n.endsWith(".json"))) {
       const content = JSON.parse(readFileSync(new URL(name, dir), "utf8"));
-      for (const call of calls(service, name.startsWith("modal-"), content)) out.push({ kind: "call", service, ...call, shape: name });
+      for (const call of calls(service, name.startsWith("modal-"), content))
+        out.push({ kind: "call", service, ...call, shape: name });
     }
   }
   return out;
@@ -55,7 +63,8 @@ function calls(service, modal, c) {
     const post = (m) => ({ method: "chat.postMessage", payload: { channel: "C1", text: m.Text, blocks: m.Blocks } });
     return [...(c.Parts ?? []), c].map(post);
   }
-  if (service === "discord" && modal) return [{ method: "POST /interactions/{id}/{token}/callback", payload: { type: 9, data: c } }];
+  if (service === "discord" && modal)
+    return [{ method: "POST /interactions/{id}/{token}/callback", payload: { type: 9, data: c } }];
   if (service === "discord") {
     return [{ method: "POST /channels/{channel}/messages", payload: { components: c.Components ?? [], flags: 32768 } }];
   }

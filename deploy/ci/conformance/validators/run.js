@@ -1,4 +1,5 @@
-// Runs every validator on recordings and on the golden files, and prints totals. It fails on a complaint that explained.js does not explain.
+// Runs every validator on recordings and on the golden files, and prints totals.
+// It fails on a complaint that explained.js does not explain.
 import * as builders from "./builders.js";
 import { explanation, unused } from "./explained.js";
 import { golden, read } from "./records.js";
@@ -11,7 +12,8 @@ const sides = { bot: "nod sends", service: "the sandbox sends" };
 // The first recording is of nod. The second is of other people's bots, of which
 // only what the sandbox sends to them counts.
 const [own, others] = process.argv.slice(2);
-const recorded = read(own), rendered = golden();
+const recorded = read(own),
+  rendered = golden();
 const foreign = (others ? read(others) : []).map((x) => ({ ...x, foreign: true }));
 const exchanges = [...recorded, ...rendered, ...foreign];
 const rows = [];
@@ -41,16 +43,25 @@ function grouped(complaints) {
 
 // essence returns the end of a rule, where the compiler names the cause.
 function essence(rule) {
-  return rule.split("\n").slice(-2).map((line) => line.trim().replace(/'[^']{200,}'/g, (long) => `${long.slice(0, 80)} … ${long.slice(-80)}`)).join("\n        ");
+  return rule
+    .split("\n")
+    .slice(-2)
+    .map((line) => line.trim().replace(/'[^']{200,}'/g, (long) => `${long.slice(0, 80)} … ${long.slice(-80)}`))
+    .join("\n        ");
 }
 
 function print(name, c, times) {
   const { service, kind, method, shape } = c.exchange;
-  console.log(`${name}: ${service} ${kind} ${method} (${shape}), which ${sides[c.side]}${times > 1 ? `, and ${times - 1} more` : ""}`);
+  console.log(
+    `${name}: ${service} ${kind} ${method} (${shape}), which ${sides[c.side]}${times > 1 ? `, and ${times - 1} more` : ""}`,
+  );
   console.log(`  rule: ${essence(c.rule)}\n  payload: ${JSON.stringify(c.value).slice(0, 1000)}\n`);
 }
 
-console.log(`conformance: ${recorded.length} recorded exchanges, ${rendered.length} messages of the golden files, ${foreign.length} exchanges with other bots`);
+console.log(
+  `conformance: ${recorded.length} recorded exchanges, ${rendered.length} messages of the golden files, ` +
+    `${foreign.length} exchanges with other bots`,
+);
 console.table(rows);
 const idle = unused();
 if (idle.length > 0) console.log(`conformance: explanations that explained nothing in this run:\n  ${idle.join("\n  ")}`);

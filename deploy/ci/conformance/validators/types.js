@@ -20,7 +20,14 @@ const types = {
       "api.test": ["web.APITestArguments", "web.ApiTestResponse"],
       response_url: ["RespondArguments", ""],
     },
-    event: { block_actions: "BlockAction", view_submission: "ViewSubmitAction", view_closed: "ViewClosedAction", block_suggestion: "BlockSuggestion", "/nod": "SlashCommand", event_callback: "EventCallback" },
+    event: {
+      block_actions: "BlockAction",
+      view_submission: "ViewSubmitAction",
+      view_closed: "ViewClosedAction",
+      block_suggestion: "BlockSuggestion",
+      "/nod": "SlashCommand",
+      event_callback: "EventCallback",
+    },
     answer: { view_submission: "ViewResponseAction", "/nod": "RespondArguments" },
   },
   discord: {
@@ -31,8 +38,14 @@ const types = {
       "GET /oauth2/applications/@me": ["", "RESTGetAPIOAuth2CurrentApplicationResult"],
       "GET /applications/@me": ["", "RESTGetCurrentApplicationResult"],
       "POST /applications/{app}/commands": ["RESTPostAPIApplicationCommandsJSONBody", "RESTPostAPIApplicationCommandsResult"],
-      "PUT /applications/{app}/commands": ["Listed<RESTPutAPIApplicationCommandsJSONBody>", "RESTPutAPIApplicationCommandsResult"],
-      "POST /users/@me/channels": ["RESTPostAPICurrentUserCreateDMChannelJSONBody", "RESTPostAPICurrentUserCreateDMChannelResult"],
+      "PUT /applications/{app}/commands": [
+        "Listed<RESTPutAPIApplicationCommandsJSONBody>",
+        "RESTPutAPIApplicationCommandsResult",
+      ],
+      "POST /users/@me/channels": [
+        "RESTPostAPICurrentUserCreateDMChannelJSONBody",
+        "RESTPostAPICurrentUserCreateDMChannelResult",
+      ],
       "GET /guilds/{guild}/members/{user}": ["", "RESTGetAPIGuildMemberResult"],
       "GET /guilds/{guild}": ["", "RESTGetAPIGuildResult"],
       "GET /channels/{channel}": ["", "RESTGetAPIChannelResult"],
@@ -42,7 +55,10 @@ const types = {
       "GET /channels/{channel}/messages/{message}": ["", "RESTGetAPIChannelMessageResult"],
       "PATCH /channels/{channel}/messages/{message}": ["RESTPatchAPIChannelMessageJSONBody", "RESTPatchAPIChannelMessageResult"],
       "DELETE /channels/{channel}/messages/{message}": ["", ""],
-      "POST /channels/{channel}/messages/{message}/threads": ["RESTPostAPIChannelMessagesThreadsJSONBody", "RESTPostAPIChannelMessagesThreadsResult"],
+      "POST /channels/{channel}/messages/{message}/threads": [
+        "RESTPostAPIChannelMessagesThreadsJSONBody",
+        "RESTPostAPIChannelMessagesThreadsResult",
+      ],
       "POST /interactions/{id}/{token}/callback": ["RESTPostAPIInteractionCallbackJSONBody", ""],
       "POST /webhooks/{app}/{token}": ["RESTPostAPIInteractionFollowupJSONBody", "APIMessage"],
       "GET /webhooks/{app}/{token}/messages/{message}": ["", "APIMessage"],
@@ -54,9 +70,27 @@ const types = {
   },
   telegram: { call: {}, event: { update: "Update" }, answer: {} },
 };
-for (const name of ["setWebhook", "deleteWebhook", "getWebhookInfo", "sendMessage", "sendDocument", "deleteMessage", "editMessageText", "editMessageMedia",
-  "editMessageReplyMarkup", "answerCallbackQuery", "getMe", "setMyCommands", "getChat", "getChatMember", "sendChatAction"]) {
-  types.telegram.call[name.toLowerCase()] = [/^(getMe|getWebhookInfo)$/.test(name) ? "" : `Arguments<"${name}">`, `Result<"${name}">`];
+for (const name of [
+  "setWebhook",
+  "deleteWebhook",
+  "getWebhookInfo",
+  "sendMessage",
+  "sendDocument",
+  "deleteMessage",
+  "editMessageText",
+  "editMessageMedia",
+  "editMessageReplyMarkup",
+  "answerCallbackQuery",
+  "getMe",
+  "setMyCommands",
+  "getChat",
+  "getChatMember",
+  "sendChatAction",
+]) {
+  types.telegram.call[name.toLowerCase()] = [
+    /^(getMe|getWebhookInfo)$/.test(name) ? "" : `Arguments<"${name}">`,
+    `Result<"${name}">`,
+  ];
 }
 
 // typesOf returns the type of an event or an answer, or those of a call and of
@@ -73,12 +107,14 @@ function typesOf({ service, kind, method }) {
 function parts(x, v, out, modal) {
   if (Array.isArray(v)) return v.map((e) => parts(x, e, out, modal));
   if (!v || typeof v !== "object") return v;
-  return Object.fromEntries(Object.entries(v).map(([key, e]) => {
-    const type = Array.isArray(e) && partType(x.service, key, v, modal || (x.service === "discord" && x.payload.type === 9));
-    if (!type) return [key, parts(x, e, out, modal)];
-    for (const element of e) out.push([type, x.service === "discord" ? parts(x, element, out, modal) : element]);
-    return [key, []];
-  }));
+  return Object.fromEntries(
+    Object.entries(v).map(([key, e]) => {
+      const type = Array.isArray(e) && partType(x.service, key, v, modal || (x.service === "discord" && x.payload.type === 9));
+      if (!type) return [key, parts(x, e, out, modal)];
+      for (const element of e) out.push([type, x.service === "discord" ? parts(x, element, out, modal) : element]);
+      return [key, []];
+    }),
+  );
 }
 
 function partType(service, key, parent, modal) {
@@ -86,7 +122,11 @@ function partType(service, key, parent, modal) {
   if (service === "telegram" && /entities$/.test(key)) return "MessageEntity";
   if (service !== "discord" || key !== "components") return "";
   if (parent.type === 17) return "APIComponentInContainer";
-  return parent.custom_id !== undefined || modal ? "" : parent.type === 1 || parent.type === 9 ? "" : "APIMessageTopLevelComponent";
+  return parent.custom_id !== undefined || modal
+    ? ""
+    : parent.type === 1 || parent.type === 9
+      ? ""
+      : "APIMessageTopLevelComponent";
 }
 
 // statements returns the checks of an exchange: the side that is checked, the
@@ -97,7 +137,10 @@ function statements(x) {
   if (known === undefined) return [["bot", '"a method that has a type"', x.method]];
   const [sent, answered] = x.kind === "call" ? known : [x.kind === "answer" ? known : "", x.kind === "event" ? known : ""];
   const out = [];
-  for (const [side, type, value] of [["bot", sent, x.payload], ["service", answered, x.kind === "event" ? x.payload : x.answer]]) {
+  for (const [side, type, value] of [
+    ["bot", sent, x.payload],
+    ["service", answered, x.kind === "event" ? x.payload : x.answer],
+  ]) {
     if (!type || value === undefined || value === null) continue;
     const inside = [];
     out.push([side, type, parts(x, value, inside, false)], ...inside.map(([t, v]) => [side, t, v]));
@@ -118,16 +161,26 @@ function source(n, [side, type, value]) {
 // values of fields that select a type.
 function skeleton(v, key) {
   if (Array.isArray(v)) return [...new Set(v.map((e) => JSON.stringify(skeleton(e, ""))))].sort();
-  if (v && typeof v === "object") return Object.entries(v).sort().map(([k, e]) => [k, skeleton(e, k)]);
-  return /^(type|style|status|border|accept|format|action_type|response_)|type$/.test(key) || v === null || typeof v === "boolean" ? v : typeof v;
+  if (v && typeof v === "object")
+    return Object.entries(v)
+      .sort()
+      .map(([k, e]) => [k, skeleton(e, k)]);
+  return /^(type|style|status|border|accept|format|action_type|response_)|type$/.test(key) || v === null || typeof v === "boolean"
+    ? v
+    : typeof v;
 }
 
 // check returns the numbers of exchanges and the complaints.
 export function check(exchanges) {
-  const checked = {}, complaints = [], seen = new Set();
-  const sources = new Map(), origins = new Map();
+  const checked = {},
+    complaints = [],
+    seen = new Set();
+  const sources = new Map(),
+    origins = new Map();
   for (const service of Object.keys(types)) {
-    const path = `${folder}${service}.checked.ts`, lines = [readFileSync(`${folder}${service}.ts`, "utf8").trimEnd()], from = [];
+    const path = `${folder}${service}.checked.ts`,
+      lines = [readFileSync(`${folder}${service}.ts`, "utf8").trimEnd()],
+      from = [];
     const offset = lines[0].split("\n").length;
     for (const x of exchanges.filter((e) => e.service === service)) {
       const all = statements(x);
@@ -154,13 +207,22 @@ export function check(exchanges) {
 }
 
 function diagnose(sources) {
-  const options = { strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ["node"], noErrorTruncation: false };
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: ["node"],
+    noErrorTruncation: false,
+  };
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
   host.fileExists = (f) => sources.has(f) || fileExists(f);
   host.readFile = (f) => sources.get(f) ?? readFile(f);
-  host.getSourceFile = (f, ...rest) => (sources.has(f) ? ts.createSourceFile(f, sources.get(f), options.target, true) : getSourceFile(f, ...rest));
+  host.getSourceFile = (f, ...rest) =>
+    sources.has(f) ? ts.createSourceFile(f, sources.get(f), options.target, true) : getSourceFile(f, ...rest);
   const program = ts.createProgram([...sources.keys()], options, host);
   return [...sources.keys()].flatMap((f) => {
     const file = program.getSourceFile(f);
