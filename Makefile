@@ -1,4 +1,4 @@
-# Everything a developer does here. `make` alone lists it.
+# Developer tasks. `make` without a target lists them.
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -8,35 +8,35 @@ RACE := $(shell { command -v gcc || command -v clang; } >/dev/null 2>&1 && echo 
 .DEFAULT_GOAL := help
 .PHONY: help build check lint test redis browser chaos conformance docs drawings demo screenshot reference golden fuzz release deploy-lint manifests ci clean
 
-help: ## list what there is
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/nod
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/nod ./cmd/nod
 
-check: ## format, vet, staticcheck, tidy, wording, layers, documents
+check: ## check format, vet, staticcheck, tidy, wording, layers and documents
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	cd cmd/nod/bench/peers && $(GO) vet ./... && $(GO) mod tidy -diff
-	$(GO) run ./deploy/ci/prose -max 161 .
+	$(GO) run ./deploy/ci/prose -max 52 .
 	$(GO) test -run 'TestLayers|TestNotLinked|TestRenderingIsPure|TestDocuments|TestAnchors|TestDrawings|TestSeedsAreProven|TestExampleConfig|TestLicence|TestReference' ./cmd/nod ./config ./bridge/api
 
-lint: ## the longer list of .golangci.yml
+lint: ## run the linters of .golangci.yml
 	$(GO) run $(GOLANGCI) run ./...
 
-redis: ## find redis-server, or install it by the system's package manager
+redis: ## find redis-server, or install it with the system's package manager
 	@sh deploy/ci/redis.sh
 
 browser: # find Chromium, or install it in CI
 	@sh deploy/ci/browser.sh
 
 test: redis browser ## run every test
-	@[ -n "$(RACE)" ] || echo "test: no C compiler here, so the race detector is left out"
+	@[ -n "$(RACE)" ] || echo "test: no C compiler found; running without the race detector"
 	$(GO) test $(RACE) -parallel 6 -timeout 20m ./...
 
-chaos: redis ## break things for CHAOS (default 60s each) and check what callers were told
+chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon
 
 conformance: ## check messages and the sandbox with other people's validators and clients (needs node and npm)
@@ -48,37 +48,37 @@ docs: ## build the documentation into dist/docs, with search (needs node and npm
 drawings: ## draw the SVG files in docs/drawings from their sources (needs node and npm)
 	sh deploy/ci/drawings.sh
 
-deploy-lint: ## check chart, manifests, compose files, alerts and unit by their own tools
+deploy-lint: ## check chart, manifests, compose files, alerts and the systemd unit with their own tools
 	sh deploy/ci/lint.sh
 
-manifests: ## write deploy/kubernetes anew, from the chart
+manifests: ## render deploy/kubernetes from the chart
 	sh deploy/ci/lint.sh -write
 
-demo: ## see it happen
+demo: ## run the demo
 	$(GO) run ./cmd/nod demo
 
-bench: build redis ## benchmark nod, and libraries that it is compared with (set ARGS for flags)
+bench: build redis ## benchmark nod and the libraries that it is compared with (set ARGS for flags)
 	cd cmd/nod/bench/peers && CGO_ENABLED=0 $(GO) build -trimpath -o $(CURDIR)/bin/peers .
 	bin/nod bench --peers bin/peers $(ARGS)
 
-screenshot: browser ## take the pictures of the documents anew
+screenshot: browser ## retake the screenshots for the documentation
 	NOD_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run 'TestPage|TestConsole$$|TestPictures' ./cmd/nod/daemon
 
-reference: ## write docs/cli.md, docs/api.md and docs/configuration.md from the source
+reference: ## generate docs/cli.md, docs/api.md and docs/configuration.md from the source
 	$(GO) test -count=1 -run TestReference ./cmd/nod ./config ./bridge/api -update
 
-golden: ## write the golden files anew; read the difference before you commit it
+golden: ## update the golden files; review the diff before you commit it
 	$(GO) test ./render ./render/slackmsg ./render/discordmsg ./render/telegrammsg \
 		./bridge/dialect/askuserquestion ./bridge/dialect/askwidget ./bridge/dialect/toolinteraction ./bridge/dialect/widgetblock ./bridge/dialect/claudecode ./bridge/dialect/codex ./bridge/dialect/acp \
 		./bridge/dialect/langchain ./bridge/dialect/openaiagents ./bridge/dialect/aisdk -update
 
-fuzz: ## fuzz each target, and shells, for FUZZTIME (default 30s)
+fuzz: ## run each fuzz target, and the shell comparison, for FUZZTIME (default 30s)
 	sh deploy/ci/fuzz.sh $${FUZZTIME:-30s}
 
 release: ## build the archives of VERSION for linux, darwin and windows into dist
 	sh deploy/ci/release.sh $${VERSION:?set VERSION, such as 0.1.0}
 
-ci: check test conformance deploy-lint docs ## what CI runs
+ci: check test conformance deploy-lint docs ## run everything that CI runs
 
-clean: ## remove what was built
+clean: ## remove build output
 	rm -rf bin dist

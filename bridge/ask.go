@@ -139,7 +139,7 @@ const (
 	// route escalates to, for the same time again. After that the request
 	// expires.
 	OnTimeoutEscalate OnTimeout = "escalate"
-	// OnTimeoutPending defers the question: the agent goes on, the question
+	// OnTimeoutPending defers the question: the agent continues, the question
 	// stays open, and a late answer goes to the session inbox.
 	OnTimeoutPending OnTimeout = "pending"
 )

@@ -40,6 +40,17 @@ func (i Interaction) Coverage(s Scope) []string {
 	return out
 }
 
+// CoverageShown is Coverage for a card that shows the request: it does not
+// repeat the request.
+func (i Interaction) CoverageShown(s Scope) []string {
+	all := i.Coverage(s)
+	c := coverage{i, s}
+	if len(all) == 1 && i.Approval != nil && !i.Approval.AgentRemembers && len(i.RuleGrants) == 0 && strings.HasPrefix(i.GrantKey, exactPrefix) {
+		return []string{c.term() + " may repeat exactly this request."}
+	}
+	return all
+}
+
 // coverage builds the statement of what an approval with a scope covers.
 type coverage struct {
 	of    Interaction
@@ -129,7 +140,7 @@ func spelled(d time.Duration) string {
 	return d.String()
 }
 
-// quoted returns a text in quotation marks on one line. The result cannot be
+// quoted returns text in quotation marks on one line. The result cannot be
 // mistaken for text of nod, and different texts never look the same.
 func quoted(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)

@@ -141,6 +141,11 @@ func TestOnOffer(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	long := all()
+	long.Input = json.RawMessage(`{"command":"` + strings.Repeat("x", bridge.DefaultMaxLength) + `"}`)
+	if got := asked(t, long).Decisions(); slices.Contains(got, bridge.DecideEdit) {
+		t.Errorf("an input that no native input can hold can be edited: %q", got)
+	}
 	a := all()
 	a.Input = nil
 	var r bridge.Request

@@ -81,6 +81,12 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return &c
 }
 
+// NotFound returns the error for an interaction that does not exist, or that
+// the caller may not read.
+func NotFound(id ID) *Error {
+	return Errorf(CodeNotFound, "interaction %s not found", id).WithHint("check the ID; nod list prints the IDs of your requests")
+}
+
 // Error implements error; it includes the cause.
 func (e *Error) Error() string {
 	s := string(e.Code) + ": " + e.Message

@@ -24,8 +24,8 @@ type Step struct {
 	Destinations []Destination `json:"destinations,omitempty"`
 	Responders   []Responder   `json:"responders,omitempty"`
 	Groups       []string      `json:"groups,omitempty"`
-	// GiveUp ends the request in this state, StateExpired or StateDenied.
-	// If it is empty, the request goes on.
+	// GiveUp ends the request in this state, StateExpired or StateDenied. If it
+	// is empty, the request stays open.
 	GiveUp State `json:"give_up,omitempty"`
 	// For is the route of the step if the request has several.
 	For string `json:"for,omitempty"`
@@ -53,7 +53,7 @@ func (q *Quiet) Until(t time.Time, risk string) time.Time {
 		return t
 	}
 	local := t.In(zone)
-	for _, back := range []int{-1, 0} { // hours that began yesterday may still last
+	for _, back := range []int{-1, 0} { // quiet hours that began yesterday may not be over
 		day := local.AddDate(0, 0, back)
 		begin := time.Date(day.Year(), day.Month(), day.Day(), from.Hour(), from.Minute(), 0, 0, zone)
 		end := time.Date(day.Year(), day.Month(), day.Day(), to.Hour(), to.Minute(), 0, 0, zone)
@@ -96,8 +96,8 @@ type Amendment struct {
 	Void []string
 }
 
-// Reminding is a Platform that can mention people next to a card.
-type Reminding interface {
+// ReminderPoster is a Platform that can mention people next to a card.
+type ReminderPoster interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error
 }
 

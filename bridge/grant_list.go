@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ID names the grant to people: the same for as long as it is given again.
+// ID identifies the grant to people. It does not change when the grant is given
+// again.
 func (g Grant) ID() string {
 	sum := sha256.Sum256([]byte(g.Agent + "\x00" + g.Session + "\x00" + g.Key))
 	return hex.EncodeToString(sum[:6])
@@ -19,7 +20,8 @@ func (g Grant) Words() string {
 		givers = append(givers, readable(OneLine(a.Display())))
 	}
 	if !g.Current() {
-		return readable(OneLine(g.Agent)) + ": this grant of an earlier version of nod covers nothing. It was given by " + readable(OneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
+		return readable(OneLine(g.Agent)) + ": this grant of an earlier version of nod covers nothing. It was given by " +
+			readable(OneLine(g.Actor.Display())) + " for the tool " + quoted(g.Tool) + "."
 	}
 	return g.Covers + " Given by " + strings.Join(givers, ", ") + " until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + "."
 }

@@ -50,7 +50,7 @@ func NewMessage(id string, r Record) Message {
 	return m
 }
 
-// OneLine returns a text on one line, as people see it; see [visible.Line].
+// OneLine returns text on one line, as people see it; see [visible.Line].
 func OneLine(s string) string { return visible.Line(s) }
 
 // Reach describes whether a destination can be reached.

@@ -28,8 +28,8 @@ type Grouper interface {
 	Belongs(ctx context.Context, group, user string) (bool, error)
 }
 
-// Mailer is a Platform that knows the verified email addresses of people.
-type Mailer interface {
+// EmailResolver is a Platform that knows the verified email addresses of people.
+type EmailResolver interface {
 	// Email returns the address of a user. It returns "" if none is
 	// visible.
 	Email(ctx context.Context, user string) (string, error)

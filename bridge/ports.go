@@ -31,8 +31,8 @@ type Platform interface {
 	Run(context.Context, Sink) error
 }
 
-// Healther is a Platform that reports its health.
-type Healther interface {
+// HealthReporter is a Platform that reports its health.
+type HealthReporter interface {
 	Health() Health
 }
 
@@ -207,7 +207,7 @@ func (v View) Token(a Action, question, option int) string {
 	return v.sign(c)
 }
 
-// Parts holds the messages and files that carry the text too long for a card,
+// Parts holds the messages and files with the text that is too long for a card,
 // for one round at one destination. A nil *Parts is empty and records nothing.
 type Parts struct {
 	sent   []MessageRef

@@ -91,7 +91,7 @@ func (r *Ask) normalizeAsk() error {
 		}
 		seen[q.ID] = true
 		if q.Text == "" && len(r.Questions) > 1 && q.Header == "" && !q.Composite() {
-			return Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each of several questions a text or a header")
+			return Errorf(CodeInvalid, "%s.text: required", at).WithHint("give each question a text or a header")
 		}
 	}
 	if n := len(fieldsOf(r.Questions)); n > MaxFields {

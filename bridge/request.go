@@ -38,7 +38,7 @@ const (
 // Request is an ask with its transport options.
 type Request struct {
 	Ask
-	// Awaited means that the caller goes on to wait for the response; see
+	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`
 }
@@ -127,7 +127,9 @@ func (r *Ask) checkDefaults() error {
 			return Errorf(CodeInvalid, "questions[%d].default: required with on_timeout default", f.Of)
 		}
 		if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
-			return Errorf(CodeInvalid, "questions[%d].default: %q is not allowed with on_timeout default, because silence cannot approve a plan", f.Of, PlanApprove).WithHint("use another default or on_timeout")
+			const why = "questions[%d].default: %q is not allowed with on_timeout default, because silence cannot approve a plan"
+			return Errorf(CodeInvalid, why, f.Of, PlanApprove).
+				WithHint("use another default or on_timeout")
 		}
 	}
 	return nil
@@ -217,7 +219,8 @@ func (r *Ask) normalizeView() error {
 func (r *Ask) normalizeNotice() error {
 	switch {
 	case r.Approval != nil || len(r.Questions) > 0:
-		return Errorf(CodeInvalid, "kind: a notice cannot have questions or an approval").WithHint("remove them, or use kind ask or approval")
+		return Errorf(CodeInvalid, "kind: a notice cannot have questions or an approval").
+			WithHint("remove them, or use kind ask or approval")
 	case r.OnTimeout != "" && r.OnTimeout != OnTimeoutExpire:
 		return Errorf(CodeInvalid, "on_timeout: %q is not allowed for a notice", r.OnTimeout)
 	case r.Declinable:

@@ -91,8 +91,8 @@ type Opening struct {
 	// Escalated is the form of the interaction after its deadline under
 	// OnTimeoutEscalate. It is nil if the interaction does not escalate.
 	Escalated *Interaction
-	// Awaited means that the caller goes on to call Await. This saves a
-	// round trip to the store.
+	// Awaited means that the caller calls Await next. This saves a round trip
+	// to the store.
 	Awaited bool
 	// Limited means that the number of the agent's pending requests is
 	// limited, so the store has to count them.
@@ -320,8 +320,8 @@ type Memory interface {
 	// ClearSession ends every grant of the session and deletes what tools
 	// remember for it.
 	ClearSession(ctx context.Context, agent, session string) error
-	// Recall returns the scope that a tool remembers under its own key, or
-	// "" if there is none. It returns a scope of once only once.
+	// Recall returns the scope that a tool remembers under its own key, or ""
+	// if there is none. It returns the scope once a single time.
 	Recall(ctx context.Context, agent, session, key string) (Scope, error)
 	// Remember stores a scope for Recall.
 	Remember(ctx context.Context, agent, session, key string, s Scope) error

@@ -58,7 +58,7 @@ type Reply struct {
 	Reason   string   `json:"reason,omitempty"`
 	// Input is the edited input, for the decision edit.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Confirm is the text that the approval requires to be typed.
+	// Confirm is the typed confirmation, if the approval requires one.
 	Confirm string `json:"confirm,omitempty"`
 	// Answers holds answers by question ID, and Others text in addition to
 	// the options.

@@ -33,9 +33,9 @@ type Asker interface {
 // It informs only the tool: nod never approves anything because of it. Grants
 // are separate, and only nod uses them.
 type ToolApprovals interface {
-	// Get returns the scope that is remembered for a key, in the session or
-	// for all sessions, or "" if there is none. It returns a scope of once
-	// only once.
+	// Get returns the scope that is remembered for a key, in the session or for
+	// all sessions, or "" if there is none. It returns the scope once a single
+	// time.
 	Get(ctx context.Context, key, session string) (Scope, error)
 	// Set remembers a scope. The scope always ignores the session. The
 	// other scopes require one.

@@ -62,8 +62,8 @@ func (r Response) approvedAs() string {
 	return "approved once"
 }
 
-// Labels returns an answer in the form for people: the labels of chosen
-// options, typed text unchanged, and the parts of an object with their names.
+// Labels returns an answer as people see it: the labels of chosen options,
+// typed text unchanged, and the parts of an object with their names.
 func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {

@@ -74,7 +74,7 @@ func (rs *records) look(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 		}
 		reply, err := rs.hub.register(ctx, id, alive)
 		if err == nil && reply[0] == "" {
-			return nil, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+			return nil, bridge.NotFound(id)
 		}
 		if err == nil && !bridge.State(reply[0]).Final() && reply[2] != "1" {
 			rs.hub.follow(id.Partition(), reply[1])

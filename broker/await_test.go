@@ -15,6 +15,8 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
+// TestOpenAwaitSettle checks that callers at several brokers get the one
+// response.
 func TestOpenAwaitSettle(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -103,6 +105,8 @@ func TestLostWakeUp(t *testing.T) {
 	})
 }
 
+// TestWaiterSurvivesRedisRestart checks that a caller gets the response
+// although Redis restarted.
 func TestWaiterSurvivesRedisRestart(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")

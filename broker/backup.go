@@ -50,7 +50,7 @@ func Daemons(ctx context.Context, client redis.UniversalClient, prefix string) (
 	n := 0
 	var mu sync.Mutex
 	count := func(ctx context.Context, c *redis.Client) error {
-		got, err := c.PubSubChannels(ctx, keys{prefix: prefix}.wakes()).Result()
+		got, err := c.PubSubChannels(ctx, newKeys(prefix).wakes()).Result()
 		mu.Lock()
 		n += len(got)
 		mu.Unlock()
@@ -79,7 +79,7 @@ func Backup(ctx context.Context, client redis.UniversalClient, prefix string, to
 	var mu sync.Mutex // the masters of a Cluster are read concurrently
 	scan := func(ctx context.Context, c *redis.Client) error {
 		for cursor := uint64(0); ; {
-			names, next, err := c.Scan(ctx, cursor, keys{prefix: prefix}.every(), backupBatch).Result()
+			names, next, err := c.Scan(ctx, cursor, newKeys(prefix).every(), backupBatch).Result()
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func dump(ctx context.Context, c *redis.Client, prefix string, names []string, o
 	now := time.Now()
 	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, name := range names {
-			if strings.HasPrefix(name, keys{prefix: prefix}.lease("")) {
+			if strings.HasPrefix(name, newKeys(prefix).lease("")) {
 				continue
 			}
 			all = append(all, read{strings.TrimPrefix(name, prefix), p.Dump(ctx, name), p.PTTL(ctx, name)})
@@ -146,7 +146,7 @@ func Restore(ctx context.Context, client redis.UniversalClient, prefix string, f
 	if err != nil {
 		return 0, err
 	}
-	if n, err := client.Exists(ctx, keys{prefix: prefix}.conf()).Result(); err != nil || n > 0 {
+	if n, err := client.Exists(ctx, newKeys(prefix).conf()).Result(); err != nil || n > 0 {
 		if err != nil {
 			return 0, unavailable(err)
 		}

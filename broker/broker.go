@@ -24,10 +24,10 @@ const nodeName = 8
 
 // Options configures a Broker.
 type Options struct {
-	// Client talks to one Redis, a Sentinel group or a Cluster. Build it with
-	// ContextTimeoutEnabled, or a hung server holds every caller.
+	// Client talks to one Redis, a Sentinel group or a Cluster. Create it with
+	// ContextTimeoutEnabled. Otherwise a hung server blocks every caller.
 	Client redis.UniversalClient
-	// Prefix begins the name of every key. If empty, it is DefaultPrefix.
+	// Prefix is the first part of every key. If empty, it is DefaultPrefix.
 	Prefix string
 	// Partitions is the number of partitions of a new deployment, 1 to 256. Zero
 	// means DefaultPartitions. An existing deployment keeps its number.

@@ -98,6 +98,8 @@ func yes(id bridge.ID, who string) bridge.Settlement {
 	}}
 }
 
+// TestRaceHasOneWinner checks that concurrent decisions have exactly one
+// winner.
 func TestRaceHasOneWinner(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
@@ -130,6 +132,8 @@ func TestRaceHasOneWinner(t *testing.T) {
 	}
 }
 
+// TestIdempotentOpen checks that a repeated call returns the first request, and
+// that a different one under the same key is a conflict.
 func TestIdempotentOpen(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -152,6 +156,8 @@ func TestIdempotentOpen(t *testing.T) {
 	})
 }
 
+// TestEventsResumeWithoutGapOrRepeat checks that pages of events contain each
+// event once.
 func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -181,6 +187,7 @@ func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 	})
 }
 
+// TestListPages checks that the pages of a list contain each request once.
 func TestListPages(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -220,6 +227,8 @@ func TestListPages(t *testing.T) {
 	})
 }
 
+// TestGrants checks that a grant applies to its agent and session, until it
+// expires or its session ends.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -312,6 +321,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestScriptsAreLoadedAgain checks that scripts work after Redis has lost them.
 func TestScriptsAreLoadedAgain(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)

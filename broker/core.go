@@ -34,7 +34,7 @@ type core struct {
 // newCore applies the defaults of the options and connects to Redis.
 func newCore(ctx context.Context, o Options) (*core, error) {
 	c := &core{
-		client: o.Client, keys: keys{prefix: cmp.Or(o.Prefix, DefaultPrefix)},
+		client: o.Client, keys: newKeys(cmp.Or(o.Prefix, DefaultPrefix)),
 		partitions: cmp.Or(o.Partitions, DefaultPartitions), retention: cmp.Or(o.Retention, DefaultRetention),
 		node: o.Node, log: o.Log, nudge: make(chan struct{}, 1),
 	}
@@ -233,7 +233,8 @@ func (c *core) earliest(ctx context.Context, key func(partition int) string) ([]
 	return next, now.Val(), nil
 }
 
-// unavailable gives errors of Redis a code. Errors of a context pass unchanged.
+// unavailable adds a code to errors of Redis. Errors of a context pass
+// unchanged.
 func unavailable(err error) error {
 	switch {
 	case err == nil:

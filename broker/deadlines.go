@@ -19,8 +19,8 @@ type deadlines struct {
 	hub *hub
 }
 
-// Expire implements bridge.Deadlines. It works on the partitions concurrently,
-// on each of them for as long as more is due.
+// Expire implements bridge.Deadlines. It processes the partitions concurrently,
+// each for as long as more interactions are due.
 func (dl *deadlines) Expire(ctx context.Context, n int) ([]bridge.ID, bool, error) {
 	due, now, err := dl.due(ctx, dl.keys.deadlines)
 	if err != nil {

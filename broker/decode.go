@@ -47,7 +47,7 @@ func decodePacked(d *decoder, v string) error {
 	i := &d.Interaction
 	if i.ID != d.id {
 		return bridge.Errorf(bridge.CodeNotFound,
-			"there is no interaction %s: its key holds the record of another one", d.id)
+			"interaction %s not found: its key holds the record of another one", d.id)
 	}
 	i.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	i.Created, i.Deadline = millis(packed[1]), millis(packed[2]) // the clock of Redis decides

@@ -40,6 +40,7 @@ func (f infoHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
+// TestDiagnose checks the findings about a Redis server.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--appendonly", "yes")
@@ -80,7 +81,7 @@ func TestDiagnoseElsewhere(t *testing.T) {
 	t.Cleanup(func() { c.Close() })
 	for _, f := range broker.Diagnose(t.Context(), c, 0) {
 		if f.Check == "redis.latency" && f.Status != bridge.FindingWarning {
-			t.Errorf("%+v", f)
+			t.Errorf("the finding is %+v, want %s", f, bridge.FindingWarning)
 		}
 	}
 }

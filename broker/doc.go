@@ -35,10 +35,10 @@
 //
 // Scripts and reads of many callers are sent together, through at most two
 // connections, or one for each partition of a Cluster. A script call costs
-// Redis about 5 µs, most of it before the command runs, so there are few of
-// them: data that is in the record is not stored in the event, a job that no
-// one has tried is only a member of the outbox, and an interaction is pending
-// if it has a deadline.
+// Redis about 5 µs, most of it before the command runs, so nod makes few calls:
+// data that is in the record is not stored in the event, a job that no one has
+// tried is only a member of the outbox, and an interaction is pending if it has
+// a deadline.
 //
 // # Failure
 //

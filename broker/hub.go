@@ -38,8 +38,8 @@ type hub struct {
 	mu      sync.Mutex
 	closed  bool
 	waiters map[bridge.ID][]waiter
-	// reserved has the waiters of callers that have opened an interaction and
-	// wait next.
+	// reserved holds the waiters of callers that have opened an interaction and
+	// are about to wait for it.
 	reserved map[bridge.ID]reservation
 	// since is the position in the event stream of each partition that has
 	// waiters.

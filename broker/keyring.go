@@ -126,7 +126,7 @@ func Announced(ctx context.Context, client redis.UniversalClient, prefix string)
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
-	all, err := client.HGetAll(ctx, keys{prefix: prefix}.daemons()).Result()
+	all, err := client.HGetAll(ctx, newKeys(prefix).daemons()).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}

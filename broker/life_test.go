@@ -245,6 +245,7 @@ func TestAtTheDeadline(t *testing.T) {
 	})
 }
 
+// TestPresence checks the count of the front ends of a session.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -277,6 +278,7 @@ func TestPresence(t *testing.T) {
 	})
 }
 
+// TestToolApprovals checks how long an approval that a tool remembers applies.
 func TestToolApprovals(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {

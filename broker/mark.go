@@ -19,7 +19,7 @@ func (rs *records) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridg
 		return bridge.Record{}, unavailable(err)
 	}
 	if reply == "missing" {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		return bridge.Record{}, bridge.NotFound(id)
 	}
 	rs.poke()
 	r, err := readRecord(id, fields)

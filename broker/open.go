@@ -87,7 +87,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 			return bridge.Record{}, false, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", id)
 		case "missing":
-			return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+			return bridge.Record{}, false, bridge.NotFound(id)
 		case "batch":
 			first = id
 		case "twin":
@@ -146,8 +146,8 @@ func (op *openings) opened(ctx context.Context, o bridge.Opening, now string) (b
 	return rec, true, nil
 }
 
-// duplicate decides how an opening goes on that found a duplicate: it returns
-// the join member of openMore.
+// duplicate decides how to continue an opening that found a duplicate. It
+// returns the join member of openMore.
 func (op *openings) duplicate(ctx context.Context, id bridge.ID) (string, error) {
 	rec, err := op.load(ctx, id)
 	switch {
@@ -183,7 +183,7 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 }
 
 // openMore holds the arguments of an opening that few openings need. Arguments
-// are expensive, so these are a single one, and most openings do without it.
+// are expensive, so these are combined into one, which most openings omit.
 type openMore struct {
 	State        bridge.State   `json:"state,omitempty"`
 	Response     string         `json:"response,omitempty"` // JSON, like those below

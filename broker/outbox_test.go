@@ -14,6 +14,8 @@ import (
 	"github.com/nodbridge/nod/broker/redistest"
 )
 
+// TestOutboxLeaseAndCoalescing checks that a leased job is not handed out
+// again, and that several edits of a message become one job.
 func TestOutboxLeaseAndCoalescing(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -97,6 +99,8 @@ func claimAll(t *testing.T, b *broker.Broker, n int) []bridge.Job {
 	return all
 }
 
+// TestUndeliverableWhenNobodyIsLeft checks that a request is undeliverable when
+// its last destination fails.
 func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, c redis.UniversalClient) {
@@ -117,6 +121,8 @@ func TestUndeliverableWhenNobodyIsLeft(t *testing.T) {
 	})
 }
 
+// TestDeadlineBeatsLateAnswer checks that a response after the deadline expires
+// the request.
 func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)
@@ -146,6 +152,7 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	}
 }
 
+// TestExpiryOnceOverNodes checks that several brokers expire each request once.
 func TestExpiryOnceOverNodes(t *testing.T) {
 	t.Parallel()
 	c := redistest.Start(t).Client(t)

@@ -96,7 +96,7 @@ const recordVersion = "1"
 
 func decodeRecord(id bridge.ID, f map[string]string) (bridge.Record, error) {
 	if f[fieldOpened] == "" {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		return bridge.Record{}, bridge.NotFound(id)
 	}
 	d := decoder{id: id, fields: f, Record: bridge.Record{State: bridge.StatePending, Revision: 1}}
 	for _, field := range decoded {

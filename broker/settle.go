@@ -28,7 +28,7 @@ func (oc *outcomes) Settle(ctx context.Context, s bridge.Settlement) (bridge.Rec
 		return bridge.Record{}, false, unavailable(err)
 	}
 	if verdict == "missing" {
-		return bridge.Record{}, false, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", s.ID)
+		return bridge.Record{}, false, bridge.NotFound(s.ID)
 	}
 	if verdict == "changed" {
 		return bridge.Record{}, false, changed(s.ID)

@@ -87,12 +87,15 @@ func settle(t *testing.T, ctx context.Context, b *broker.Broker, id bridge.ID) {
 	}
 }
 
+// TestCluster checks that requests survive the failover of a master of a
+// Cluster.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t)
 	survives(t, func() redis.UniversalClient { return c.Client(t) }, c.Synced, c.Masters[1].Kill)
 }
 
+// TestSentinel checks that requests survive a failover with Sentinel.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinel(t, 1)

@@ -79,7 +79,7 @@ func (v *verifier) look(ctx context.Context, due []settled) {
 			if _, _, err := v.settle(ctx, s.Settlement); err == nil {
 				continue // Settle has added it again
 			}
-		case err == nil: // a record that is gone does not come back
+		case err == nil: // a lost record cannot be restored
 			s.looks++
 		}
 		if s.looks < verifyTimes && ctx.Err() == nil {

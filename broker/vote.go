@@ -37,7 +37,7 @@ func (oc *outcomes) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, b
 	result := bridge.BallotResult(reply)
 	switch reply {
 	case "missing":
-		return rec, "", bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", v.ID)
+		return rec, "", bridge.NotFound(v.ID)
 	case "changed":
 		return rec, "", changed(v.ID)
 	case "won":

@@ -91,8 +91,8 @@ type Route struct {
 	//
 	// Example: true
 	AllowSelf bool `yaml:"allow_self"`
-	// EscalateTo is the route that is asked in addition when the time is over,
-	// for requests with on_timeout escalate.
+	// EscalateTo is the route that is also asked after the deadline, for
+	// requests with on_timeout escalate.
 	//
 	// Example: oncall
 	EscalateTo string `yaml:"escalate_to"`

@@ -18,25 +18,20 @@ func (c Config) Check() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		bad("log_level", "unknown level %q (debug, info, warn or error)", c.LogLevel)
 	}
-	if c.Slack.BotToken.Set() && c.Slack.AppToken.Set() == c.Slack.SigningSecret.Set() {
-		bad("slack", "set either app_token for Socket Mode or signing_secret for HTTP mode")
-	}
-	if (c.Telegram.WebhookURL != "") != c.Telegram.WebhookSecret.Set() {
-		bad("telegram", "webhook_url and webhook_secret require each other; set both or neither")
-	}
+	c.checkModes(bad)
 	if c.Traces.Endpoint != "" && !isWeb(c.Traces.Endpoint) {
-		bad("traces.endpoint", "not an http or https URL; use one such as http://127.0.0.1:4318/v1/traces")
+		bad("traces.endpoint", "invalid URL %q; set an http or https URL, such as http://127.0.0.1:4318/v1/traces", c.Traces.Endpoint)
 	}
 	if c.Traces.Sample < 0 || c.Traces.Sample > 1 {
 		bad("traces.sample", "%g is out of range (0 to 1)", c.Traces.Sample)
 	}
 	c.checkConsole(bad)
 	if c.MaxConnections < 0 {
-		bad("max_connections", "must not be negative")
+		bad("max_connections", "%d is out of range (0 or more)", c.MaxConnections)
 	}
 	switch n := c.Redis.WaitReplicas; {
 	case n < 0:
-		bad("redis.wait_replicas", "must not be negative")
+		bad("redis.wait_replicas", "%d is out of range (0 or more)", n)
 	case n > 0 && len(c.Redis.Addrs) > 1 && c.Redis.MasterName == "":
 		bad("redis.wait_replicas", "not supported with a Cluster; set min-replicas-to-write on its nodes instead")
 	}
@@ -49,6 +44,24 @@ func (c Config) Check() error {
 	c.checkGroups(bad)
 	c.checkOnCall(bad)
 	return errors.Join(errs...)
+}
+
+// checkModes checks that each platform has exactly one way to receive events.
+func (c Config) checkModes(bad func(path, format string, args ...any)) {
+	const slackModes = "app_token for Socket Mode, or signing_secret for HTTP mode"
+	switch socket, http := c.Slack.AppToken.Set(), c.Slack.SigningSecret.Set(); {
+	case !c.Slack.BotToken.Set():
+	case socket && http:
+		bad("slack", "app_token and signing_secret are both set; keep either "+slackModes)
+	case !socket && !http:
+		bad("slack", "app_token or signing_secret is required; set "+slackModes)
+	}
+	switch address, secret := c.Telegram.WebhookURL != "", c.Telegram.WebhookSecret.Set(); {
+	case address && !secret:
+		bad("telegram.webhook_secret", "required with webhook_url; set it, or remove webhook_url")
+	case secret && !address:
+		bad("telegram.webhook_url", "required with webhook_secret; set it, or remove webhook_secret")
+	}
 }
 
 // checkCallers checks the tokens and limits of agents, people and metrics.
@@ -66,7 +79,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		c.checkPeople(bad, path+".owners", a.Owners)
 		for n, r := range a.Routes {
 			if _, ok := c.Routes[r]; !ok {
-				bad(fmt.Sprintf("%s.routes[%d]", path, n), "unknown route %q", r)
+				bad(fmt.Sprintf("%s.routes[%d]", path, n), "unknown route %q; add it under routes", r)
 			}
 		}
 	}
@@ -77,10 +90,10 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		}
 		checkTokenHashes(bad, path, p.TokenHashes)
 		if p.Auditor && !p.Token.Set() && len(p.TokenHashes) == 0 {
-			bad(path+".auditor", "requires a token; set token or token_hashes of the person")
+			bad(path+".auditor", "the auditor has no token; set token or token_hashes of the person")
 		}
 		if p.Telegram != "" && strings.Trim(p.Telegram, "0123456789") != "" {
-			bad(path+".telegram", "must be a numeric user ID")
+			bad(path+".telegram", "invalid user ID %q; set the numeric ID, which /nod who prints", p.Telegram)
 		}
 	}
 }
@@ -94,7 +107,7 @@ func (t tokens) check(bad func(path, format string, args ...any), path string, s
 		bad(path, "required; run nod token to generate one, and set it here or in %s", Variable(strings.Split(path, ".")...))
 		return
 	case n < minToken:
-		bad(path, "must have at least %d characters", minToken)
+		bad(path, "too short (%d characters, at least %d); generate one with: nod token", n, minToken)
 	}
 	if other := t[s.Value()]; other != "" {
 		bad(path, "same token as %s; every caller needs a token of its own", other)
@@ -158,20 +171,20 @@ func isWeb(s string) bool {
 
 func (c Config) checkConsole(bad func(path, format string, args ...any)) {
 	if c.Console.URL != "" && !isWeb(c.Console.URL) {
-		bad("console.url", "not an http or https URL")
+		bad("console.url", "invalid URL %q; set an http or https URL", c.Console.URL)
 	}
 	o := c.Console.OIDC
 	if o == (OIDC{}) {
 		return
 	}
 	if !isWeb(o.Issuer) {
-		bad("console.oidc.issuer", "not an http or https URL")
+		bad("console.oidc.issuer", "invalid URL %q; set an http or https URL", o.Issuer)
 	}
 	if o.ClientID == "" || !o.ClientSecret.Set() {
 		bad("console.oidc", "client_id and client_secret are required")
 	}
 	if c.Console.URL == "" {
-		bad("console.url", "required with OIDC, because the provider redirects people to it")
+		bad("console.url", "required with OIDC; set the URL to which the provider redirects people")
 	}
 }
 
@@ -179,16 +192,27 @@ func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Webhooks)) {
 		w, path := c.Webhooks[name], "webhooks."+name
 		if !isWeb(w.URL.Value()) {
-			bad(path+".url", "not an http or https URL")
+			bad(path+".url", "not an http or https URL; set the full URL of the receiver")
 		}
 		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
 			bad(path+".secret", "must be whsec_ and 24 to 64 bytes in base64; create one with: echo whsec_$(openssl rand -base64 32)")
 		}
 		for n, a := range w.Agents {
 			if _, ok := c.Agents[a]; !ok {
-				bad(fmt.Sprintf("%s.agents[%d]", path, n), "unknown agent %q", a)
+				bad(fmt.Sprintf("%s.agents[%d]", path, n), "unknown agent %q; add it under agents", a)
 			}
 		}
+	}
+}
+
+// checkNextRoute checks the route that another one escalates to.
+func (c Config) checkNextRoute(bad func(path, format string, args ...any), path, from, to string) {
+	switch _, ok := c.Routes[to]; {
+	case to == "":
+	case !ok:
+		bad(path, "unknown route %q; add it under routes", to)
+	case to == from:
+		bad(path, "route %q cannot escalate to itself; set another route", to)
 	}
 }
 
@@ -202,16 +226,14 @@ func (c Config) checkRoutes(bad func(path, format string, args ...any)) {
 		if len(r.Responders) == 0 {
 			bad(path+".responders", "required; name at least one person or group")
 		}
-		if _, ok := c.Routes[r.EscalateTo]; r.EscalateTo != "" && (!ok || r.EscalateTo == name) {
-			bad(path+".escalate_to", "%q must be the name of another route", r.EscalateTo)
-		}
+		c.checkNextRoute(bad, path+".escalate_to", name, r.EscalateTo)
 		for n, s := range r.To {
 			t, err := ParseTarget(s)
 			switch {
 			case err != nil:
 				bad(fmt.Sprintf("%s.to[%d]", path, n), "%v", err)
 			case !slices.Contains(c.Platforms(), t.Platform):
-				bad(fmt.Sprintf("%s.to[%d]", path, n), "platform %s has no bot_token", t.Platform)
+				bad(fmt.Sprintf("%s.to[%d]", path, n), "platform %s has no bot_token; set %[1]s.bot_token", t.Platform)
 			}
 		}
 		c.checkNames(bad, path+".responders", r.Responders)

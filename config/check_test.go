@@ -69,7 +69,8 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ was, is, path string }{
 		{"app_token: xapp-secret-2", "signing_secret: ''", "slack"},
-		{", webhook_secret: y", "", "telegram"},
+		{", webhook_secret: y", "", "telegram.webhook_secret"},
+		{`webhook_url: "https://x", `, "", "telegram.webhook_url"},
 		{"sample: 0.5", "sample: 1.5", "traces.sample"},
 		{`"http://127.0.0.1:4318/v1/traces"`, "collector:4318", "traces.endpoint"},
 		{"metrics: {", "redis: {wait_replicas: -1}\nmetrics: {", "redis.wait_replicas"},

@@ -53,9 +53,9 @@ type Config struct {
 	// Redis is the server that stores all state. A change needs a restart.
 	Redis Redis `yaml:"redis"`
 	// TokenKey is the key that binds the controls on cards to their request and
-	// place: 32 bytes in hex. All daemons of one Redis need the same key. To
-	// replace it, set OLD,NEW on every daemon, then NEW,OLD. If it is not set,
-	// the key is in keys_file.
+	// destination: 32 bytes in hex. All daemons of one Redis need the same key.
+	// To replace it, set OLD,NEW on every daemon, then NEW,OLD. If it is not
+	// set, the key is in keys_file.
 	//
 	// Example: {env: NOD_TOKEN_KEY}
 	TokenKey Secret `yaml:"token_key"`

@@ -57,9 +57,11 @@ agents: {ci: {token: secret-0123456789abcdef, routes: [nowhere]}, cd: {token: se
 		t.Fatal("taken")
 	}
 	for _, want := range []string{
-		`log_level: unknown level "loud"`, "slack: set either app_token", "telegram: webhook_url and", "people.ana.telegram: must be a numeric", "people.ana.token: must have at least",
-		`routes.default.to[0]: "slak:C1": unknown platform "slak"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
-		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalate_to: "nowhere" must be the name of another route`, `routes.empty.escalate_to: "empty" must be the name of another route`, "routes.empty.to: required", "routes.empty.responders: required",
+		`log_level: unknown level "loud"`, "slack: app_token and signing_secret are both set", "telegram.webhook_secret: required with webhook_url",
+		`people.ana.telegram: invalid user ID "@ana"`, "people.ana.token: too short (5 characters, at least 16)",
+		`routes.default.to[0]: unknown platform "slak" in "slak:C1"`, "routes.default.to[1]: platform discord has no bot_token", `routes.default.to[2]: invalid destination "x"`,
+		`routes.default.responders[0]: unknown person "bo"`, `routes.default.escalate_to: unknown route "nowhere"`, `routes.empty.escalate_to: route "empty" cannot escalate to itself`,
+		"routes.empty.to: required", "routes.empty.responders: required",
 		`agents.ci.routes[0]: unknown route "nowhere"`, "same token as agents.",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -136,7 +136,7 @@ func assign(f reflect.Value, s string) error {
 	case *Words:
 		*x = strings.Split(s, ",")
 	default:
-		return fmt.Errorf("cannot be set with a variable")
+		return fmt.Errorf("cannot be set with a variable; set it in the config file")
 	}
 	return nil
 }

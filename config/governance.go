@@ -69,7 +69,7 @@ func (c Config) checkAgent(bad func(path, format string, args ...any), name stri
 	}
 	for field, n := range map[string]int{"per_minute": a.PerMinute, "max_pending": a.MaxPending, "max_bytes": a.MaxBytes} {
 		if n < 0 {
-			bad(path+"."+field, "%d must not be negative", n)
+			bad(path+"."+field, "%d is out of range (0 or more)", n)
 		}
 	}
 }
@@ -82,10 +82,10 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 		}
 		c.checkPeople(bad, path+".people", g.People)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
-			bad(path+".oncall", "unknown schedule %q", g.OnCall)
+			bad(path+".oncall", "unknown schedule %q; add it under oncall", g.OnCall)
 		}
 		if guild, role, ok := strings.Cut(g.Discord, "/"); g.Discord != "" && (!ok || guild == "" || role == "") {
-			bad(path+".discord", "%q must be GUILD/ROLE", g.Discord)
+			bad(path+".discord", "invalid role %q; set GUILD/ROLE", g.Discord)
 		}
 	}
 }
@@ -132,10 +132,10 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 	for n, who := range names {
 		group, isGroup := strings.CutPrefix(who, "@")
 		if _, ok := c.Groups[group]; isGroup && !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "unknown group %q", group)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown group %q; add it under groups", group)
 		}
 		if _, ok := c.People[who]; !isGroup && !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q", who)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; add it under people", who)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 func (c Config) checkPeople(bad func(path, format string, args ...any), path string, names []string) {
 	for n, who := range names {
 		if _, ok := c.People[who]; !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q", who)
+			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; add it under people", who)
 		}
 	}
 }
@@ -156,8 +156,11 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	seen := map[string]bool{}
 	for n, r := range c.Risks {
 		path := fmt.Sprintf("risks[%d]", n)
-		if r.Name == "" || seen[r.Name] {
-			bad(path+".name", "must be unique and not empty")
+		switch {
+		case r.Name == "":
+			bad(path+".name", "required; set the name of the risk level")
+		case seen[r.Name]:
+			bad(path+".name", "duplicate name %q; give each risk level its own name", r.Name)
 		}
 		seen[r.Name] = true
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
@@ -167,7 +170,7 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	for n, r := range c.Policy {
 		path := fmt.Sprintf("policy[%d]", n)
 		if _, ok := c.Routes[r.Route]; r.Route != "" && !ok {
-			bad(path+".route", "unknown route %q", r.Route)
+			bad(path+".route", "unknown route %q; add it under routes", r.Route)
 		}
 		if r.Quorum < 0 || r.Quorum > maxQuorum {
 			bad(path+".quorum", "%d is out of range (0 to %d)", r.Quorum, maxQuorum)
@@ -176,7 +179,7 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 			bad(path+".grant", "unknown value %q (input or rule)", r.Grant)
 		}
 		if r.OnTimeout == "escalate" && r.Route != "" && c.Routes[r.Route].EscalateTo == "" {
-			bad(path+".on_timeout", "route %q has no escalate_to", r.Route)
+			bad(path+".on_timeout", "route %q has no escalate_to; set routes.%[1]s.escalate_to", r.Route)
 		}
 	}
 }

@@ -78,16 +78,14 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 	for n, s := range r.Escalation {
 		at := fmt.Sprintf("%s.escalation[%d]", path, n)
 		s.check(func(key, format string, args ...any) { bad(at+key, format, args...) }, n == len(r.Escalation)-1)
-		if _, ok := c.Routes[s.Route]; s.Route != "" && (!ok || s.Route == name) {
-			bad(at+".route", "%q must be the name of another route", s.Route)
-		}
+		c.checkNextRoute(bad, at+".route", name, s.Route)
 		c.checkNames(bad, at+".ask", s.Ask)
 	}
 	if r.Quiet != nil {
 		r.Quiet.check(func(key, format string, args ...any) { bad(path+".quiet"+key, format, args...) })
 	}
 	if len(r.HandOver) > maxHandOver {
-		bad(path+".hand_over", "%d people (at most %d)", len(r.HandOver), maxHandOver)
+		bad(path+".hand_over", "%d people are too many (at most %d)", len(r.HandOver), maxHandOver)
 	}
 	c.checkPeople(bad, path+".hand_over", r.HandOver)
 }
@@ -97,14 +95,17 @@ func (s Step) check(bad func(key, format string, args ...any), last bool) {
 	if s.After <= 0 {
 		bad(".after", "required; set the delay, such as 2m")
 	}
-	if s.Times < 0 || s.Times > maxTimes || s.Times > 0 && !s.Remind {
-		bad(".times", "requires remind, and is at most %d", maxTimes)
+	switch {
+	case s.Times < 0 || s.Times > maxTimes:
+		bad(".times", "%d is out of range (0 to %d)", s.Times, maxTimes)
+	case s.Times > 0 && !s.Remind:
+		bad(".times", "not allowed without remind; set remind: true")
 	}
 	if !s.Remind && len(s.Ask) == 0 && s.Route == "" && s.GiveUp == "" {
 		bad("", "the step has no effect; set remind, ask, route or give_up")
 	}
 	if s.GiveUp != "" && !last {
-		bad(".give_up", "allowed in the last step only")
+		bad(".give_up", "not allowed before the last step; move it to the last step")
 	}
 	if !slices.Contains([]string{"", "expire", "deny"}, s.GiveUp) {
 		bad(".give_up", "unknown value %q (expire or deny)", s.GiveUp)
@@ -118,7 +119,7 @@ func (q Quiet) check(bad func(key, format string, args ...any)) {
 		}
 	}
 	if _, err := time.LoadLocation(q.Zone); err != nil {
-		bad(".zone", "unknown time zone %q", q.Zone)
+		bad(".zone", "unknown time zone %q (such as Europe/Madrid)", q.Zone)
 	}
 }
 
@@ -136,7 +137,7 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 		if f := o.ICal; f != nil {
 			kinds++
 			if !isWeb(f.URL.Value()) {
-				bad(path+".ical.url", "not an http or https URL")
+				bad(path+".ical.url", "not an http or https URL; set the full URL of the calendar")
 			}
 		}
 		for kind, s := range map[string]*Schedule{

@@ -132,7 +132,7 @@ func ParseTarget(s string) (Target, error) {
 		return Target{}, fmt.Errorf("invalid destination %q (such as slack:C0123, discord:123 or telegram:-100123)", s)
 	}
 	if !slices.Contains([]string{PlatformSlack, PlatformDiscord, PlatformTelegram}, platform) {
-		return Target{}, fmt.Errorf("%q: unknown platform %q", s, platform)
+		return Target{}, fmt.Errorf("unknown platform %q in %q; use slack, discord or telegram", platform, s)
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
 	return Target{platform, channel, thread}, nil

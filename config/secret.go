@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Secret is a text that is never printed. In YAML it is {env: NAME},
-// {file: PATH}, or the text itself. A relative path starts at the directory of
-// the configuration file.
+// Secret is a value that is never printed. In YAML it is {env: NAME}, {file:
+// PATH}, or the text itself. A relative path starts at the directory of the
+// configuration file.
 type Secret struct {
 	value string
 	file  string // path of the file to read

@@ -3,6 +3,7 @@ package render
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -22,14 +23,28 @@ type Item struct {
 // of all items together.
 func (i Item) Label(n int) string {
 	r := i.View.Record.Interaction
-	return strconv.Itoa(i.Number) + " · " + DecisionLabel(r, r.Decisions()[n])
+	number := strconv.Itoa(i.Number)
+	switch d := r.Decisions()[n]; {
+	case d == bridge.DecideDeny:
+		return LabelDeny + " " + number
+	case d == bridge.DecideOnce && r.Approval.Confirm == "":
+		return batchVerb(r) + " " + number
+	}
+	return number + " · " + DecisionLabel(r, r.Decisions()[n])
+}
+
+// batchVerb is the first word of the approving control of an item.
+func batchVerb(i bridge.Interaction) string {
+	verb, _, _ := strings.Cut(ActionOf(i).Verb, " ")
+	return verb
 }
 
 // NewBatch builds the card of several approvals. Its body contains the text of
 // all of them. With short, only the plainest decisions get a control.
 func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
-	c.Body, c.Closing, c.Digest, c.Closed, c.Whole = nil, nil, "", true, false
+	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
+	c.Due = Due(v.Batch[0].Interaction)
 	open := 0
 	var items []Item
 	for n := range v.Batch {
@@ -44,21 +59,30 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 		}
 		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
-	count := strconv.Itoa(len(items))
-	agent := Line(v.Record.Interaction.Agent)
-	c.From = from(batchOrigin(v.Batch[0].Interaction))
+	first := v.Batch[0].Interaction
+	c.From = from(batchOrigin(first), Action{Origin: ActionOf(first).Origin})
+	head := batchAction(v) + "?"
 	switch {
 	case c.Closed:
-		c.Icon, c.Headline = "📋", count+" requests, all decided"
-		c.Notice = c.Headline + ": " + agent
+		head = "☑️ " + strconv.Itoa(len(items)) + " of " + strconv.Itoa(len(items)) + " decided"
+		c.Due = nil
 	case open < len(items):
-		c.Icon, c.Headline = "🔐", strconv.Itoa(open)+" of "+count+" permissions still wanted"
-		c.Notice = agent + " wants " + strconv.Itoa(open) + " of " + count + " permissions"
-	default:
-		c.Icon, c.Headline = "🔐", count+" permissions wanted"
-		c.Notice = agent + " wants " + count + " permissions"
+		head += " " + strconv.Itoa(open) + " left."
 	}
+	c.Head = []Span{{Text: head}}
+	c.Notice = Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes)
 	return c, items
+}
+
+// batchAction says what all approvals of a batch permit.
+func batchAction(v bridge.View) string {
+	count := strconv.Itoa(len(v.Batch))
+	for _, r := range v.Batch {
+		if ActionOf(r.Interaction).Verb != LabelRun {
+			return "Allow " + count + " actions"
+		}
+	}
+	return "Run " + count + " commands"
 }
 
 // batchOrigin leaves out the details that only the first approval has.
@@ -71,52 +95,37 @@ func newItem(v bridge.View, number int, short bool) Item {
 	r := v.Record
 	i := r.Interaction
 	it := Item{Number: number, View: v}
-	title := []Span{{Text: strconv.Itoa(number) + ". ", Bold: true}}
-	body := Markdown(i.Prompt)
-	if len(body) > 0 && body[0].Kind == Paragraph {
-		title, body = append(title, body[0].Spans...), body[1:]
+	act := ActionOf(i)
+	title := append([]Span{{Text: strconv.Itoa(number) + "  ", Bold: true}}, act.Head...)
+	for n := range title[1:] {
+		title[n+1].Strike = r.State.Final() && r.State != bridge.StateApproved
 	}
-	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), body...)
-	it.Blocks = append(append(it.Blocks, Para(tool(i))), Input(*i.Approval)...)
+	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), facts(i, act)...)
+	if said := says(i, act); len(said) > 0 {
+		it.Blocks = append(it.Blocks, Block{Kind: Quote, Inner: quoted(i, said)})
+	}
+	it.Blocks = append(it.Blocks, act.Rest...)
 	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
 	if r.State.Final() {
-		icon, _ := headline(r)
-		end := closing(r)
-		if len(end) > 0 && end[0].Kind == Paragraph {
-			end[0].Spans = append([]Span{{Text: icon + " "}}, end[0].Spans...)
-		}
-		it.Blocks = append(it.Blocks, end...)
+		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(r)...)
 		return it
-	}
-	if len(i.Digest) >= 12 {
-		it.Blocks = append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: "sha256:" + i.Digest[:12], Code: true}}})
 	}
 	it.Blocks = append(it.Blocks, scopeNotes(i)...)
 	if s := Standing(r); s != "" {
 		it.Blocks = append(it.Blocks, Para(s))
 	}
-	for n, d := range i.Decisions() {
-		if !short || slices.Contains(bridge.BatchDecisions, d) {
+	for _, n := range Ordered(i) {
+		if !short || slices.Contains(bridge.BatchDecisions, i.Decisions()[n]) {
 			it.Decisions = append(it.Decisions, n)
 		}
 	}
 	return it
 }
 
-// tool names the tool and the location of an approval in a batch.
-func tool(i bridge.Interaction) string {
-	s := "tool " + Line(i.Approval.Tool)
-	if i.Approval.Where != "" {
-		s += " in " + Line(i.Approval.Where)
-	}
-	return s
-}
-
 // All is a control that decides every pending approval of a batch.
 type All struct {
 	Option int // index into bridge.BatchDecisions
 	Label  string
-	Tone   Tone
 }
 
 // ForAll returns the controls that decide every pending approval: the decisions
@@ -137,13 +146,10 @@ func ForAll(items []Item) []All {
 		if open < 2 || offering < open {
 			continue
 		}
-		a := All{Option: n, Label: map[bridge.Decision]string{bridge.DecideDeny: "Deny all", bridge.DecideOnce: "Allow all once", bridge.DecideSession: "Allow all for this session"}[d]}
-		switch d {
-		case bridge.DecideDeny:
-			a.Tone = Bad
-		case bridge.DecideOnce:
-			a.Tone = Good
-		}
+		count := strconv.Itoa(open)
+		a := All{Option: n, Label: map[bridge.Decision]string{
+			bridge.DecideDeny: "Deny all " + count, bridge.DecideOnce: "Allow all " + count, bridge.DecideSession: "Allow all " + count + " for this session",
+		}[d]}
 		out = append(out, a)
 	}
 	return out

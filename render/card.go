@@ -12,30 +12,35 @@ import (
 
 // Card is the content of a message, without its controls.
 type Card struct {
-	Icon     string
-	Headline string
+	// Head is the first line: what people decide, or how it ended. It is
+	// never shortened, because it may hold all of what is decided.
+	Head []Span
 	// Notice is the text of a notification: one line, never empty.
 	Notice string
 	// From names the agent and the origin of the request.
 	From string
-	// Body is the prompt and, for an approval, its input. It must be shown in
-	// full before the card may be answered.
+	// Body is the rest of the request: facts, what the agent says, and the
+	// input of a tool. It must be shown in full before the card may be
+	// answered.
 	Body []Block
 	// Questions are listed if there are several, or if options have more text
 	// than fits their controls.
 	Questions []Block
-	// Closing states the outcome. It is empty while the request is pending.
+	// Closing says why and when it ended. It is empty while the request is
+	// pending.
 	Closing []Block
-	// Digest is a short form of the digest that the decision is bound to. Only
-	// approvals have one.
-	Digest string
+	// Due is the line with the deadline. It is empty once the card is closed.
+	Due    []Span
 	Closed bool
 	// Whole means that the body must be delivered in full.
 	Whole bool
-	// Full is the text to deliver if it is not Body and Questions: for example,
-	// the body of a batch changes with each vote.
+	// Full is the text to deliver if it is not Head, Body and Questions: for
+	// example, the body of a batch changes with each vote.
 	Full []Block
 }
+
+// HeadText returns the headline as text.
+func (c Card) HeadText() string { return headText(c.Head) }
 
 // NewCard builds the card of a view. listOptions reports whether the labels of
 // a question do not fit the controls of the platform and must be listed in the
@@ -43,57 +48,166 @@ type Card struct {
 func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	r := v.Record
 	i := r.Interaction
-	c := Card{From: from(i), Closed: r.State.Final(), Closing: closing(r)}
+	c := Card{Closed: r.State.Final(), Closing: closing(r)}
 	c.Whole = !c.Closed
 	if i.Kind == bridge.KindNotice {
 		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only
 	}
-	c.Icon, c.Headline = headline(r)
-	if i.Risk != "" {
-		c.Headline += " · " + Line(i.Risk) + " risk"
-	}
 	fields := i.Fields()
-	if len(fields) == 1 && fields[0].Header != "" {
-		c.Headline += " · " + Line(fields[0].Header)
-	}
-	prompt := Markdown(i.Prompt)
-	c.Body = body(i, prompt, c.Closed)
-	if i.Approval != nil && len(i.Digest) >= 12 {
-		c.Digest = "sha256:" + i.Digest[:12]
-	}
-	c.Notice = notice(r, subjectOf(prompt))
+	subject := c.fill(r, fields)
+	c.Notice = notice(r, c.Head, subject)
 	if i.LonePlan() && !c.Closed {
 		return c // its buttons show the question
 	}
+	lead := headsQuestion(i, fields)
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
 			c.Questions = append(c.Questions, partsTitle(i.Questions[f.Of])...)
+		}
+		if lead {
+			f.Text, f.Header = "", ""
 		}
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, listOptions(f.Question))...)
 	}
 	return c
 }
 
-// body returns the prompt with its subject: a plan, or the input of a tool.
-func body(i bridge.Interaction, prompt []Block, closed bool) []Block {
-	var out []Block
-	if i.Error != "" && !closed {
-		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: Clean(i.Error), Bold: true}}})
+// fill writes the headline, the origin and the body, and returns the subject of
+// a notification.
+func (c *Card) fill(r bridge.Record, fields []bridge.Field) string {
+	i := r.Interaction
+	var act Action
+	if i.Approval != nil {
+		act = ActionOf(i)
 	}
-	out = append(out, prompt...)
+	c.From = from(i, act)
+	if !c.Closed {
+		c.Due = Due(i)
+	}
+	prompt := Markdown(i.Prompt)
+	subject := subjectOf(prompt)
+	if i.Approval != nil {
+		subject = Line(headText(act.Short))
+		c.Head = asked(r, act)
+		c.Body = approvalBody(r, act)
+		if c.Closed || r.Unverified != "" {
+			c.Head = []Span{{Text: ending(r)}}
+		}
+		return subject
+	}
+	c.Head = asked(r, act)
+	lead, rest := leadingLine(i, fields, prompt)
+	if len(lead) > 0 {
+		c.Head = lead
+		subject = Line(headText(lead))
+	}
+	if (c.Closed || r.Unverified != "") && i.Kind != bridge.KindNotice {
+		rest = append(titleOf(lead), rest...)
+		c.Head = []Span{{Text: ending(r)}}
+	}
+	c.Body = append(errorBlock(i, c.Closed), rest...)
 	for _, q := range i.Questions {
 		if q.Widget == bridge.WidgetPlanReview {
-			out = append(append(out, Block{Kind: Rule}), Markdown(q.Plan)...)
+			if len(c.Body) > 0 {
+				c.Body = append(c.Body, Block{Kind: Rule})
+			}
+			c.Body = append(c.Body, Markdown(q.Plan)...)
 		}
 	}
-	if i.Approval == nil {
-		return out
+	return subject
+}
+
+// titleOf returns a headline as the first paragraph of a closed card.
+func titleOf(head []Span) []Block {
+	if len(head) == 0 {
+		return nil
 	}
-	out = append(out, Input(*i.Approval)...)
+	return []Block{{Kind: Paragraph, Spans: head}}
+}
+
+// maxLead is the length of a headline, in characters.
+const maxLead = 120
+
+// leadingLine returns the question or the prompt as a headline, if it is one
+// short line, and the rest of the prompt.
+func leadingLine(i bridge.Interaction, fields []bridge.Field, prompt []Block) (head []Span, rest []Block) {
+	if i.Kind == bridge.KindNotice || i.LonePlan() {
+		return nil, prompt
+	}
+	if headsQuestion(i, fields) {
+		text := Markdown(fields[0].Text)
+		if len(text) == 1 && isLine(text[0]) {
+			if PlainText(prompt) == PlainText(text) {
+				prompt = nil
+			}
+			return text[0].Spans, prompt
+		}
+	}
+	if len(prompt) > 0 && isLine(prompt[0]) {
+		return prompt[0].Spans, prompt[1:]
+	}
+	return nil, prompt
+}
+
+// headsQuestion reports whether the only question is the headline.
+func headsQuestion(i bridge.Interaction, fields []bridge.Field) bool {
+	if len(fields) != 1 || i.LonePlan() || fields[0].Text == "" || fields[0].Part != "" {
+		return false
+	}
+	text := Markdown(fields[0].Text)
+	return len(text) == 1 && isLine(text[0])
+}
+
+func isLine(b Block) bool {
+	if b.Kind != Paragraph && b.Kind != Heading {
+		return false
+	}
+	text := headText(b.Spans)
+	return Runes(text) <= maxLead && !strings.Contains(text, "\n") && strings.TrimSpace(text) != ""
+}
+
+func errorBlock(i bridge.Interaction, closed bool) []Block {
+	if i.Error == "" || closed {
+		return nil
+	}
+	return []Block{{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: "Asked again: ", Bold: true}, {Text: Clean(i.Error)}}}}
+}
+
+// approvalBody returns what an approval shows below its headline. The facts
+// come before the agent's own words. A closed card repeats the action, struck
+// through unless it was approved.
+func approvalBody(r bridge.Record, act Action) []Block {
+	i := r.Interaction
+	closed := r.State.Final()
+	var out []Block
+	if closed {
+		action := slices.Clone(act.Short)
+		for n := range action {
+			action[n].Strike = r.State != bridge.StateApproved
+		}
+		out = append(out, Block{Kind: Paragraph, Spans: action})
+	} else {
+		out = append(errorBlock(i, closed), facts(i, act)...)
+	}
+	if said := says(i, act); len(said) > 0 {
+		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
+	}
+	out = append(out, act.Rest...)
 	if !closed {
 		out = append(out, scopeNotes(i)...)
 	}
 	return out
+}
+
+// quoted marks a text as the agent's words.
+func quoted(i bridge.Interaction, said []Block) []Block {
+	label := Span{Text: Line(i.Agent) + " says: ", Bold: true}
+	if said[0].Kind == Paragraph {
+		first := said[0]
+		first.Spans = append([]Span{label}, first.Spans...)
+		return append([]Block{first}, said[1:]...)
+	}
+	return append([]Block{{Kind: Paragraph, Spans: []Span{label}}}, said...)
 }
 
 // partsTitle returns the text of a question that has several fields.

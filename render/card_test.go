@@ -14,10 +14,10 @@ import (
 
 // pinnedCard is a card in the golden file.
 type pinnedCard struct {
-	Name, Icon, Headline, Notice, From string
-	Body, Questions, Closing, Digest   string
-	Closed, Whole                      bool
-	Notes, Controls                    []string
+	Name, Head, Notice, From      string
+	Body, Questions, Closing, Due string
+	Closed, Whole                 bool
+	Notes, Controls               []string
 }
 
 // cardOf builds the card of a sample and the labels of its controls.
@@ -61,8 +61,8 @@ func TestCards(t *testing.T) {
 	var all []pinnedCard
 	for _, s := range rendertest.Samples() {
 		c, controls := cardOf(s.View)
-		p := pinnedCard{s.Name, c.Icon, c.Headline, c.Notice, c.From, render.PlainText(c.Body), render.PlainText(c.Questions), render.PlainText(c.Closing),
-			c.Digest, c.Closed, c.Whole, render.Notes(s.View), controls}
+		p := pinnedCard{s.Name, c.HeadText(), c.Notice, c.From, render.PlainText(c.Body), render.PlainText(c.Questions), render.PlainText(c.Closing),
+			render.Card{Head: c.Due}.HeadText(), c.Closed, c.Whole, render.Notes(s.View), controls}
 		if len(p.Body) > 2000 {
 			p.Body = p.Body[:100] + "…" + p.Body[len(p.Body)-100:]
 		}
@@ -70,8 +70,8 @@ func TestCards(t *testing.T) {
 		if c.Notice == "" || strings.Contains(c.Notice, "\n") || render.Runes(c.Notice) > 200 {
 			t.Errorf("%s: the notification is %q", s.Name, c.Notice)
 		}
-		if c.Headline == "" || c.Icon == "" || !strings.HasPrefix(c.From, "deploy-bot") {
-			t.Errorf("%s: %q %q from %q", s.Name, c.Icon, c.Headline, c.From)
+		if c.HeadText() == "" || !strings.HasPrefix(c.From, "deploy-bot") {
+			t.Errorf("%s: %q from %q", s.Name, c.HeadText(), c.From)
 		}
 		if full := c.FullText(); !strings.HasPrefix(full, c.From+"\n\n") || !strings.HasSuffix(full, "\n") {
 			t.Errorf("%s: the full text is %.200q", s.Name, full)
@@ -109,10 +109,10 @@ func TestOutcomes(t *testing.T) {
 	seen := map[string]string{}
 	check := func(name string, v bridge.View) {
 		c, _ := cardOf(v)
-		if other := seen[c.Headline]; other != "" {
-			t.Errorf("%s and %s are both %q", name, other, c.Headline)
+		if other := seen[c.HeadText()]; other != "" {
+			t.Errorf("%s and %s are both %q", name, other, c.HeadText())
 		}
-		seen[c.Headline] = name
+		seen[c.HeadText()] = name
 	}
 	once, always := find(t, "approval-approved"), find(t, "approval-approved")
 	once.Record.Response = &bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}
@@ -137,7 +137,7 @@ func TestOutcomes(t *testing.T) {
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	v := find(t, "approval-denied")
-	for _, want := range []string{"ana", "telegram", "14:00:10 UTC", "not <now> & not *here*"} {
+	for _, want := range []string{"in Telegram", "Nov 21, 14:00:10 UTC", "not <now> & not *here*"} {
 		if got := closing(v); !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}
@@ -256,7 +256,7 @@ func TestForAll(t *testing.T) {
 	v.Batch[1].Interaction.Approval = &a
 	_, items := render.NewBatch(v, false)
 	got := render.ForAll(items)
-	if len(got) != 2 || got[0].Tone != render.Bad || got[1].Tone != render.Good {
+	if len(got) != 2 || got[0].Label != "Deny all 3" || got[1].Label != "Allow all 3" {
 		t.Errorf("where one lacks the session: %+v", got)
 	}
 }
@@ -288,15 +288,17 @@ func TestTones(t *testing.T) {
 	t.Parallel()
 	i := find(t, "approval").Record.Interaction
 	no := find(t, "approval-able").Record.Interaction
-	if render.DecisionTone(i, bridge.DecideDeny) != render.Bad || render.DecisionTone(i, bridge.DecideOnce) != render.Good ||
-		render.DecisionTone(i, bridge.DecideAlways) != render.Plain || render.DecisionTone(no, bridge.DecideOnce) != render.Plain {
+	confirm := find(t, "approval-confirm").Record.Interaction
+	if render.DecisionTone(i, bridge.DecideDeny) != render.Plain || render.DecisionTone(i, bridge.DecideOnce) != render.Good ||
+		render.DecisionTone(i, bridge.DecideAlways) != render.Plain || render.DecisionTone(no, bridge.DecideOnce) != render.Plain ||
+		render.DecisionTone(confirm, bridge.DecideOnce) != render.Bad {
 		t.Error("the tones are wrong")
 	}
 	labels := map[string]bool{}
 	for _, w := range []bridge.Widget{bridge.WidgetSelect, bridge.WidgetActionSelection, bridge.WidgetRadio} {
 		labels[render.SubmitLabel(bridge.Question{Widget: w})] = true
 	}
-	if len(labels) != 3 {
+	if len(labels) != 2 {
 		t.Errorf("the buttons that send a choice are %v", labels)
 	}
 }
@@ -313,7 +315,7 @@ func TestReview(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if got := render.Until(time.Date(2026, 1, 2, 3, 4, 0, 0, time.FixedZone("", 3600))); got != "02:04 UTC" {
+	if got := render.Moment(time.Date(2026, 1, 2, 3, 4, 0, 0, time.FixedZone("", 3600))); got != "Jan 2, 02:04 UTC" {
 		t.Errorf("a deadline reads %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -11,14 +12,42 @@ import (
 // DecisionLabel returns the label of a decision on an approval.
 func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	label := map[bridge.Decision]string{
-		bridge.DecideDeny: LabelDeny, bridge.DecideDenyReason: LabelDenyReason, bridge.DecideDenyAlways: LabelDenyAlways, bridge.DecideDenyStop: LabelDenyStop,
-		bridge.DecideOnce: LabelOnce, bridge.DecideSession: LabelSession, bridge.DecideAlways: LabelAlways, bridge.DecideEdit: LabelEdit,
+		bridge.DecideDeny: LabelDeny, bridge.DecideDenyReason: LabelDenyReason, bridge.DecideDenyAlways: LabelDenyAlways,
+		bridge.DecideSession: LabelSession, bridge.DecideAlways: LabelAlways, bridge.DecideEdit: LabelEdit,
 	}[d]
+	switch d {
+	case bridge.DecideOnce:
+		label = ActionOf(i).Verb
+	case bridge.DecideDenyStop:
+		label = LabelDenyStop + Cut(Line(i.Agent), maxName, Runes)
+	}
 	if d.Approves() && i.Approval.Confirm != "" {
 		label += "…"
 	}
 	return label
 }
+
+// order is the order of the controls of an approval: the plainest come first.
+var order = []bridge.Decision{
+	bridge.DecideOnce, bridge.DecideDeny, bridge.DecideEdit, bridge.DecideSession, bridge.DecideAlways,
+	bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,
+}
+
+// Ordered returns the indexes of an approval's decisions in the order of their
+// controls.
+func Ordered(i bridge.Interaction) []int {
+	all := i.Decisions()
+	out := make([]int, 0, len(all))
+	for _, d := range order {
+		if n := slices.Index(all, d); n >= 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// maxName is the length of an agent's name on a control, in characters.
+const maxName = 20
 
 // Tone is the look of a control.
 type Tone int
@@ -30,17 +59,17 @@ const (
 	Bad
 )
 
-// DecisionTone returns the tone of the control for a decision. Deny and the
-// narrowest approval are highlighted, except that no approval is if the agent
-// requests that.
+// DecisionTone returns the tone of the control for a decision. Only the
+// narrowest approval stands out, and none does if the agent requests that. To
+// deny is the safe choice.
 func DecisionTone(i bridge.Interaction, d bridge.Decision) Tone {
 	switch {
-	case d == bridge.DecideDeny:
+	case d != bridge.DecideOnce || i.Approval.DefaultNo:
+		return Plain
+	case i.Approval.Confirm != "":
 		return Bad
-	case d == bridge.DecideOnce && !i.Approval.DefaultNo:
-		return Good
 	}
-	return Plain
+	return Good
 }
 
 // TypedInput is the native text input of a decision.
@@ -62,7 +91,7 @@ func Typed(f bridge.Form) TypedInput {
 	switch f.Control.Option {
 	case bridge.OptionEdit:
 		return TypedInput{
-			Title: "Edit, then allow", Submit: LabelApprove, Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
+			Title: "Edit, then approve", Submit: "Approve", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
 			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; that approves it",
 		}
 	case bridge.OptionConfirm:
@@ -70,7 +99,7 @@ func Typed(f bridge.Form) TypedInput {
 		want := Line(i.Approval.Confirm)
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
 		return TypedInput{
-			Title: label, Submit: LabelApprove, Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200,
+			Title: label, Submit: "Approve", Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200,
 			Ask: "to " + strings.ToLower(label) + ", reply to this message with exactly: " + want,
 		}
 	}
@@ -84,7 +113,7 @@ func Typed(f bridge.Form) TypedInput {
 func scopeNotes(i bridge.Interaction) []Block {
 	var out []Block
 	for _, s := range i.Approval.Scopes {
-		for _, text := range i.Coverage(s) {
+		for _, text := range i.CoverageShown(s) {
 			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}, {Text: Clean(text)}}})
 		}
 	}
@@ -97,8 +126,12 @@ func covered(r bridge.Record) []Block {
 	if r.State != bridge.StateApproved || r.Response == nil {
 		return nil
 	}
+	covers := r.Response.Covers
+	if slices.Equal(covers, r.Interaction.Coverage(r.Response.Scope)) {
+		covers = r.Interaction.CoverageShown(r.Response.Scope)
+	}
 	var out []Block
-	for _, text := range r.Response.Covers {
+	for _, text := range covers {
 		out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: "Covers: ", Bold: true}, {Text: Clean(text)}}})
 	}
 	return out

@@ -39,6 +39,7 @@ type Span struct {
 	Bold, Italic, Strike, Code bool
 	URL                        string // of a link; its Text is always the URL itself
 	Time                       int64  // Unix seconds, for platforms that show local time; Text is the fallback
+	Exact                      bool   // of a Time: with seconds
 }
 
 // Para returns a paragraph of one plain span.

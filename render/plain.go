@@ -65,7 +65,10 @@ func (c Card) FullText() string {
 	if c.Full != nil {
 		return c.From + "\n\n" + PlainText(c.Full) + "\n"
 	}
-	s := c.From + "\n\n" + PlainText(c.Body)
+	s := c.From + "\n\n" + c.HeadText()
+	if len(c.Body) > 0 {
+		s += "\n\n" + PlainText(c.Body)
+	}
 	if len(c.Questions) > 0 {
 		s += "\n\n" + PlainText(c.Questions)
 	}

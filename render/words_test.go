@@ -25,8 +25,8 @@ func card(v bridge.View) (render.Card, string) {
 		c = render.NewCard(v, always)
 	}
 	text := strings.Join([]string{
-		c.Icon, c.Headline, c.From, render.PlainText(c.Body), render.PlainText(c.Questions),
-		render.PlainText(c.Closing), c.Digest,
+		c.HeadText(), c.From, render.PlainText(c.Body), render.PlainText(c.Questions),
+		render.PlainText(c.Closing), render.Card{Head: c.Due}.HeadText(),
 		strings.Join(render.Notes(v), "\n"),
 	}, "\n")
 	return c, text
@@ -45,8 +45,8 @@ func checkCard(t *testing.T, v bridge.View) {
 	t.Helper()
 	c, text := card(v)
 	i := v.Record.Interaction
-	if c.Notice == "" || strings.Contains(c.Notice, "\n") || c.Icon == "" || c.Headline == "" {
-		t.Errorf("the notification is %q, the headline %q", c.Notice, c.Headline)
+	if c.Notice == "" || strings.Contains(c.Notice, "\n") || c.HeadText() == "" {
+		t.Errorf("the notification is %q, the headline %q", c.Notice, c.HeadText())
 	}
 	if !strings.Contains(c.From, i.Agent) || !strings.Contains(c.FullText(), i.Agent) {
 		t.Errorf("it does not say who asks: %s", text)
@@ -62,15 +62,15 @@ func checkCard(t *testing.T, v bridge.View) {
 // checkState checks how a card shows its state.
 func checkState(t *testing.T, v bridge.View, c render.Card) {
 	t.Helper()
-	i, alone := v.Record.Interaction, len(v.Batch) == 0
+	alone := len(v.Batch) == 0
 	if over := v.Record.State.Final(); alone && c.Closed != over {
 		t.Errorf("closed %t, over %t", c.Closed, over)
 	}
 	if c.Closed && c.Whole {
 		t.Error("it is closed and must be delivered in full")
 	}
-	if alone && i.Approval != nil && !strings.HasPrefix(c.Digest, "sha256:") {
-		t.Errorf("the digest is %q", c.Digest)
+	if c.Closed != (len(c.Due) == 0) {
+		t.Errorf("closed %t, with the deadline %v", c.Closed, c.Due)
 	}
 }
 
@@ -89,30 +89,30 @@ func sample(t *testing.T, name string) bridge.View {
 func TestCardSays(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
-		"approval":               {"Permission wanted", "tool bash", "rm -rf /tmp/<x>", "/srv"},
-		"approval-approved":      {"Approved for this session by ana", "on telegram", "14:00:10 UTC", "has received this"},
-		"approval-denied":        {"Denied by", "Reason: not <now>"},
-		"approval-expired":       {"Expired"},
-		"approval-cancelled":     {"Withdrawn by the agent", "Reason:"},
-		"approval-superseded":    {"Asked again"},
-		"approval-undeliverable": {"Could not be delivered"},
-		"approval-stopped":       {"the agent stopped"},
-		"approval-edited":        {"Approved with changes", "Changed before it was approved", "+", "/tmp/<y>"},
+		"approval":               {"Run rm -rf /tmp/<x> && echo '@here'?", "deploy-bot says:", "/srv", "Expires Nov 21, 14:05 UTC"},
+		"approval-approved":      {"Approved by ana for this session", "in Telegram", "14:00:10 UTC", "has the answer"},
+		"approval-denied":        {"Denied by ana", "Reason: not <now>"},
+		"approval-expired":       {"Expired: no one answered in 5m", "no one denied it"},
+		"approval-cancelled":     {"Withdrawn by deploy-bot", "Reason:"},
+		"approval-superseded":    {"Replaced by a newer request"},
+		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
+		"approval-stopped":       {"deploy-bot stopped"},
+		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
 		"approval-rule":          {"clean", "rm *"},
 		"approval-rule-given":    {"Covers:"},
 		"several":                {"1. [Region] Which", "3. [Region] Which", "Frankfurt & Dublin"},
-		"several-answered":       {"Answered by", "Europe", "something else", "because <@U1>"},
-		"notice":                 {"For your information"},
+		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
+		"notice":                 {"Notice from deploy-bot", "no answer needed"},
 		"reprompt":               {"that *version* does not exist", "round 2", "tool collect"},
 		"read-only":              {render.NoteReadOnly},
-		"queued":                 {"has moved on"},
+		"queued":                 {"stopped waiting"},
 		"escalated":              {"on <call>"},
 		"completed":              {"(not shown)", "Result", "deployed"},
 		"handler-error":          {"could not use this", "disk *full*", "no longer waiting"},
 		"preview":                {"region: eu"},
-		"batch":                  {"3 permissions wanted", "1. Step", "3. Step", "step 3 --force"},
-		"batch-partly":           {"1 of 3 permissions", "Approved for this session", "Denied"},
-		"batch-closed":           {"all decided", "Expired"},
+		"batch":                  {"Run 3 commands?", "1  Run step 1", "3  Run step 3 --force"},
+		"batch-partly":           {"1 left", "for this session", "Denied"},
+		"batch-closed":           {"2 of 2 decided", "Expired"},
 	} {
 		_, text := card(sample(t, name))
 		for _, w := range want {
@@ -138,7 +138,7 @@ func TestCardOfVotes(t *testing.T) {
 	}
 	_, text := card(v)
 	for _, w := range []string{
-		"1 of 2 have approved: ana", "Still needed:", "cy", "Denied by bo", "high risk", "for dee", "eve",
+		"●○ 1 of 2 approved: ana", "Still needed:", "cy", "Denied by bo", "⚠️ High", "for dee", "eve",
 		"4 identical", "Redacted credentials: 2", "typed confirmation",
 	} {
 		if !strings.Contains(text, w) {
@@ -160,14 +160,14 @@ func TestBatchControls(t *testing.T) {
 	_, items := render.NewBatch(v, false)
 	_, short := render.NewBatch(v, true)
 	label := items[1].Label(items[1].Decisions[0])
-	if len(short[0].Decisions) >= len(items[0].Decisions) || label != "2 · "+render.LabelDeny {
+	if len(short[0].Decisions) >= len(items[0].Decisions) || label != "Run 2" {
 		t.Errorf("%v and %v, %q", items[0].Decisions, short[0].Decisions, label)
 	}
 	var labels []string
 	for _, a := range render.ForAll(items) {
 		labels = append(labels, a.Label)
 	}
-	if got := strings.Join(labels, ", "); got != "Deny all, Allow all once, Allow all for this session" {
+	if got := strings.Join(labels, ", "); got != "Deny all 3, Allow all 3, Allow all 3 for this session" {
 		t.Errorf("for all: %s", got)
 	}
 	_, partly := render.NewBatch(sample(t, "batch-partly"), false)
@@ -176,19 +176,13 @@ func TestBatchControls(t *testing.T) {
 	}
 }
 
-// TestDecisions checks the labels, tones and inputs of decisions.
+// TestDecisions checks the labels and inputs of decisions.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	v := sample(t, "approval-confirm")
 	i := v.Record.Interaction
-	if got := render.DecisionLabel(i, bridge.DecideOnce); got != render.LabelOnce+"…" {
+	if got := render.DecisionLabel(i, bridge.DecideOnce); got != render.LabelRun+"…" {
 		t.Errorf("one that opens an input says %q", got)
-	}
-	careful := sample(t, "approval-able").Record.Interaction
-	if render.DecisionTone(i, bridge.DecideDeny) != render.Bad ||
-		render.DecisionTone(i, bridge.DecideOnce) != render.Good ||
-		render.DecisionTone(careful, bridge.DecideOnce) != render.Plain {
-		t.Error("the tones are wrong")
 	}
 	once := slices.Index(i.Decisions(), bridge.DecideOnce)
 	for option, want := range map[int]string{
@@ -204,64 +198,6 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestOptions checks how options are listed and labeled.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	q := sample(t, "select").Record.Interaction.Questions[0]
-	if !render.HasDescriptions(q) || render.HasPreviews(q) {
-		t.Error("the options have descriptions and no previews")
-	}
-	if !render.LabelsFit(q, 20, render.Runes) || render.LabelsFit(q, 5, render.Runes) {
-		t.Error("the labels fit 20 characters, and not 5")
-	}
-	if got := render.OptionLabel(q, 1, 80, render.Runes); got != "America <east>" {
-		t.Errorf("a label that fits is %q", got)
-	}
-	if got := render.OptionLabel(q, 1, 8, render.Runes); !strings.HasPrefix(got, "2. Ame") || render.Runes(got) > 8 {
-		t.Errorf("a label that does not fit is %q", got)
-	}
-	if got := render.PlainText([]render.Block{render.OptionList(q)}); !strings.Contains(got, "1. Europe: Frankfurt & Dublin") {
-		t.Errorf("the list is %q", got)
-	}
-	for w, want := range map[bridge.Widget]string{
-		bridge.WidgetSelect: render.LabelOK, bridge.WidgetActionSelection: render.LabelContinue,
-		bridge.WidgetRadio: render.LabelSubmit,
-	} {
-		if got := render.SubmitLabel(bridge.Question{Widget: w}); got != want {
-			t.Errorf("%s: %q", w, got)
-		}
-	}
-}
-
-// TestReview checks that a review shows every field with its value.
-func TestReviewNotes(t *testing.T) {
-	t.Parallel()
-	v := sample(t, "several")
-	fields := v.Record.Interaction.Fields()
-	if got := render.FieldName(fields[0]); got != "[Region] Which *one* for where?" {
-		t.Errorf("the name is %q", got)
-	}
-	text := render.PlainText(render.Review(v))
-	for _, want := range []string{"1/3", "3/3", "America <east>", render.NothingYet} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the review does not say %q:\n%s", want, text)
-		}
-	}
-}
-
-// TestExtras checks the controls that do not answer the request.
-func TestCardExtras(t *testing.T) {
-	t.Parallel()
-	v := sample(t, "approval")
-	v.Record.Interaction.Snooze = bridge.Duration(time.Minute)
-	v.Record.Interaction.HandOver = []string{"bo", "cy", "dee", "eve", "fay"}
-	got := render.Extras(v)
-	named := strings.Contains(got[0].Label, "1m") && strings.Contains(got[1].Label, "bo")
-	if len(got) != 5 || !named || got[0].Token == got[1].Token {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestLongSubject checks that the length of a notification is limited.
 func TestLongSubject(t *testing.T) {
 	t.Parallel()
@@ -271,9 +207,6 @@ func TestLongSubject(t *testing.T) {
 		if c := render.NewCard(v, never); render.Runes(c.Notice) > 200 || c.Notice == "" {
 			t.Errorf("%.20q: the notification is %q", prompt, c.Notice)
 		}
-	}
-	if got := render.Until(time.Date(2026, 11, 21, 14, 5, 0, 0, time.FixedZone("", 3600))); got != "13:05 UTC" {
-		t.Errorf("until %s", got)
 	}
 }
 

@@ -30,7 +30,7 @@ const (
 	// maxBody is the size limit of a body in bytes. A request holds at most
 	// MaxPrompt and MaxInput bytes, plus its options.
 	maxBody = 1 << 20
-	// bodyTimeout is how long a caller may take to send its request.
+	// bodyTimeout is the time in which a caller must send its request.
 	bodyTimeout = 30 * time.Second
 	// maxWait limits the wait of one call. Callers that want to wait longer
 	// call again.
@@ -131,17 +131,17 @@ func New(o Options) *Server {
 	return s
 }
 
-// routes wires the handlers: each type of them has one job.
+// routes registers the handlers. Each handler type has one job.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	requests, sessions, streams := requests{s.shared}, sessions{s.shared}, streams{s.shared}
 	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
 	status := status{s.shared, s.keysOK}
 	return map[string]http.HandlerFunc{
 		"POST /v1/interactions":               s.agent(requests.create),
-		"GET /v1/interactions":                s.anybody(requests.list),
-		"GET /v1/interactions/{id}":           s.anybody(requests.get),
+		"GET /v1/interactions":                s.anyone(requests.list),
+		"GET /v1/interactions/{id}":           s.anyone(requests.get),
 		"POST /v1/interactions/{id}/response": s.person(requests.respond),
-		"POST /v1/interactions/{id}/cancel":   s.anybody(requests.cancel),
+		"POST /v1/interactions/{id}/cancel":   s.anyone(requests.cancel),
 		"POST /v1/interactions/{id}/complete": s.agent(requests.complete),
 		"POST /v1/interactions/{id}/reprompt": s.agent(requests.reprompt),
 		"POST /v1/interactions/{id}/pending":  s.agent(requests.pending),
@@ -159,8 +159,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/hooks/{agent}":      s.agent(exchanges.hook),
 		"POST /v1/tools/ui.ask_user":  s.agent(exchanges.askUser),
 
-		"GET /v1/grants":         s.anybody(standing.grants),
-		"DELETE /v1/grants/{id}": s.anybody(standing.revoke),
+		"GET /v1/grants":         s.anyone(standing.grants),
+		"DELETE /v1/grants/{id}": s.anyone(standing.revoke),
 
 		"POST /v1/links":                   s.person(standing.link),
 		"GET /v1/links":                    s.person(standing.links),
@@ -169,8 +169,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/audit": s.person(evidence.audit),
 		"GET /v1/keys":  evidence.keys,
 
-		"GET /v1/events": s.anybody(streams.events),
-		"GET /v1/ws":     s.anybody(streams.websocket),
+		"GET /v1/events": s.anyone(streams.events),
+		"GET /v1/ws":     s.anyone(streams.websocket),
 
 		"GET /healthz":      status.healthz,
 		"GET /readyz":       status.readyz,
@@ -195,7 +195,7 @@ func requestRead(w http.ResponseWriter) {
 
 type handler func(w http.ResponseWriter, r *http.Request, p Principal) error
 
-func (s *Server) anybody(h handler) http.HandlerFunc {
+func (s *Server) anyone(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		tokenFromProtocol(r)
 		kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -241,7 +241,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) agent(h handler) http.HandlerFunc {
-	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
+	return s.anyone(func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		if p.Agent == nil {
 			return bridge.Errorf(bridge.CodeForbidden, "this call requires an agent's token, but the token belongs to a person")
 		}
@@ -250,7 +250,7 @@ func (s *Server) agent(h handler) http.HandlerFunc {
 }
 
 func (s *Server) person(h handler) http.HandlerFunc {
-	return s.anybody(func(w http.ResponseWriter, r *http.Request, p Principal) error {
+	return s.anyone(func(w http.ResponseWriter, r *http.Request, p Principal) error {
 		if p.Person == "" {
 			return bridge.Errorf(bridge.CodeForbidden, "this call requires a person's token, but the token belongs to an agent")
 		}

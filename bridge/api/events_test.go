@@ -21,7 +21,7 @@ type halting struct {
 
 func (h halting) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	if h.reads.Add(1) == 2 {
-		return nil, "", errors.New("the store is away")
+		return nil, "", errors.New("the store is unreachable")
 	}
 	batch, at, err := h.Reader.Events(ctx, cursor, f)
 	if err == nil && len(batch) > 1 {

@@ -98,8 +98,8 @@ func (s exchanges) dialect(w http.ResponseWriter, r *http.Request, p Principal) 
 	return s.exchange(w, r, p, t, opts, wait)
 }
 
-// hookTimeout is how long people have to respond to a hook if neither the hook
-// nor its URL sets a timeout. It is long because agents wait for hooks.
+// hookTimeout is the time that people have to respond to a hook if neither the
+// hook nor its URL sets a timeout. It is long because agents wait for hooks.
 const hookTimeout = bridge.Duration(time.Hour)
 
 // hook responds to an agent's hook. Claude Code treats an error of an HTTP hook

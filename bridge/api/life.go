@@ -191,13 +191,13 @@ func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Princ
 	}
 }
 
-// acknowledgement is the body of an acknowledgment.
-type acknowledgement struct {
+// acknowledgment is the body of an acknowledgment.
+type acknowledgment struct {
 	Through string `json:"through"` // ID of the last message that is acknowledged
 }
 
 func (s sessions) acknowledge(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var a acknowledgement
+	var a acknowledgment
 	if err := read(r, &a); err != nil {
 		return err
 	}

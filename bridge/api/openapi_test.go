@@ -95,109 +95,137 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 	return doc, router
 }
 
+// described is a server whose responses must match its description.
+type described struct {
+	t      *testing.T
+	url    string
+	router routers.Router
+	seen   map[string]bool // by operation
+}
+
+// call makes a call that must have the status want. It returns the body.
+func (d described) call(token, method, path, body string, want int) string {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	route, params, err := d.router.FindRoute(req)
+	if err != nil {
+		d.t.Fatalf("openapi.yaml does not describe %s %s: %v", method, path, err)
+	}
+	d.seen[route.Operation.OperationID] = true
+	in := &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
+	if want < 400 {
+		if err := openapi3filter.ValidateRequest(d.t.Context(), in); err != nil {
+			d.t.Errorf("%s %s: the request does not match openapi.yaml: %v", method, path, err)
+		}
+		req.Body = io.NopCloser(strings.NewReader(body))
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if resp.StatusCode != want {
+		d.t.Errorf("%s %s: %d, want %d: %s", method, path, resp.StatusCode, want, raw)
+	}
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header}
+	out.SetBodyBytes(raw)
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		if err := openapi3filter.ValidateResponse(d.t.Context(), out); err != nil {
+			d.t.Errorf("%s %s: the response does not match openapi.yaml: %v\n%s", method, path, err, raw)
+		}
+	}
+	return string(raw)
+}
+
+// id returns the ID in a record.
+func (d described) id(raw string) string {
+	d.t.Helper()
+	var rec bridge.Record
+	if err := json.Unmarshal([]byte(raw), &rec); err != nil {
+		d.t.Fatal(err)
+	}
+	return string(rec.Interaction.ID)
+}
+
 // TestDescription calls every path with valid and invalid requests, and checks
 // requests and responses against openapi.yaml.
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	doc, router := description(t)
-	seen := map[string]bool{}
-	call := func(token, method, path, body string, want int) string {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		if body != "" {
-			req.Header.Set("Content-Type", "application/json")
-		}
-		route, params, err := router.FindRoute(req)
-		if err != nil {
-			t.Fatalf("openapi.yaml does not describe %s %s: %v", method, path, err)
-		}
-		seen[route.Operation.OperationID] = true
-		in := &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
-		if want < 400 {
-			if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
-				t.Errorf("%s %s: the request does not match openapi.yaml: %v", method, path, err)
-			}
-			req.Body = io.NopCloser(strings.NewReader(body))
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		raw, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if resp.StatusCode != want {
-			t.Errorf("%s %s: %d, want %d: %s", method, path, resp.StatusCode, want, raw)
-		}
-		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header}
-		out.SetBodyBytes(raw)
-		if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
-			if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-				t.Errorf("%s %s: the response does not match openapi.yaml: %v\n%s", method, path, err, raw)
-			}
-		}
-		return string(raw)
-	}
-	id := func(raw string) string {
-		var rec bridge.Record
-		if err := json.Unmarshal([]byte(raw), &rec); err != nil {
-			t.Fatal(err)
-		}
-		return string(rec.Interaction.ID)
-	}
-	ask := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","questions":[{"id":"q","widget":"checkbox","options":[{"value":"a"},{"value":"b"}]}]}`, 201))
-	call("agent", "GET", "/v1/interactions/"+ask+"?wait=10ms", "", 200)
-	call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["b"]}}`, 200)
-	call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["a"]}}`, 409)
-	call("agent", "GET", "/v1/interactions/"+ask, "", 200)
-	approval := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","timeout":90,"approval":{"tool":"t","input":{"command":"x"}}}`, 201))
-	call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"nonsense"}`, 400)
-	call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"deny","reason":"no"}`, 200)
-	gone := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201))
-	call("agent", "POST", "/v1/interactions/"+gone+"/cancel", "", 200)
-	call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201)
-	call("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`, 200)
-	call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
-	lifeCalls(call, id)
-	hookCalls(call)
-	standing := id(call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","approval":{"tool":"t","input":{"command":"y"},"scopes":["once","always"]}}`, 201))
-	call("ana", "POST", "/v1/interactions/"+standing+"/response", `{"decision":"always"}`, 200)
-	var grants struct{ Items []struct{ ID, Words string } }
-	if err := json.Unmarshal([]byte(call("ana", "GET", "/v1/grants", "", 200)), &grants); err != nil || len(grants.Items) != 1 || !strings.Contains(grants.Items[0].Words, `may repeat exactly this request: tool "t"`) {
-		t.Fatalf("grants: %+v, %v", grants, err)
-	}
-	call("agent", "GET", "/v1/grants?session=other", "", 200)
-	call("agent", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 200)
-	call("ana", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 404)
-	call("ana", "GET", "/v1/links", "", 200)
-	call("ana", "POST", "/v1/links", `{"code":"nonsense"}`, 404)
-	call("ana", "DELETE", "/v1/links/chat/U1", "", 404)
-	call("ana", "GET", "/v1/audit", "", 200)
-	call("agent", "GET", "/v1/audit", "", 403)
-	call("agent", "GET", "/v1/keys", "", 200)
-	call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
-	call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
-	call("nobody", "GET", "/v1/interactions", "", 401)
-	call("ana", "POST", "/v1/interactions", `{"prompt":"?"}`, 403)
-	call("agent", "GET", "/v1/interactions/0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", "", 404)
-	call("agent", "GET", "/v1/events?after=nonsense", "", 400)
-	call("", "GET", "/healthz", "", 200)
-	call("", "GET", "/readyz", "", 200)
-	call("", "GET", "/openapi.yaml", "", 200)
+	d := described{t, s.URL, router, map[string]bool{}}
+	d.requests()
+	lifeCalls(d.call, d.id)
+	hookCalls(d.call)
+	d.grants()
+	d.others()
 	for _, path := range doc.Paths.Map() {
 		for method, op := range path.Operations() {
-			if !seen[op.OperationID] {
+			if !d.seen[op.OperationID] {
 				t.Errorf("%s %s was never called", method, op.OperationID)
 			}
 		}
 	}
+}
+
+// requests makes the calls about requests and sessions.
+func (d described) requests() {
+	ask := d.id(d.call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","questions":[{"id":"q","widget":"checkbox","options":[{"value":"a"},{"value":"b"}]}]}`, 201))
+	d.call("agent", "GET", "/v1/interactions/"+ask+"?wait=10ms", "", 200)
+	d.call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["b"]}}`, 200)
+	d.call("ana", "POST", "/v1/interactions/"+ask+"/response", `{"answers":{"q":["a"]}}`, 409)
+	d.call("agent", "GET", "/v1/interactions/"+ask, "", 200)
+	approval := d.id(d.call("agent", "POST", "/v1/interactions", `{"prompt":"?","timeout":90,"approval":{"tool":"t","input":{"command":"x"}}}`, 201))
+	d.call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"nonsense"}`, 400)
+	d.call("ana", "POST", "/v1/interactions/"+approval+"/response", `{"decision":"deny","reason":"no"}`, 200)
+	gone := d.id(d.call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201))
+	d.call("agent", "POST", "/v1/interactions/"+gone+"/cancel", "", 200)
+	d.call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s"}`, 201)
+	d.call("agent", "POST", "/v1/sessions/s/cancel", `{"reason":"over"}`, 200)
+	d.call("agent", "GET", "/v1/interactions?state=cancelled&limit=1", "", 200)
+}
+
+// grants makes the calls about grants.
+func (d described) grants() {
+	standing := d.id(d.call("agent", "POST", "/v1/interactions", `{"prompt":"?","session":"s","approval":{"tool":"t","input":{"command":"y"},"scopes":["once","always"]}}`, 201))
+	d.call("ana", "POST", "/v1/interactions/"+standing+"/response", `{"decision":"always"}`, 200)
+	var grants struct{ Items []struct{ ID, Words string } }
+	if err := json.Unmarshal([]byte(d.call("ana", "GET", "/v1/grants", "", 200)), &grants); err != nil || len(grants.Items) != 1 || !strings.Contains(grants.Items[0].Words, `may repeat exactly this request: tool "t"`) {
+		d.t.Fatalf("grants: %+v, %v", grants, err)
+	}
+	d.call("agent", "GET", "/v1/grants?session=other", "", 200)
+	d.call("agent", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 200)
+	d.call("ana", "DELETE", "/v1/grants/"+grants.Items[0].ID, "", 404)
+}
+
+// others makes the remaining calls, and those that are refused.
+func (d described) others() {
+	d.call("ana", "GET", "/v1/links", "", 200)
+	d.call("ana", "POST", "/v1/links", `{"code":"nonsense"}`, 404)
+	d.call("ana", "DELETE", "/v1/links/chat/U1", "", 404)
+	d.call("ana", "GET", "/v1/audit", "", 200)
+	d.call("agent", "GET", "/v1/audit", "", 403)
+	d.call("agent", "GET", "/v1/keys", "", 200)
+	d.call("agent", "GET", "/v1/interactions?state=nonsense", "", 400)
+	d.call("agent", "POST", "/v1/interactions", `{"prompt":""}`, 400)
+	d.call("nobody", "GET", "/v1/interactions", "", 401)
+	d.call("ana", "POST", "/v1/interactions", `{"prompt":"?"}`, 403)
+	d.call("agent", "GET", "/v1/interactions/0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", "", 404)
+	d.call("agent", "GET", "/v1/events?after=nonsense", "", 400)
+	d.call("", "GET", "/healthz", "", 200)
+	d.call("", "GET", "/readyz", "", 200)
+	d.call("", "GET", "/openapi.yaml", "", 200)
 }
 
 // lifeCalls makes the calls that continue a request after its first answer.

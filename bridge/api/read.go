@@ -6,10 +6,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-func notFound(id bridge.ID) error {
-	return bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
-}
-
 // mayRead reports whether a caller may read a record. Agents read their own,
 // auditors everything, and people what they may respond to or what is requested
 // for them.
@@ -27,7 +23,7 @@ func (s shared) mayRead(ctx context.Context, p Principal, i bridge.Interaction) 
 func (s shared) readable(ctx context.Context, p Principal, rec bridge.Record) error {
 	may, err := s.mayRead(ctx, p, rec.Interaction)
 	if err == nil && !may {
-		err = notFound(rec.Interaction.ID)
+		err = bridge.NotFound(rec.Interaction.ID)
 	}
 	return err
 }

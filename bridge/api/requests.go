@@ -12,7 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// shared is what handlers need to read requests and to wait for them.
+// shared holds the dependencies with which handlers read requests and wait for
+// them.
 type shared struct {
 	engine  *engine.Engine
 	reader  Reader
@@ -20,7 +21,7 @@ type shared struct {
 	log     *slog.Logger
 }
 
-// Handlers by what they are about.
+// Handlers, grouped by subject.
 type (
 	requests  struct{ shared } // one request, from its creation to its response
 	sessions  struct{ shared } // what belongs to a session, and to a channel
@@ -122,7 +123,7 @@ func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	}
 	rec, err := look(r.Context(), id)
 	if rec.Interaction.ID != "" && p.Agent != nil && rec.Interaction.Agent != p.Agent.Name {
-		return bridge.Record{}, notFound(id)
+		return bridge.Record{}, bridge.NotFound(id)
 	}
 	if err == nil {
 		err = s.readable(r.Context(), p, rec)

@@ -71,7 +71,7 @@ func (c *wsConn) own(ctx context.Context, id string) (bridge.Record, error) {
 	}
 	rec, err := c.s.engine.Get(ctx, parsed)
 	if err == nil && rec.Interaction.Agent != c.p.Agent.Name {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", parsed)
+		return bridge.Record{}, bridge.NotFound(parsed)
 	}
 	return rec, err
 }

@@ -38,6 +38,8 @@ func until(t testing.TB, c *websocket.Conn, text string) {
 	}
 }
 
+// TestSocketIsClosedToStrangers checks that a socket requires a token, and
+// refuses other origins.
 func TestSocketIsClosedToStrangers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -61,6 +63,8 @@ func TestSocketIsClosedToStrangers(t *testing.T) {
 	c.CloseNow()
 }
 
+// TestSocketBearsBadFrames checks that an invalid frame gets an error and
+// leaves the socket open.
 func TestSocketBearsBadFrames(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -119,10 +123,11 @@ func TestSocketKeepsAgentsApart(t *testing.T) {
 	id := strings.Split(strings.Split(string(b), `"interactionId":"`)[1], `"`)[0]
 	for _, what := range []string{`"interaction_complete"`, `"interaction_pending"`, `"interaction_reprompt","request":{"type":"approval"}`} {
 		say(other, `{"type":`+what+`,"interactionId":"`+id+`"}`)
-		until(t, other, "there is no interaction "+id)
+		until(t, other, "interaction "+id+" not found")
 	}
 }
 
+// TestSocketHasALimit checks the limit of pending requests of a socket.
 func TestSocketHasALimit(t *testing.T) {
 	t.Parallel()
 	c := dial(t, newServer(t).URL, "agent")

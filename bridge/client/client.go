@@ -29,15 +29,15 @@ import (
 )
 
 const (
-	// pollFor is how long one call waits. It is shorter than the timeouts of
-	// most proxies.
+	// pollFor is the maximum wait of one call. It is shorter than the timeouts
+	// of most proxies.
 	pollFor    = 25 * time.Second
 	pollGrace  = 10 * time.Second
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
 	// shortPoll is the minimum time between two polls that return immediately.
 	shortPoll = 500 * time.Millisecond
-	// giveUp is how long a daemon may be unreachable before a wait fails.
+	// giveUp is the time that a daemon may be unreachable before a wait fails.
 	giveUp = 2 * time.Minute
 )
 
@@ -45,8 +45,8 @@ var _ bridge.Asker = (*Client)(nil)
 
 // Client is a connection to a daemon. It is safe for concurrent use.
 type Client struct {
-	// Patience is how long the daemon may be unreachable before a call fails.
-	// Zero means two minutes. Set it before the first call.
+	// Patience is the time that the daemon may be unreachable before a call
+	// fails. Zero means two minutes. Set it before the first call.
 	Patience time.Duration
 	// Trace is sent with every call, so that requests belong to the caller's
 	// trace. It is a traceparent in the format of W3C Trace Context. If it is

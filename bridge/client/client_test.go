@@ -15,94 +15,98 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 )
 
+// calls contains a call of each method, the request that it sends, the response,
+// and the result that the method returns.
+var calls = map[string]struct {
+	do     func(context.Context, *client.Client) (any, error)
+	sends  string
+	answer string
+	gives  any
+}{
+	"Get": {func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Get(ctx, id)
+		return r.State, err
+	}, "GET /v1/interactions/" + id + " ", approved, bridge.StateApproved},
+	"List": {func(ctx context.Context, c *client.Client) (any, error) {
+		l, err := c.List(ctx, bridge.ListFilter{State: bridge.StatePending, Session: "a b", Cursor: "c", Limit: 7})
+		return len(l.Items), err
+	}, "GET /v1/interactions?cursor=c&limit=7&session=a+b&state=pending ", `{"items":[` + approved + `]}`, 1},
+	"List of all": {func(ctx context.Context, c *client.Client) (any, error) {
+		l, err := c.List(ctx, bridge.ListFilter{})
+		return len(l.Items), err
+	}, "GET /v1/interactions? ", `{"items":[]}`, 0},
+	"Respond": {func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Respond(ctx, id, bridge.Reply{Decision: bridge.DecideDeny, Reason: "no"})
+		return r.State, err
+	}, "POST /v1/interactions/" + id + `/response {"decision":"deny","reason":"no"}`, approved, bridge.StateApproved},
+	"Cancel": {func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Cancel(ctx, id, "over")
+		return r.State, err
+	}, "POST /v1/interactions/" + id + `/cancel {"reason":"over"}`, approved, bridge.StateApproved},
+	"CancelSession": {func(ctx context.Context, c *client.Client) (any, error) {
+		l, err := c.CancelSession(ctx, "a/b", "over")
+		return len(l.Items), err
+	}, `POST /v1/sessions/a%2Fb/cancel {"reason":"over"}`, `{"items":[` + approved + `]}`, 1},
+	"Queue": {func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Queue(ctx, id, bridge.Duration(time.Hour), "later")
+		return r.State, err
+	}, "POST /v1/interactions/" + id + `/pending {"hold":"1h0m0s","message":"later"}`, pending, bridge.StatePending},
+	"Complete": {func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Complete(ctx, id, bridge.Completion{})
+		return r.State, err
+	}, "POST /v1/interactions/" + id + `/complete {}`, approved, bridge.StateApproved},
+	"Grants": {func(ctx context.Context, c *client.Client) (any, error) {
+		g, err := c.Grants(ctx, "s")
+		return g[0].ID + " " + g[0].Words + " " + g[0].Agent, err
+	}, "GET /v1/grants?session=s ", `{"items":[{"id":"g1","words":"w","agent":"ci"}]}`, "g1 w ci"},
+	"Revoke": {func(ctx context.Context, c *client.Client) (any, error) {
+		g, err := c.Revoke(ctx, "g/1")
+		return g.ID, err
+	}, "DELETE /v1/grants/g%2F1 ", `{"id":"g/1"}`, "g/1"},
+	"Messages": {func(ctx context.Context, c *client.Client) (any, error) {
+		m, err := c.Messages(ctx, "s")
+		return len(m), err
+	}, "GET /v1/sessions/s/messages ", `{"items":[]}`, 0},
+	"Acknowledge": {func(ctx context.Context, c *client.Client) (any, error) {
+		return nil, c.Acknowledge(ctx, "s", "m1")
+	}, `POST /v1/sessions/s/messages/ack {"through":"m1"}`, "", nil},
+	"Availability": {func(ctx context.Context, c *client.Client) (any, error) {
+		_, err := c.Availability(ctx, "r", "s")
+		return nil, err
+	}, "GET /v1/availability?route=r&session=s ", `{}`, nil},
+	"SetReadOnly": {func(ctx context.Context, c *client.Client) (any, error) {
+		return nil, c.SetReadOnly(ctx, "chat", "C", true)
+	}, `PUT /v1/channels/mode {"platform":"chat","channel":"C","read_only":true}`, "", nil},
+	"Recall": {func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Approvals().Get(ctx, "k", "s")
+	}, `POST /v1/approvals/recall {"key":"k","session":"s"}`, `{"key":"k","scope":"session"}`, bridge.ScopeSession},
+	"Remember": {func(ctx context.Context, c *client.Client) (any, error) {
+		return nil, c.Approvals().Set(ctx, "k", bridge.ScopeAlways, "s")
+	}, `PUT /v1/approvals {"key":"k","session":"s","scope":"always"}`, "", nil},
+	"ClearSession": {func(ctx context.Context, c *client.Client) (any, error) {
+		return nil, c.Approvals().ClearSession(ctx, "s")
+	}, "DELETE /v1/approvals?session=s ", "", nil},
+	"Keys": {func(ctx context.Context, c *client.Client) (any, error) {
+		k, err := c.Keys(ctx)
+		return len(k.Keys), err
+	}, "GET /v1/keys ", `{"keys":[]}`, 0},
+	"Link": {func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Link(ctx, "CODE", true)
+	}, `POST /v1/links {"code":"CODE","confirm":true}`, `{"said":"linked"}`, "linked"},
+	"Links": {func(ctx context.Context, c *client.Client) (any, error) {
+		l, err := c.Links(ctx)
+		return l[0].User, err
+	}, "GET /v1/links ", `{"items":[{"user":"U1"}]}`, "U1"},
+	"Unlink": {func(ctx context.Context, c *client.Client) (any, error) {
+		return nil, c.Unlink(ctx, "chat", "U/1")
+	}, "DELETE /v1/links/chat/U%2F1 ", "", nil},
+}
+
 // TestCalls checks the call that each method makes, and the result that it
 // returns.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	for name, x := range map[string]struct {
-		do     func(context.Context, *client.Client) (any, error)
-		sends  string
-		answer string
-		gives  any
-	}{
-		"Get": {func(ctx context.Context, c *client.Client) (any, error) {
-			r, err := c.Get(ctx, id)
-			return r.State, err
-		}, "GET /v1/interactions/" + id + " ", approved, bridge.StateApproved},
-		"List": {func(ctx context.Context, c *client.Client) (any, error) {
-			l, err := c.List(ctx, bridge.ListFilter{State: bridge.StatePending, Session: "a b", Cursor: "c", Limit: 7})
-			return len(l.Items), err
-		}, "GET /v1/interactions?cursor=c&limit=7&session=a+b&state=pending ", `{"items":[` + approved + `]}`, 1},
-		"List of all": {func(ctx context.Context, c *client.Client) (any, error) {
-			l, err := c.List(ctx, bridge.ListFilter{})
-			return len(l.Items), err
-		}, "GET /v1/interactions? ", `{"items":[]}`, 0},
-		"Respond": {func(ctx context.Context, c *client.Client) (any, error) {
-			r, err := c.Respond(ctx, id, bridge.Reply{Decision: bridge.DecideDeny, Reason: "no"})
-			return r.State, err
-		}, "POST /v1/interactions/" + id + `/response {"decision":"deny","reason":"no"}`, approved, bridge.StateApproved},
-		"Cancel": {func(ctx context.Context, c *client.Client) (any, error) {
-			r, err := c.Cancel(ctx, id, "over")
-			return r.State, err
-		}, "POST /v1/interactions/" + id + `/cancel {"reason":"over"}`, approved, bridge.StateApproved},
-		"CancelSession": {func(ctx context.Context, c *client.Client) (any, error) {
-			l, err := c.CancelSession(ctx, "a/b", "over")
-			return len(l.Items), err
-		}, `POST /v1/sessions/a%2Fb/cancel {"reason":"over"}`, `{"items":[` + approved + `]}`, 1},
-		"Queue": {func(ctx context.Context, c *client.Client) (any, error) {
-			r, err := c.Queue(ctx, id, bridge.Duration(time.Hour), "later")
-			return r.State, err
-		}, "POST /v1/interactions/" + id + `/pending {"hold":"1h0m0s","message":"later"}`, pending, bridge.StatePending},
-		"Complete": {func(ctx context.Context, c *client.Client) (any, error) {
-			r, err := c.Complete(ctx, id, bridge.Completion{})
-			return r.State, err
-		}, "POST /v1/interactions/" + id + `/complete {}`, approved, bridge.StateApproved},
-		"Grants": {func(ctx context.Context, c *client.Client) (any, error) {
-			g, err := c.Grants(ctx, "s")
-			return g[0].ID + " " + g[0].Words + " " + g[0].Agent, err
-		}, "GET /v1/grants?session=s ", `{"items":[{"id":"g1","words":"w","agent":"ci"}]}`, "g1 w ci"},
-		"Revoke": {func(ctx context.Context, c *client.Client) (any, error) {
-			g, err := c.Revoke(ctx, "g/1")
-			return g.ID, err
-		}, "DELETE /v1/grants/g%2F1 ", `{"id":"g/1"}`, "g/1"},
-		"Messages": {func(ctx context.Context, c *client.Client) (any, error) {
-			m, err := c.Messages(ctx, "s")
-			return len(m), err
-		}, "GET /v1/sessions/s/messages ", `{"items":[]}`, 0},
-		"Acknowledge": {func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.Acknowledge(ctx, "s", "m1")
-		}, `POST /v1/sessions/s/messages/ack {"through":"m1"}`, "", nil},
-		"Availability": {func(ctx context.Context, c *client.Client) (any, error) {
-			_, err := c.Availability(ctx, "r", "s")
-			return nil, err
-		}, "GET /v1/availability?route=r&session=s ", `{}`, nil},
-		"SetReadOnly": {func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.SetReadOnly(ctx, "chat", "C", true)
-		}, `PUT /v1/channels/mode {"platform":"chat","channel":"C","read_only":true}`, "", nil},
-		"Recall": {func(ctx context.Context, c *client.Client) (any, error) {
-			return c.Approvals().Get(ctx, "k", "s")
-		}, `POST /v1/approvals/recall {"key":"k","session":"s"}`, `{"key":"k","scope":"session"}`, bridge.ScopeSession},
-		"Remember": {func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.Approvals().Set(ctx, "k", bridge.ScopeAlways, "s")
-		}, `PUT /v1/approvals {"key":"k","session":"s","scope":"always"}`, "", nil},
-		"ClearSession": {func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.Approvals().ClearSession(ctx, "s")
-		}, "DELETE /v1/approvals?session=s ", "", nil},
-		"Keys": {func(ctx context.Context, c *client.Client) (any, error) {
-			k, err := c.Keys(ctx)
-			return len(k.Keys), err
-		}, "GET /v1/keys ", `{"keys":[]}`, 0},
-		"Link": {func(ctx context.Context, c *client.Client) (any, error) {
-			return c.Link(ctx, "CODE", true)
-		}, `POST /v1/links {"code":"CODE","confirm":true}`, `{"said":"linked"}`, "linked"},
-		"Links": {func(ctx context.Context, c *client.Client) (any, error) {
-			l, err := c.Links(ctx)
-			return l[0].User, err
-		}, "GET /v1/links ", `{"items":[{"user":"U1"}]}`, "U1"},
-		"Unlink": {func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.Unlink(ctx, "chat", "U/1")
-		}, "DELETE /v1/links/chat/U%2F1 ", "", nil},
-	} {
+	for name, x := range calls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, d := newClient(says(http.StatusOK, x.answer))
@@ -188,7 +192,7 @@ func TestErrors(t *testing.T) {
 	_, err := c.Get(t.Context(), id)
 	e := bridge.PublicError(err)
 	if e.Code != bridge.CodeForbidden || e.Message != "no" || e.Hint != "try" || e.RetryAfter != 3*time.Second {
-		t.Errorf("%+v", e)
+		t.Errorf("the error is %+v, want that of the response", e)
 	}
 	bad := client.New("http://[", token, nil)
 	_, err = bad.Get(t.Context(), id)

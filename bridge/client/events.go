@@ -18,9 +18,9 @@ import (
 // is empty, with the next one. It reconnects automatically and misses no
 // events.
 func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
+	s := stream{client: c, after: after, session: session, follow: true, f: f}
 	for {
-		err := c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, true, f) })
-		if err != nil {
+		if err := c.retry(ctx, s.read); err != nil {
 			return err
 		}
 	}
@@ -28,15 +28,25 @@ func (c *Client) Events(ctx context.Context, after, session string, f func(bridg
 
 // History calls f for each past event after a cursor or a time.
 func (c *Client) History(ctx context.Context, after, session string, f func(bridge.Event) error) error {
-	return c.retry(ctx, func(ctx context.Context) error { return c.stream(ctx, &after, session, false, f) })
+	s := stream{client: c, after: after, session: session, f: f}
+	return c.retry(ctx, s.read)
 }
 
 // callbackError is an error of the caller's function, which is not retried.
 type callbackError struct{ error }
 
-func (c *Client) stream(ctx context.Context, after *string, session string, follow bool, f func(bridge.Event) error) error {
-	q := url.Values{"session": {session}, "after": {*after}, "follow": {strconv.FormatBool(follow)}}
-	resp, err := c.read(ctx, "/v1/events?"+q.Encode())
+// stream is a stream of events, which several calls can read.
+type stream struct {
+	client         *Client
+	after, session string
+	follow         bool // wait for more events
+	f              func(bridge.Event) error
+}
+
+// read makes one call. The next one continues after the last event.
+func (s *stream) read(ctx context.Context) error {
+	q := url.Values{"session": {s.session}, "after": {s.after}, "follow": {strconv.FormatBool(s.follow)}}
+	resp, err := s.client.read(ctx, "/v1/events?"+q.Encode())
 	if err != nil {
 		return err
 	}
@@ -52,12 +62,12 @@ func (c *Client) stream(ctx context.Context, after *string, session string, foll
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
 			return bridge.Wrap(bridge.CodeInternal, err, "invalid event")
 		}
-		if err := f(e); err != nil {
+		if err := s.f(e); err != nil {
 			return callbackError{err}
 		}
-		*after = e.Cursor
+		s.after = e.Cursor
 	}
-	if !follow && lines.Err() == nil {
+	if !s.follow && lines.Err() == nil {
 		return nil
 	}
 	return away(errors.Join(lines.Err(), io.ErrUnexpectedEOF))

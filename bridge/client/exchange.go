@@ -57,7 +57,7 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 		var open []bridge.Record
 		err := c.retry(ctx, func(ctx context.Context) error {
 			var err error
-			answer, open, err = c.exchangeOnce(ctx, x, wait)
+			answer, open, err = x.send(ctx, c, wait)
 			return err
 		})
 		if err != nil || open == nil {
@@ -74,9 +74,9 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (json.RawMessage, err
 	}
 }
 
-// exchangeOnce returns the answer, or the pending requests if there is no
-// answer yet.
-func (c *Client) exchangeOnce(ctx context.Context, x Exchange, wait time.Duration) (json.RawMessage, []bridge.Record, error) {
+// send makes one call. It returns the answer, or the pending requests if there
+// is no answer yet.
+func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json.RawMessage, []bridge.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+pollGrace)
 	defer cancel()
 	q := url.Values{}

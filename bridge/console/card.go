@@ -16,7 +16,6 @@ import (
 type card struct {
 	ID         bridge.ID    `json:"id"`
 	State      bridge.State `json:"state"`
-	Icon       string       `json:"icon"`
 	Headline   string       `json:"headline"`
 	From       string       `json:"from"`
 	Agent      string       `json:"agent"`
@@ -82,7 +81,7 @@ func (c *Console) shown(r *http.Request, actor bridge.Actor) (bridge.Record, err
 		may, err = c.engine.People.MayRead(r.Context(), rec.Interaction, actor)
 	}
 	if err == nil && !may {
-		err = bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		err = bridge.NotFound(id)
 	}
 	if err != nil {
 		return bridge.Record{}, err
@@ -116,13 +115,21 @@ func (c *Console) cardFor(r *http.Request, rec bridge.Record, actor bridge.Actor
 	return out, nil
 }
 
+// shortDigest returns the start of the digest that an approval is bound to.
+func shortDigest(i bridge.Interaction) string {
+	if i.Approval == nil || len(i.Digest) < 12 {
+		return ""
+	}
+	return "sha256:" + i.Digest[:12]
+}
+
 func newCard(rec bridge.Record, may bool) card {
 	i := rec.Interaction
 	view := bridge.NewView(rec, 0, nil, nil)
 	face := render.NewCard(view, func(bridge.Question) bool { return rec.State.Final() })
 	out := card{
-		ID: i.ID, Terms: i.Terms, State: rec.State, Icon: face.Icon, Headline: face.Headline, From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
-		Body: html(face.Body), Closing: html(face.Closing), Digest: face.Digest, Deadline: i.Deadline, MayAnswer: may,
+		ID: i.ID, Terms: i.Terms, State: rec.State, Headline: face.HeadText(), From: face.From, Agent: render.Line(i.Agent), Session: render.Line(i.Session), Route: i.Route,
+		Body: html(face.Body), Closing: html(face.Closing), Digest: shortDigest(i), Deadline: i.Deadline, MayAnswer: may,
 		Decisions: []decision{}, Fields: []field{}, Declinable: i.Declinable, Notes: []string{}, Asked: []string{}, Timeline: timeline(rec),
 	}
 	if rec.State.Final() {
@@ -140,8 +147,9 @@ func newCard(rec bridge.Record, may bool) card {
 	}
 	if i.Approval != nil {
 		out.Input, out.Confirm = string(i.Approval.Input), i.Approval.Confirm
-		for _, d := range i.Decisions() {
-			out.Decisions = append(out.Decisions, newDecision(i, d))
+		all := i.Decisions()
+		for _, n := range render.Ordered(i) {
+			out.Decisions = append(out.Decisions, newDecision(i, all[n]))
 		}
 	}
 	for _, f := range i.Fields() {

@@ -66,13 +66,13 @@ func TestApproval(t *testing.T) {
 	})
 	b := o.signedIn("ana")
 	c := b.card(http.MethodGet, id, nil)
-	if c.State != bridge.StatePending || !c.MayAnswer || !slices.Equal(c.decisions(), []string{"deny", "deny_reason", "once"}) {
+	if c.State != bridge.StatePending || !c.MayAnswer || !slices.Equal(c.decisions(), []string{"once", "deny", "deny_reason"}) {
 		t.Errorf("the card is %+v", c)
 	}
-	if c.Decisions[0].Tone != "bad" || c.Decisions[1].Wants != "reason" || c.Decisions[2].Wants != "confirm" {
+	if c.Decisions[0].Tone != "bad" || c.Decisions[0].Wants != "confirm" || c.Decisions[2].Wants != "reason" {
 		t.Errorf("the decisions are %+v", c.Decisions)
 	}
-	if strings.Contains(c.Body, "<script") || !strings.Contains(c.Body, "<strong>now</strong>") || !strings.Contains(c.Body, "make &lt;deploy&gt;") ||
+	if strings.Contains(c.Body, "<script") || !strings.Contains(c.Body, "<strong>now</strong>") || c.Headline != "Run make <deploy>?" ||
 		!strings.Contains(c.Body, `href="https://example.com/?a=1&amp;b=2"`) {
 		t.Errorf("the body is %s", c.Body)
 	}
@@ -208,7 +208,10 @@ func TestAnswers(t *testing.T) {
 		"free text":      {question(bridge.WidgetRadio, other), `{"others":{"q":"the moon"}}`, `"the moon"`, ""},
 		"free text, too": {question(bridge.WidgetCheckbox, other), `{"values":{"q":["eu"]},"others":{"q":"the moon"}}`, `["eu","the moon"]`, ""},
 		"a form":         {question(bridge.WidgetForm, form), `{"values":{"q/name":["billing"],"q/public":["true"]}}`, `{"name":"billing","public":true}`, ""},
-		"half a form":    {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
+		"a plan": {question(bridge.WidgetPlanReview, plan), `{"values":{"q/decision":["request_changes"],"q/feedback":["smaller"]}}`,
+			`{"decision":"request_changes","feedback":"smaller"}`, ""},
+		"feedback":    {question(bridge.WidgetFeedback, items), `{"values":{"q/b":["add one"]}}`, `{"a":"","b":"add one"}`, ""},
+		"half a form": {question(bridge.WidgetForm, form), `{"values":{"q/public":["true"]}}`, "", "q/name"},
 	} {
 		id := o.ask(x.ask)
 		c := b.card(http.MethodPost, id, x.send)
@@ -240,6 +243,12 @@ func other(q *bridge.Question) { q.AllowOther = true }
 
 func form(q *bridge.Question) {
 	q.Schema = json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"public":{"type":"boolean"}}}`)
+}
+
+func plan(q *bridge.Question) { q.Plan = "1. stop it" }
+
+func items(q *bridge.Question) {
+	q.Items = []bridge.Item{{ID: "a", Content: "one"}, {ID: "b", Content: "two"}}
 }
 
 // TestFields checks how a question is shown: its cleaned texts, its options and

@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Remembered is how long the answer of a platform is cached.
+// Remembered is the default lifetime of a cached platform answer.
 const Remembered = 20 * time.Second
 
 // patience limits a query to a platform, because platforms abandon a click
@@ -65,8 +65,8 @@ type Options struct {
 	Links     Links     // if nil, account linking is disabled
 	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
-	// Remembered is how long answers are cached. Zero means the constant of
-	// that name.
+	// Remembered is the lifetime of cached answers. Zero means the constant
+	// Remembered.
 	Remembered time.Duration
 }
 
@@ -123,7 +123,7 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 // byEmail returns the person with the email address that the platform reports
 // for an account.
 func (d *Directory) byEmail(ctx context.Context, a bridge.Actor) (string, error) {
-	m, ok := d.platforms[a.Platform].(bridge.Mailer)
+	m, ok := d.platforms[a.Platform].(bridge.EmailResolver)
 	if !ok || !slices.Contains(d.o.Emails, a.Platform) {
 		return "", nil
 	}

@@ -13,7 +13,7 @@ func pendingOf(batch []bridge.Record) bool {
 	return slices.ContainsFunc(batch, func(r bridge.Record) bool { return !r.State.Final() })
 }
 
-// revisions returns a text that changes with every change of a batch.
+// revisions returns a string that changes with every change of a batch.
 func revisions(batch []bridge.Record) string {
 	s := ""
 	for _, r := range batch {
@@ -80,7 +80,7 @@ func (cl *clicks) decideOne(ctx context.Context, a admitted, rec bridge.Record, 
 	if err != nil || problem != "" {
 		return nil //nolint:nilerr // the request does not offer the decision
 	}
-	r.Message = a.pressed()
+	r.Message = a.clickedMessage()
 	_, result, refusal, err := cl.settler.conclude(ctx, a.actor, rec, r)
 	switch {
 	case err != nil:

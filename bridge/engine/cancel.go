@@ -46,7 +46,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	}
 	if !may {
 		w.journal.refuse(ctx, r.Interaction, by, whyNobody)
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		return bridge.Record{}, bridge.NotFound(id)
 	}
 	actor, why, err := w.people.eligible(ctx, r.Interaction, by)
 	if err != nil {

@@ -58,8 +58,8 @@ func (cl *clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	return orZero(v), err
 }
 
-// admit checks the token, the destination and the person of a click. A verdict
-// other than nil is the reply to the click.
+// admit checks the token, the destination and the person of a click. A non-nil
+// verdict is the reply to the click.
 func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a, v, err := cl.locate(ctx, c)
 	if v != nil || err != nil {
@@ -90,8 +90,8 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 	return a, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMuted, View: view}, nil
 }
 
-// locate checks that nod created the control, and for the destination of the
-// click.
+// locate checks that nod created the control, and that it belongs to the
+// destination of the click.
 func (cl *clicks) locate(ctx context.Context, c bridge.Click) (admitted, *bridge.Verdict, error) {
 	a := admitted{Click: c, actor: c.Actor}
 	var err error
@@ -226,7 +226,8 @@ func (a admitted) denies() bool {
 // indexes among the decisions, and work from any card.
 func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || a.control.Terms == byte(i.Terms) {
+	current := a.control.Terms == byte(i.Terms)
+	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || current {
 		return nil
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}
@@ -313,7 +314,7 @@ func declined() bridge.Response {
 
 // settle records the response of the actor.
 func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (bridge.Verdict, error) {
-	r.Message = a.pressed()
+	r.Message = a.clickedMessage()
 	if a.denyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(a.record.Interaction, a.denyOnly)}, nil
 	}
@@ -335,9 +336,9 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// pressed returns the message that was clicked. It returns nil if the answer
+// clickedMessage returns the message that was clicked. It returns nil if the answer
 // came without a click.
-func (a admitted) pressed() *bridge.MessageRef {
+func (a admitted) clickedMessage() *bridge.MessageRef {
 	if a.Ref != (bridge.MessageRef{}) {
 		return &a.Ref
 	}

@@ -129,7 +129,7 @@ func (cm *commands) show(ctx context.Context, c bridge.Command, text string) (st
 	if !may {
 		return none, nil
 	}
-	return told(cm.redactor.record(r)), nil
+	return describe(cm.redactor.record(r)), nil
 }
 
 // who replies with the person's identity, and with the name of the channel for

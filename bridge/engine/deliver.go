@@ -182,7 +182,7 @@ func (w *dispatcher) note(ctx context.Context, r bridge.Record, view bridge.View
 // usable returns an error if an administrator must act before the platform can
 // be used.
 func usable(p bridge.Platform) error {
-	if h, ok := p.(bridge.Healther); ok {
+	if h, ok := p.(bridge.HealthReporter); ok {
 		if s := h.Health(); s.State == bridge.HealthDown {
 			return bridge.Errorf(bridge.CodeForbidden, "%s: %s", p.Name(), s.Reason)
 		}

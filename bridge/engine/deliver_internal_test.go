@@ -62,6 +62,10 @@ func TestPostErrors(t *testing.T) {
 			err: bridge.Errorf(bridge.CodeForbidden, "not in the channel"), attempt: 1,
 			want: "post dead: forbidden: not in the channel", failed: "not in the channel",
 		},
+		"stored incompletely": {
+			err: bridge.Errorf(bridge.CodeUnsupported, "the end is missing"), attempt: 1,
+			want: "post dead: unsupported: the end is missing", failed: "the end is missing",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

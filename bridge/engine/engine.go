@@ -138,8 +138,8 @@ func (e *Engine) Delivered(ctx context.Context, r bridge.Record) error {
 	return e.reader.delivered(ctx, r)
 }
 
-// Shown returns a record in the form for people, in which credentials that
-// someone typed are redacted.
+// Shown returns a record as people see it, in which credentials that someone
+// typed are redacted.
 func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.shown(ctx, id)
 }

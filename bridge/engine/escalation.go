@@ -181,7 +181,7 @@ func (e *escalator) remind(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	ref, posted := r.Messages[m.Destination]
-	if s, ok := p.(bridge.Reminding); ok && posted {
+	if s, ok := p.(bridge.ReminderPoster); ok && posted {
 		began := time.Now()
 		err = s.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
 		e.watcher.did(j, p.Name(), r, began, err)

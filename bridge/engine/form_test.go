@@ -132,6 +132,12 @@ func TestDraft(t *testing.T) {
 	if v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "ana") || w.get(id).State.Final() {
 		t.Fatalf("bo submits ana's draft: %+v", v)
 	}
+	if d := draft("bo", bridge.ActionChoose, 0, 1, nil); len(d.Answers) != 1 {
+		t.Errorf("bo's draft has the answers %v, want bo's only", d.Answers)
+	}
+	if d := draft("ana", bridge.ActionStep, 1, 0, nil); d.Answers["version"].Text != "1.0" || len(d.Answers) != 2 {
+		t.Errorf("ana's draft has the answers %v, want version 1.0 and a region", d.Answers)
+	}
 	if v := w.use("ana", id, bridge.ActionPick, 0, 0, map[int]bridge.Input{2: {Text: "much too long a reason"}}); v.Kind != bridge.VerdictInvalid {
 		t.Errorf("a picked value that is wrong: %+v", v)
 	}

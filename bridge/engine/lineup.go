@@ -11,7 +11,7 @@ import (
 )
 
 // lineupWait is the longest time that a card waits for earlier cards of its
-// agent. It only matters if a platform is slow to respond.
+// agent. It matters only if a platform is slow to respond.
 const lineupWait = 5 * time.Second
 
 // lineup lets the cards of one agent appear in a channel in the order of their
@@ -24,11 +24,11 @@ type lineup struct {
 	changed chan struct{} // closed and replaced at each change
 }
 
-// place is the place of a post job in the lineup.
+// place is the position of a post job in the lineup.
 type place struct {
 	id bridge.ID
-	// key identifies the agent and the channel. It is empty until the record
-	// is loaded, and everyone behind waits until then.
+	// key identifies the agent and the channel. It is empty until the record is
+	// loaded, and all later places wait until then.
 	key string
 }
 
@@ -50,9 +50,9 @@ func (l *lineup) enter(jobs []bridge.Job) map[string]*place {
 	return out
 }
 
-// await says which agent and channel a place is for, and waits until no earlier
-// card for them is being posted. It reports whether it had to wait. IDs are in
-// the order of creation.
+// await sets the agent and channel of a place, and waits until no earlier card
+// for them is being posted. It reports whether it had to wait. IDs are in the
+// order of creation.
 func (l *lineup) await(ctx context.Context, p *place, r bridge.Record, destination int) (waited bool) {
 	if p == nil {
 		return false
@@ -96,7 +96,7 @@ func (l *lineup) leave(p *place) {
 	l.signal()
 }
 
-// signal wakes everyone who waits. The caller must hold l.mu.
+// signal wakes all waiting jobs. The caller must hold l.mu.
 func (l *lineup) signal() {
 	close(l.changed)
 	l.changed = make(chan struct{})

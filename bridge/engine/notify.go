@@ -102,7 +102,8 @@ func noteLate(r bridge.Record, actor bridge.Actor) string {
 func noteWhy(i bridge.Interaction, why string) string {
 	switch why {
 	case whyRequester:
-		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. Responders: " + responderNames(i) + "."
+		return "This is your own request, so someone else has to answer it. You can only deny it. Nothing was recorded. " +
+			"Responders: " + responderNames(i) + "."
 	case whyUnlinked:
 		return "Your account is not linked to a person in the config, which this request requires. Nothing was recorded."
 	}
@@ -140,8 +141,8 @@ const (
 	maxShowInput = 1000
 )
 
-// told describes a request in plain text.
-func told(r bridge.Record) string {
+// describe formats a request as plain text.
+func describe(r bridge.Record) string {
 	i := r.Interaction
 	lines := []string{bridge.OneLine(i.Agent) + " asks: " + cutBytes(visible.Text(strings.TrimSpace(i.Prompt)), maxShow)}
 	if a := i.Approval; a != nil && a.Tool != "" {
@@ -183,7 +184,7 @@ func inputOf(a bridge.Approval) string {
 	return cutBytes(b.String(), maxShowInput)
 }
 
-// cutBytes truncates a text at a character boundary.
+// cutBytes truncates text at a character boundary.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

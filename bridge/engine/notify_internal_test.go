@@ -27,12 +27,12 @@ func shellRequest(t *testing.T, command string) bridge.Record {
 func TestShowsWhatRuns(t *testing.T) {
 	t.Parallel()
 	const command = "rm -rf  'a  b' <x> & \"$HOME\"\n\tmake *deploy*"
-	if said := told(shellRequest(t, command)); !strings.Contains(said, "To run: bash\n"+command+"\n") {
+	if said := describe(shellRequest(t, command)); !strings.Contains(said, "To run: bash\n"+command+"\n") {
 		t.Errorf("it says %q", said)
 	}
 	r := shellRequest(t, strings.Repeat("é", 5000))
 	r.Interaction.Prompt = strings.Repeat("long ", 1000)
-	said := told(r)
+	said := describe(r)
 	if !utf8.ValidString(said) || strings.Count(said, "more bytes on its card") != 2 || len(said) > 1800 {
 		t.Errorf("it has %d bytes: %q", len(said), said)
 	}

@@ -57,7 +57,7 @@ func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 			refused++
 			continue
 		}
-		if h, ok := p.(bridge.Healther); ok {
+		if h, ok := p.(bridge.HealthReporter); ok {
 			if s := h.Health(); s.State == bridge.HealthDown {
 				failures[n] = d.Platform + ": " + s.Reason
 			}

@@ -88,7 +88,7 @@ func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
 func (r *receiver) health() map[string]bridge.Health {
 	m := map[string]bridge.Health{}
 	for name, p := range r.platforms {
-		switch h, ok := p.(bridge.Healther); {
+		switch h, ok := p.(bridge.HealthReporter); {
 		case r.standby.is(name):
 			m[name] = bridge.Health{State: bridge.HealthStandby, Reason: "another daemon receives its clicks", Since: r.standby.since(name)}
 		case ok:

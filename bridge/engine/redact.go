@@ -12,9 +12,9 @@ type redactor struct {
 	hide bridge.Redactor
 }
 
-// veiler redacts the credentials in an interaction. It rejects credentials in
+// redaction is the redaction of one interaction. It rejects credentials in
 // fields that the agent gets back unchanged.
-type veiler struct {
+type redaction struct {
 	r      bridge.Redactor
 	hidden int
 	// executed counts the redacted places that are part of what is
@@ -23,16 +23,17 @@ type veiler struct {
 	err      error
 }
 
-func (v *veiler) text(s *string) {
+func (v *redaction) text(s *string) {
 	if out := v.r.Redact(*s); out != *s {
 		*s = out
 		v.hidden++
 	}
 }
 
-func (v *veiler) refuse(field, s string) {
+func (v *redaction) refuse(field, s string) {
 	if v.err == nil && v.r.Redact(s) != s {
-		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).WithHint("send a placeholder instead")
+		v.err = bridge.Errorf(bridge.CodeInvalid, "%s: looks like a credential, which nod does not show to people", field).
+			WithHint("send a placeholder instead")
 	}
 }
 
@@ -43,7 +44,7 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if d.hide == nil {
 		return nil
 	}
-	v := &veiler{r: d.hide}
+	v := &redaction{r: d.hide}
 	prompt := i.Prompt
 	v.text(&i.Prompt)
 	v.text(&i.Error)
@@ -80,7 +81,7 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	return v.err
 }
 
-func (v *veiler) question(q *bridge.Question) {
+func (v *redaction) question(q *bridge.Question) {
 	v.refuse("questions.id", q.ID)
 	for _, s := range []*string{&q.Header, &q.Text, &q.Description, &q.Placeholder, &q.PatternHint, &q.Plan} {
 		v.text(s)
@@ -106,7 +107,7 @@ func (v *veiler) question(q *bridge.Question) {
 	}
 }
 
-// text redacts a text.
+// text redacts text for people.
 func (d *redactor) text(s string) string {
 	if d.hide == nil {
 		return s
@@ -114,7 +115,7 @@ func (d *redactor) text(s string) string {
 	return d.hide.Redact(s)
 }
 
-// record returns a record in the form for cards. The agent gets typed text
+// record returns a record as cards show it. The agent gets typed text
 // unchanged, but cards do not repeat credentials in it.
 func (d *redactor) record(r bridge.Record) bridge.Record {
 	if d.hide == nil || r.Response == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-func (v *veiler) approval(a *bridge.Approval, fields []string) {
+func (v *redaction) approval(a *bridge.Approval, fields []string) {
 	for _, s := range []*string{&a.Tool, &a.Where} {
 		before := v.hidden
 		v.text(s)
@@ -83,7 +83,7 @@ func describes(path []string) bool {
 
 // tree redacts a JSON value: fields by their name or path, and credentials in
 // any text. It keeps the number of members and of elements.
-func (v *veiler) tree(t any, path, fields []string) any {
+func (v *redaction) tree(t any, path, fields []string) any {
 	switch x := t.(type) {
 	case map[string]any:
 		return v.object(x, path, fields)
@@ -98,7 +98,7 @@ func (v *veiler) tree(t any, path, fields []string) any {
 }
 
 // leaf returns the form of a value that people see.
-func (v *veiler) leaf(value any, shown string, path []string) any {
+func (v *redaction) leaf(value any, shown string, path []string) any {
 	if fmt.Sprint(value) == shown {
 		return value
 	}
@@ -111,7 +111,7 @@ func (v *veiler) leaf(value any, shown string, path []string) any {
 
 // whole redacts the texts and numbers of a value with a secret name. It redacts
 // objects in the value like any other object.
-func (v *veiler) whole(value any, path, fields []string) any {
+func (v *redaction) whole(value any, path, fields []string) any {
 	switch x := value.(type) {
 	case string:
 		if x == "" {
@@ -137,7 +137,7 @@ func (v *veiler) whole(value any, path, fields []string) any {
 	return value
 }
 
-func (v *veiler) object(x map[string]any, path, fields []string) map[string]any {
+func (v *redaction) object(x map[string]any, path, fields []string) map[string]any {
 	out := make(map[string]any, len(x))
 	pair := v.secretPair(x)
 	for _, name := range slices.Sorted(maps.Keys(x)) {
@@ -180,7 +180,7 @@ func executes(name string) bool {
 
 // free returns a unique name for a member, because different names can be the
 // same after redaction.
-func (v *veiler) free(name string, in, out map[string]any) string {
+func (v *redaction) free(name string, in, out map[string]any) string {
 	taken := func(s string) bool {
 		_, before := out[s]
 		return before
@@ -199,7 +199,7 @@ func (v *veiler) free(name string, in, out map[string]any) string {
 // secretPair returns the name of the member with the value of a pair such as
 // {"name": "DB_PASSWORD", "value": "…"}. It returns "" if the object is not
 // such a pair.
-func (v *veiler) secretPair(x map[string]any) string {
+func (v *redaction) secretPair(x map[string]any) string {
 	for _, field := range []string{"name", "key", "header", "variable"} {
 		if name, ok := x[field].(string); ok && v.r.Secret(name) {
 			if _, ok := x["value"]; ok {
@@ -216,7 +216,7 @@ const argvContext = 8
 
 // list redacts elements depending on the preceding ones, as in the arguments of
 // a command.
-func (v *veiler) list(x []any, path, fields []string) []any {
+func (v *redaction) list(x []any, path, fields []string) []any {
 	out := make([]any, len(x))
 	var before []string
 	for n, value := range x {
@@ -234,7 +234,7 @@ func (v *veiler) list(x []any, path, fields []string) []any {
 }
 
 // word returns the form of a command argument that people see.
-func (v *veiler) word(before []string, s string) string {
+func (v *redaction) word(before []string, s string) string {
 	shown := v.r.Redact(s)
 	if len(before) == 0 || shown != s || s == "" || strings.HasPrefix(s, "-") {
 		return shown

@@ -117,10 +117,10 @@ func progressed(err error, before int, parts *bridge.Parts) error {
 	return progress{err}
 }
 
-// patient reports whether a job goes on although its attempts are used up. A
-// card that no one has seen yet, and a text of which people have seen the start,
-// are tried for half of the request's time: an outage of the platform is shorter
-// than most requests are open.
+// patient reports whether a job continues after its last regular attempt. nod
+// keeps trying to deliver a card that no one has seen yet, or the rest of a
+// text that people have seen in part, for half of the request's time, because
+// most outages of a platform are shorter than that.
 func (w *dispatcher) patient(ctx context.Context, j bridge.Job) bool {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err != nil || j.Kind != bridge.JobPost && len(r.Sending[j.Destination].Parts) == 0 {

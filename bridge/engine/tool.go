@@ -22,7 +22,7 @@ func (a asker) Open(ctx context.Context, r bridge.Request, key string) (bridge.R
 func (a asker) owns(ctx context.Context, id bridge.ID) error {
 	r, err := a.e.Get(ctx, id)
 	if err == nil && r.Interaction.Agent != a.agent.Name {
-		err = bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		err = bridge.NotFound(id)
 	}
 	return err
 }

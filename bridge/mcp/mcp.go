@@ -23,16 +23,16 @@ import (
 
 // Limits on how long calls wait.
 const (
-	// DefaultHold is how long the call of a client without progress support
-	// waits. It is shorter than the 60 s after which common clients abandon a
+	// DefaultHold is the maximum wait of a call by a client without progress
+	// support. It is shorter than the 60 s after which common clients abandon a
 	// silent call.
 	DefaultHold = 50 * time.Second
 	// progressEvery is the time between two progress notifications.
 	progressEvery = 10 * time.Second
 	// longestHold limits the call of a client with progress support.
 	longestHold = 24 * time.Hour
-	// defaultTimeout is how long people have to respond if the model does not
-	// set a timeout.
+	// defaultTimeout is the time that people have to respond if the model does
+	// not set a timeout.
 	defaultTimeout = time.Hour
 )
 
@@ -60,7 +60,12 @@ type Options struct {
 	Hangup context.Context
 }
 
-const instructions = `Ask people when you need a decision, a missing value, or permission; they answer in their team chat, which may take minutes or hours. Use request_approval before anything destructive, costly or hard to undo, and do it only when the answer is "approved". Use ask_human for questions. An answer with status "pending" means that no one has answered yet: continue with other work and call check with its id later. Never treat silence, "expired" or "undeliverable" as an approval or a denial.`
+const instructions = "Ask people when you need a decision, a missing value, or permission; they answer in their team chat, " +
+	"which may take minutes or hours. Use request_approval before anything destructive, costly or hard to undo, " +
+	`and do it only when the answer is "approved". Use ask_human for questions. ` +
+	`An answer with status "pending" means that no one has answered yet: ` +
+	"continue with other work and call check with its id later. " +
+	`Never treat silence, "expired" or "undeliverable" as an approval or a denial.`
 
 // server holds the state that the tools share.
 type server struct {
@@ -152,7 +157,9 @@ func (s *server) wait(ctx context.Context, req *mcp.CallToolRequest, id bridge.I
 // immediately, because some clients abandon a silent call after a minute.
 func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest, token any) {
 	for n := 0; ; n++ {
-		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: "waiting for a person to answer in chat"})
+		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: float64(n), Message: "waiting for a person to answer in chat",
+		})
 		if err != nil || !bridge.Pause(ctx, progressEvery) {
 			return // the end of the call returns the error
 		}

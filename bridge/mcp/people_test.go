@@ -62,7 +62,7 @@ func (p *people) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	rec, ok := p.records[id]
 	p.mu.Unlock()
 	if !ok {
-		return bridge.Record{}, bridge.Errorf(bridge.CodeNotFound, "there is no interaction %s", id)
+		return bridge.Record{}, bridge.NotFound(id)
 	}
 	select {
 	case <-rec.done:

@@ -18,28 +18,28 @@ import (
 )
 
 type askInput struct {
-	Question   string   `json:"question" jsonschema:"What people are asked. Markdown. Say what you want to know and why; they do not see your conversation."`
-	Options    []option `json:"options,omitempty" jsonschema:"Answers to choose from. Without any, people write a text."`
+	Question   string   `json:"question" jsonschema:"The question, in Markdown. Say what you want to know and why: people do not see your conversation."`
+	Options    []option `json:"options,omitempty" jsonschema:"Answers to choose from. If empty, people type an answer."`
 	Multiple   bool     `json:"multiple,omitempty" jsonschema:"Whether several options can be chosen."`
-	AllowOther bool     `json:"allow_other,omitempty" jsonschema:"Whether people may write something else than the options."`
-	Timeout    string   `json:"timeout,omitempty" jsonschema:"How long people have, such as 10m or 8h. Default 1h."`
+	AllowOther bool     `json:"allow_other,omitempty" jsonschema:"Whether people may type an answer instead of choosing an option."`
+	Timeout    string   `json:"timeout,omitempty" jsonschema:"How long people have to respond, such as 10m or 8h. The default is 1h."`
 }
 
 type option struct {
-	Value       string `json:"value" jsonschema:"The answer you get back."`
-	Description string `json:"description,omitempty" jsonschema:"What it would mean, in a sentence."`
+	Value       string `json:"value" jsonschema:"The answer that you get if people choose this option."`
+	Description string `json:"description,omitempty" jsonschema:"What choosing this option means, in one sentence."`
 }
 
 type approvalInput struct {
-	Action  string         `json:"action" jsonschema:"What you want to do and why, in Markdown; people do not see your conversation."`
-	Command string         `json:"command,omitempty" jsonschema:"The exact shell command you will run, if it is one. Run nothing else than what was approved."`
-	Tool    string         `json:"tool,omitempty" jsonschema:"The name of the tool you will use, if it is no shell command."`
+	Action  string         `json:"action" jsonschema:"What you want to do and why, in Markdown. People do not see your conversation."`
+	Command string         `json:"command,omitempty" jsonschema:"If you will run a shell command, the exact command. Run only what was approved."`
+	Tool    string         `json:"tool,omitempty" jsonschema:"If you will use another tool, its name."`
 	Input   map[string]any `json:"input,omitempty" jsonschema:"The exact input of that tool."`
-	Timeout string         `json:"timeout,omitempty" jsonschema:"How long people have, such as 10m or 8h. Default 1h."`
+	Timeout string         `json:"timeout,omitempty" jsonschema:"How long people have to respond, such as 10m or 8h. The default is 1h."`
 }
 
 type notifyInput struct {
-	Message string `json:"message" jsonschema:"What people should know. Markdown."`
+	Message string `json:"message" jsonschema:"The message, in Markdown."`
 }
 
 type checkInput struct {
@@ -51,18 +51,20 @@ type result struct {
 	Status string `json:"status" jsonschema:"answered, approved, denied, shown, or why there is no answer: pending, expired, cancelled, undeliverable"`
 	ID     string `json:"id"`
 	// Answer is a string or a list of strings.
-	Answer any             `json:"answer,omitempty" jsonschema:"what was answered: a text, or a list where several could be chosen"`
-	Reason string          `json:"reason,omitempty" jsonschema:"why it was denied, or why there is no answer"`
-	Input  json.RawMessage `json:"input,omitempty" jsonschema:"use this input: a person changed it before approving"`
+	Answer any             `json:"answer,omitempty" jsonschema:"the answer: a string, or a list if several options could be chosen"`
+	Reason string          `json:"reason,omitempty" jsonschema:"the reason for a denial, or why there is no answer"`
+	Input  json.RawMessage `json:"input,omitempty" jsonschema:"the input to use, if a person changed it before approving"`
 	By     string          `json:"by,omitempty" jsonschema:"who decided"`
-	Hint   string          `json:"hint,omitempty" jsonschema:"what to do now"`
+	Hint   string          `json:"hint,omitempty" jsonschema:"what to do next"`
 }
 
 func (s *server) addTools(m *mcp.Server) {
 	yes, no := true, false
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "ask_human", Title: "Ask a person",
-		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options where you can, because choosing is easier than typing. The answer may take a while. If the status is pending, continue with something else and call check with the id later.",
+		Description: "Ask the people of the team a question in their chat and wait for the answer. Offer options if you can, " +
+			"because choosing is easier than typing. The answer may take a while. If the status is pending, continue " +
+			"with something else and call check with the id later.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request()
@@ -70,7 +72,10 @@ func (s *server) addTools(m *mcp.Server) {
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "request_approval", Title: "Ask for permission",
-		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. Show exactly what you will do. Do it only if the status is approved, once, and exactly as approved. If the result has an input, a person changed it, and only that input is approved. Denied, expired and every other status means no.",
+		Description: "Ask the people of the team for permission before you do something destructive, costly or hard to undo. " +
+			"Show the exact action that you plan. Only if the status is approved, perform exactly the approved action, " +
+			"once. If the result has an input, a person changed it, and only that input is approved. Denied, expired " +
+			"and every other status means no.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in approvalInput) (*mcp.CallToolResult, any, error) {
 		r, err := in.request(s.Scoped)
@@ -78,14 +83,16 @@ func (s *server) addTools(m *mcp.Server) {
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "notify", Title: "Notify people",
-		Description: "Send a message to the people of the team in their chat. It does not ask anything, and returns once the message is shown. Use it sparingly.",
+		Description: "Send a message to the people of the team in their chat. It does not ask anything, and returns once the " +
+			"message is shown. Use it sparingly.",
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in notifyInput) (*mcp.CallToolResult, any, error) {
 		return s.call(ctx, req, bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: in.Message}}, nil)
 	})
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "check", Title: "Check for an answer",
-		Description: "Check whether an earlier request with status pending has been answered by now. This waits a little. If the status is still pending, do something else before you call it again.",
+		Description: "Check whether an earlier request with status pending has been answered. The call waits briefly. If the " +
+			"status is still pending, do something else before you call check again.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &yes, DestructiveHint: &no},
 	}, func(ctx context.Context, req *mcp.CallToolRequest, in checkInput) (*mcp.CallToolResult, any, error) {
 		id, err := bridge.ParseID(in.ID)
@@ -136,7 +143,8 @@ func (in approvalInput) request(scoped bool) (bridge.Request, error) {
 	a := &bridge.Approval{Tool: in.Tool, Decisions: []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce}}
 	switch {
 	case in.Command != "" && len(in.Input) > 0:
-		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: not allowed together with input").WithHint("send a separate request for each")
+		return bridge.Request{}, bridge.Errorf(bridge.CodeInvalid, "command: not allowed together with input").
+			WithHint("send a separate request for each")
 	case in.Command != "":
 		if a.Tool == "" {
 			a.Tool = "shell"

@@ -4,7 +4,7 @@
 // This package measures at the boundaries of the engine: around the store, the
 // API handler and the Redis client. It never changes a request. The values of
 // labels are bounded: platforms, webhooks and states from the config and the
-// code, never a text, an agent or an ID.
+// code, never texts, agents or IDs.
 package observe
 
 import (
@@ -78,14 +78,19 @@ func New(ctx context.Context, endpoint string, sample float64) (*Observer, error
 	o.response = histogram("nod_response_seconds", "Time from opening a request to a person's response.", people, "kind", "platform")
 	o.handover = histogram("nod_handover_seconds", "Time from a response to its delivery to the agent.", calls, "kind")
 	o.visible = histogram("nod_visible_seconds", "Time from opening a request to posting its card.", calls, "platform")
-	o.delivery = histogram("nod_delivery_seconds", "Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "job", "place")
-	o.failures = counter("nod_delivery_failures_total", "Failed calls that post or edit a card, send a reminder, or call a webhook.", "job", "place", "code")
+	o.delivery = histogram("nod_delivery_seconds",
+		"Duration of successful calls that post or edit a card, send a reminder, or call a webhook.", calls, "job", "place")
+	o.failures = counter("nod_delivery_failures_total",
+		"Failed calls that post or edit a card, send a reminder, or call a webhook.", "job", "place", "code")
 	o.paced = counter("nod_delivery_paced_total", "Calls delayed by a platform's rate limit.", "job", "place")
 	o.retries = counter("nod_retries_total", "Failed jobs scheduled for a retry.", "job")
 	o.buried = counter("nod_dead_letters_total", "Jobs given up after failures.", "job")
-	o.clicks = histogram("nod_click_seconds", "Time from receiving a click to acknowledging it to the platform.", calls, "platform", "result")
+	o.clicks = histogram("nod_click_seconds",
+		"Time from receiving a click to acknowledging it to the platform.", calls, "platform", "result")
 	o.requests = counter("nod_api_requests_total", "Requests to the API.", "route", "code")
-	o.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "nod_api_in_flight", Help: "Requests to the API in progress, most of which wait for a person."})
+	o.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "nod_api_in_flight", Help: "Requests to the API in progress, most of which wait for a person.",
+	})
 	o.redis = histogram("nod_redis_seconds", "Duration of round trips to Redis.", calls).WithLabelValues().(prometheus.Histogram)
 	o.redisFail = counter("nod_redis_failures_total", "Failed round trips to Redis.").WithLabelValues()
 	o.registry.MustRegister(o.inFlight)

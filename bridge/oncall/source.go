@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// fresh is how long a result of a schedule is cached, and stale how long a
-	// failure is cached, so that a click never waits for the same failure
-	// again.
+	// fresh is the lifetime of a cached schedule result, and stale that of a
+	// cached failure, so that a click never waits for the same failure again.
 	fresh = 5 * time.Second
 	stale = 15 * time.Second
 	// evaluation limits one evaluation, which continues after its callers have

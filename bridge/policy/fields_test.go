@@ -150,22 +150,22 @@ func TestJoin(t *testing.T) {
 	r := judge("git push && kubectl delete x; ls")
 	if r.Effect != bridge.EffectAsk || !slices.Equal(r.Routes, []string{"dev", "production"}) || r.Risk != "critical" || r.Quorum != 3 || r.Confirm != "push yes" || r.Timeout != bridge.Duration(5*time.Nanosecond) || r.OnTimeout != bridge.OnTimeoutDeny ||
 		!slices.Equal(r.Scopes, []bridge.Scope{"once", "session"}) || !slices.Equal(r.Redact, []string{"b", "a"}) || r.GrantFor != 4 || r.Rule != "push, prod" || r.Reason != "why" || len(r.Grants) != 2 {
-		t.Errorf("%+v", r)
+		t.Errorf("three commands evaluate to %+v, want the strictest of each setting", r)
 	}
 	if r := judge("make; kubectl delete x"); !slices.Equal(r.Routes, []string{"", "production"}) || len(r.Grants) != 2 || !slices.Equal(r.Scopes, []bridge.Scope{"once"}) {
-		t.Errorf("%+v", r)
+		t.Errorf("two commands evaluate to %+v, want both routes and grants", r)
 	}
 	if r := judge("make clean; ls"); r.Routes != nil || len(r.Grants) != 1 || r.Grants[0].Covers != "`make *`" {
-		t.Errorf("%+v", r)
+		t.Errorf("an allowed command with another one evaluates to %+v, want one grant", r)
 	}
 	if r := judge("other; kubectl delete x"); !slices.Equal(r.Routes, []string{"", "production"}) || r.Grants != nil || r.Rule != "prod" {
-		t.Errorf("%+v", r)
+		t.Errorf("an unknown command with another one evaluates to %+v, want both routes and no grants", r)
 	}
 	if r := judge("git push; rm x"); r.Effect != bridge.EffectDeny || r.Rule != "never" || r.Reason != "no" || r.Routes != nil || r.Confirm != "" {
-		t.Errorf("%+v", r)
+		t.Errorf("a denied command evaluates to %+v, want a denial by never", r)
 	}
 	if r := judge("sudo kubectl delete $X > f"); !slices.Equal(r.Routes, []string{"production"}) || r.Quorum != 2 || r.Grants != nil {
-		t.Errorf("%+v", r)
+		t.Errorf("a command in an unplain line evaluates to %+v, want two approvers on production", r)
 	}
 	if a, b := judge("make").Grants[0].Key, build(t, []Rule{ask("make", "make *", bridge.Ruling{Scopes: []bridge.Scope{"session"}}, true)}).Judge(act("Bash", "", map[string]string{"command": "make"})).Grants[0].Key; a == b || len(a) != 64 {
 		t.Errorf("an edited rule has the key of the old one: %s, %s", a, b)

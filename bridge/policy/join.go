@@ -19,29 +19,35 @@ func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
 		worst = max(worst, slices.Index(severity, h.effect()))
 	}
 	out := bridge.Ruling{Effect: severity[worst]}
-	var names, reasons, confirms, routes []string
-	elsewhere, granted := false, !moved
+	hits = slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return h.effect() != out.Effect })
+	var names, reasons []string
 	for _, h := range hits {
-		if h.effect() != out.Effect {
-			continue
-		}
-		var r bridge.Ruling
-		if h.rule != nil {
-			r = p.ruling(*h.rule)
-			names, reasons = add(names, r.Rule), add(reasons, r.Reason)
-		}
-		if out.Effect != bridge.EffectAsk {
-			continue
-		}
+		r := p.rulingOf(h)
+		names, reasons = add(names, r.Rule), add(reasons, r.Reason)
+	}
+	out.Rule, out.Reason = strings.Join(names, ", "), strings.Join(reasons, ", ")
+	if out.Effect == bridge.EffectAsk {
+		p.joinAsks(&out, hits, moved)
+	}
+	return out
+}
+
+// joinAsks changes a ruling so that it satisfies the rulings of all parts, each
+// of which asks people.
+func (p *Policy) joinAsks(out *bridge.Ruling, hits []hit, moved bool) {
+	var confirms, routes []string
+	granted := !moved
+	for _, h := range hits {
+		r := p.rulingOf(h)
 		if len(r.Routes) == 0 {
-			routes = addTo(routes, "")
+			r.Routes = []string{""} // the route of the request
 		}
 		for _, route := range r.Routes {
-			routes, elsewhere = addTo(routes, route), elsewhere || route != ""
+			routes = addTo(routes, route)
 		}
 		confirms = add(confirms, r.Confirm)
 		granted = granted && h.covered && h.rule.GrantByRule
-		p.tighten(&out, r)
+		p.tighten(out, r)
 		for _, g := range r.Grants {
 			if !slices.Contains(out.Grants, g) {
 				out.Grants = append(out.Grants, g)
@@ -51,11 +57,18 @@ func (p *Policy) join(hits []hit, moved bool) bridge.Ruling {
 	if !granted {
 		out.Grants = nil
 	}
-	if elsewhere {
+	if slices.ContainsFunc(routes, func(route string) bool { return route != "" }) {
 		out.Routes = routes
 	}
-	out.Rule, out.Reason, out.Confirm = strings.Join(names, ", "), strings.Join(reasons, ", "), strings.Join(confirms, " ")
-	return out
+	out.Confirm = strings.Join(confirms, " ")
+}
+
+// rulingOf returns the ruling of a part. It is empty if no rule matches.
+func (p *Policy) rulingOf(h hit) bridge.Ruling {
+	if h.rule == nil {
+		return bridge.Ruling{}
+	}
+	return p.ruling(*h.rule)
 }
 
 func (h hit) effect() bridge.Effect {

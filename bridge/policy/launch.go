@@ -8,10 +8,10 @@ import (
 
 const readLaunched = "plain line that a shell runs"
 
-// launched returns the line that a command starts a shell with, in the form
-// that agents such as Codex use: bash -lc LINE, and nothing more. The line must
-// be plain. Every shell then passes it on unchanged, and the started shell runs
-// exactly its words. It returns nil for every other command.
+// launched returns LINE from a command of the form bash -lc LINE, which agents
+// such as Codex use, with no further words. The line must be plain. Every shell
+// then passes it on unchanged, and the started shell runs exactly its words. It
+// returns nil for every other command.
 func (l *line) launched() *line {
 	if l.err != nil || l.program != "" || len(l.calls) != 1 || len(l.calls[0].words) != 3 {
 		return nil

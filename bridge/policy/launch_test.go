@@ -50,10 +50,10 @@ func TestLaunched(t *testing.T) {
 		}
 	}
 	if r := p.Judge(act("powershell", "", map[string]string{"command": "bash -lc ls"})); r.Effect != bridge.EffectAsk {
-		t.Errorf("%+v", r)
+		t.Errorf("a shell in another one evaluates to %+v, want %s", r, bridge.EffectAsk)
 	}
 	if r := p.Judge(act("run", "", map[string]any{"program": "/evil/bash", "argv": []string{"bash", "-lc", "ls"}})); r.Effect != bridge.EffectAsk {
-		t.Errorf("%+v", r)
+		t.Errorf("an untrusted shell evaluates to %+v, want %s", r, bridge.EffectAsk)
 	}
 }
 

@@ -35,8 +35,8 @@ func (p patterns) match(s string) bool {
 	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }
 
-// part is what the rules are matched against: a command of a line, or an input
-// without commands.
+// part is the unit that rules are matched against: a command of a line, or an
+// input without commands.
 type part struct {
 	line  *line // nil if the input has no command
 	words []string
@@ -49,35 +49,54 @@ type part struct {
 // covers reports whether an allow rule, or a grant by the rule, covers a part,
 // and otherwise the reason. It covers only what is fully understood.
 func (c compiled) covers(in *input, p part) (string, bool) {
+	why := c.coversOrigin(in, p)
+	if why == "" {
+		why = c.coversCommand(in, p)
+	}
+	if why == "" {
+		why = c.coversInput(in)
+	}
+	if why == "" {
+		why = c.coversFields(in)
+	}
+	if why != "" {
+		return why, false
+	}
+	return "matches", true
+}
+
+// coversOrigin returns a reason unless the rule is for the agent, the tool and
+// the location of a part.
+func (c compiled) coversOrigin(in *input, p part) string {
 	place := in.Where
 	if p.moved {
 		place = p.to
 	}
 	switch {
 	case len(c.agents) > 0 && !c.agents.match(in.Agent):
-		return "the rule is for other agents", false
+		return "the rule is for other agents"
 	case len(c.tools) > 0 && !c.tools.match(in.Tool):
-		return "the rule is for other tools", false
+		return "the rule is for other tools"
 	case len(c.where) > 0 && (place == "" || !c.where.match(place)):
-		return "the rule is for other locations", false
+		return "the rule is for other locations"
 	case len(c.where) > 0 && !in.place():
-		return "the location is not an absolute, clean path", false
+		return "the location is not an absolute, clean path"
 	case len(in.doubts) > 0:
-		return in.doubts[0], false
+		return in.doubts[0]
 	}
-	if why := c.coversCommand(in, p); why != "" {
-		return why, false
-	}
+	return ""
+}
+
+// coversInput returns a reason unless the fields of an input match the rule's
+// conditions.
+func (c compiled) coversInput(in *input) string {
 	for _, f := range c.input {
 		values := find(in.tree, f.names, false)
 		if len(values) == 0 || slices.ContainsFunc(values, func(s string) bool { return !f.pattern.match(s) }) {
-			return "input." + f.name + " does not match", false
+			return "input." + f.name + " does not match"
 		}
 	}
-	if why := c.coversFields(in); why != "" {
-		return why, false
-	}
-	return "matches", true
+	return ""
 }
 
 func (c compiled) coversCommand(in *input, p part) string {
@@ -130,26 +149,16 @@ func (c compiled) careful(p part, spelled []bool) string {
 // coversFields returns a reason unless the rule has a condition for every field
 // of the input, or no conditions on the input at all.
 func (c compiled) coversFields(in *input) string {
-	conditions := len(c.command) + len(c.path) + len(c.input)
 	for _, f := range in.files {
-		switch {
-		case f.bad != "" && !(f.weak && len(c.path) == 0):
-			return fmt.Sprintf("the path %q %s", f.raw, f.bad)
-		case c.names(f.name):
-		case f.location && len(in.lines) > 0:
-			if f.abs != in.Where {
-				return fmt.Sprintf("%s differs from the location of the request", f.name)
-			}
-		case len(c.path) > 0 && !c.path.match(f.abs):
-			return fmt.Sprintf("the path %q does not match", f.raw)
-		case len(c.path) == 0 && conditions > 0:
-			return fmt.Sprintf("the rule has no condition for the field %q", f.name)
+		if why := c.coversFile(in, f); why != "" {
+			return why
 		}
 	}
-	if len(c.path) > 0 && !slices.ContainsFunc(in.files, func(f file) bool { return !f.location || len(in.lines) == 0 }) {
+	named := func(f file) bool { return !f.location || len(in.lines) == 0 }
+	if len(c.path) > 0 && !slices.ContainsFunc(in.files, named) {
 		return "the input names no file"
 	}
-	if conditions == 0 {
+	if !c.conditional() {
 		return ""
 	}
 	for _, l := range in.leaves {
@@ -159,6 +168,27 @@ func (c compiled) coversFields(in *input) string {
 	}
 	return ""
 }
+
+// coversFile returns a reason unless a path of an input matches the rule.
+func (c compiled) coversFile(in *input, f file) string {
+	location := f.location && len(in.lines) > 0
+	switch {
+	case f.bad != "" && !(f.weak && len(c.path) == 0):
+		return fmt.Sprintf("the path %q %s", f.raw, f.bad)
+	case c.names(f.name), location && f.abs == in.Where:
+		return ""
+	case location:
+		return fmt.Sprintf("%s differs from the location of the request", f.name)
+	case len(c.path) > 0 && !c.path.match(f.abs):
+		return fmt.Sprintf("the path %q does not match", f.raw)
+	case len(c.path) == 0 && c.conditional():
+		return fmt.Sprintf("the rule has no condition for the field %q", f.name)
+	}
+	return ""
+}
+
+// conditional reports whether a rule has conditions on the input.
+func (c compiled) conditional() bool { return len(c.command)+len(c.path)+len(c.input) > 0 }
 
 // names reports whether a rule has a condition for a field or for an object
 // that contains it.

@@ -41,8 +41,8 @@ var starters = set(`
 	sh bash dash zsh ksh ksh93 mksh ash yash fish rbash rksh csh tcsh nu pwsh powershell cmd
 `)
 
-// otherShells are words in the name of a tool, or names of a shell, that mean
-// that lines are not read as in a POSIX shell.
+// otherShells lists words in the names of tools, and names of shells, that
+// indicate a shell that does not read lines as a POSIX shell does.
 var otherShells = set(`powershell pwsh cmd batch nu nushell csh tcsh xonsh elvish rc es`)
 
 // knownShells are the shells that are accepted in a field named shell.

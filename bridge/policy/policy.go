@@ -111,6 +111,7 @@ func New(rules []Rule, risks []Risk) (*Policy, []error) {
 		c := compiled{Rule: r, nth: n}
 		c.compile(bad)
 		p.checkEffect(c, bad)
+		c.checkOptions(bad)
 		c.checkAllow(bad)
 		c.key = p.key(c)
 		p.rules = append(p.rules, c)
@@ -153,10 +154,12 @@ func (c *compiled) compile(bad func(string, ...any)) {
 	}
 }
 
-// checkAllow checks the command of a rule that allows, or that grants may
-// cover.
-func (c compiled) checkAllow(bad func(string, ...any)) {
-	if c.Options != nil && (len(c.Command) == 0 || c.Then != bridge.EffectAllow && !c.GrantByRule) {
+// passes reports whether a rule allows, or grants may cover what it matches.
+func (c compiled) passes() bool { return c.Then == bridge.EffectAllow || c.GrantByRule }
+
+// checkOptions checks the options that a rule lists.
+func (c compiled) checkOptions(bad func(string, ...any)) {
+	if c.Options != nil && (len(c.Command) == 0 || !c.passes()) {
 		bad("options: requires command, and then: allow or grant: rule")
 	}
 	for n, o := range c.options {
@@ -164,7 +167,11 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 			bad("options: %q is not a single word", c.Options[n])
 		}
 	}
-	if c.Then != bridge.EffectAllow && !c.GrantByRule {
+}
+
+// checkAllow checks the command of a rule that passes.
+func (c compiled) checkAllow(bad func(string, ...any)) {
+	if !c.passes() {
 		return
 	}
 	for n, p := range c.command {

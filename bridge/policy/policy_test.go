@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 	}
 	// A grant by the rule does not cover other commands of the line.
 	if r := p.Judge(bridge.Act{Tool: "Bash", Input: line("git push x; make clean")}); r.Quorum != 2 {
-		t.Errorf("%+v", r)
+		t.Errorf("the ruling is %+v, want a quorum of 2", r)
 	}
 }
 

@@ -186,23 +186,39 @@ func (c *commands) command(words []string, depth int) {
 	case evaluators[name]:
 		c.script(strings.Join(words[1:], " "), depth+1)
 	case name == "find":
-		for n, w := range words {
-			if (strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")) && n+1 < len(words) {
-				c.command(words[n+1:], depth+1)
-			}
-		}
+		c.executed(words, depth)
 	case scripted[name]:
-		for n, w := range words[1:] {
-			if strings.HasPrefix(w, "-") && strings.Contains(w, "c") && n+2 < len(words) {
-				c.script(words[n+2], depth+1)
-				break
-			}
-		}
+		c.argument(words, depth)
 	case starters[name] && depth <= maxScripts:
-		for n := 1; n < min(len(words), maxWrapped); n++ { // any argument may be the command
-			if !strings.HasPrefix(words[n], "-") {
-				c.command(words[n:], depth+1)
-			}
+		c.started(words, depth)
+	}
+}
+
+// executed adds the commands that find runs.
+func (c *commands) executed(words []string, depth int) {
+	for n, w := range words {
+		if (strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")) && n+1 < len(words) {
+			c.command(words[n+1:], depth+1)
+		}
+	}
+}
+
+// argument adds the commands of the script that a shell takes with -c.
+func (c *commands) argument(words []string, depth int) {
+	for n, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && strings.Contains(w, "c") && n+2 < len(words) {
+			c.script(words[n+2], depth+1)
+			return
+		}
+	}
+}
+
+// started adds the commands that another one may start. Any of its first
+// arguments may be the command.
+func (c *commands) started(words []string, depth int) {
+	for n := 1; n < min(len(words), maxWrapped); n++ {
+		if !strings.HasPrefix(words[n], "-") {
+			c.command(words[n:], depth+1)
 		}
 	}
 }

@@ -98,23 +98,8 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	report.Entries += int64(len(c.entries))
 	report.Seals += len(c.seals)
 	slices.SortStableFunc(c.seals, func(a, b Seal) int { return int(a.N - b.N) })
-	var last Seal // state after the entries checked so far
-	sealed, known := int64(0), false
-	seals := c.seals
-	if len(c.entries) > 0 && c.entries[0].N > 1 { // older entries were removed after their retention
-		n := slices.IndexFunc(seals, func(s Seal) bool { return s.Trimmed && s.N == c.entries[0].N-1 })
-		if n < 0 {
-			report.problem(partition, c.entries[0].N, "is not the first entry: the entries before it were removed")
-			last = Seal{N: c.entries[0].N - 1}
-		} else {
-			last, known, seals = seals[n], true, seals[n+1:]
-		}
-	} else {
-		known = true
-	}
-	if len(c.entries) == 0 { // all of them outlived their retention
-		seals = seals[1+lastTrimmed(seals):]
-	}
+	last, known, seals := c.start(partition, report)
+	sealed := int64(0)
 	for k, a := range c.entries {
 		if a.N != last.N+1 {
 			report.problem(partition, a.N, "is out of order: entry "+strconv.FormatInt(last.N+1, 10)+" was removed or moved")
@@ -126,7 +111,7 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 		for len(seals) > 0 && seals[0].N <= a.N {
 			s := seals[0]
 			seals = seals[1:]
-			if s.N == a.N && known && (s.Hash != last.Hash || s.Link != last.Link) {
+			if known && s.contradicts(last) {
 				report.problem(partition, a.N, "does not match its seal: this entry or an earlier one was changed")
 			}
 			sealed = max(sealed, s.N)
@@ -138,6 +123,30 @@ func (c *auditChain) verify(partition int, report *AuditReport) {
 	if n := int64(len(c.entries)); n > 0 {
 		report.Unsealed += min(n, last.N-sealed)
 	}
+}
+
+// start returns the state before the first entry, whether its link and hash are
+// known, and the seals that follow it.
+func (c *auditChain) start(partition int, report *AuditReport) (last Seal, known bool, seals []Seal) {
+	switch {
+	case len(c.entries) == 0: // all of them outlived their retention
+		return Seal{}, true, c.seals[1+lastTrimmed(c.seals):]
+	case c.entries[0].N <= 1:
+		return Seal{}, true, c.seals
+	}
+	first := c.entries[0].N // older entries were removed after their retention
+	n := slices.IndexFunc(c.seals, func(s Seal) bool { return s.Trimmed && s.N == first-1 })
+	if n < 0 {
+		report.problem(partition, first, "is not the first entry: the entries before it were removed")
+		return Seal{N: first - 1}, false, c.seals
+	}
+	return c.seals[n], true, c.seals[n+1:]
+}
+
+// contradicts reports whether a seal of the same entry as another one has other
+// hashes.
+func (s Seal) contradicts(other Seal) bool {
+	return s.N == other.N && (s.Hash != other.Hash || s.Link != other.Link)
 }
 
 // lastTrimmed returns the index of the last seal that was made when older

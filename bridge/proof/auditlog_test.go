@@ -151,7 +151,7 @@ func TestTrimmedAudit(t *testing.T) {
 	l.proven(bridge.AuditRefusal, `{"why":"b"}`)
 	l.seal(false)
 	if got := l.verify(l.lines[1:]); len(got.Problems) > 0 || got.Entries != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the report is %+v, want one entry and no problems", got)
 	}
 	if got := l.verify(l.lines[2:]); len(got.Problems) != 1 {
 		t.Errorf("without the seal: %+v", got)

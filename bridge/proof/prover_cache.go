@@ -10,7 +10,7 @@ const receiptsKnown = 2048
 // generations, so that it stays small.
 type receiptCache struct {
 	mu       sync.Mutex
-	now, old map[string]string // payloads in the form for comparison
+	now, old map[string]string // payloads that can be compared
 }
 
 func newReceiptCache() *receiptCache { return &receiptCache{now: map[string]string{}} }

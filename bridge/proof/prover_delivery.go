@@ -13,17 +13,17 @@ import (
 func (p *Prover) ProveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 	if m.Posted != nil && m.Posted.Content != "" {
 		posted := *m.Posted
-		posted.Content += "." + p.shownProof(id, posted.Destination, posted.Content)
+		posted.Content += "." + p.signer.mac(domainShown, shownParts(id, posted.Destination, posted.Content)...)
 		m.Posted = &posted
 	}
 	if m.Shown != nil {
 		shown := *m.Shown
-		shown.Content += "." + p.shownProof(id, shown.Destination, shown.Content)
+		shown.Content += "." + p.signer.mac(domainShown, shownParts(id, shown.Destination, shown.Content)...)
 		m.Shown = &shown
 	}
 	if m.Part != nil {
 		part := *m.Part
-		part.Proof = p.partProof(id, part.Destination, part.Content, part.N, part.Ref)
+		part.Proof = p.signer.mac(domainPart, partParts(id, part.Destination, part.Content, part.N, part.Ref)...)
 		m.Part = &part
 	}
 	if m.Queued > 0 {
@@ -33,20 +33,12 @@ func (p *Prover) ProveMark(id bridge.ID, m bridge.Mark) bridge.Mark {
 	return m
 }
 
-func (p *Prover) shownProof(id bridge.ID, destination int, content string) string {
-	return p.signer.mac(domainShown, shownParts(id, destination, content)...)
-}
-
 func shownParts(id bridge.ID, destination int, content string) [][]byte {
 	return [][]byte{[]byte(id), []byte(strconv.Itoa(destination)), []byte(content)}
 }
 
 func partParts(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) [][]byte {
 	return append(shownParts(id, destination, content), []byte(strconv.Itoa(n)), Stable(ref))
-}
-
-func (p *Prover) partProof(id bridge.ID, destination int, content string, n int, ref bridge.MessageRef) string {
-	return p.signer.mac(domainPart, partParts(id, destination, content, n, ref)...)
 }
 
 // delivered returns a record with only those delivery marks that a daemon

@@ -53,15 +53,22 @@ func named(s string) []span {
 		return nil
 	}
 	q := quotesOf(s)
-	var out []span
-	group := func(m []int, name string, n int) string {
-		if m[2*n] < 0 {
-			return ""
-		}
-		return s[m[2*n]:m[2*n+1]]
+	return append(assigned(s, q), flags(s, q)...)
+}
+
+// group returns the text of the n-th group of a match in s, or "".
+func group(s string, m []int, n int) string {
+	if m[2*n] < 0 {
+		return ""
 	}
+	return s[m[2*n]:m[2*n+1]]
+}
+
+// assigned finds the values after a name and a separator.
+func assigned(s string, q quotes) []span {
+	var out []span
 	for _, m := range naming.FindAllStringSubmatchIndex(s, -1) {
-		name, sep, open := group(m, "name", 1), group(m, "sep", 3), group(m, "open", 4)
+		name, sep, open := group(s, m, 1), group(s, m, 3), group(s, m, 4)
 		if strings.HasPrefix(s[m[1]:], Mark) {
 			continue
 		}
@@ -72,16 +79,23 @@ func named(s string) []span {
 		if spaced && ok && !random(s[x.from:x.to]) {
 			ok = beginsLine.MatchString(s[strings.LastIndexByte(s[:m[0]], '\n')+1:m[0]]) && lastWord(s[x.to:])
 		}
-		if ok {
-			if n := strings.IndexByte(s[x.from:x.to], '#'); n > 0 && m[0] > 0 && strings.IndexByte("?&", s[m[0]-1]) >= 0 {
-				x.to = x.from + n
-			}
-			x.kind = kindOf(name)
-			out = append(out, x)
+		if !ok {
+			continue
 		}
+		if n := strings.IndexByte(s[x.from:x.to], '#'); n > 0 && m[0] > 0 && strings.IndexByte("?&", s[m[0]-1]) >= 0 {
+			x.to = x.from + n
+		}
+		x.kind = kindOf(name)
+		out = append(out, x)
 	}
+	return out
+}
+
+// flags finds the values of options.
+func flags(s string, q quotes) []span {
+	var out []span
 	for _, m := range flagged.FindAllStringSubmatchIndex(s, -1) {
-		name, open := group(m, "name", 1), group(m, "open", 4)
+		name, open := group(s, m, 1), group(s, m, 4)
 		if without(name) {
 			continue
 		}
@@ -130,20 +144,7 @@ func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) 
 	if strings.HasPrefix(rest, Mark) || rest == "" {
 		return span{}, false
 	}
-	end := 0
-	switch {
-	case open == "'" || open == `"`:
-		if n := q.closing(at - 1); n > at && quotable(s[at:n]) {
-			end = n - at
-		}
-	case escapedQuote.MatchString(open):
-		if n := strings.Index(rest, open); n > 0 && !strings.ContainsAny(rest[:n], "\\\"'`$;&|<>()\n ") {
-			end = n
-		} else if n > 0 && evenBefore(s, at-len(open), open) && !strings.ContainsAny(rest[:n], "\\\"'`$;&|<>()\n") {
-			end = n
-		}
-	}
-	least := minQuoted
+	end, least := quotedEnd(s, q, at, open), minQuoted
 	if end == 0 {
 		end, least = len(word.FindString(rest)), minWord
 		if m := percentQuote.FindStringIndex(rest[:end]); m != nil {
@@ -158,6 +159,26 @@ func valueAt(s string, q quotes, at int, open string, spaced bool) (span, bool) 
 		return span{}, false // an option instead of a value
 	}
 	return span{from: at, to: at + end}, true
+}
+
+// quotedEnd returns the length of the value up to the quote that closes an
+// opening one. It returns 0 if there is no such value.
+func quotedEnd(s string, q quotes, at int, open string) int {
+	switch {
+	case open == "'" || open == `"`:
+		if n := q.closing(at - 1); n > at && quotable(s[at:n]) {
+			return n - at
+		}
+	case escapedQuote.MatchString(open):
+		n := strings.Index(s[at:], open)
+		if n <= 0 || strings.ContainsAny(s[at:at+n], "\\\"'`$;&|<>()\n") {
+			return 0
+		}
+		if !strings.Contains(s[at:at+n], " ") || evenBefore(s, at-len(open), open) {
+			return n
+		}
+	}
+	return 0
 }
 
 // quotable reports whether the text between two quotes is a value. A value with

@@ -55,8 +55,24 @@ func body(s string) []string { return keyBreak.Split(strings.TrimSpace(s), -1) }
 // wholeKey reports whether a body is a private key: base64 of a key in DER, in
 // the format of OpenSSH, or in packets of OpenPGP.
 func wholeKey(s string) bool {
+	text, encrypted, ok := keyText(s)
+	if !ok {
+		return false
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		raw, err = base64.RawStdEncoding.DecodeString(text)
+	}
+	if err != nil || len(raw) < 32 {
+		return false
+	}
+	return encrypted || isDER(raw) || bytes.HasPrefix(raw, []byte("openssh-key-v1\x00")) || raw[0]&0x80 != 0 && len(raw) > 128
+}
+
+// keyText returns the base64 of a body without its headers, and whether these
+// say that the key is encrypted. It returns false for any other text.
+func keyText(s string) (text string, encrypted, ok bool) {
 	var b strings.Builder
-	encrypted := false
 	for _, line := range body(s) {
 		switch line = strings.TrimRight(line, " \t"); {
 		case line == "":
@@ -66,17 +82,10 @@ func wholeKey(s string) bool {
 			b.WriteString(line)
 		case len(line) == 5 && line[0] == '=' && keyWord.MatchString(line[1:]): // the checksum of OpenPGP
 		default:
-			return false
+			return "", false, false
 		}
 	}
-	raw, err := base64.StdEncoding.DecodeString(b.String())
-	if err != nil {
-		raw, err = base64.RawStdEncoding.DecodeString(b.String())
-	}
-	if err != nil || len(raw) < 32 {
-		return false
-	}
-	return encrypted || isDER(raw) || bytes.HasPrefix(raw, []byte("openssh-key-v1\x00")) || raw[0]&0x80 != 0 && len(raw) > 128
+	return b.String(), encrypted, true
 }
 
 // isDER reports whether raw is a single SEQUENCE whose length matches.

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// quotes maps the position of each opening quote in a text to its closing
-// quote. It is empty if a shell may pair the quotes differently. In that case a
-// value ends at the first white space, so that no word of a command is redacted
-// as part of it.
+// quotes maps the position of each opening quote in text to its closing quote.
+// It is empty if a shell may pair the quotes differently. In that case a value
+// ends at the first white space, so that no word of a command is redacted as
+// part of it.
 type quotes map[int]int
 
 // intricate matches syntax that makes quotes difficult to pair: escapes,
 // substitutions, here-documents, comments, ANSI-C quotes, and adjacent quotes.
 var intricate = regexp.MustCompile("\\\\|`|\\$\\(|\\$\\{|\\$['\"]|<<|(?:^|\\s)#|''|\"\"|'\"|\"'")
 
-// quotesOf returns the quotes of a text, including quotes within quotes.
+// quotesOf returns the quotes in text, including quotes within quotes.
 func quotesOf(s string) quotes {
 	if !strings.ContainsAny(s, `'"`) || intricate.MatchString(touching(s)) {
 		return nil

@@ -67,7 +67,7 @@ func New(patterns, values []string) (*Redactor, error) {
 	return r, nil
 }
 
-// span is a part of a text that is redacted.
+// span is a part of the text to redact.
 type span struct {
 	from, to int
 	kind     string

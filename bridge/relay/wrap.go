@@ -12,8 +12,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Rules decide on tool calls by shell patterns for their names. Deny takes
-// precedence over allow, and people are asked about all other tools.
+// Rules decide tool calls by matching shell patterns against the names of the
+// tools. Deny takes precedence over allow, and people are asked about all other
+// tools.
 type Rules struct {
 	Allow, Deny []string
 }
@@ -23,7 +24,8 @@ func (r Rules) Check() error {
 	for flag, patterns := range map[string][]string{"allow": r.Allow, "deny": r.Deny} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid pattern %q", flag, p).WithHint("use the shell wildcards *, ? and [a-z]")
+				return bridge.Errorf(bridge.CodeInvalid, "--%s: invalid pattern %q", flag, p).
+					WithHint("use the shell wildcards *, ? and [a-z]")
 			}
 		}
 	}

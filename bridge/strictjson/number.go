@@ -29,7 +29,7 @@ func sameDecimal(a, b string) bool {
 func decimal(s string) (negative bool, digits string, exponent int) {
 	s, negative = strings.TrimPrefix(s, "-"), strings.HasPrefix(s, "-")
 	if n := strings.IndexAny(s, "eE"); n >= 0 {
-		exponent, _ = strconv.Atoi(s[n+1:]) // ParseFloat accepted it; a huge exponent belongs to a zero or is not equal
+		exponent, _ = strconv.Atoi(s[n+1:]) // ParseFloat accepted it, so a huge exponent means zero or another value
 		s = s[:n]
 	}
 	whole, fraction, _ := strings.Cut(s, ".")

@@ -129,10 +129,10 @@ func (l Limits) decode(raw []byte, v any, known bool) error {
 	return nil
 }
 
-// Compact returns a value that Check accepts in the form in which nod forwards
-// it: without white space, with only the necessary escapes, and without
-// characters that some parsers treat as a line end. Fields keep their order and
-// numbers their spelling.
+// Compact returns a value that Check accepts as nod forwards it: without white
+// space, with only the necessary escapes, and without characters that some
+// parsers treat as a line end. Fields keep their order and numbers their
+// spelling.
 func Compact(raw []byte) ([]byte, error) {
 	if err := Check(raw); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package visible replaces invisible characters with their code points, so that
-// people see every character of a text.
+// people see every character of the text.
 package visible
 
 import (
@@ -71,8 +71,10 @@ func Text(s string) string {
 		} else if r != zwj && r != zwnj {
 			marks = 0
 		}
-		if marks > maxMarks || !shown(rs, n) {
+		crowded := marks > maxMarks || marks == maxMarks && (r == zwj || r == zwnj) && unicode.Is(unicode.M, at(rs, n+1))
+		if crowded || !shown(rs, n) {
 			fmt.Fprintf(&b, placeholder, r)
+			rs[n] = -1 // no character needs a neighbor that is replaced
 			continue
 		}
 		b.WriteRune(r)
@@ -160,5 +162,5 @@ func skin(r rune) bool { return r >= lightSkin && r <= darkSkin }
 func keycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 func joins(r rune) bool {
-	return unicode.IsOneOf(joining, r) && (unicode.IsLetter(r) || unicode.IsMark(r))
+	return unicode.IsOneOf(joining, r) && (unicode.IsLetter(r) || unicode.IsMark(r)) && inked(r)
 }

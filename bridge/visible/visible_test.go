@@ -73,6 +73,23 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+// TestStrayJoiners checks that a joiner is replaced if its neighbor is.
+func TestStrayJoiners(t *testing.T) {
+	t.Parallel()
+	const marks = "\u0901\u0901\u0901\u0901" // as many as may follow a letter
+	for s, want := range map[string]string{
+		"ः\u200c\u17b4":               "ः⟨U+200C⟩⟨U+17B4⟩",
+		"\u17b4\u200cः":               "⟨U+17B4⟩⟨U+200C⟩ः",
+		"क" + marks + "\u0901\u200dष": "क" + marks + "⟨U+0901⟩⟨U+200D⟩ष",
+		"क" + marks + "\u200d\u0901":  "क" + marks + "⟨U+200D⟩⟨U+0901⟩",
+		"क" + marks + "\u200dष":       "क" + marks + "\u200dष",
+	} {
+		if got := visible.Text(s); got != want {
+			t.Errorf("%q became %q, want %q", s, got, want)
+		}
+	}
+}
+
 var marker = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
 
 // TestProperty checks for random text that no character is lost, that a second
@@ -83,7 +100,7 @@ func TestProperty(t *testing.T) {
 	for _, rs := range invisible {
 		odd = append(odd, rs...)
 	}
-	odd = append(odd, []rune("ab1 👍🏽❤म्क\u0301\u200d\ufe0f\n")...)
+	odd = append(odd, []rune("ab1 👍🏽❤म्क\u0901\u0301\u17b4\u200c\u200d\ufe0f\n")...)
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom(odd))).Draw(t, "s"))
 		s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "⟨", "")

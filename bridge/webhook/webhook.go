@@ -27,7 +27,7 @@ import (
 // Limits of a delivery.
 const (
 	callTimeout = 15 * time.Second
-	// maxAnswer is how many bytes of a response are read, so that its
+	// maxAnswer is the number of bytes of a response that are read, so that its
 	// connection can be reused.
 	maxAnswer = 64 << 10
 	minSecret = 24 // in bytes, from Standard Webhooks
@@ -68,7 +68,9 @@ func New(o Options) (*Hook, error) {
 		encoded, found := strings.CutPrefix(strings.TrimSpace(s), SecretPrefix)
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if !found || err != nil || len(key) < minSecret || len(key) > maxSecret {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "webhooks.%s.secret: must be whsec_ and %d to %d bytes in base64", o.Name, minSecret, maxSecret).WithHint("create one with: echo whsec_$(openssl rand -base64 32)")
+			return nil, bridge.
+				Errorf(bridge.CodeInvalid, "webhooks.%s.secret: must be whsec_ and %d to %d bytes in base64", o.Name, minSecret, maxSecret).
+				WithHint("create one with: echo whsec_$(openssl rand -base64 32)")
 		}
 		h.keys = append(h.keys, key)
 	}

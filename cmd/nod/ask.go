@@ -41,7 +41,8 @@ func (c *connection) client() (*client.Client, error) {
 	}
 	token := os.Getenv("NOD_TOKEN")
 	if token == "" {
-		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").WithHint("set it to the token of an agent or a person; see nod token --help")
+		return nil, bridge.Errorf(bridge.CodeUnauthenticated, "NOD_TOKEN is not set").
+			WithHint("set it to the token of an agent or a person; see nod token --help")
 	}
 	cl := client.New(url, token, nil)
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
@@ -66,11 +67,12 @@ func (a *asking) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&a.grace, "grace", 0, "wait this long before posting, so that you can answer locally")
 	cmd.Flags().DurationVar(&a.batch, "batch", 0, "wait this long for more approvals of the session, to show them in one message")
 	cmd.Flags().BoolVar(&a.join, "join", false, "share the answer of an identical pending request of the session")
-	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "", "on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
+	cmd.Flags().StringVar(&a.onTimeout, "on-timeout", "",
+		"on timeout: expire (default), deny (approvals only), default (questions only), escalate or pending")
 }
 
-// waitFlags adds flags and those that only a command that waits for a response
-// has.
+// waitFlags adds the common flags, and those of commands that wait for a
+// response.
 func (a *asking) waitFlags(cmd *cobra.Command) {
 	a.flags(cmd)
 	cmd.Flags().BoolVar(&a.keep, "keep", false, "leave the request open if a signal ends the wait")

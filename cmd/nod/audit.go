@@ -34,9 +34,9 @@ func auditExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print the audit log as JSON lines with seals, or as CSV",
-		Long: `Print the audit log. NOD_TOKEN must be the token of a person who is listed under
-auditors in the daemon's config. CSV is for spreadsheets; only JSON lines can be
-verified later.`,
+		Long: `Print the audit log. NOD_TOKEN must be the token of a person with auditor: true
+in the daemon's config. CSV is for spreadsheets; only JSON lines can be verified
+later.`,
 		Example: "  nod audit export > audit.jsonl\n  nod audit export --format csv > audit.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -81,6 +81,7 @@ func cardOf(ctx context.Context, ts *testscript.TestScript, c *client.Client, se
 	}
 }
 
+// TestServeNeedsRedis checks that nod serve without Redis says how to start.
 func TestServeNeedsRedis(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder

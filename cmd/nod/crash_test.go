@@ -42,131 +42,158 @@ func TestKilledBetweenAnySteps(t *testing.T) {
 	}
 }
 
-// crashOnce returns how many steps the request took.
+// crashOnce returns the number of steps that a request with follow-ups took.
 func crashOnce(t *testing.T, s string, rounds, at int, before bool) int {
 	c := rig.NewCrash(t, s)
 	c.ConnectedOn(s)
 	c.K.Mu.Lock()
 	c.K.At, c.K.Before = at, before
 	c.K.Mu.Unlock()
-	// A supervisor restarts the daemon.
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(stop)
-	wg.Go(func() {
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		revived := false
-		for {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-			}
-			if c.K.Killed.Load() && !revived {
-				revived = true
-				c.Kill()
-				c.K.Mu.Lock()
-				c.K.Killed.Store(false)
-				c.K.At = 0
-				c.K.Mu.Unlock()
-				c.StartDaemon()
-			}
-		}
-	})
+	wg.Go(func() { supervise(c, stop) })
 	ctx, cancel := context.WithTimeout(c.Ctx, 40*time.Second)
 	defer cancel()
-	rec, err := c.Agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
-		Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"},
-	}}, "the-key")
+	rec, err := c.Agent.Open(ctx, crashing(), "the-key")
 	if err != nil {
 		t.Fatalf("open: %v\n%s", err, c.Log)
 	}
 	done := make(chan bridge.Record, 1)
-	wg.Go(func() {
-		final, err := c.Agent.Wait(ctx, rec.Interaction.ID)
-		for round := 1; round < rounds && err == nil; round++ {
-			var next bridge.Record
-			if next, err = c.Agent.Reprompt(ctx, final.Interaction.ID, bridge.Request{Ask: bridge.Ask{
-				Error: "try again",
-			}}, "the-next-key"); err == nil {
-				final, err = c.Agent.Wait(ctx, next.Interaction.ID)
-			}
-		}
-		if err != nil {
-			t.Errorf("wait: %v", err)
-		}
-		done <- final
-	})
-	// Ana clicks the control that she sees until the card is closed.
-	var final bridge.Record
-	press := time.NewTicker(50 * time.Millisecond)
-	defer press.Stop()
-	for final.State == "" {
-		select {
-		case final = <-done:
-		case <-press.C:
-			for _, p := range c.Cards(s) {
-				pressCtx, cancelPress := context.WithTimeout(ctx, time.Second)
-				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Allow once") // the control or the daemon may be gone
-				cancelPress()
-			}
-		}
-	}
+	wg.Go(func() { done <- waitRounds(ctx, c, rec.Interaction.ID, rounds) })
+	final := pressUntil(ctx, c, s, done)
 	if final.State != bridge.StateApproved || final.Response.Actor.Person != "ana" {
-		t.Fatalf("ended as %s %+v\n%s", final.State, final.Response, c.Log)
+		t.Fatalf("the request ended as %s %+v, want approved by ana\n%s", final.State, final.Response, c.Log)
 	}
-	// Every visible card is closed. A card that the daemon lost track of in the
-	// crash closes when someone clicks it.
-	c.Eventually("every card shows the outcome", func() bool {
-		for _, p := range c.Cards(s) {
-			m := c.Sandbox.Message(p)
-			if len(sandbox.Controls(s, m)) > 0 {
-				pressCtx, cancelPress := context.WithTimeout(ctx, time.Second)
-				_, _ = c.Sandbox.Person("ana").Press(pressCtx, p, "Deny") // too late to count
-				cancelPress()
-				return false
-			}
-			if !strings.Contains(sandbox.Texts(m), "Approved once by") && !strings.Contains(sandbox.Texts(m), "ana") {
-				return false
-			}
-		}
-		return true
-	})
-	if s == "discord" && len(c.Cards(s)) != 1 {
-		t.Errorf("%d cards on discord, whose posts are idempotent", len(c.Cards(s)))
-	}
-	if n := len(c.Cards(s)); n < 1 || n > 2 {
-		t.Errorf("%d cards", n)
-	}
-	again, err := c.Agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
-		Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"},
-	}}, "the-key")
+	cardsClose(ctx, c, s)
+	again, err := c.Agent.Open(ctx, crashing(), "the-key")
 	if err != nil || again.Interaction.ID != rec.Interaction.ID {
-		t.Errorf("the key names %s, not %s: %v", again.Interaction.ID, rec.Interaction.ID, err)
+		t.Errorf("the key names %s, %v; want %s", again.Interaction.ID, err, rec.Interaction.ID)
 	}
 	// Reading again returns the answer, even if nod forgot that it was read.
 	if _, err := c.Agent.Wait(ctx, final.Interaction.ID); err != nil {
 		t.Error(err)
 	}
-	events := map[bridge.EventType]int{}
-	evCtx, stopEvents := context.WithCancel(ctx)
-	err = c.Agent.Events(evCtx, "0", "", func(e bridge.Event) error {
-		events[e.Type]++
-		if e.Type == bridge.EventDelivered && events[e.Type] == rounds {
-			stopEvents()
-		}
-		return nil
-	})
-	stopEvents()
-	if events[bridge.EventRequest] != rounds || events[bridge.EventResponse] != rounds || events[bridge.EventDelivered] != rounds {
-		t.Errorf("events %v, %v", events, err)
-	}
+	eventsOnce(ctx, c, rounds)
 	c.K.Mu.Lock()
 	defer c.K.Mu.Unlock()
 	if at == 0 {
 		t.Logf("steps: %v", c.K.Names)
 	}
 	return c.K.Steps
+}
+
+// crashing returns the request during which the daemon is killed.
+func crashing() bridge.Request {
+	return bridge.Request{Ask: bridge.Ask{Prompt: "Crash?", Approval: &bridge.Approval{Tool: "t"}}}
+}
+
+// supervise restarts the daemon once after it was killed.
+func supervise(c *rig.Crash, stop <-chan struct{}) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	revived := false
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		if c.K.Killed.Load() && !revived {
+			revived = true
+			c.Kill()
+			c.K.Mu.Lock()
+			c.K.Killed.Store(false)
+			c.K.At = 0
+			c.K.Mu.Unlock()
+			c.StartDaemon()
+		}
+	}
+}
+
+// waitRounds waits for the response, and for those of the follow-ups that it
+// sends. It returns the last record.
+func waitRounds(ctx context.Context, c *rig.Crash, id bridge.ID, rounds int) bridge.Record {
+	final, err := c.Agent.Wait(ctx, id)
+	for round := 1; round < rounds && err == nil; round++ {
+		var next bridge.Record
+		again := bridge.Request{Ask: bridge.Ask{Error: "try again"}}
+		if next, err = c.Agent.Reprompt(ctx, final.Interaction.ID, again, "the-next-key"); err == nil {
+			final, err = c.Agent.Wait(ctx, next.Interaction.ID)
+		}
+	}
+	if err != nil {
+		c.T.Errorf("wait: %v", err)
+	}
+	return final
+}
+
+// pressUntil clicks the control that ana sees until the agent has its response.
+func pressUntil(ctx context.Context, c *rig.Crash, s string, done <-chan bridge.Record) bridge.Record {
+	press := time.NewTicker(50 * time.Millisecond)
+	defer press.Stop()
+	for {
+		select {
+		case final := <-done:
+			return final
+		case <-press.C:
+			for _, p := range c.Cards(s) {
+				pressOnce(ctx, c, p, "Call tool")
+			}
+		}
+	}
+}
+
+// pressOnce clicks a control. The control or the daemon may be gone.
+func pressOnce(ctx context.Context, c *rig.Crash, at sandbox.Place, label string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, _ = c.Sandbox.Person("ana").Press(ctx, at, label)
+}
+
+// cardsClose checks that every visible card shows the outcome. A card that the
+// daemon lost track of in the crash closes when someone clicks it.
+func cardsClose(ctx context.Context, c *rig.Crash, s string) {
+	c.T.Helper()
+	c.Eventually("every card shows the outcome", func() bool {
+		for _, p := range c.Cards(s) {
+			m := c.Sandbox.Message(p)
+			if len(sandbox.Controls(s, m)) > 0 {
+				pressOnce(ctx, c, p, "Deny") // too late to count
+				return false
+			}
+			if !strings.Contains(sandbox.Texts(m), "Approved by") && !strings.Contains(sandbox.Texts(m), "ana") {
+				return false
+			}
+		}
+		return true
+	})
+	most := 2
+	if s == "discord" { // its posts are idempotent
+		most = 1
+	}
+	if n := len(c.Cards(s)); n < 1 || n > most {
+		c.T.Errorf("%d cards on %s, want 1 to %d", n, s, most)
+	}
+}
+
+// eventsOnce checks that each round has each of its events once.
+func eventsOnce(ctx context.Context, c *rig.Crash, rounds int) {
+	c.T.Helper()
+	events := map[bridge.EventType]int{}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := c.Agent.Events(ctx, "0", "", func(e bridge.Event) error {
+		events[e.Type]++
+		if e.Type == bridge.EventDelivered && events[e.Type] == rounds {
+			stop()
+		}
+		return nil
+	})
+	for _, kind := range []bridge.EventType{bridge.EventRequest, bridge.EventResponse, bridge.EventDelivered} {
+		if events[kind] != rounds {
+			c.T.Errorf("%d events of type %s, want %d (%v)", events[kind], kind, rounds, err)
+		}
+	}
 }

@@ -133,7 +133,7 @@ func TestExampleConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(c.Platforms()) != 3 || len(c.Routes["default"].To) != 3 || !c.Agents["ci"].Token.Set() {
-		t.Errorf("%+v", c)
+		t.Errorf("the example config is %+v, want three platforms, one route to each, and a token for ci", c)
 	}
 }
 

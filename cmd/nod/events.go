@@ -82,7 +82,7 @@ func renderSession(cmd *cobra.Command, cl *client.Client, after, session string,
 // printTurn prints one request, without its destinations.
 func printTurn(w io.Writer, rec bridge.Record) {
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
-	fmt.Fprintf(w, "%s  %s %s\n%s\n\n%s\n", rec.Interaction.Created.Local().Format(time.DateTime), card.Icon, card.Headline, card.From, render.PlainText(card.Body))
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", rec.Interaction.Created.Local().Format(time.DateTime), card.HeadText(), card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
 	}

@@ -59,7 +59,7 @@ func TestPythonExample(t *testing.T) {
 		t.Errorf("a denial exits with %d", code)
 	}
 	end = start(`{"action_requests":[{"name":"mail","args":{"to":"a"}}],"review_configs":[{"action_name":"mail","allowed_decisions":["approve","reject"]}]}`, "exchange", "langchain_hitl")
-	r.Press("ana", card("mail").On("telegram"), "Allow once")
+	r.Approve("ana", card("mail").On("telegram"))
 	if out, _ := end(); out != `{"decisions": [{"type": "approve"}]}` {
 		t.Errorf("exchange: %s", out)
 	}

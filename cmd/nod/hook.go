@@ -57,8 +57,7 @@ func hookOf(agent string) *cobra.Command {
 		Use:   agent,
 		Short: "Read a hook's input from stdin and print its output",
 		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. The
-hook survives restarts of the daemon. For an event that needs no one, it prints
-{}.
+hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
 
 A hook that fails never allows anything. It prints a denial with the reason, and
 for PreToolUse it also exits with code 2. A form (Elicitation) is left to the

@@ -63,6 +63,8 @@ func (h *hooked) exit(t *testing.T, want int) string {
 	return h.out.String()
 }
 
+// TestHookAnswers checks the output of each kind of hook for each kind of
+// response.
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
@@ -72,7 +74,7 @@ func TestHookAnswers(t *testing.T) {
 		act                func(r *rig.Rig, a rig.Asked)
 	}{
 		"once": {"claude", hookPermission, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, func(r *rig.Rig, a rig.Asked) {
-			r.Press("ana", a.On("slack"), "Allow once")
+			r.Approve("ana", a.On("slack"))
 		}},
 		"always": {"claude", strings.Replace(hookPermission, `"command":"git push"`, `"command":"git push --tags"`, 1), `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}}}`, func(r *rig.Rig, a rig.Asked) {
 			if !strings.Contains(a.Text("slack"), "Bash(git push:*) in this project") {
@@ -130,7 +132,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		a.Closed("Withdrawn by the agent", "answered at the terminal")
+		a.Closed("Withdrawn by", "answered at the terminal")
 	})
 	t.Run("the hook is killed, and the tool reported", func(t *testing.T) {
 		sub := *r
@@ -162,7 +164,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		a := sub.Card("http")
 		hangUp()
 		wg.Wait()
-		a.Closed("Withdrawn by the agent")
+		a.Closed("Withdrawn by")
 	})
 	t.Run("during the grace period", func(t *testing.T) {
 		sub := *r
@@ -220,7 +222,7 @@ func TestHookOutlivesDaemon(t *testing.T) {
 		return resp.StatusCode == http.StatusOK
 	})
 	c.Eventually("the click is accepted", func() bool {
-		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Allow once")
+		reaction, err := c.Sandbox.Person("ana").Press(c.Ctx, a.On("telegram"), "Run command")
 		return err == nil && strings.Contains(fmt.Sprint(reaction), "Recorded")
 	})
 	if got := h.exit(t, 0); !strings.Contains(got, `"behavior":"allow"`) {

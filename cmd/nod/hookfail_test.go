@@ -328,6 +328,7 @@ func (b bomb) Read(p []byte) (int, error) {
 	panic("boom")
 }
 
+// TestHookPanic checks that a hook that panics blocks.
 func TestHookPanic(t *testing.T) {
 	t.Parallel()
 	for _, e := range hookEvents {

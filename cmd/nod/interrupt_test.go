@@ -113,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 		for _, s := range rig.Services {
 			a := rig.Asked{Record: rec, R: r}
 			r.Eventually("the card on "+s+" is closed", func() bool {
-				_, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow once")
+				_, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow")
 				return err != nil
 			})
 		}
@@ -128,7 +128,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%s, %v: %s", after.State, err, p.errs.String())
 	}
 	p = program(r, t, url, "approve", "Keep this?", "--key", strings.TrimSpace(key))
-	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Allow once")
+	r.Press("ana", rig.Asked{Record: rec, R: r}.On("slack"), "Allow")
 	p.ends(0)
 }
 
@@ -171,7 +171,7 @@ func TestRunExitCodes(t *testing.T) {
 		n++
 		prompt := "Run " + strconv.Itoa(n) + "?"
 		p := program(r, t, url, append([]string{"run", "--prompt", prompt, "--"}, args...)...)
-		r.Press("ana", rig.Asked{Record: pendingPrompt(r, prompt), R: r}.On("slack"), "Allow once")
+		r.Approve("ana", rig.Asked{Record: pendingPrompt(r, prompt), R: r}.On("slack"))
 		return p
 	}
 	for _, code := range []int{0, 1, 2, 5, 7, 110, 119, 130, 255} {

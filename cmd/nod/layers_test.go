@@ -58,6 +58,8 @@ func imports(t *testing.T) map[string][]string {
 	return all
 }
 
+// TestLayers checks that no package imports one of a higher layer, and that
+// limited packages import only the modules that they may.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	for path, imported := range imports(t) {

@@ -103,7 +103,7 @@ func showCommand() *cobra.Command {
 func printRecord(w io.Writer, rec bridge.Record) {
 	i := rec.Interaction
 	card := render.NewCard(bridge.NewView(rec, 0, nil, nil), func(bridge.Question) bool { return true })
-	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.Headline, card.From, render.PlainText(card.Body))
+	fmt.Fprintf(w, "%s  %s\n%s\n\n%s\n", i.ID, card.HeadText(), card.From, render.PlainText(card.Body))
 	if len(card.Questions) > 0 {
 		fmt.Fprintf(w, "\n%s\n", render.PlainText(card.Questions))
 	}
@@ -179,14 +179,15 @@ VALUE,VALUE. A form, a plan review or feedback is a JSON object.`,
 	c.flags(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "reason for denying or declining")
 	cmd.Flags().StringVar(&input, "input", "", "with edit: input to approve instead, as JSON")
-	cmd.Flags().StringVar(&confirm, "confirm", "", "text that the request requires before approval")
+	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires")
 	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
 	return cmd
 }
 
 func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 	if len(args) == 0 {
-		return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "an answer is required").WithHint("see the request with: nod show %s", i.ID)
+		return bridge.Reply{}, bridge.Errorf(bridge.CodeInvalid, "an answer is required").
+			WithHint("see the request with: nod show %s", i.ID)
 	}
 	if i.Kind == bridge.KindApproval {
 		if len(args) != 1 {
@@ -206,7 +207,8 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 				}
 			}
 			if !ok || !found {
-				return a, bridge.Errorf(bridge.CodeInvalid, "invalid answer %q", arg).WithHint("use QUESTION=VALUE; list the questions with: nod show %s", i.ID)
+				return a, bridge.Errorf(bridge.CodeInvalid, "invalid answer %q", arg).
+					WithHint("use QUESTION=VALUE; list the questions with: nod show %s", i.ID)
 			}
 			value = v
 		}
@@ -216,7 +218,8 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 		case q.Composite():
 			var v bridge.Answer
 			if err := json.Unmarshal([]byte(value), &v); err != nil {
-				return a, bridge.Errorf(bridge.CodeInvalid, "%s: the answer to a %s must be a JSON object", q.ID, q.Widget).WithHint("use an object such as '{\"name\":\"Ana\"}'")
+				return a, bridge.Errorf(bridge.CodeInvalid, "%s: the answer to a %s must be a JSON object", q.ID, q.Widget).
+					WithHint("use an object such as '{\"name\":\"Ana\"}'")
 			}
 			a.Answers[q.ID] = v
 		default:

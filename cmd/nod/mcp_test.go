@@ -4,16 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,13 +42,7 @@ func mcpTransports(t *testing.T, r *rig.Rig, session string, args ...string) map
 
 func mcpConnect(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
-	return mcpConnectAs(t, tr, o, "")
-}
-
-// mcpConnectAs connects with a protocol version. If empty, it uses the newest.
-func mcpConnectAs(t *testing.T, tr mcp.Transport, o *mcp.ClientOptions, version string) *mcp.ClientSession {
-	t.Helper()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,102 +145,39 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPReattach checks that a client that gives up and returns finds its
-// request again, even if it was answered in the meantime, and that an answer is
-// delivered only once.
+// TestMCPReattach checks that --hold limits a call without progress support,
+// and that a new process finds the request of the one before it. Package mcp
+// checks the protocol versions and the HTTP transport.
 func TestMCPReattach(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
-	for name, transport := range mcpTransports(t, r, "again-") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sub := *r
-			sub.T = t
-			args := map[string]any{"question": "Still there?", "options": []any{map[string]any{"value": "yes"}}}
-			ask := func() {
-				s := mcpConnect(t, transport(), nil)
-				ctx, hangUp := context.WithCancel(t.Context())
-				gone := make(chan struct{})
-				go func() {
-					defer close(gone)
-					_, _ = mcpCall(ctx, t, s, "ask_human", args, nil) // cancelled by the test
-				}()
-				sub.Card("again-" + name)
-				hangUp()
-				<-gone
-				_ = s.Close() // its call was cancelled
-			}
-			ask()
-			first := sub.Card("again-" + name)
-			ask()
-			again := sub.Card("again-" + name)
-			if again.Interaction.ID != first.Interaction.ID {
-				t.Fatal("asked twice")
-			}
-			sub.Press("ana", again.On("telegram"), "yes")
-			s := mcpConnect(t, transport(), nil)
-			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-			if err != nil || got.Answer != "yes" || got.ID != string(first.Interaction.ID) {
-				t.Errorf("answer: %+v, %v", got, err)
-			}
-			// The same arguments now create a new question.
-			done := make(chan mcpAnswer, 1)
-			go func() {
-				a, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-				if err != nil {
-					t.Error(err)
-				}
-				done <- a
-			}()
-			next := sub.Card("again-" + name)
-			if next.Interaction.ID == first.Interaction.ID {
-				t.Error("the old answer was used for the new question")
-			}
-			sub.Press("ana", next.On("telegram"), "yes")
-			<-done
-		})
+	const session = "again-stdio"
+	start := mcpTransports(t, r, "again-", "--hold", "300ms")["stdio"]
+	ask := func() mcpAnswer {
+		t.Helper()
+		s := mcpConnect(t, start(), nil)
+		defer s.Close()
+		options := []any{map[string]any{"value": "yes"}}
+		got, err := mcpCall(t.Context(), t, s, "ask_human", map[string]any{"question": "Still there?", "options": options}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
 	}
-}
-
-// TestMCPHold checks that a client without progress support is told to check
-// later. A client of the newer protocol version first retries on its own.
-func TestMCPHold(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
-	for version, holds := range map[string]int{"2025-11-25": 1, "2026-07-28": 3} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			sub := *r
-			sub.T = t
-			const hold = 300 * time.Millisecond
-			session := "hold-" + version + "-"
-			s := mcpConnectAs(t, mcpTransports(t, r, session, "--hold", hold.String())["stdio"](), nil, version)
-			args := map[string]any{"question": "Anybody?", "options": []any{map[string]any{"value": "me"}}}
-			began := time.Now()
-			got, err := mcpCall(t.Context(), t, s, "ask_human", args, nil)
-			if err != nil || got.Status != "pending" || got.ID == "" {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			if d := time.Since(began); d < time.Duration(holds)*hold {
-				t.Errorf("the call took %s, want %d times %s", d, holds, hold)
-			}
-			a := sub.Card(session + "stdio")
-			if string(a.Interaction.ID) != got.ID {
-				t.Errorf("asked more than once: %s and %s", got.ID, a.Interaction.ID)
-			}
-			if got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": got.ID}, nil); err != nil || got.Status != "pending" {
-				t.Errorf("%+v, %v", got, err)
-			}
-			sub.Press("ana", a.On("telegram"), "me")
-			id := got.ID
-			sub.Eventually("the answer is there", func() bool { // a check ends with its hold
-				got, err = mcpCall(t.Context(), t, s, "check", map[string]any{"id": id}, nil)
-				return err != nil || got.Status != "pending"
-			})
-			if err != nil || got.Answer != "me" {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
+	first := ask()
+	a := r.Card(session)
+	if first.Status != "pending" || first.ID != string(a.Interaction.ID) {
+		t.Fatalf("the first call returns %+v, want pending and the ID %s", first, a.Interaction.ID)
+	}
+	if again := ask(); again.Status != "pending" || again.ID != first.ID {
+		t.Errorf("the second process gets %+v, want pending and the ID %s", again, first.ID)
+	}
+	r.Press("ana", a.On("telegram"), "yes")
+	if got := ask(); got.Answer != "yes" || got.ID != first.ID {
+		t.Errorf("after the response, a process gets %+v, want yes", got)
+	}
+	if next := ask(); next.ID == first.ID {
+		t.Error("the old answer was used for a new question")
 	}
 }
 
@@ -293,7 +220,7 @@ func TestMCPClaude(t *testing.T) {
 	}
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"permission_prompt","arguments":{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t9"}}}`)
 	a = r.Card("channel")
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Approve("ana", a.On("telegram"))
 	var answer struct {
 		Result mcp.CallToolResult `json:"result"`
 	}
@@ -303,222 +230,4 @@ func TestMCPClaude(t *testing.T) {
 	if got := answer.Result.Content[0].(*mcp.TextContent).Text; got != `{"behavior":"allow","updatedInput":{"command":"ls"}}` {
 		t.Errorf("output of the prompt tool: %s", got)
 	}
-}
-
-// wrappedEnv turns this test binary into an MCP server.
-const wrappedEnv = "NOD_TEST_MCP_SERVER"
-
-// serveWrapped runs the server that nod guards in TestMCPWrap.
-func serveWrapped() {
-	s := mcp.NewServer(&mcp.Implementation{Name: "wrapped", Version: "1"}, nil)
-	type in struct {
-		Text string `json:"text"`
-	}
-	for _, name := range []string{"get_text", "set_text", "drop_text"} {
-		mcp.AddTool(s, &mcp.Tool{Name: name}, func(_ context.Context, _ *mcp.CallToolRequest, a in) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + " " + a.Text}}}, nil, nil
-		})
-	}
-	mcp.AddTool(s, &mcp.Tool{Name: "get_name"}, func(ctx context.Context, req *mcp.CallToolRequest, _ in) (*mcp.CallToolResult, any, error) {
-		form := &mcp.ElicitParams{Mode: "form", Message: "Who are you?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}}
-		if p := req.Session.InitializeParams(); p == nil || p.ProtocolVersion >= "2026" {
-			if got := req.Params.InputResponses["who"]; got != nil && req.Params.RequestState == "opaque" {
-				b, err := json.Marshal(got)
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil, err
-			}
-			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"who": form}, RequestState: "opaque"}, nil, nil
-		}
-		got, err := req.Session.Elicit(ctx, form)
-		if err != nil {
-			return nil, nil, err
-		}
-		b, err := json.Marshal(got)
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil, err
-	})
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) {
-		fmt.Fprintln(os.Stderr, err)
-	}
-}
-
-// TestMCPWrap checks that calls of a guarded server run by rule or after an
-// approval, and that its forms are filled in in chat, in both protocol
-// versions.
-func TestMCPWrap(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(version, func(t *testing.T) { // not parallel: a person has only one open modal
-			sub := *r
-			sub.T = t
-			session := "wrap-" + version
-			cmd := exec.Command(rig.Binary(t), "mcp", "--wrap", "--session", session, "--name", "texts", "--allow", "get_*", "--deny", "drop_*", "--", os.Args[0])
-			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken, wrappedEnv+"=1")
-			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-			s, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() }) // the exit of the child is not under test
-			tool := func(name string) (string, bool) {
-				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
-				defer cancel()
-				res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: map[string]any{"text": "x"}})
-				if err != nil {
-					t.Error(err)
-					return "", true
-				}
-				return res.Content[0].(*mcp.TextContent).Text, res.IsError
-			}
-			if got, bad := tool("get_text"); bad || got != "get_text x" {
-				t.Errorf("an allowed tool: %s", got)
-			}
-			if got, bad := tool("drop_text"); !bad || !strings.Contains(got, "not allowed") {
-				t.Errorf("a denied tool: %s", got)
-			}
-			type end struct {
-				text string
-				bad  bool
-			}
-			meanwhile := func(name string, act func(a rig.Asked)) end {
-				done := make(chan end, 1)
-				go func() { text, bad := tool(name); done <- end{text, bad} }()
-				act(sub.Card(session))
-				return <-done
-			}
-			if got := meanwhile("set_text", func(a rig.Asked) {
-				if !strings.Contains(a.Text("slack"), "texts/set_text") {
-					t.Errorf("card: %s", a.Text("slack"))
-				}
-				sub.Press("ana", a.On("slack"), "Allow once")
-			}); got.bad || got.text != "set_text x" {
-				t.Errorf("an approved tool: %+v", got)
-			}
-			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Edit", `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
-				t.Errorf("an edited call: %+v", got)
-			}
-			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {
-				t.Errorf("a denied call: %+v", got)
-			}
-			if got := meanwhile("get_name", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Answer", "Ana") }); got.bad || !strings.Contains(got.text, `"Ana"`) || !strings.Contains(got.text, `"accept"`) {
-				t.Errorf("a form: %+v", got)
-			}
-		})
-	}
-}
-
-// TestProxy checks that the first answer counts, from the client or from chat,
-// and that the prompt closes in the other place.
-func TestProxy(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
-	const request = `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":%q,"toolCall":{"toolCallId":"call_%d"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`
-	const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"x","update":{"sessionUpdate":"tool_call","toolCallId":"call_%d","title":"Edit a.go","kind":"edit","rawInput":{"file_path":"a.go"}}}}`
-	start := func(t *testing.T, args ...string) (*bufio.Scanner, io.Writer, *os.File, *bufio.Scanner) {
-		t.Helper()
-		// The agent consists of two pipes: one for its output and one for its
-		// input.
-		dir := t.TempDir()
-		for _, f := range []string{"say", "hear"} {
-			if out, err := exec.Command("mkfifo", dir+"/"+f).CombinedOutput(); err != nil {
-				t.Fatal(string(out))
-			}
-		}
-		cmd := exec.Command(rig.Binary(t), append(append([]string{"proxy"}, args...), "--", "sh", "-c", "cat "+dir+"/say & exec cat > "+dir+"/hear")...)
-		cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		say, err := os.OpenFile(dir+"/say", os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hear, err := os.OpenFile(dir+"/hear", os.O_RDONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = say.Close(); _ = in.Close(); _ = cmd.Wait(); _ = hear.Close() })
-		return bufio.NewScanner(out), in, say, bufio.NewScanner(hear)
-	}
-	line := func(t *testing.T, s *bufio.Scanner) string {
-		t.Helper()
-		if !s.Scan() {
-			t.Fatal("no more output")
-		}
-		return s.Text()
-	}
-	t.Run("chat answers first", func(t *testing.T) {
-		t.Parallel()
-		sub := *r
-		sub.T = t
-		client, toProxy, agent, agentHears := start(t, "acp")
-		fmt.Fprintf(toProxy, "%s\n", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
-		if got := line(t, agentHears); !strings.Contains(got, "initialize") {
-			t.Errorf("the agent hears %s", got)
-		}
-		fmt.Fprintf(agent, update+"\n"+request+"\n", 1, 5, "chat", 1)
-		line(t, client) // the update
-		if got := line(t, client); !strings.Contains(got, "request_permission") {
-			t.Errorf("the client sees %s", got)
-		}
-		a := sub.Card("chat")
-		if !strings.Contains(a.Text("telegram"), "Edit a.go") {
-			t.Errorf("card: %s", a.Text("telegram"))
-		}
-		sub.Press("ana", a.On("telegram"), "Allow once")
-		if got := line(t, agentHears); got != `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}` {
-			t.Errorf("the agent hears %s", got)
-		}
-		if got := line(t, client); got != `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}` {
-			t.Errorf("the client sees %s", got)
-		}
-		fmt.Fprintln(toProxy, `{"jsonrpc":"2.0","id":5,"error":{"code":-32800,"message":"cancelled"}}`)
-		fmt.Fprintln(toProxy, `{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{}}`)
-		if got := line(t, agentHears); !strings.Contains(got, "session/prompt") {
-			t.Errorf("a late answer passed: %s", got)
-		}
-	})
-	t.Run("the client answers first", func(t *testing.T) {
-		t.Parallel()
-		sub := *r
-		sub.T = t
-		client, toProxy, agent, agentHears := start(t, "acp")
-		fmt.Fprintf(agent, request+"\n", 6, "client", 2)
-		line(t, client)
-		a := sub.Card("client")
-		fmt.Fprintln(toProxy, `{"jsonrpc":"2.0","id":6,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`)
-		if got := line(t, agentHears); !strings.Contains(got, `"no"`) {
-			t.Errorf("the agent hears %s", got)
-		}
-		a.Closed("answered at the terminal")
-	})
-	t.Run("only in chat, codex", func(t *testing.T) {
-		t.Parallel()
-		sub := *r
-		sub.T = t
-		client, _, agent, agentHears := start(t, "codex", "--only-chat")
-		fmt.Fprintln(agent, `{"method":"item/started","params":{"item":{"type":"fileChange","id":"call_9","changes":[{"path":"a.go","diff":"-a\n+b"}]}}}`)
-		fmt.Fprintln(agent, `{"method":"item/fileChange/requestApproval","id":60,"params":{"threadId":"codex-thread","turnId":"t","itemId":"call_9","startedAtMs":1}}`)
-		a := sub.Card("codex-thread")
-		if !strings.Contains(a.Text("telegram"), "a.go") {
-			t.Errorf("the card does not show the change: %s", a.Text("telegram"))
-		}
-		sub.Press("ana", a.On("telegram"), "Deny and stop")
-		if got := line(t, agentHears); got != `{"id":60,"result":{"decision":"cancel"}}` {
-			t.Errorf("the agent hears %s", got)
-		}
-		fmt.Fprintln(agent, `{"method":"item/tool/requestUserInput","id":61,"params":{"threadId":"codex-thread","questions":[{"id":"k","question":"Key?","isSecret":true}]}}`)
-		line(t, client) // item/started
-		if got := line(t, client); !strings.Contains(got, "requestUserInput") {
-			t.Errorf("a prompt that chat does not support is not shown in the client: %s", got)
-		}
-	})
 }

@@ -29,7 +29,7 @@ func TestReceipt(t *testing.T) {
 	req := rig.Approval()
 	req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
 	a := r.Ask(req)
-	r.Press("bo", a.On("slack"), "Allow once")
+	r.Press("bo", a.On("slack"), "Run command")
 	rec := a.End()
 	keys, receipt := r.Receipt(rec)
 	if receipt.ID != rec.Interaction.ID || receipt.State != bridge.StateApproved || receipt.Actor == nil || receipt.Actor.Person != "bo" || receipt.Actor.Platform != "slack" ||
@@ -104,8 +104,8 @@ func TestAudit(t *testing.T) {
 	var last bridge.Record
 	for range 5 {
 		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		r.Press("mal", a.On("slack"), "Allow once") // not a responder
-		r.Press("bo", a.On("slack"), "Allow once")
+		r.Press("mal", a.On("slack"), "Run command") // not a responder
+		r.Press("bo", a.On("slack"), "Run command")
 		last = a.End()
 	}
 	keys, receipt := r.Receipt(last)
@@ -199,13 +199,13 @@ func TestAuditRetention(t *testing.T) {
 	decide()
 	r.Eventually("the log is sealed again", sealed)
 	if report := verify(rig.Exported(r)); report.Entries != 1 || len(report.Problems) > 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("the report is %+v, want one entry and no problems", report)
 	}
 	// Unless a daemon states that it trimmed the log, entries count as missing.
 	lines := strings.SplitAfter(string(rig.Exported(r)), "\n")
 	forged := slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, `"n":2,`) })
 	if report := verify([]byte(strings.Join(forged, ""))); len(report.Problems) == 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("the report on a forged log is %+v, want problems", report)
 	}
 	if report := verify([]byte(strings.SplitAfterN(string(before), "\n", 2)[1])); len(report.Problems) == 0 {
 		t.Errorf("removing the first entry was not detected: %+v", report)
@@ -335,7 +335,7 @@ func TestHookVerifies(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
 	a := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	other := a.End().Receipt // valid for another request
 	const yes = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 	const input = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf x"}}`

@@ -311,7 +311,7 @@ func TestDiscordPermissionLost(t *testing.T) {
 	if err := d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StateApproved), nil); err != nil {
 		t.Fatal(err)
 	}
-	d.want(ref, "Approved once by", false)
+	d.want(ref, "Approved by", false)
 	if strings.Contains(d.sees(ref), "attached") {
 		t.Error("the card speaks of a file that is not there")
 	}

@@ -103,7 +103,7 @@ func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 	w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
 	if w == bridge.WidgetSelect {
-		return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, "OK"))
+		return r.Must(r.Sandbox.Person(who).Pick(r.Ctx, at, labels, "Submit"))
 	}
 	return fill(r, who, r.Press(who, at, "Choose"), labels)
 }

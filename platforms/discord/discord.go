@@ -66,13 +66,13 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform  = (*Platform)(nil)
-	_ bridge.Healther  = (*Platform)(nil)
-	_ bridge.Threader  = (*Platform)(nil)
-	_ bridge.Exclusive = (*Platform)(nil)
-	_ bridge.Grouper   = (*Platform)(nil)
-	_ bridge.Reminding = (*Platform)(nil)
-	_ bridge.Diagnoser = (*Platform)(nil)
+	_ bridge.Platform       = (*Platform)(nil)
+	_ bridge.HealthReporter = (*Platform)(nil)
+	_ bridge.Threader       = (*Platform)(nil)
+	_ bridge.Exclusive      = (*Platform)(nil)
+	_ bridge.Grouper        = (*Platform)(nil)
+	_ bridge.ReminderPoster = (*Platform)(nil)
+	_ bridge.Diagnoser      = (*Platform)(nil)
 )
 
 // New returns an application. It does not touch the network.
@@ -132,7 +132,7 @@ func parseKey(s string) (ed25519.PublicKey, error) {
 // Name implements bridge.Platform.
 func (p *Platform) Name() string { return p.name }
 
-// Health implements bridge.Healther.
+// Health implements bridge.HealthReporter.
 func (p *Platform) Health() bridge.Health { return p.health.Get() }
 
 // ExclusiveKey implements bridge.Exclusive. Every gateway session receives every
@@ -175,7 +175,7 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 	return p.poster.update(ctx, ref, v, parts)
 }
 
-// Remind implements bridge.Reminding. It posts a reply to the card that mentions
+// Remind implements bridge.ReminderPoster. It posts a reply to the card that mentions
 // only r.Users, whatever its text contains. Without Read Message History, it
 // posts a separate message.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {

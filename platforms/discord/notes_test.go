@@ -44,7 +44,7 @@ func (d *gatewayDesk) clicked(ref bridge.MessageRef, answer func(bridge.Click) (
 	d.t.Helper()
 	d.sink.Answers(answer)
 	ana := d.sandbox.Person("ana")
-	if r, err := ana.Press(d.t.Context(), d.at(ref), "Allow once"); err != nil || !r.OK {
+	if r, err := ana.Press(d.t.Context(), d.at(ref), "Run command"); err != nil || !r.OK {
 		d.t.Fatalf("the click: %+v %v", r, err)
 	}
 	places := ana.PrivatePlaces("discord")
@@ -97,7 +97,7 @@ func TestReplyKeepsCard(t *testing.T) {
 		view := round(0, "make deploy", bridge.StatePending)
 		return bridge.Verdict{Kind: bridge.VerdictSettled, View: &view}, err
 	})
-	d.want(ref, "Approved once by", false)
+	d.want(ref, "Approved by", false)
 }
 
 // TestNoticeTakesOneRequest checks that a notice is posted in one request, with

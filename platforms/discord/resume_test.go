@@ -84,7 +84,7 @@ func TestResume(t *testing.T) {
 	for n, code := range []int{0, 4000} {
 		d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "refuse_connect"})
 		d.disconnect(code)
-		r, err := d.sandbox.Person("ana").Press(t.Context(), d.at(ref), "Allow once")
+		r, err := d.sandbox.Person("ana").Press(t.Context(), d.at(ref), "Run command")
 		if err != nil || r.OK {
 			t.Fatalf("a click while nothing is connected: %+v %v", r, err)
 		}

@@ -17,7 +17,7 @@ func TestDiscordUpgrade(t *testing.T) {
 	d := newDiscordDesk(t)
 	old := func() bridge.MessageRef {
 		body := `{"content":"tester wants permission","embeds":[{"title":"Permission wanted","description":"rm -rf /srv"}],` +
-			`"components":[{"type":1,"components":[{"type":2,"style":3,"label":"Allow once","custom_id":"old"}]}],"allowed_mentions":{"parse":[]}}`
+			`"components":[{"type":1,"components":[{"type":2,"style":3,"label":"Run command","custom_id":"old"}]}],"allowed_mentions":{"parse":[]}}`
 		url := d.base + "/discord/api/v9/channels/" + sandbox.DiscordChannel + "/messages"
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		if err != nil {
@@ -50,7 +50,7 @@ func TestDiscordUpgrade(t *testing.T) {
 			t.Errorf("the old text is still there: %v", m)
 		}
 	}
-	d.want(closed, "Approved once by", false)
+	d.want(closed, "Approved by", false)
 	d.want(redrawn, "rm -rf /srv", true)
 	d.want(long, "Denied by", false)
 	d.want(long, "the end", false)

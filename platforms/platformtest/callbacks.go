@@ -57,7 +57,7 @@ func (r *Rig) send(method string, header http.Header, body string) int {
 
 func callbacksWork(r *Rig) {
 	c := r.ask(approval()).read()
-	r.Press("ana", c.at(), render.LabelOnce)
+	r.Press("ana", c.at(), render.LabelRun)
 	if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {
 		r.T.Errorf("%s %+v", got.State, got.Response)
 	}
@@ -71,7 +71,7 @@ func callbacksWork(r *Rig) {
 
 func refusesUnsigned(r *Rig) {
 	c := r.ask(approval()).read()
-	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelOnce), c.at(), r.account("ana"))
+	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelRun), c.at(), r.account("ana"))
 	broken := r.Harness.Forge.Break(r, body)
 	broken["nothing at all"] = http.Header{}
 	for name, header := range broken {
@@ -90,7 +90,7 @@ func refusesUnsigned(r *Rig) {
 
 func refusesForged(r *Rig) {
 	c := r.ask(approval()).read()
-	token := r.tokenOf(c.at(), render.LabelOnce)
+	token := r.tokenOf(c.at(), render.LabelRun)
 	flipped := []byte(token)
 	flipped[20] ^= 1
 	foreign, err := bridge.NewKeyring([]byte(strings.Repeat("x", bridge.MinKey)))
@@ -128,7 +128,7 @@ func (r *Rig) forged(name, body string) {
 
 func refusesReplay(r *Rig) {
 	c := r.ask(approval()).read()
-	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelOnce), c.at(), r.account("ana"))
+	body := r.Harness.Forge.Click(r.tokenOf(c.at(), render.LabelRun), c.at(), r.account("ana"))
 	header := r.Harness.Forge.Sign(r, body, time.Now())
 	r.send(http.MethodPost, header, body)
 	first := c.end()

@@ -49,7 +49,7 @@ func clicks(r *Rig, sink *Recorder) {
 	sink.Reset()
 	_, at := r.card()
 	r.Eventually("a click is accepted", func() bool { // the service may not have found the connection yet
-		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun)
 		return err == nil && reaction.OK
 	})
 	if len(sink.Clicks()) == 0 {

@@ -11,15 +11,13 @@ import (
 var decisions = []flow{
 	{"every scope of an approval", func(r *Rig) {
 		for label, want := range map[string]bridge.Scope{
-			render.LabelOnce: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
+			render.LabelRun: bridge.ScopeOnce, render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
 			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
 			req.Approval.Where = "/" + label // a different location, which no grant covers
 			c := r.ask(req)
-			for _, words := range []string{"make deploy", "sha256:" + c.Interaction.Digest[:12]} {
-				if !strings.Contains(c.text(), words) {
-					r.T.Errorf("the card does not show %q: %s", words, c.text())
-				}
+			if !strings.Contains(c.text(), "make deploy") {
+				r.T.Errorf("the card does not show the command: %s", c.text())
 			}
 			r.Press("ana", c.read().at(), label)
 			got := c.end()
@@ -61,16 +59,21 @@ var decisions = []flow{
 		req := approval()
 		req.Approval.Confirm = "prod-db"
 		c := r.ask(req)
-		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelOnce, "prod")
+		refused := r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelRun, "prod")
 		c.pending()
-		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelOnce, "prod-db", refused)
+		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelRun, "prod-db", refused)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c = r.ask(req)
+		r.Press("ana", c.at(), render.LabelDeny)
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("a denial without a confirmation: %s", got.State)
 		}
 	}},
 	{"always deny, and deny and stop", func(r *Rig) {
 		for label, d := range map[string]bridge.Decision{
-			render.LabelDenyAlways: bridge.DecideDenyAlways, render.LabelDenyStop: bridge.DecideDenyStop,
+			render.LabelDenyAlways: bridge.DecideDenyAlways, render.LabelDenyStop + "tester": bridge.DecideDenyStop,
 		} {
 			req := approval()
 			req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, d, bridge.DecideOnce}
@@ -85,7 +88,7 @@ var decisions = []flow{
 	}},
 	{"a person who may not respond is refused and changes nothing", func(r *Rig) {
 		c := r.ask(approval())
-		for _, label := range []string{render.LabelOnce, render.LabelDeny, "reason"} {
+		for _, label := range []string{render.LabelRun, render.LabelDeny, "reason"} {
 			reaction := r.Press("mal", c.at(), label)
 			r.told("mal", c.at(), reaction, "may not answer")
 			if reaction.Modal != "" {
@@ -112,17 +115,17 @@ var decisions = []flow{
 		req := approval()
 		req.Route = routeTwo
 		c := r.ask(req)
-		r.Press("ana", c.read().at(), render.LabelOnce)
-		r.Says(c.at(), "1 of 2 have approved: ana")
-		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelOnce), "already recorded")
+		r.Press("ana", c.read().at(), render.LabelRun)
+		r.Says(c.at(), "1 of 2 approved: ana")
+		r.told("ana", c.at(), r.Press("ana", c.at(), render.LabelRun), "already recorded")
 		if rec := c.pending(); len(rec.Votes) != 1 {
 			r.T.Fatalf("votes: %+v", rec.Votes)
 		}
-		r.Press("bo", c.at(), render.LabelOnce)
+		r.Press("bo", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved || len(got.Votes) != 2 {
 			r.T.Errorf("%s, votes %+v", got.State, got.Votes)
 		}
-		c.closed("ana, bo")
+		c.closed("ana and bo")
 	}},
 	{"only what the agent can take is offered", func(r *Rig) {
 		req := approval()
@@ -132,7 +135,7 @@ var decisions = []flow{
 		for _, control := range c.controls() {
 			labels = append(labels, control.Label)
 		}
-		if got := strings.Join(labels, ", "); got != render.LabelDeny+", "+render.LabelOnce {
+		if got := strings.Join(labels, ", "); got != render.LabelRun+", "+render.LabelDeny {
 			r.T.Errorf("offered are %s", got)
 		}
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideDeny})
@@ -140,7 +143,7 @@ var decisions = []flow{
 	{"a click that the service delivers twice counts once", func(r *Rig) {
 		c := r.ask(approval()).read()
 		r.fault(duplicated)
-		r.Press("ana", c.at(), render.LabelOnce)
+		r.Press("ana", c.at(), render.LabelRun)
 		if got := c.end(); got.State != bridge.StateApproved {
 			r.T.Errorf("state %s", got.State)
 		}

@@ -18,7 +18,7 @@ var ends = []flow{
 		req := approval()
 		req.Timeout = bridge.Duration(time.Second)
 		c := r.ask(req)
-		late := c.holding(render.LabelOnce, "bo")
+		late := c.holding(render.LabelRun, "bo")
 		if got := c.end(); got.State != bridge.StateExpired {
 			r.T.Errorf("state %s", got.State)
 		}
@@ -40,7 +40,7 @@ var ends = []flow{
 		if err := r.Engine.Delivered(r.Ctx, c.end()); err != nil {
 			r.T.Fatal(err)
 		}
-		c.closed("has received this")
+		c.closed("has the answer")
 	}},
 	{"a notice has no controls", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{
@@ -53,7 +53,7 @@ var ends = []flow{
 	}},
 	{"a read-only channel takes no response", func(r *Rig) {
 		c, clicked := r.ask(approval()), r.ask(approval())
-		held := clicked.holding(render.LabelOnce, "bo")
+		held := clicked.holding(render.LabelRun, "bo")
 		ana := bridge.Actor{Platform: r.Harness.Name, User: r.account("ana")}
 		mute := func(on bool) {
 			r.T.Helper()

@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // flow is a scenario of people and an agent on a platform.
@@ -66,33 +68,28 @@ var choices = []flow{
 		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetCheckbox)
 		c.wantAnswer(bridge.ListAnswer())
 	}},
-	{"select does nothing until one is chosen", func(r *Rig) {
-		c := r.ask(one(bridge.WidgetSelect, choosable("eu", "us")...))
-		r.told("ana", c.at(), r.Press("ana", c.at(), "OK"), "Choose one first")
-		c.pending()
-		r.Harness.Client.Choose(r, "ana", c.at(), bridge.WidgetSelect, "Us")
-		c.wantAnswer(bridge.TextAnswer("us"))
-	}},
+	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelSubmit) }},
+	{"radio does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetRadio, "Submit") }},
 	{"defaults are preselected", func(r *Rig) {
 		req := one(bridge.WidgetSelect, choosable("eu", "us")...)
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		c := r.ask(req)
-		r.Press("ana", c.at(), "OK")
+		r.Press("ana", c.at(), render.LabelSubmit)
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
 	{"another answer than the options", func(r *Rig) {
 		req := one(bridge.WidgetButtons, choosable("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)
-		r.Harness.Client.Type(r, "ana", c.at(), "Other", "Antarctica")
+		r.Harness.Client.Type(r, "ana", c.at(), render.LabelOther, "Antarctica")
 		got := c.end()
 		if got.Response.Answers["q"].Text != "Antarctica" || !got.Response.Annotations["q"].Other {
 			r.T.Errorf("got %+v", got.Response)
 		}
 	}},
 	{"many options", func(r *Rig) {
-		for _, n := range []int{26, 120, 200} {
+		for _, n := range []int{26, 60, 120, 200} {
 			var o []bridge.Option
 			for k := range n {
 				o = append(o, bridge.Option{Value: fmt.Sprintf("v%03d", k), Label: fmt.Sprintf("Option %03d", k)})
@@ -123,7 +120,7 @@ var choices = []flow{
 		if got := c.end(); got.State != bridge.StateCancelled || got.Response.Actor == nil {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
-		c.closed("Declined by", "ana")
+		c.closed("ana declined to answer")
 	}},
 }
 
@@ -134,6 +131,19 @@ func choosesOne(r *Rig, w bridge.Widget) {
 	r.Harness.Client.Choose(r, "ana", c.at(), w, "Us")
 	c.wantAnswer(bridge.TextAnswer("us"))
 	c.closed("ana")
+}
+
+// needsChoice submits a question without a choice. Some services have no
+// control for that: their form requires a choice.
+func needsChoice(r *Rig, w bridge.Widget, submit string) {
+	r.T.Helper()
+	c := r.ask(one(w, choosable("eu", "us")...))
+	if slices.ContainsFunc(c.controls(), func(x sandbox.Control) bool { return strings.Contains(x.Label, submit) }) {
+		r.told("ana", c.at(), r.Press("ana", c.at(), submit), "Choose one first")
+		c.pending()
+	}
+	r.Harness.Client.Choose(r, "ana", c.at(), w, "Us")
+	c.wantAnswer(bridge.TextAnswer("us"))
 }
 
 // wantAnswer waits for the answer to the only question.

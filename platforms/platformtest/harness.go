@@ -13,10 +13,10 @@ import (
 // Platform is the interface that the contract requires of an adapter.
 type Platform interface {
 	bridge.Platform
-	bridge.Healther
+	bridge.HealthReporter
 	bridge.Threader
 	bridge.Grouper
-	bridge.Reminding
+	bridge.ReminderPoster
 	bridge.Diagnoser
 	// Handler serves the callbacks of the service in HTTP mode.
 	Handler(bridge.Sink) http.Handler

@@ -61,8 +61,8 @@ func (r *Rig) tokenOf(at sandbox.Place, label string) string {
 
 func clickIsWhole(r *Rig, sink *Recorder) {
 	_, at := r.card()
-	want := r.tokenOf(at, render.LabelOnce)
-	r.Press("bo", at, render.LabelOnce)
+	want := r.tokenOf(at, render.LabelRun)
+	r.Press("bo", at, render.LabelRun)
 	r.wantClick(sink, want, at)
 }
 
@@ -91,7 +91,7 @@ func directWorks(r *Rig, sink *Recorder) {
 		if err != nil {
 			r.T.Fatal(err)
 		}
-		r.Press("ana", r.place(ref), render.LabelOnce)
+		r.Press("ana", r.place(ref), render.LabelRun)
 		r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })
 		c := sink.Clicks()[0]
 		if c.Ref.Channel != ref.Channel || c.Ref.Message != ref.Message || c.Actor.User != r.account("ana") {
@@ -120,7 +120,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 	})
 	acknowledged := make(chan error, 1)
 	go func() {
-		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun)
 		if err == nil && reaction.Warning != "" {
 			err = errors.New(reaction.Warning)
 		}
@@ -142,7 +142,7 @@ func acknowledgesLater(r *Rig, sink *Recorder) {
 func tellsUnrecorded(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{}, errStop })
-	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce)
+	reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun)
 	r.told("ana", at, r.Must(reaction, err), bridge.NoteNotRecorded)
 	if len(r.Controls(at)) == 0 {
 		r.T.Error("the card cannot be clicked again")
@@ -156,12 +156,12 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	} {
 		note := "verdict " + string(kind) + " <b>&"
 		sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{Kind: kind, Note: note}, nil })
-		r.told("ana", at, r.Press("ana", at, render.LabelOnce), "verdict "+string(kind))
+		r.told("ana", at, r.Press("ana", at, render.LabelRun), "verdict "+string(kind))
 	}
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "settled"}, nil
 	})
-	r.Press("ana", at, render.LabelOnce)
+	r.Press("ana", at, render.LabelRun)
 	if got := r.count(at, "verdict"); got != 0 {
 		r.T.Errorf("%d results are shown to everyone", got)
 	}
@@ -173,7 +173,7 @@ func closesLate(r *Rig, sink *Recorder) {
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictLate, Note: "already denied", View: &over}, nil
 	})
-	r.told("ana", at, r.Press("ana", at, render.LabelOnce), "already denied")
+	r.told("ana", at, r.Press("ana", at, render.LabelRun), "already denied")
 	r.Eventually("the card is closed", func() bool { return len(r.Controls(at)) == 0 })
 	r.Says(at, "Denied")
 }
@@ -264,7 +264,7 @@ func finishesClicks(t *testing.T, h Harness) {
 		<-release
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
-	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelOnce) }() // its reply may be lost
+	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun) }() // its reply may be lost
 	await(r, "the click", entered)
 	cancel()
 	select {

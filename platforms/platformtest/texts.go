@@ -19,7 +19,7 @@ var texts = []flow{
 					r.T.Fatalf("%q is not shown", line)
 				}
 			}
-			r.Press("ana", c.read().at(), render.LabelOnce)
+			r.Press("ana", c.read().at(), render.LabelScript)
 			if got := c.end(); got.State != bridge.StateApproved {
 				r.T.Errorf("state %s", got.State)
 			}

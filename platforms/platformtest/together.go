@@ -15,7 +15,7 @@ import (
 var together = []flow{
 	{"a batch is decided one by one", func(r *Rig) {
 		all := r.batch(3)
-		r.Press("ana", all[0].at(), all[0].label(render.LabelOnce))
+		r.Press("ana", all[0].at(), all[0].label("Run"))
 		if got := all[0].end(); got.State != bridge.StateApproved {
 			r.T.Errorf("the first is %s", got.State)
 		}
@@ -25,13 +25,13 @@ var together = []flow{
 			}
 			c.elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		}
-		all[0].closed("all decided")
+		all[0].closed("of 3 decided")
 	}},
 	{"a batch is decided at once", func(r *Rig) {
 		all := r.batch(4)
 		all[2].elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		r.Says(all[0].at(), "Denied")
-		r.Press("ana", all[0].at(), "Allow all once")
+		r.Press("ana", all[0].at(), "Allow all 3")
 		for k, c := range all {
 			want := bridge.StateApproved
 			if k == 2 {
@@ -41,12 +41,12 @@ var together = []flow{
 				r.T.Errorf("number %d is %s", k+1, got.State)
 			}
 		}
-		all[0].closed("all decided")
+		all[0].closed("4 of 4 decided")
 	}},
 	{"of those who click at the same moment, one wins", func(r *Rig) {
 		for range 5 {
 			c := r.ask(approval()).read()
-			labels := map[string]string{"ana": render.LabelOnce, "bo": render.LabelDeny, "cy": render.LabelOnce}
+			labels := map[string]string{"ana": render.LabelRun, "bo": render.LabelDeny, "cy": render.LabelRun}
 			var clicks []sandbox.Action
 			for who, label := range labels {
 				clicks = append(clicks, c.holding(label, who))
@@ -58,7 +58,7 @@ var together = []flow{
 			wg.Wait()
 			got := c.end()
 			approved := got.State == bridge.StateApproved
-			if by := got.Response.Actor.Person; approved != (labels[by] == render.LabelOnce) {
+			if by := got.Response.Actor.Person; approved != (labels[by] == render.LabelRun) {
 				r.T.Errorf("%s by %s", got.State, by)
 			}
 			c.closed(got.Response.Actor.Person)
@@ -71,7 +71,7 @@ var together = []flow{
 func (c Card) label(label string) string {
 	c.r.T.Helper()
 	for _, control := range c.controls() {
-		if control.Label == "1 · "+label {
+		if control.Label == label+" 1" {
 			return control.Label
 		}
 	}

@@ -85,7 +85,7 @@ func (client) Retype(r *platformtest.Rig, who string, _ sandbox.Place,
 func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 	w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
-	submit := map[bridge.Widget]string{bridge.WidgetSelect: "OK", bridge.WidgetActionSelection: "Continue"}[w]
+	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetActionSelection: "Continue"}[w]
 	if submit == "" {
 		submit = "Submit"
 	}

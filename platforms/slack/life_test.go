@@ -232,7 +232,7 @@ func TestAcknowledgesFirst(t *testing.T) {
 		bridge.Pause(t.Context(), time.Second)
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "not you"}, nil
 	})
-	r, err := s.sandbox.Person("mal").Press(t.Context(), at, render.LabelOnce)
+	r, err := s.sandbox.Person("mal").Press(t.Context(), at, render.LabelRun)
 	if err != nil || r.Warning != "" {
 		t.Errorf("the client warns %q, %v", r.Warning, err)
 	}
@@ -251,7 +251,7 @@ func TestNoteToOutsider(t *testing.T) {
 	})
 	s.fault(sandbox.Fault{Kind: "not_member", Method: "U0MAL00004"})
 	for _, who := range []string{"mal", "bo"} {
-		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelOnce); err != nil {
+		if _, err := s.sandbox.Person(who).Press(t.Context(), at, render.LabelRun); err != nil {
 			t.Fatal(err)
 		}
 		s.until(who+" is told", func() bool { return strings.Contains(s.notes(who), note) })

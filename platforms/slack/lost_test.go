@@ -97,7 +97,7 @@ func TestLostCardCloses(t *testing.T) {
 		v := s.view(approved(r))
 		return bridge.Verdict{Kind: bridge.VerdictSettled, Note: "Recorded", View: &v}, nil
 	})
-	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelOnce); err != nil {
+	if _, err := s.sandbox.Person("ana").Press(t.Context(), stray, render.LabelRun); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the clicked card closes", func() bool { return len(sandbox.Controls("slack", s.sandbox.Message(stray))) == 0 })

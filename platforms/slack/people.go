@@ -21,7 +21,7 @@ func (p people) Belongs(ctx context.Context, group, user string) (bool, error) {
 	return slices.Contains(members, user), nil
 }
 
-// Email implements bridge.Mailer. The app needs the scope users:read.email.
+// Email implements bridge.EmailResolver. The app needs the scope users:read.email.
 func (p people) Email(ctx context.Context, user string) (string, error) {
 	u, err := p.api.GetUserInfoContext(ctx, user)
 	if err != nil {

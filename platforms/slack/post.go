@@ -76,7 +76,7 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 	return d, nil
 }
 
-// Remind implements bridge.Reminding. It replies to the card, and the channel
+// Remind implements bridge.ReminderPoster. It replies to the card, and the channel
 // sees the reply too.
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	text := ""

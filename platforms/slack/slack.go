@@ -47,14 +47,14 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform  = (*Platform)(nil)
-	_ bridge.Healther  = (*Platform)(nil)
-	_ bridge.Threader  = (*Platform)(nil)
-	_ bridge.Notifier  = (*Platform)(nil)
-	_ bridge.Grouper   = (*Platform)(nil)
-	_ bridge.Mailer    = (*Platform)(nil)
-	_ bridge.Reminding = (*Platform)(nil)
-	_ bridge.Diagnoser = (*Platform)(nil)
+	_ bridge.Platform       = (*Platform)(nil)
+	_ bridge.HealthReporter = (*Platform)(nil)
+	_ bridge.Threader       = (*Platform)(nil)
+	_ bridge.Notifier       = (*Platform)(nil)
+	_ bridge.Grouper        = (*Platform)(nil)
+	_ bridge.EmailResolver  = (*Platform)(nil)
+	_ bridge.ReminderPoster = (*Platform)(nil)
+	_ bridge.Diagnoser      = (*Platform)(nil)
 )
 
 // New returns a workspace. It makes no network calls.
@@ -102,7 +102,7 @@ func newWorkspace(o Options) *workspace {
 // Name implements bridge.Platform.
 func (p *Platform) Name() string { return p.ws.name }
 
-// Health implements bridge.Healther.
+// Health implements bridge.HealthReporter.
 func (p *Platform) Health() bridge.Health { return p.ws.health.Get() }
 
 // Run implements bridge.Platform.

@@ -88,7 +88,7 @@ func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 		r.Press(who, at, l)
 	}
 	return r.Press(who, at, map[bridge.Widget]string{
-		bridge.WidgetSelect: "OK", bridge.WidgetRadio: "Submit",
+		bridge.WidgetSelect: "Submit", bridge.WidgetRadio: "Submit",
 		bridge.WidgetCheckbox: "Done", bridge.WidgetActionSelection: "Continue",
 	}[w])
 }

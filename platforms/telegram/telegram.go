@@ -61,13 +61,13 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform  = (*Platform)(nil)
-	_ bridge.Healther  = (*Platform)(nil)
-	_ bridge.Threader  = (*Platform)(nil)
-	_ bridge.Exclusive = (*Platform)(nil)
-	_ bridge.Reminding = (*Platform)(nil)
-	_ bridge.Grouper   = (*Platform)(nil)
-	_ bridge.Diagnoser = (*Platform)(nil)
+	_ bridge.Platform       = (*Platform)(nil)
+	_ bridge.HealthReporter = (*Platform)(nil)
+	_ bridge.Threader       = (*Platform)(nil)
+	_ bridge.Exclusive      = (*Platform)(nil)
+	_ bridge.ReminderPoster = (*Platform)(nil)
+	_ bridge.Grouper        = (*Platform)(nil)
+	_ bridge.Diagnoser      = (*Platform)(nil)
 )
 
 // New returns a bot. It does not touch the network.
@@ -117,7 +117,7 @@ func compose(o Options) *Platform {
 // Name implements bridge.Platform.
 func (p *Platform) Name() string { return p.name }
 
-// Health implements bridge.Healther.
+// Health implements bridge.HealthReporter.
 func (p *Platform) Health() bridge.Health { return p.health.Get() }
 
 // ExclusiveKey implements bridge.Exclusive: Telegram ends the older of two
@@ -163,7 +163,7 @@ func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridg
 	return p.poster.thread(ctx, d, first), nil
 }
 
-// Remind implements bridge.Reminding: a reply to the card that mentions only
+// Remind implements bridge.ReminderPoster: a reply to the card that mentions only
 // the users of the reminder, whatever its text contains.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)

@@ -65,7 +65,7 @@ func answers(v bridge.View) ([]discordgo.MessageComponent, error) {
 	if i.LonePlan() {
 		return rows([]discordgo.MessageComponent{
 			button(v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, discordgo.SuccessButton),
-			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.DangerButton),
+			button(v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, discordgo.SecondaryButton),
 		}), nil
 	}
 	f, lone := i.Lone()
@@ -108,7 +108,9 @@ func button(token, label string, style discordgo.ButtonStyle) discordgo.MessageC
 func decisions(v bridge.View) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	i := v.Record.Interaction
-	for n, d := range i.Decisions() {
+	all := i.Decisions()
+	for _, n := range render.Ordered(i) {
+		d := all[n]
 		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
 	return out
@@ -127,7 +129,7 @@ func styleOf(t render.Tone) discordgo.ButtonStyle {
 func forAll(v bridge.View, items []render.Item) []discordgo.MessageComponent {
 	var all []discordgo.MessageComponent
 	for _, a := range render.ForAll(items) {
-		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
+		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, discordgo.SecondaryButton))
 	}
 	return all
 }
@@ -199,7 +201,7 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 			Description: optionHint(q.Question, o),
 		})
 	}
-	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelOK, discordgo.PrimaryButton)}
+	row := []discordgo.MessageComponent{button(v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), render.LabelSubmit, discordgo.PrimaryButton)}
 	if q.AllowOther {
 		row = append(row, button(v.Token(bridge.ActionInput, 0, bridge.OptionOther), render.LabelOther, discordgo.SecondaryButton))
 	}

@@ -35,7 +35,6 @@ type File struct {
 const (
 	colourPending = 0xF0B232
 	colourYes     = 0x248046
-	colourNo      = 0xDA373C
 	colourOther   = 0x80848E
 )
 
@@ -73,7 +72,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 		c, items = render.NewBatch(v, true)
 	}
 	m := Message{Push: render.Cut(Escape(c.Notice), maxPush, render.Runes), Closed: c.Closed}
-	head := "### " + render.Cut(c.Icon+" "+Escape(c.Headline), maxTitle, render.Runes)
+	head := "### " + inline(c.Head)
 	foot := status(v, c)
 	room := maxText - cost(head) - cost(foot) - cost(textAttached) - 2
 	if room < minBody {
@@ -122,14 +121,24 @@ func status(v bridge.View, c render.Card) string {
 		for _, note := range render.Notes(v) {
 			lines = append(lines, Escape(note))
 		}
-		d := v.Record.Interaction.Deadline.Unix()
-		lines = append(lines, fmt.Sprintf("⏳ Open until <t:%d:t> (<t:%d:R>)", d, d))
 	}
-	from := "-# " + Escape(render.Cut(c.From, 300, render.Runes))
-	if c.Digest != "" {
-		from += " · " + c.Digest
+	lines = append(lines, "-# "+Escape(render.Cut(c.From, 300, render.Runes)))
+	if !c.Closed {
+		lines = append(lines, "-# "+due(c))
 	}
-	return strings.Join(append(lines, from), "\n")
+	return strings.Join(lines, "\n")
+}
+
+// due is the line with the deadline and the people who can answer.
+func due(c render.Card) string {
+	var b strings.Builder
+	for _, s := range c.Due {
+		b.WriteString(inline([]render.Span{s}))
+		if s.Time != 0 {
+			fmt.Fprintf(&b, " (<t:%d:R>)", s.Time)
+		}
+	}
+	return b.String()
 }
 
 // cost is the share of the room for text that a text takes, in characters. Text
@@ -169,8 +178,6 @@ func colour(s bridge.State, closed bool) int {
 	switch s {
 	case bridge.StateApproved, bridge.StateAnswered:
 		return colourYes
-	case bridge.StateDenied:
-		return colourNo
 	}
 	return colourOther
 }

@@ -89,7 +89,7 @@ func inline(spans []render.Span) string {
 	for _, s := range spans {
 		switch {
 		case s.Time != 0:
-			b.WriteString("<t:" + strconv.FormatInt(s.Time, 10) + ":T>")
+			b.WriteString("<t:" + strconv.FormatInt(s.Time, 10) + ":f>")
 		case s.URL != "" && !strings.ContainsAny(s.URL, "<> \n`"):
 			b.WriteString("<" + s.URL + ">")
 		case s.Code && !strings.ContainsAny(s.Text, "`\n") && strings.TrimSpace(s.Text) != "":

@@ -37,7 +37,7 @@ const plainest = 150
 func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) (Message, bool) {
 	id := blockID(v)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
-	m.Blocks = append(m.Blocks, slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)), slack.NewContextBlock("from-"+id, plain(c.From, maxHeader)))
+	m.Blocks = append(m.Blocks, richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}}))
 	whole := true
 	for _, it := range items {
 		n := strconv.Itoa(it.Number) + "-" + id
@@ -53,26 +53,25 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		m.Blocks = append(m.Blocks, slack.NewActionBlock("act"+n, itemDecisions(it)...))
 	}
 	if c.Closed {
+		m.Blocks = append(m.Blocks, origin(c, id))
 		return m, whole
 	}
 	if !whole && !v.Waiting {
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
-	for _, note := range render.Notes(v) {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, plain(note, maxSection)))
-	}
+	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
 		m.Blocks = append(m.Blocks, slack.NewDividerBlock(), slack.NewActionBlock("all-"+id, row...))
 	}
-	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, ""))
 	return m, whole
 }
 
 func itemDecisions(it render.Item) []slack.BlockElement {
-	all := decisions(it.View, "i"+strconv.Itoa(it.Number)+"d")
-	row := make([]slack.BlockElement, 0, len(all))
+	i, prefix := it.View.Record.Interaction, "i"+strconv.Itoa(it.Number)+"d"
+	row := make([]slack.BlockElement, 0, len(it.Decisions))
 	for _, n := range it.Decisions {
-		row = append(row, all[n])
+		style := styleOf(render.DecisionTone(i, i.Decisions()[n]))
+		row = append(row, button(prefix+strconv.Itoa(n), it.View.Token(i.DecisionControl(n)), it.Label(n), style))
 	}
 	return row
 }
@@ -80,7 +79,7 @@ func itemDecisions(it render.Item) []slack.BlockElement {
 func forAll(v bridge.View, items []render.Item) []slack.BlockElement {
 	var row []slack.BlockElement
 	for _, a := range render.ForAll(items) {
-		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(bridge.ActionAll, 0, a.Option), a.Label, styleOf(a.Tone)))
+		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(bridge.ActionAll, 0, a.Option), a.Label, slack.StyleDefault))
 	}
 	return row
 }

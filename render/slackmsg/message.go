@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -75,10 +76,11 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	body, whole := clip(c.Body, limit)
 	m := Message{Text: Escape(render.Cut(c.Notice, maxNotice, cost))}
 	m.Blocks = append(m.Blocks,
-		slack.NewHeaderBlock(plain(c.Icon+" "+c.Headline, maxHeader)),
-		slack.NewContextBlock("from-"+id, plain(c.From, maxHeader)),
-		richText("body-"+id, body),
+		richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}}),
 	)
+	if len(body) > 0 {
+		m.Blocks = append(m.Blocks, richText("body-"+id, body))
+	}
 	questions, all := clip(c.Questions, limit)
 	if len(questions) > 0 {
 		m.Blocks = append(m.Blocks, richText("questions-"+id, questions))
@@ -89,6 +91,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if len(closing) > 0 {
 			m.Blocks = append(m.Blocks, richText("closing-"+id, closing))
 		}
+		m.Blocks = append(m.Blocks, origin(c, id))
 		if !whole && c.Whole && !v.Waiting { // a notice
 			m.Blocks = append(m.Blocks, shortened(v, id))
 		}
@@ -97,9 +100,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !whole && !v.Waiting {
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
-	for _, note := range render.Notes(v) {
-		m.Blocks = append(m.Blocks, slack.NewContextBlock("note"+strconv.Itoa(len(m.Blocks))+"-"+id, plain(note, maxSection)))
-	}
+	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if !v.ReadOnly {
 		m.Blocks = append(m.Blocks, controls(v, id)...)
 		if v.Record.Interaction.Declinable {
@@ -113,7 +114,6 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("more-"+id, more...))
 		}
 	}
-	m.Blocks = append(m.Blocks, footer(v.Record.Interaction, id, c.Digest))
 	return m, whole
 }
 
@@ -133,12 +133,31 @@ func shortened(v bridge.View, id string) slack.Block {
 	return slack.NewContextBlock("full-"+id, plain("✂️ Shortened here: the full text is in the messages titled “"+fullText(v)+"”.", maxSection))
 }
 
-// footer returns the deadline of a card.
-func footer(i bridge.Interaction, id, digest string) slack.Block {
-	text := fmt.Sprintf("⏳ Open until <!date^%d^{time}|%s>", i.Deadline.Unix(), render.Until(i.Deadline))
-	if digest != "" {
-		text += " · " + digest
+// origin returns the line that says who asks.
+func origin(c render.Card, id string) slack.Block {
+	return slack.NewContextBlock("from-"+id, plain(c.From, maxSection))
+}
+
+// notes returns the lines that say how a request stands.
+func notes(v bridge.View, id string) []slack.Block {
+	var out []slack.Block
+	for n, note := range render.Notes(v) {
+		out = append(out, slack.NewContextBlock("note"+strconv.Itoa(n)+"-"+id, plain(note, maxSection)))
 	}
+	return out
+}
+
+// due returns the line with the deadline and the people who can answer.
+func due(c render.Card, id string) slack.Block {
+	var b strings.Builder
+	for _, s := range c.Due {
+		if s.Time == 0 {
+			b.WriteString(Escape(s.Text))
+			continue
+		}
+		b.WriteString("<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">")
+	}
+	text := render.Cut(b.String(), maxSection, cost)
 	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
 }
 
@@ -193,7 +212,7 @@ func controls(v bridge.View, id string) []slack.Block {
 	if i.LonePlan() {
 		return []slack.Block{slack.NewActionBlock("act-"+id,
 			button("approve", v.Token(bridge.ActionChoose, 0, 0), render.LabelApprove, slack.StylePrimary),
-			button("changes", v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, slack.StyleDanger))}
+			button("changes", v.Token(bridge.ActionInput, 1, bridge.OptionForm), render.LabelChanges, slack.StyleDefault))}
 	}
 	f, lone := i.Lone()
 	if !lone || needsForm(f.Question) {
@@ -246,7 +265,9 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 func decisions(v bridge.View, prefix string) []slack.BlockElement {
 	var row []slack.BlockElement
 	i := v.Record.Interaction
-	for n, d := range i.Decisions() {
+	all := i.Decisions()
+	for _, n := range render.Ordered(i) {
+		d := all[n]
 		row = append(row, button(prefix+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
 	}
 	return row

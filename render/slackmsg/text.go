@@ -35,16 +35,29 @@ func (w *writer) blocks(doc []render.Block, depth int) {
 				Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)},
 			})
 		case render.Quote:
-			if text := render.PlainText(b.Inner); text != "" {
-				w.out = append(w.out, &slack.RichTextQuote{
-					Type: slack.RTEQuote, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)},
-				})
-			}
+			w.quote(b.Inner)
 		case render.Rule:
 			w.section([]render.Span{{Text: "――――"}}, false, !last)
 		case render.List:
 			w.list(b, min(depth, maxNesting))
 		}
+	}
+}
+
+// quote writes a quote. Only its first paragraph keeps its styles.
+func (w *writer) quote(doc []render.Block) {
+	var elements []slack.RichTextSectionElement
+	if len(doc) > 0 && doc[0].Kind == render.Paragraph {
+		elements, doc = leaves(doc[0].Spans, false), doc[1:]
+	}
+	if text := render.PlainText(doc); text != "" {
+		if len(elements) > 0 {
+			text = "\n" + text
+		}
+		elements = append(elements, slack.NewRichTextSectionTextElement(text, nil))
+	}
+	if len(elements) > 0 {
+		w.out = append(w.out, &slack.RichTextQuote{Type: slack.RTEQuote, Elements: elements})
 	}
 }
 
@@ -95,6 +108,12 @@ func (w *writer) list(b render.Block, depth int) {
 	flush(len(b.Items))
 }
 
+// Formats of times, in the reader's zone.
+const (
+	dateFormat  = "{date_short_pretty} at {time}"
+	exactFormat = "{date_short_pretty} at {time_secs}"
+)
+
 func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 	var out []slack.RichTextSectionElement
 	for _, s := range spans {
@@ -109,7 +128,11 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 		case s.URL != "":
 			out = append(out, slack.NewRichTextSectionLinkElement(s.URL, s.Text, style))
 		case s.Time != 0:
-			out = append(out, slack.NewRichTextSectionDateElement(s.Time, "{time_secs}", nil, &s.Text))
+			format := dateFormat
+			if s.Exact {
+				format = exactFormat
+			}
+			out = append(out, slack.NewRichTextSectionDateElement(s.Time, format, nil, &s.Text))
 		default:
 			out = append(out, slack.NewRichTextSectionTextElement(s.Text, style))
 		}

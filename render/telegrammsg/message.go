@@ -81,11 +81,8 @@ func Build(v bridge.View) (Message, error) {
 
 func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageEntity, bool) {
 	w := &writer{}
-	w.add(c.Icon + " ")
-	w.add(c.Headline, "bold")
+	w.spans(c.Head, true)
 	w.add("\n")
-	w.add(render.Cut(c.From, 200, render.Runes), "italic")
-	w.add("\n\n")
 	body, whole := clip(c.Body, limit)
 	w.blocks(body, "")
 	questions, all := clip(c.Questions, limit)
@@ -104,6 +101,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 		w.add(".\n")
 	}
 	if c.Closed {
+		w.origin(c)
 		text, entities := w.result()
 		return text, entities, whole || !c.Whole
 	}
@@ -111,15 +109,18 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 		w.add("\n" + note + "\n")
 	}
 	if d := v.Draft; d != nil {
-		w.add("\n👉 " + render.Line(d.Actor.Display()) + " is answering\n")
+		w.add("\n" + render.Line(d.Actor.Display()) + " is filling this in.\n")
 	}
-	w.add("\n⏳ Open until " + render.Until(v.Record.Interaction.Deadline))
-	if c.Digest != "" {
-		w.add(" · ")
-		w.add(c.Digest, "code")
-	}
+	w.origin(c)
+	w.spans(c.Due, false)
 	text, entities := w.result()
 	return text, entities, whole && all
+}
+
+// origin writes who asks.
+func (w *writer) origin(c render.Card) {
+	w.add("\nFrom", "bold")
+	w.add("  " + render.Cut(c.From, 300, render.Runes) + "\n")
 }
 
 // fileName names the file by what it holds, so that the file of another round
@@ -149,7 +150,7 @@ func keyboard(v bridge.View) [][]Button {
 	if i.LonePlan() {
 		return [][]Button{
 			{{Text: render.LabelApprove, Data: v.Token(bridge.ActionChoose, 0, 0), Style: "success"}},
-			{{Text: "✍️ " + render.LabelChanges, Data: v.Token(bridge.ActionInput, 1, bridge.OptionForm), Style: "danger"}},
+			{{Text: "✍️ " + render.LabelChanges, Data: v.Token(bridge.ActionInput, 1, bridge.OptionForm)}},
 		}
 	}
 	q, lone := i.Lone()
@@ -183,22 +184,19 @@ func wizard(v bridge.View) bool {
 	return len(i.Fields()) > 1 && !i.LonePlan()
 }
 
+// decisions are the controls of an approval: the approval and the denial in one
+// row, and below them the others, whose labels are long.
 func decisions(v bridge.View) [][]Button {
-	var first, second []Button
+	var rows [][]Button
 	i := v.Record.Interaction
-	for n, d := range i.Decisions() {
+	all := i.Decisions()
+	for _, n := range render.Ordered(i) {
+		d := all[n]
 		b := Button{Text: render.DecisionLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))}
-		if d == bridge.DecideDeny || d == bridge.DecideDenyReason {
-			first = append(first, b)
+		if d == bridge.DecideDeny && len(rows) == 1 {
+			rows[0] = append(rows[0], b)
 			continue
 		}
-		second = append(second, b)
-	}
-	var rows [][]Button
-	if len(first) > 0 {
-		rows = append(rows, first)
-	}
-	for _, b := range second { // one below the other: their labels are long
 		rows = append(rows, []Button{b})
 	}
 	return rows
@@ -223,7 +221,7 @@ func batch(v bridge.View, items []render.Item) [][]Button {
 		}
 	}
 	for _, a := range render.ForAll(items) {
-		out = append(out, []Button{{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option), Style: styleOf(a.Tone)}})
+		out = append(out, []Button{{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option)}})
 	}
 	return out
 }

@@ -106,12 +106,30 @@ func (w *writer) blocks(doc []render.Block, indent string) {
 		case render.Rule:
 			w.add("――――\n")
 		case render.Quote:
-			w.add(render.PlainText(b.Inner), "blockquote")
-			w.add("\n")
+			w.quote(b.Inner)
 		case render.List:
 			w.list(b, indent)
 		}
 	}
+}
+
+// quote writes a quote, whose entities contain those of its text.
+func (w *writer) quote(doc []render.Block) {
+	start := w.units
+	for n, b := range doc {
+		if n > 0 {
+			w.add("\n")
+		}
+		if b.Kind == render.Paragraph {
+			w.spans(b.Spans, false)
+			continue
+		}
+		w.add(render.PlainText([]render.Block{b}))
+	}
+	if w.units > start {
+		w.entities = append(w.entities, tgbotapi.MessageEntity{Type: "blockquote", Offset: start, Length: w.units - start})
+	}
+	w.add("\n")
 }
 
 func (w *writer) pre(text, lang string) {

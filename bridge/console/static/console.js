@@ -189,7 +189,7 @@ function cardOf(c) {
     form.append(...c.fields.map(inputOf), problems, ...decisionsOf(c, send));
   }
   return el("article", { class: "card", "aria-labelledby": "headline", "data-state": c.state },
-    el("h1", { id: "headline" }, c.icon + " " + c.headline),
+    el("h1", { id: "headline" }, c.headline),
     el("p", { class: "soft" }, c.from + (c.state === "pending" ? " · " + left(c.deadline) : "")),
     html(c.body), html(c.closing),
     c.notes.map((n) => el("p", { class: "soft" }, n)),

@@ -45,8 +45,9 @@ type permissionResult struct {
 	Stop     bool            `json:"interrupt,omitempty"`
 }
 
-// result returns a verdict as a result. The protocol has no form for a request
-// that no one decided, so that is a denial with a message that says so.
+// result converts a verdict to a permission result. The protocol has no form
+// for a request that no one decided, so that is a denial with a message that
+// says so.
 func (v verdict) result() permissionResult {
 	if v.allow {
 		return permissionResult{Behavior: "allow", Input: v.input, Updates: v.updates}
@@ -159,7 +160,9 @@ func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 		prompt += "\n\n" + q.Description
 	}
 	if !json.Valid([]byte(q.Preview)) || strings.Contains(q.Preview, elided) {
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "input_preview: shortened, and people cannot approve what they do not see in full").WithHint("answer at the terminal, or use the hooks, which receive the complete input")
+		return dialect.Translation{}, bridge.
+			Errorf(bridge.CodeUnsupported, "input_preview: shortened, and people cannot approve what they do not see in full").
+			WithHint("answer at the terminal, or use the hooks, which receive the complete input")
 	}
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindApproval, Prompt: prompt, Session: session, ToolName: q.Tool,

@@ -21,7 +21,7 @@ const (
 	// AskLocally lets Claude Code ask at its own terminal. Without a terminal,
 	// Claude Code denies on its own.
 	AskLocally Unanswered = "ask"
-	// DenySilence denies with a message that no person did.
+	// DenySilence denies with a message that no person decided.
 	DenySilence Unanswered = "deny"
 )
 
@@ -110,12 +110,12 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 	case "Elicitation":
 		return in.elicitation(u)
 	case "PostToolUse", "PostToolUseFailure":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"}}, nil
+		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"})
 	// These events belong to one agent. Others of the session may still wait.
 	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, Turn: in.Agent, Reason: "the agent continued without an answer"}}, nil
+		return in.elsewhere(dialect.Elsewhere{Turn: in.Agent, Reason: "the agent continued without an answer"})
 	case "SessionEnd":
-		return dialect.Translation{Answer: NoDecision{}, Elsewhere: &dialect.Elsewhere{Session: in.Session, AllTurns: true, Reason: "the session has ended"}}, nil
+		return in.elsewhere(dialect.Elsewhere{AllTurns: true, Reason: "the session has ended"})
 	case "":
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: required")
 	}
@@ -123,6 +123,12 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "hook_event_name: unknown event %q", in.Event)
 	}
 	return dialect.Translation{Answer: NoDecision{}}, nil
+}
+
+// elsewhere reports that requests of the session were decided at the terminal.
+func (in hookInput) elsewhere(e dialect.Elsewhere) (dialect.Translation, error) {
+	e.Session = in.Session
+	return dialect.Translation{Answer: NoDecision{}, Elsewhere: &e}, nil
 }
 
 func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
@@ -184,7 +190,7 @@ func (v verdict) permissionRequest() any {
 	return hookOutput{Specific: permissionRequest{Event: "PermissionRequest", Decision: d}}
 }
 
-// bounded shortens a text to the length that Claude Code keeps.
+// bounded shortens text to the length that Claude Code keeps.
 func bounded(s string) string {
 	if r := []rune(s); len(r) > maxOutput {
 		return string(r[:maxOutput-1]) + "…"

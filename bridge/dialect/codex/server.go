@@ -92,7 +92,8 @@ func Request(raw []byte) (dialect.Translation, error) {
 	case "mcpServer/elicitation/request":
 		r, answer, err = p.elicitation(c.Params)
 	default:
-		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is not a request that people answer", c.Method).WithHint("use one of %s", strings.Join(Methods, ", "))
+		return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "method: %q is not a request that people answer", c.Method).
+			WithHint("use one of %s", strings.Join(Methods, ", "))
 	}
 	if err != nil {
 		return dialect.Translation{}, err
@@ -266,7 +267,7 @@ type denied struct {
 	} `json:"denied"`
 }
 
-// legacy translates an older request, which accepts a text with a denial and
+// legacy translates an older request, which accepts a reason with a denial and
 // has a decision for a timeout.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
 	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
@@ -319,7 +320,9 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 	}
 	for _, q := range p.Questions {
 		if q.IsSecret {
-			return r, nil, bridge.Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which people should not type in chat", q.ID).WithHint("answer it at the terminal")
+			return r, nil, bridge.
+				Errorf(bridge.CodeUnsupported, "questions: %q asks for a secret, which people should not type in chat", q.ID).
+				WithHint("answer it at the terminal")
 		}
 		out := bridge.Question{ID: q.ID, Header: header(q.Header), Text: q.Question, Widget: bridge.WidgetText}
 		for _, o := range q.Options {
@@ -348,7 +351,7 @@ func (p params) userInput() (bridge.Request, func(bridge.Record) (any, error), e
 	}, nil
 }
 
-// header shortens a text to the length of a header.
+// header shortens text to the length of a header.
 func header(s string) string {
 	if r := []rune(s); len(r) > bridge.MaxHeader {
 		return string(r[:bridge.MaxHeader-1]) + "…"

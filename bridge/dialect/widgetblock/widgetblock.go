@@ -188,8 +188,7 @@ func (p Payload) Submit(r bridge.Record) (Submission, error) {
 	return Submission{WidgetID: p.WidgetID, Value: v}, err
 }
 
-// Answered returns the widget in the form in which it is stored after the
-// submission.
+// Answered returns the widget as it is stored after the submission.
 func (p Payload) Answered(s Submission) Payload {
 	p.Submitted, p.SubmittedValue = true, s.Value
 	return p

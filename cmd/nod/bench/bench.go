@@ -1,6 +1,6 @@
-// Package bench measures nod next to limits and other ways to do the same, in
-// the same run on the same machine. Libraries that nod is compared with are in
-// the module peers, so that nod does not depend on them.
+// Package bench measures nod and compares it with limits and with alternatives,
+// in the same run on the same machine. Libraries that nod is compared with are
+// in the module peers, so that nod does not depend on them.
 package bench
 
 import (
@@ -23,26 +23,26 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// row is one line of the table: a figure of nod beside one of something else,
-// taken in the same run on the same machine. Where the other is a limit, it is
-// a number that the row names.
+// row is one line of the table: a figure of nod, and the figure that it is
+// compared with, which is a limit or was measured in the same run.
 type row struct {
 	name, unit, against string
 	goal                float64 // of the ratio
-	most                bool    // the ratio is to be at most the goal; else at least
+	most                bool    // the ratio must be at most the goal, instead of at least
 }
 
-// figures are what a row measured: nod's, and the other's.
+// figures holds the results of one row: that of nod, and the one it is compared
+// with.
 type figures struct{ value, other float64 }
 
-// measure takes the figures of some rows together.
+// measure produces the figures of one or more rows.
 type measure struct {
 	rows []row
-	once bool // it takes too long to be repeated
-	run  func(ctx context.Context, b *benching) ([]figures, error)
+	once bool // too slow to repeat
+	run  func(ctx context.Context, b *harness) ([]figures, error)
 }
 
-// Result is what a row came to: medians over the repeats.
+// Result is the result of a row: the medians of its repeats.
 type Result struct {
 	Name    string  `json:"name"`
 	Value   float64 `json:"value"`
@@ -51,39 +51,39 @@ type Result struct {
 	Other   float64 `json:"other"`
 	Ratio   float64 `json:"ratio"`
 	Goal    float64 `json:"goal"`
-	Most    bool    `json:"most"` // the ratio is to be at most the goal; else at least
+	Most    bool    `json:"most"` // the ratio must be at most the goal, instead of at least
 	OK      bool    `json:"ok"`
 }
 
-// benching is what rows measure with.
-type benching struct {
+// harness holds what a measurement needs.
+type harness struct {
 	client  redis.UniversalClient
 	store   *broker.Broker
 	addr    string // of the Redis server
 	peers   string // program
 	nod     string // program
 	span    time.Duration
-	pending int // how many wait in the rows with many
+	pending int // pending requests in the rows with many
 }
 
-// Options say what is measured, and how.
+// Options configures a run.
 type Options struct {
-	Span     time.Duration // of each figure
-	Repeats  int           // the medians count
-	Pending  int           // requests that wait in the rows with many
-	Only     string        // part of the names of the rows
-	Peers    string        // program that measures the peers; none if it is empty
-	Nod      string        // program whose start is measured
+	Span     time.Duration // duration of each measurement
+	Repeats  int           // the result is the median
+	Pending  int           // pending requests in the rows with many
+	Only     string        // only rows whose name contains this
+	Peers    string        // program that measures the peers; if empty, no peers are measured
+	Nod      string        // nod binary whose start is measured
 	Progress func(Result)
 }
 
-// measures returns the rows, with those of peers if there are any.
+// measures returns all measurements, including those of peers if requested.
 func measures(peers bool) []measure {
 	queues := measure{run: cyclesAgainstQueues, rows: []row{
 		{"cycles, 64 callers", "1/s", "a reply queue with RPUSH and BLPOP, not durable", 1, false},
 	}}
 	if peers {
-		queues.rows = append(queues.rows, row{"cycles, 64 callers", "1/s", "asynq, looking every 5 ms", 2, false})
+		queues.rows = append(queues.rows, row{"cycles, 64 callers", "1/s", "asynq, polling every 5 ms", 2, false})
 	}
 	pipe := "the same scripts through a pipe"
 	return []measure{
@@ -95,15 +95,15 @@ func measures(peers bool) []measure {
 		{rows: timeoutRows, once: true, run: timeouts},
 		{rows: []row{
 			{"rendering for three platforms", "µs", "JSON-encoding the same messages", 5, true},
-			{"allocations of that", "", "JSON-encoding the same messages", 3, true},
+			{"allocations of the rendering", "", "JSON-encoding the same messages", 3, true},
 		}, run: rendering},
-		{rows: []row{{"callback, from bytes in to ack out", "µs", "settling alone", 2, true}}, run: inbound},
+		{rows: []row{{"callback, from request to acknowledgment", "µs", "settling only", 2, true}}, run: inbound},
 		{rows: pathRows, once: true, run: wholePath},
 		{rows: startRows, run: starting},
 	}
 }
 
-// Run measures, and returns a result for each row.
+// Run runs the selected measurements and returns a result for each row.
 func Run(ctx context.Context, o Options) ([]Result, error) {
 	var out []Result
 	for _, m := range measures(o.Peers != "") {
@@ -125,7 +125,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			}
 		}
 		for n, w := range m.rows {
-			r := Result{Name: w.name, Unit: w.unit, Against: w.against, Value: median(taken[n][0]), Other: median(taken[n][1]), Goal: w.goal, Most: w.most}
+			r := Result{
+				Name: w.name, Unit: w.unit, Against: w.against, Goal: w.goal, Most: w.most,
+				Value: median(taken[n][0]), Other: median(taken[n][1]),
+			}
 			r.Ratio = r.Value / r.Other
 			r.OK = w.most && r.Ratio <= w.goal || !w.most && r.Ratio >= w.goal
 			o.Progress(r)
@@ -138,8 +141,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	return out, nil
 }
 
-// benchOnce takes the figures of a measure once, on a server that holds
-// nothing else.
+// benchOnce runs a measurement once, on an empty server.
 func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
 	addr, stop, err := ownRedis(ctx)
 	if err != nil {
@@ -153,13 +155,13 @@ func benchOnce(ctx context.Context, o Options, m measure) ([]figures, error) {
 		return nil, err
 	}
 	defer store.Close()
-	return m.run(ctx, &benching{client: client, store: store, addr: addr, peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending})
+	return m.run(ctx, &harness{client: client, store: store, addr: addr, peers: o.Peers, nod: o.Nod, span: o.Span, pending: o.Pending})
 }
 
-// median of figures; at least one.
+// median returns the median of one or more figures.
 func median(v []float64) float64 { return percentile(v, 50) }
 
-// percentile of figures; at least one.
+// percentile returns a percentile of one or more figures.
 func percentile(v []float64, p int) float64 {
 	slices.Sort(v)
 	return v[min(len(v)-1, len(v)*p/100)]
@@ -168,7 +170,7 @@ func percentile(v []float64, p int) float64 {
 // Print writes the results as a table.
 func Print(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "what\tnod\tagainst\tthat\tratio\tgoal\t")
+	fmt.Fprintln(t, "measurement\tnod\tcompared with\tfigure\tratio\tgoal\t")
 	for _, r := range results {
 		sign, mark := "≥", "missed"
 		if r.Most {
@@ -177,12 +179,13 @@ func Print(w io.Writer, results []Result) error {
 		if r.OK {
 			mark = "ok"
 		}
-		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n", r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
+		fmt.Fprintf(t, "%s\t%s %s\t%s\t%s %s\t%.2f\t%s %g\t%s\n",
+			r.Name, figure(r.Value), r.Unit, r.Against, figure(r.Other), r.Unit, r.Ratio, sign, r.Goal, mark)
 	}
 	return t.Flush()
 }
 
-// figure is a number with three digits that count.
+// figure formats a number with three significant digits.
 func figure(v float64) string {
 	if v >= 100 || v == 0 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -190,11 +193,11 @@ func figure(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// ownRedis starts a redis-server for the time of the measurements.
+// ownRedis starts a redis-server for the measurements.
 func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), err error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
-		return "", nil, bridge.Wrap(bridge.CodeUnavailable, err, "there is no redis-server").WithHint("install one with: make redis")
+		return "", nil, bridge.Wrap(bridge.CodeUnavailable, err, "redis-server not found").WithHint("install one with: make redis")
 	}
 	if addr, err = freeAddr(); err != nil {
 		return "", nil, err
@@ -212,7 +215,7 @@ func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), er
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	stop = func() {
-		_ = server.Process.Kill() // it holds nothing that is to be kept
+		_ = server.Process.Kill() // it holds no data worth keeping
 		_ = server.Wait()
 		_ = os.RemoveAll(dir)
 	}

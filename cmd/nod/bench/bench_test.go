@@ -12,7 +12,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// TestBench: every row comes to figures, whatever they are on this machine.
+// TestBench checks that every row of the benchmark has numbers, whatever they
+// are on this machine.
 func TestBench(t *testing.T) {
 	redistest.Binary(t)
 	peers := filepath.Join(t.TempDir(), "peers")
@@ -32,7 +33,7 @@ func TestBench(t *testing.T) {
 	}
 	for _, r := range got {
 		if r.Value < 0 || r.Other <= 0 || r.Ratio != r.Value/r.Other || r.Name == "" || r.Against == "" {
-			t.Errorf("%+v", r)
+			t.Errorf("the row is %+v, want numbers and names", r)
 		}
 	}
 	if chart := Chart(got); xml.Unmarshal(chart, new(struct{})) != nil || bytes.Count(chart, []byte("<rect")) != len(got)+1 {

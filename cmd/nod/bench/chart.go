@@ -7,15 +7,16 @@ import (
 	"math"
 )
 
-// Measures of the chart, in pixels.
+// Dimensions of the chart, in pixels.
 const (
 	chartWidth = 900
 	chartLabel = 460
 	chartRow   = 22
 )
 
-// Chart draws each row's ratio as a share of its goal: what is right of
-// the line meets it. The scale is logarithmic, from a tenth to ten times.
+// Chart draws the ratio of each row relative to its goal. A bar that reaches
+// the line meets the goal. The scale is logarithmic, from a tenth of the goal
+// to ten times the goal.
 func Chart(results []Result) []byte {
 	var b bytes.Buffer
 	height := chartRow*len(results) + 40
@@ -38,7 +39,7 @@ func Chart(results []Result) []byte {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, chartLabel-8, y+12, html.EscapeString(short(r.Name+" / "+r.Against, 76)))
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"><title>%.2f, goal %g</title></rect>`, chartLabel, y, max(at(share)-chartLabel, 3), chartRow-6, color, r.Ratio, r.Goal)
 	}
-	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">the goal</text></svg>`, at(1), height-20, height-6)
+	fmt.Fprintf(&b, `<line x1="%[1]f" x2="%[1]f" y1="10" y2="%[2]d" stroke="black"/><text x="%[1]f" y="%[3]d" text-anchor="middle">goal</text></svg>`, at(1), height-20, height-6)
 	return b.Bytes()
 }
 

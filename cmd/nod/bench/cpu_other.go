@@ -4,5 +4,6 @@ package bench
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime returns 0, because the processor time is not available on this
+// system.
 func cpuTime() time.Duration { return 0 }

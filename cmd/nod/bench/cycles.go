@@ -16,9 +16,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// opening is the request that every cycle opens: a usual approval, to be shown
-// at one place.
-func (b *benching) opening() (bridge.Opening, error) {
+// opening returns the request that every cycle opens: a typical approval with
+// one destination.
+func (b *harness) opening() (bridge.Opening, error) {
 	id, err := b.store.NewID("", "")
 	if err != nil {
 		return bridge.Opening{}, err
@@ -49,12 +49,12 @@ func yes(id bridge.ID) bridge.Settlement {
 	}}
 }
 
-// settleAfter is how long after its opening a request is settled: by then its
-// caller waits.
+// settleAfter is the delay between opening and settling a request. By then, its
+// caller is waiting.
 const settleAfter = 2 * time.Millisecond
 
-// cycles counts how many cycles a second so many callers get through.
-func (b *benching) cycles(ctx context.Context, callers int) (float64, error) {
+// cycles returns the number of cycles that the callers complete per second.
+func (b *harness) cycles(ctx context.Context, callers int) (float64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var done atomic.Int64
@@ -72,7 +72,7 @@ func (b *benching) cycles(ctx context.Context, callers int) (float64, error) {
 			}
 		})
 	}
-	for done.Load() < int64(callers) && len(failed) == 0 && ctx.Err() == nil { // warm by then
+	for done.Load() < int64(callers) && len(failed) == 0 && ctx.Err() == nil { // warm-up
 		bridge.Pause(ctx, settleAfter)
 	}
 	first, began := done.Load(), time.Now()
@@ -90,7 +90,7 @@ func (b *benching) cycles(ctx context.Context, callers int) (float64, error) {
 	}
 }
 
-func (b *benching) cycle(ctx context.Context) error {
+func (b *harness) cycle(ctx context.Context) error {
 	o, err := b.opening()
 	if err != nil {
 		return err
@@ -111,8 +111,8 @@ func (b *benching) cycle(ctx context.Context) error {
 	return err
 }
 
-func cyclesAgainstPipe(callers int) func(context.Context, *benching) ([]figures, error) {
-	return func(ctx context.Context, b *benching) ([]figures, error) {
+func cyclesAgainstPipe(callers int) func(context.Context, *harness) ([]figures, error) {
+	return func(ctx context.Context, b *harness) ([]figures, error) {
 		value, err := b.cycles(ctx, callers)
 		if err != nil {
 			return nil, err
@@ -122,10 +122,10 @@ func cyclesAgainstPipe(callers int) func(context.Context, *benching) ([]figures,
 	}
 }
 
-// queueCallers is how many ask at a time in the rows with queues.
+// queueCallers is the number of concurrent callers in the rows with queues.
 const queueCallers = 64
 
-func cyclesAgainstQueues(ctx context.Context, b *benching) ([]figures, error) {
+func cyclesAgainstQueues(ctx context.Context, b *harness) ([]figures, error) {
 	value, err := b.cycles(ctx, queueCallers)
 	if err != nil {
 		return nil, err
@@ -142,8 +142,9 @@ func cyclesAgainstQueues(ctx context.Context, b *benching) ([]figures, error) {
 	return append(out, figures{value, rates["asynq"]}), err
 }
 
-// counted is how often something is done in a second while callers go on.
-func (b *benching) counted(ctx context.Context, done *atomic.Int64) float64 {
+// ratePerSecond returns the rate at which done grows while the callers
+// continue.
+func (b *harness) ratePerSecond(ctx context.Context, done *atomic.Int64) float64 {
 	began := time.Now()
 	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
 		bridge.Pause(ctx, settleAfter)
@@ -151,9 +152,9 @@ func (b *benching) counted(ctx context.Context, done *atomic.Int64) float64 {
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 
-// replyQueue is the usual way without a broker: a list of requests, and a list
-// for each reply. It keeps nothing once it was read.
-func (b *benching) replyQueue(ctx context.Context) (float64, error) {
+// replyQueue measures the common approach without a broker: a list of requests,
+// and a list for each reply. It stores nothing after the reply.
+func (b *harness) replyQueue(ctx context.Context) (float64, error) {
 	client := redis.NewClient(&redis.Options{Addr: b.addr, PoolSize: 3 * queueCallers, ContextTimeoutEnabled: true})
 	defer client.Close()
 	run, stop := context.WithCancel(ctx)
@@ -178,15 +179,15 @@ func (b *benching) replyQueue(ctx context.Context) (float64, error) {
 			}
 		})
 	}
-	rate := b.counted(ctx, &done)
+	rate := b.ratePerSecond(ctx, &done)
 	stop()
 	wg.Wait()
 	return rate, ctx.Err()
 }
 
-// peerRates runs the program of the peers, and returns what it measured by the
-// name of the peer.
-func (b *benching) peerRates(ctx context.Context) (map[string]float64, error) {
+// peerRates runs the program that measures the peers, and returns their rates
+// by name.
+func (b *harness) peerRates(ctx context.Context) (map[string]float64, error) {
 	raw, err := exec.CommandContext(ctx, b.peers, "-addr", b.addr, "-callers", strconv.Itoa(queueCallers), "-span", b.span.String()).Output()
 	if err != nil {
 		return nil, bridge.Wrap(bridge.CodeUnavailable, err, "--peers: %s", b.peers).WithHint("build it with: make bench")
@@ -198,9 +199,9 @@ func (b *benching) peerRates(ctx context.Context) (map[string]float64, error) {
 	return rates, nil
 }
 
-// latencyAgainstPing is how long a caller that waits takes to know, from the
-// moment somebody begins to settle.
-func latencyAgainstPing(ctx context.Context, b *benching) ([]figures, error) {
+// latencyAgainstPing measures the time from the start of a settlement until a
+// waiting caller has the result.
+func latencyAgainstPing(ctx context.Context, b *harness) ([]figures, error) {
 	var values, pings []float64
 	for end := time.Now().Add(b.span); time.Now().Before(end); {
 		o, err := b.opening()

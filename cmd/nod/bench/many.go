@@ -19,28 +19,28 @@ import (
 const limited = "a limit"
 
 var manyRows = []row{
-	{"connections to Redis, many blocked", "", limited, 1, true},
-	{"process memory of each", "KiB", limited, 1, true},
-	{"memory of Redis for each, beyond its payload", "KiB", limited, 1, true},
-	{"settle to caller unblocked at 1000/s beside them, p99", "µs", "PING of the same client alongside, p99", 5, true},
-	{"cores of Redis while they wait", "", limited, 1, true},
-	{"cores of the daemon while they wait", "", limited, 1, true},
-	{"start with them pending, more than with none", "s", limited, 1, true},
-	{"first answer after that", "ms", limited, 1, true},
+	{"connections to Redis, many callers blocked", "", limited, 1, true},
+	{"process memory per caller", "KiB", limited, 1, true},
+	{"Redis memory per request, without payload", "KiB", limited, 1, true},
+	{"settle to caller unblocked at 1000/s, p99", "µs", "concurrent PING of the same client, p99", 5, true},
+	{"cores used by Redis while they wait", "", limited, 1, true},
+	{"cores used by the daemon while they wait", "", limited, 1, true},
+	{"additional start time with many pending", "s", limited, 1, true},
+	{"first answer after the start", "ms", limited, 1, true},
 }
 
-// The limits of those rows.
+// Limits of these rows.
 const (
 	mostConnections = 10
 	mostProcess     = 5    // KiB
 	mostRedis       = 1    // KiB
-	mostRedisCores  = 0.05 // of idle requests
+	mostRedisCores  = 0.05 // while requests are pending
 	mostCores       = 0.1
 	mostStart       = 2   // s
 	mostFirst       = 100 // ms
 )
 
-// openAtOnce is how many openings are under way while many are opened.
+// openAtOnce is the number of concurrent openings.
 const openAtOnce = 256
 
 // woken is a caller that was unblocked.
@@ -51,17 +51,17 @@ type woken struct {
 	due   time.Time
 }
 
-// crowd are callers that wait.
+// crowd is a set of waiting callers.
 type crowd struct {
 	ids     []bridge.ID
-	payload int // bytes of what they asked
+	payload int // bytes of their requests
 	woken   chan woken
 	leave   context.CancelFunc
 	wg      sync.WaitGroup
 }
 
-// gather opens so many requests, each with a caller that waits.
-func (b *benching) gather(ctx context.Context, n int, change func(*bridge.Interaction)) (*crowd, error) {
+// gather opens n requests, each with a waiting caller.
+func (b *harness) gather(ctx context.Context, n int, change func(*bridge.Interaction)) (*crowd, error) {
 	wait, leave := context.WithCancel(ctx)
 	c := &crowd{woken: make(chan woken, n), leave: leave}
 	slots, failed := make(chan struct{}, openAtOnce), make(chan error, n)
@@ -103,14 +103,14 @@ func (b *benching) gather(ctx context.Context, n int, change func(*bridge.Intera
 	}
 }
 
-// disperse lets the callers go.
+// disperse ends the waits of all callers.
 func (c *crowd) disperse() {
 	c.leave()
 	c.wg.Wait()
 }
 
-// many measures with many blocked callers in this process.
-func many(ctx context.Context, b *benching) ([]figures, error) {
+// many measures nod with many blocked callers in this process.
+func many(ctx context.Context, b *harness) ([]figures, error) {
 	process, stored := processMemory(), b.redisInfo(ctx, "memory", "used_memory")
 	c, err := b.gather(ctx, b.pending, nil)
 	defer c.disperse()
@@ -123,7 +123,7 @@ func many(ctx context.Context, b *benching) ([]figures, error) {
 	out := []figures{
 		{b.redisInfo(ctx, "clients", "connected_clients"), mostConnections}, {perCaller, mostProcess}, {perRecord, mostRedis},
 	}
-	f, err := b.settleBeside(ctx, c)
+	f, err := b.settleUnderLoad(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +137,9 @@ func many(ctx context.Context, b *benching) ([]figures, error) {
 	return append(out, figures{redisCores, mostRedisCores}, figures{cores, mostCores}, start, first), err
 }
 
-// processMemory is what this process holds of the system's memory, in bytes.
+// processMemory returns the memory that this process uses, in bytes.
 func processMemory() int64 {
-	for range 4 { // a stack shrinks by half in each
+	for range 4 { // each pass halves the size of a stack
 		debug.FreeOSMemory()
 	}
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
@@ -147,19 +147,20 @@ func processMemory() int64 {
 	return int64(s[0].Value.Uint64() - s[1].Value.Uint64() - s[2].Value.Uint64())
 }
 
-// redisInfo is a number of INFO; 0 if it is not there.
-func (b *benching) redisInfo(ctx context.Context, section, name string) float64 {
+// redisInfo returns a number from the output of INFO, or 0 if it is absent.
+func (b *harness) redisInfo(ctx context.Context, section, name string) float64 {
 	for line := range strings.Lines(b.client.Info(ctx, section).Val()) {
 		if v, ok := strings.CutPrefix(line, name+":"); ok {
-			n, _ := strconv.ParseFloat(strings.TrimSpace(v), 64) // 0 if it is no number
+			n, _ := strconv.ParseFloat(strings.TrimSpace(v), 64) // 0 if it is not a number
 			return n
 		}
 	}
 	return 0
 }
 
-// settleBeside settles a thousand a second, and pings alongside.
-func (b *benching) settleBeside(ctx context.Context, c *crowd) (figures, error) {
+// settleUnderLoad settles a thousand requests per second, and pings
+// concurrently.
+func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (figures, error) {
 	run, stop := context.WithTimeout(ctx, 2*b.span)
 	defer stop()
 	began := map[bridge.ID]time.Time{}
@@ -207,8 +208,8 @@ func (b *benching) settleBeside(ctx context.Context, c *crowd) (figures, error) 
 	return figures{percentile(took, 99), percentile(pings, 99)}, nil
 }
 
-// forgetJobs takes posting jobs away: there is no chat to post to.
-func (b *benching) forgetJobs(ctx context.Context) error {
+// forgetJobs deletes the posting jobs, because there is no chat to post to.
+func (b *harness) forgetJobs(ctx context.Context) error {
 	keys, err := b.client.Keys(ctx, broker.OutboxPattern(broker.DefaultPrefix)).Result()
 	if err != nil || len(keys) == 0 {
 		return err
@@ -216,8 +217,9 @@ func (b *benching) forgetJobs(ctx context.Context) error {
 	return b.client.Del(ctx, keys...).Err()
 }
 
-// idle is how many cores Redis and a daemon use while nothing happens.
-func (b *benching) idle(ctx context.Context) (redisCores, cores float64) {
+// idle returns the number of cores that Redis and a daemon use while nothing
+// happens.
+func (b *harness) idle(ctx context.Context) (redisCores, cores float64) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	engine := engine.New(engine.Options{Store: b.store})

@@ -23,8 +23,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// playing is a daemon beside emulated chats.
-type playing struct {
+// installation is a daemon that is connected to emulated chats.
+type installation struct {
 	*daemon.Daemon
 	chats *sandbox.Sandbox
 	url   string
@@ -33,9 +33,10 @@ type playing struct {
 	stop  func()
 }
 
-// play starts a daemon on the bench's Redis, with keys of its own.
-func (b *benching) play(ctx context.Context, prefix string, change func(*config.Config)) (*playing, error) {
-	s := &playing{chats: sandbox.New(sandbox.Options{NoLimits: true})}
+// install starts a daemon on the Redis of the benchmark, under its own key
+// prefix.
+func (b *harness) install(ctx context.Context, prefix string, change func(*config.Config)) (*installation, error) {
+	s := &installation{chats: sandbox.New(sandbox.Options{NoLimits: true})}
 	chats := httptest.NewServer(s.chats)
 	c := sandboxed.Config(chats.URL)
 	c.Redis.Prefix = prefix
@@ -67,14 +68,14 @@ func (b *benching) play(ctx context.Context, prefix string, change func(*config.
 	}
 	run, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = s.Serve(run, l) }) // what fails shows in the figures
+	wg.Go(func() { _ = s.Serve(run, l) }) // a failure shows in the figures
 	s.url = "http://" + l.Addr().String()
 	s.agent, s.ana = client.New(s.url, token, nil), client.New(s.url, anas, nil)
 	s.stop = func() { cancel(); wg.Wait(); end() }
 	return s, awaitReady(ctx, s.url)
 }
 
-// awaitReady returns once a daemon takes requests and can ask somebody.
+// awaitReady returns once a daemon is ready.
 func awaitReady(ctx context.Context, url string) error {
 	for {
 		resp, err := http.Get(url + "/readyz") //nolint:noctx,gosec // an address of our own
@@ -90,12 +91,12 @@ func awaitReady(ctx context.Context, url string) error {
 	}
 }
 
-// restart compares the start of a daemon with many pending to one with none,
-// and measures the first answer to one of them.
-func (b *benching) restart(ctx context.Context, id bridge.ID) (start, first figures, err error) {
-	timed := func(prefix string) (*playing, float64, error) {
+// restart compares the start of a daemon with many pending requests to one with
+// none, and measures the first answer to one of them.
+func (b *harness) restart(ctx context.Context, id bridge.ID) (start, first figures, err error) {
+	timed := func(prefix string) (*installation, float64, error) {
 		began := time.Now()
-		s, err := b.play(ctx, prefix, func(c *config.Config) {
+		s, err := b.install(ctx, prefix, func(c *config.Config) {
 			// The pending requests were stored without a daemon, so without proofs.
 			c.TokenKey, c.Receipts.Key = config.Secret{}, config.Secret{}
 		})
@@ -118,10 +119,10 @@ func (b *benching) restart(ctx context.Context, id bridge.ID) (start, first figu
 	return figures{max(0, full-none), mostStart}, figures{time.Since(began).Seconds() * 1000, mostFirst}, nil
 }
 
-// inbound compares a press that comes in by HTTP, from its bytes to those of
-// the acknowledgement, with the settling alone.
-func inbound(ctx context.Context, b *benching) ([]figures, error) {
-	s, err := b.play(ctx, "inbound", func(c *config.Config) {
+// inbound compares a click over HTTP, from the request to the acknowledgment,
+// with the settlement only.
+func inbound(ctx context.Context, b *harness) ([]figures, error) {
+	s, err := b.install(ctx, "inbound", func(c *config.Config) {
 		c.Slack.AppToken, c.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
 		route := c.Routes[bridge.DefaultRoute]
 		route.To = route.To[:1]
@@ -135,7 +136,7 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 	}
 	var acks, settles []float64
 	for end := time.Now().Add(2 * b.span); time.Now().Before(end); {
-		body, err := s.pressed(ctx)
+		body, err := s.clickBody(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +148,7 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 		s.ServeHTTP(w, r)
 		acks = append(acks, float64(time.Since(began).Microseconds()))
 		if w.Code != http.StatusOK {
-			return nil, bridge.Errorf(bridge.CodeInternal, "the callback was answered with %d", w.Code)
+			return nil, bridge.Errorf(bridge.CodeInternal, "the callback got status %d", w.Code)
 		}
 		o, err := b.opening()
 		if err != nil {
@@ -166,8 +167,8 @@ func inbound(ctx context.Context, b *benching) ([]figures, error) {
 	return []figures{{median(acks), median(settles)}}, nil
 }
 
-// shown opens a request and returns it once its cards are there.
-func (s *playing) shown(ctx context.Context) (bridge.Record, error) {
+// shown opens a request and returns it once its cards are posted.
+func (s *installation) shown(ctx context.Context) (bridge.Record, error) {
 	rec, err := s.agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
 		Prompt: "Deploy version 2?", Approval: &bridge.Approval{Tool: "deploy", Input: []byte(`{"command":"kubectl apply"}`)},
 	}}, "")
@@ -180,15 +181,16 @@ func (s *playing) shown(ctx context.Context) (bridge.Record, error) {
 	return rec, err
 }
 
-// pressed is the body with which Slack tells of ana's press on a new card.
-func (s *playing) pressed(ctx context.Context) (string, error) {
+// clickBody returns the callback in which Slack reports a click of ana on a new
+// card.
+func (s *installation) clickBody(ctx context.Context) (string, error) {
 	rec, err := s.shown(ctx)
 	if err != nil {
 		return "", err
 	}
 	ref := rec.Messages[0]
 	for _, c := range sandbox.Controls(config.PlatformSlack, s.chats.Message(sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message})) {
-		if c.Label == "Allow once" {
+		if c.Label == "Run command" {
 			p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`,
 				sandbox.SampleMembers()[0].Slack, ref.Channel, ref.Message, c.Value)
 			return "payload=" + url.QueryEscape(p), nil
@@ -198,21 +200,21 @@ func (s *playing) pressed(ctx context.Context) (string, error) {
 }
 
 var pathRows = []row{
-	{"agent's call to cards on three platforms, p50", "ms", "what the services take of it", 2, true},
-	{"press to agent unblocked, p50", "ms", limited, 1, true},
+	{"agent's call to cards on three platforms, p50", "ms", "of which the platforms take", 2, true},
+	{"click to agent unblocked, p50", "ms", limited, 1, true},
 	{"callback acknowledged while many wait, p99", "ms", limited, 1, true},
 }
 
 const (
-	serviceTime = 50 * time.Millisecond // that emulated services take for a call
-	mostPress   = 50                    // ms
-	mostAck     = 3000                  // ms, Slack's patience
-	waitingPath = 10_000                // or as many as --pending says, if that is less
+	serviceTime = 50 * time.Millisecond // duration of a call to an emulated platform
+	mostClick   = 50                    // ms
+	mostAck     = 3000                  // ms, the time limit of Slack
+	waitingPath = 10_000                // or the value of --pending, if that is less
 )
 
-// wholePath measures from the agent to the chats and back.
-func wholePath(ctx context.Context, b *benching) ([]figures, error) {
-	s, err := b.play(ctx, "path", nil)
+// wholePath measures the path from the agent to the chats and back.
+func wholePath(ctx context.Context, b *harness) ([]figures, error) {
+	s, err := b.install(ctx, "path", nil)
 	if s != nil {
 		defer s.stop()
 	}
@@ -231,19 +233,19 @@ func wholePath(ctx context.Context, b *benching) ([]figures, error) {
 		}
 		shown = append(shown, time.Since(began).Seconds()*1000)
 		s.chats.ClearFaults()
-		took, err := s.pressedToUnblocked(ctx, rec)
+		took, err := s.clickToUnblocked(ctx, rec)
 		if err != nil {
 			return nil, err
 		}
 		back = append(back, took)
 	}
-	acks, err := b.acksBeside(ctx, s)
-	return []figures{{median(shown), float64(serviceTime.Milliseconds())}, {median(back), mostPress}, {acks, mostAck}}, err
+	acks, err := b.acksUnderLoad(ctx, s)
+	return []figures{{median(shown), float64(serviceTime.Milliseconds())}, {median(back), mostClick}, {acks, mostAck}}, err
 }
 
-// pressedToUnblocked is how many ms pass from a press on Slack to the return
-// of the agent's call.
-func (s *playing) pressedToUnblocked(ctx context.Context, rec bridge.Record) (float64, error) {
+// clickToUnblocked returns the time in ms from a click on Slack until the
+// agent's call returns.
+func (s *installation) clickToUnblocked(ctx context.Context, rec bridge.Record) (float64, error) {
 	done := make(chan time.Time, 1)
 	go func() {
 		if _, err := s.agent.Wait(ctx, rec.Interaction.ID); err == nil {
@@ -251,10 +253,10 @@ func (s *playing) pressedToUnblocked(ctx context.Context, rec bridge.Record) (fl
 		}
 		close(done)
 	}()
-	bridge.Pause(ctx, 5*time.Millisecond) // it waits by then
+	bridge.Pause(ctx, 5*time.Millisecond) // by then, the agent is waiting
 	ref := rec.Messages[0]
 	began := time.Now()
-	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Allow once"); err != nil {
+	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
 		return 0, err
 	}
 	at, ok := <-done
@@ -264,11 +266,11 @@ func (s *playing) pressedToUnblocked(ctx context.Context, rec bridge.Record) (fl
 	return at.Sub(began).Seconds() * 1000, nil
 }
 
-// acksBeside is the 99th percentile of how many ms presses take to be
+// acksUnderLoad returns the 99th percentile of the time in ms until a click is
 // acknowledged while many callers wait at the same daemon.
-func (b *benching) acksBeside(ctx context.Context, s *playing) (float64, error) {
-	beside := &benching{client: b.client, store: s.Store(), addr: b.addr, span: b.span, pending: min(b.pending, waitingPath)}
-	c, err := beside.gather(ctx, beside.pending, func(i *bridge.Interaction) { i.Grace = bridge.Duration(time.Hour) })
+func (b *harness) acksUnderLoad(ctx context.Context, s *installation) (float64, error) {
+	loaded := &harness{client: b.client, store: s.Store(), addr: b.addr, span: b.span, pending: min(b.pending, waitingPath)}
+	c, err := loaded.gather(ctx, loaded.pending, func(i *bridge.Interaction) { i.Grace = bridge.Duration(time.Hour) })
 	defer c.disperse()
 	if err != nil {
 		return 0, err
@@ -281,10 +283,10 @@ func (b *benching) acksBeside(ctx context.Context, s *playing) (float64, error) 
 		}
 		ref := rec.Messages[0]
 		began := time.Now()
-		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Allow once"); err != nil {
+		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
 			return 0, err
 		}
-		acks = append(acks, time.Since(began).Seconds()*1000) // the press returns with the acknowledgement
+		acks = append(acks, time.Since(began).Seconds()*1000) // Press returns with the acknowledgment
 	}
 	return percentile(acks, 99), nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// recorder keeps the commands that one cycle sends.
+// recorder records the commands that one cycle sends.
 type recorder struct {
 	mu   sync.Mutex
 	sent [][]any
@@ -50,10 +50,10 @@ func (r *recorder) keep(cmds ...redis.Cmder) {
 	}
 }
 
-// record returns the commands of one cycle about an interaction: those that
-// hold its id.
-func (b *benching) record(ctx context.Context) (bridge.ID, [][]any, error) {
-	own := &benching{addr: b.addr}
+// record returns the commands of one cycle that contain the ID of its
+// interaction.
+func (b *harness) record(ctx context.Context) (bridge.ID, [][]any, error) {
+	own := &harness{addr: b.addr}
 	client := redis.NewClient(&redis.Options{Addr: b.addr, ContextTimeoutEnabled: true})
 	defer client.Close()
 	r := &recorder{}
@@ -91,7 +91,7 @@ func (b *benching) record(ctx context.Context) (bridge.ID, [][]any, error) {
 	return id, out, nil
 }
 
-// encode writes a command as the Redis protocol has it.
+// encode returns a command in the Redis protocol.
 func encode(args []any) []byte {
 	out := []byte("*" + strconv.Itoa(len(args)) + "\r\n")
 	for _, a := range args {
@@ -108,16 +108,16 @@ func encode(args []any) []byte {
 	return out
 }
 
-// Sizes of the pipe: how many cycles are in flight, and how many are prepared
-// at a time.
+// Sizes of the pipe: the number of cycles in flight, and the number that are
+// prepared at a time.
 const (
 	pipeDepth   = 64
 	pipePrepare = 1024
 )
 
-// pipe counts how many cycles a second fit through one connection that never
-// waits for a reply before it sends more.
-func (b *benching) pipe(ctx context.Context) (float64, error) {
+// pipe returns the number of cycles per second through one connection that
+// never waits for a reply before it sends more.
+func (b *harness) pipe(ctx context.Context) (float64, error) {
 	was, commands, err := b.record(ctx)
 	if err != nil {
 		return 0, err
@@ -135,7 +135,7 @@ func (b *benching) pipe(ctx context.Context) (float64, error) {
 	}
 	done, busy := 0, time.Duration(0)
 	for busy < b.span {
-		batches := make([][]byte, 0, pipePrepare/pipeDepth) // encoded before the clock runs
+		batches := make([][]byte, 0, pipePrepare/pipeDepth) // encoded before the measurement starts
 		for range pipePrepare / pipeDepth {
 			var batch []byte
 			for range pipeDepth {
@@ -157,7 +157,7 @@ func (b *benching) pipe(ctx context.Context) (float64, error) {
 	return float64(done) / busy.Seconds(), ctx.Err()
 }
 
-// send writes batches, the next while the replies of the last are read.
+// send writes each batch while the replies to the previous one are read.
 func send(conn net.Conn, replies *bufio.Reader, batches [][]byte, each int) error {
 	wrote := make(chan error, 1)
 	go func() {
@@ -177,13 +177,13 @@ func send(conn net.Conn, replies *bufio.Reader, batches [][]byte, each int) erro
 	return <-wrote
 }
 
-// skipReply reads one reply; an error reply is an error.
+// skipReply reads one reply, and returns an error for an error reply.
 func skipReply(r *bufio.Reader) error {
 	line, err := r.ReadString('\n')
 	if err != nil {
 		return err
 	}
-	n, _ := strconv.Atoi(strings.TrimSpace(line[1:])) // of kinds that have a count
+	n, _ := strconv.Atoi(strings.TrimSpace(line[1:])) // only some replies have a count
 	switch line[0] {
 	case '-':
 		return bridge.Errorf(bridge.CodeInternal, "redis: %s", strings.TrimSpace(line[1:]))

@@ -13,9 +13,9 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// rendering compares making the messages of three platforms with encoding
+// rendering compares building the messages for three platforms with encoding
 // them.
-func rendering(_ context.Context, b *benching) ([]figures, error) {
+func rendering(_ context.Context, b *harness) ([]figures, error) {
 	o, err := b.opening()
 	if err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func rendering(_ context.Context, b *benching) ([]figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	took, allocated := b.repeated(func() { _, _ = build() }) // it worked above
-	encoding, encoded := b.repeated(func() {
+	took, allocated := b.costOf(func() { _, _ = build() }) // it succeeded above
+	encoding, encoded := b.costOf(func() {
 		for _, m := range messages {
 			_, _ = json.Marshal(m) // as above
 		}
@@ -51,8 +51,8 @@ func rendering(_ context.Context, b *benching) ([]figures, error) {
 	return []figures{{took, encoding}, {allocated, encoded}}, nil
 }
 
-// repeated is how many µs and allocations something takes.
-func (b *benching) repeated(f func()) (micros, allocations float64) {
+// costOf returns the time in µs and the number of allocations of one call of f.
+func (b *harness) costOf(f func()) (micros, allocations float64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	n, began := 0, time.Now()

@@ -18,14 +18,15 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// scaleNodes is how many servers the Cluster has, half of them replicas.
+// scaleNodes is the number of servers in the Cluster, half of which are
+// replicas.
 const scaleNodes = 6
 
-// scaleForm is a line of the table.
+// scaleForm is the format of a line of the table.
 const scaleForm = "%-13s %8s %9s %9s  %s\n"
 
-// Scale prints how cycles and their latency change with what is pending,
-// on one Redis and on a Cluster, and with the number of daemons.
+// Scale prints how the rate of cycles and their latency depend on the number of
+// pending requests and of daemons, on one Redis and on a Cluster.
 func Scale(ctx context.Context, w io.Writer, o Options) error {
 	fmt.Fprintf(w, scaleForm, "redis", "daemons", "pending", "cycles/s", "settle to unblocked, p50")
 	for _, cluster := range []bool{false, true} {
@@ -49,7 +50,7 @@ func scaleRow(ctx context.Context, w io.Writer, o Options, cluster bool, daemons
 		return err
 	}
 	defer stop()
-	var all []*benching
+	var all []*harness
 	for range daemons {
 		c := connect()
 		defer c.Close()
@@ -58,7 +59,7 @@ func scaleRow(ctx context.Context, w io.Writer, o Options, cluster bool, daemons
 			return err
 		}
 		defer store.Close()
-		all = append(all, &benching{client: c, store: store, span: o.Span})
+		all = append(all, &harness{client: c, store: store, span: o.Span})
 	}
 	crowd, err := all[0].gather(ctx, pending, nil)
 	defer crowd.disperse()
@@ -89,7 +90,7 @@ func scaleRow(ctx context.Context, w io.Writer, o Options, cluster bool, daemons
 	return nil
 }
 
-// scaleRedis starts one server, or a Cluster by means of redis-cli.
+// scaleRedis starts one server, or a Cluster with redis-cli.
 func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() redis.UniversalClient, stop func(), err error) {
 	if !cluster {
 		addr, stop, err := ownRedis(ctx)
@@ -120,7 +121,7 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 	connect = func() redis.UniversalClient {
 		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true})
 	}
-	for _, addr := range addrs { // each on its own, as they learn of it one after the other
+	for _, addr := range addrs { // each node learns about the Cluster separately
 		c := redis.NewClient(&redis.Options{Addr: addr})
 		for !strings.Contains(c.ClusterInfo(ctx).Val(), "cluster_state:ok") {
 			if !bridge.Pause(ctx, 50*time.Millisecond) {
@@ -134,8 +135,8 @@ func scaleRedis(ctx context.Context, cluster bool) (name string, connect func() 
 	return "cluster of 6", connect, stop, nil
 }
 
-// freeAddr is an address that nobody listens on; low enough for a Cluster's
-// second port, which is 10000 higher.
+// freeAddr returns an address on which no process listens. Its port is low
+// enough for the second port of a Cluster node, which is 10000 higher.
 func freeAddr() (string, error) {
 	for port := 20000; port < 30000; port++ {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -17,8 +17,8 @@ import (
 )
 
 var startRows = []row{
-	{"start of the daemon to ready", "s", limited, 1, true},
-	{"memory of the daemon when idle", "MiB", limited, 1, true},
+	{"start of the daemon until ready", "s", limited, 1, true},
+	{"memory of an idle daemon", "MiB", limited, 1, true},
 	{"size of the binary", "MiB", limited, 1, true},
 	{"nod demo --autoplay", "s", limited, 1, true},
 }
@@ -30,8 +30,8 @@ const (
 	mostDemo   = 120 // s
 )
 
-// starting runs nod as a daemon, and as the demo.
-func starting(ctx context.Context, b *benching) ([]figures, error) {
+// starting measures nod as a daemon and as the demo.
+func starting(ctx context.Context, b *harness) ([]figures, error) {
 	file, err := os.Stat(b.nod)
 	if err != nil {
 		return nil, err
@@ -48,9 +48,9 @@ func starting(ctx context.Context, b *benching) ([]figures, error) {
 	return []figures{{ready, mostReady}, {memory, mostIdle}, {float64(file.Size()) / (1 << 20), mostBinary}, {time.Since(began).Seconds(), mostDemo}}, nil
 }
 
-// startNod returns how long a daemon takes to be ready, and its memory in MiB
-// a moment later.
-func (b *benching) startNod(ctx context.Context) (ready, memory float64, err error) {
+// startNod returns the time in seconds until a daemon is ready, and its memory
+// in MiB shortly after.
+func (b *harness) startNod(ctx context.Context) (ready, memory float64, err error) {
 	chats := sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewServer(chats)
 	defer func() { chats.Close(); server.CloseClientConnections(); server.Close() }()
@@ -64,7 +64,7 @@ func (b *benching) startNod(ctx context.Context) (ready, memory float64, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left is small
+	defer func() { _ = os.RemoveAll(dir) }() // best effort: the directory is small
 	path := filepath.Join(dir, "nod.yaml")
 	text := fmt.Sprintf("listen: %s\nredis: {url: \"redis://%s\", prefix: start}\nslack: {bot_token: %s, app_token: %s, api_url: %s/slack/api/}\npeople: {ana: {slack: %s}}\nroutes: {default: {to: [\"slack:%s\"], responders: [ana]}}\n",
 		listen, b.addr, sandbox.SlackBotToken, sandbox.SlackAppToken, server.URL, sandbox.SampleMembers()[0].Slack, sandbox.SlackChannel)
@@ -77,7 +77,7 @@ func (b *benching) startNod(ctx context.Context) (ready, memory float64, err err
 		return 0, 0, err
 	}
 	defer func() {
-		_ = daemon.Process.Kill() // it may have ended
+		_ = daemon.Process.Kill() // it may have exited
 		_ = daemon.Wait()
 	}()
 	wait, cancel := context.WithTimeout(ctx, time.Minute)

@@ -10,20 +10,20 @@ import (
 )
 
 var timeoutRows = []row{
-	{"time-outs at 1000/s, p99 late", "ms", limited, 1, true},
-	{"many time-outs due at once, all done after", "s", limited, 1, true},
+	{"delay of timeouts at 1000/s, p99", "ms", limited, 1, true},
+	{"time to process many simultaneous timeouts", "s", limited, 1, true},
 }
 
 const (
 	mostLate   = 50 // ms
 	mostAtOnce = 3  // s
-	// openRate is how many a second are opened for sure before a deadline that
-	// they share.
+	// openRate is a rate, per second, at which requests can certainly be opened
+	// before a deadline that they share.
 	openRate = 1500
 )
 
-// timeouts measures how late deadlines are, with an engine that sweeps.
-func timeouts(ctx context.Context, b *benching) ([]figures, error) {
+// timeouts measures the delay with which an engine applies deadlines.
+func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -42,9 +42,10 @@ func timeouts(ctx context.Context, b *benching) ([]figures, error) {
 	return []figures{{late, mostLate}, {last, mostAtOnce}}, err
 }
 
-// expire opens so many with deadlines, and returns the 99th percentile of how
-// late they end in ms, and how late the last one is in s. Each ends once.
-func (b *benching) expire(ctx context.Context, n int, deadline func() time.Time) (p99, last float64, err error) {
+// expire opens n requests with deadlines. It returns the 99th percentile of the
+// delay with which they end, in ms, and the delay of the last one, in s. It
+// checks that each ends once.
+func (b *harness) expire(ctx context.Context, n int, deadline func() time.Time) (p99, last float64, err error) {
 	c, err := b.gather(ctx, n, func(i *bridge.Interaction) {
 		i.Created, i.Deadline = time.Now(), deadline()
 		i.Grace = bridge.Duration(time.Hour) // there is no chat to post to
@@ -62,7 +63,7 @@ func (b *benching) expire(ctx context.Context, n int, deadline func() time.Time)
 			}
 			late = append(late, float64(w.at.Sub(w.due).Microseconds())/1000)
 		case <-time.After(2 * time.Minute):
-			return 0, 0, bridge.Errorf(bridge.CodeInternal, "%d of %d have not ended", n-len(late), n)
+			return 0, 0, bridge.Errorf(bridge.CodeInternal, "%d of %d requests have not ended", n-len(late), n)
 		}
 	}
 	ends := make(map[bridge.ID]int, n)

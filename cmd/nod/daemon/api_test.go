@@ -30,7 +30,7 @@ func TestClientReattaches(t *testing.T) {
 	r.Daemons = nil
 	r.Start(rig.ListenOn(t, address))
 	r.Connected()
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	select {
 	case rec := <-done:
 		if rec.State != bridge.StateApproved {
@@ -41,6 +41,8 @@ func TestClientReattaches(t *testing.T) {
 	}
 }
 
+// TestAPIRefuses checks who may call which part of the API, and that invalid
+// bodies change nothing.
 func TestAPIRefuses(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -84,6 +86,8 @@ func TestAPIRefuses(t *testing.T) {
 	a.Pending("slack")
 }
 
+// TestUnsupportedIsRefusedBeforehand checks that a request that no destination
+// can show is rejected and not stored.
 func TestUnsupportedIsRefusedBeforehand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
@@ -101,6 +105,8 @@ func TestUnsupportedIsRefusedBeforehand(t *testing.T) {
 	}
 }
 
+// TestSessionCancel checks that cancelling a session cancels its requests and
+// revokes its grants.
 func TestSessionCancel(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})

@@ -93,7 +93,7 @@ func duplicates(r *rig.Rig, s string) {
 	} else if _, err := r.Agent.Cancel(r.Ctx, rec.Interaction.ID, ""); err != nil {
 		r.T.Error(err)
 	}
-	r.Press("ana", a.On(s), "Allow once")
+	r.Press("ana", a.On(s), "Run command")
 	a.End()
 	// The request is closed, so an identical one is asked again.
 	if rec, err := r.Agent.Open(r.Ctx, req, ""); err != nil || rec.Interaction.ID == a.Interaction.ID || rec.State != bridge.StatePending {
@@ -178,12 +178,12 @@ func batchOneByOne(r *rig.Rig, s string) {
 	if got := len(sandboxMessages(r, s, all[0])); got != 1 {
 		r.T.Errorf("%d messages for one batch", got)
 	}
-	yes, no, left := of(r, all[0], s, "Allow once"), of(r, all[1], s, "Deny"), all[2]
-	pressed(r, "ana", all[0].On(s), yes)
+	yes, no, left := of(r, all[0], s, "Run command"), of(r, all[1], s, "Deny"), all[2]
+	clicked(r, "ana", all[0].On(s), yes)
 	if got := all[0].End(); got.State != bridge.StateApproved {
 		r.T.Errorf("the first is %s", got.State)
 	}
-	pressed(r, "bo", all[1].On(s), no)
+	clicked(r, "bo", all[1].On(s), no)
 	if got := all[1].End(); got.State != bridge.StateDenied {
 		r.T.Errorf("the second is %s", got.State)
 	}
@@ -192,12 +192,12 @@ func batchOneByOne(r *rig.Rig, s string) {
 	}
 	r.Eventually("the message says what is decided", func() bool {
 		text := left.Text(s)
-		return strings.Contains(text, "1 of 3 permissions still wanted") && strings.Contains(text, "Approved once") && strings.Contains(text, "Denied")
+		return strings.Contains(text, "1 left") && strings.Contains(text, "Approved by") && strings.Contains(text, "Denied")
 	})
 	if _, err := r.Agent.Cancel(r.Ctx, left.Interaction.ID, "changed my mind"); err != nil {
 		r.T.Fatal(err)
 	}
-	left.Closed("all decided", "Withdrawn by the agent")
+	left.Closed("decided", "Withdrawn by")
 }
 
 func batchAll(r *rig.Rig, s string) {
@@ -205,7 +205,7 @@ func batchAll(r *rig.Rig, s string) {
 	if _, err := r.Person.Respond(r.Ctx, all[2].Interaction.ID, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
 		r.T.Fatal(err)
 	}
-	r.Press("ana", all[0].On(s), "Allow all once")
+	r.Press("ana", all[0].On(s), "Allow all 3")
 	for k, a := range all {
 		want := bridge.StateApproved
 		if k == 2 {
@@ -215,7 +215,7 @@ func batchAll(r *rig.Rig, s string) {
 			r.T.Errorf("number %d is %s", k+1, got.State)
 		}
 	}
-	all[0].Closed("4 requests, all decided")
+	all[0].Closed("4 of 4 decided")
 }
 
 // batchFull sends the largest possible batch. The emulated platforms reject
@@ -317,8 +317,8 @@ func sandboxMessages(r *rig.Rig, s string, a rig.Asked) []string {
 	return hits
 }
 
-// pressed clicks a control that was found earlier.
-func pressed(r *rig.Rig, who string, at sandbox.Place, c sandbox.Control) {
+// clicked clicks a control that was found earlier.
+func clicked(r *rig.Rig, who string, at sandbox.Place, c sandbox.Control) {
 	r.T.Helper()
 	reaction, err := r.Sandbox.Act(r.Ctx, sandbox.Action{Service: at.Service, As: who, Do: "press", Channel: at.Channel, Message: at.Message, Control: c.ID})
 	rig.Must(r.T, reaction, err)

@@ -109,7 +109,7 @@ func TestClockJump(t *testing.T) {
 		t.Errorf("step %d, called %v", rec.Step, rec.Interaction.Called)
 	}
 	d := r.Ask(rig.Approval(bridge.ScopeOnce)) // sent earlier than the previous requests, by the clock
-	r.Press("bo", d.On("slack"), "Allow once")
+	r.Press("bo", d.On("slack"), "Run command")
 	if rec := d.End(); rec.State != bridge.StateApproved {
 		t.Error(rec.State)
 	}
@@ -118,7 +118,7 @@ func TestClockJump(t *testing.T) {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, b.Interaction.ID)
 		return err == nil && rec.Step == 2
 	})
-	r.Press("ana", b.On("slack"), "Allow once")
+	r.Press("ana", b.On("slack"), "Run command")
 	if rec := b.End(); rec.State != bridge.StateApproved || len(rec.Interaction.Called) != 1 {
 		t.Errorf("%s, called %v", rec.State, rec.Interaction.Called)
 	}

@@ -90,7 +90,7 @@ func TestConsole(t *testing.T) {
 	screenshot(t, ctx, "console-card")
 	drive(t, ctx, "deny with a reason", press("Deny with a reason"), chromedp.SendKeys("#wanted", "not <b>today</b>"), chromedp.Click(`//main//div[label]//button`), shows("by bo on api"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want a denial by bo with its reason", got.State, got.Response)
 	}
 	a.Closed("bo", "api")
 
@@ -116,13 +116,13 @@ func TestConsole(t *testing.T) {
 	drive(t, ctx, "typing continues", chromedp.SendKeys(`input[name="name"]`, "ing"))
 	drive(t, ctx, "fill it in", chromedp.Click(`input[value="l"]`), chromedp.Click(`input[value="eu"]`), chromedp.Click(`input[value="us"]`), chromedp.SendKeys(`input[name="replicas"]`, "3"), press("Submit"), shows("answered by bo"))
 	if got := form.End(); got.Response.Answers["name"].Text != "billing" || got.Response.Answers["size"].Text != "l" || got.Response.Answers["regions"].String() != "eu,us" || got.Response.Answers["replicas"].String() != "3" {
-		t.Errorf("%+v", got.Response)
+		t.Errorf("the response is %+v, want billing, l, eu and us, 3", got.Response)
 	}
 
 	late := r.Ask(rig.Approval())
-	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Allow once")]`))
+	drive(t, ctx, "open another", chromedp.Navigate(r.Daemons[0].URL+"/console/#/i/"+string(late.Interaction.ID)), chromedp.WaitVisible(`//main//button[contains(., "Run command")]`))
 	r.Press("ana", late.On("slack"), "Deny")
-	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Allow once")]`), shows("denied by ana on slack"))
+	drive(t, ctx, "it closes automatically after an answer in chat", chromedp.WaitNotPresent(`//main//button[contains(., "Run command")]`), shows("denied by ana on slack"))
 
 	drive(t, ctx, "search", chromedp.Navigate(r.Daemons[0].URL+"/console/#/history"), chromedp.WaitVisible("input[type=search]"), chromedp.SendKeys("input[type=search]", "SERVICE\n"), chromedp.WaitNotPresent(`//a[@class="row"][contains(., "Deploy")]`), chromedp.WaitVisible(`//a[@class="row"][contains(., "service")]`))
 	axe(t, ctx, "history")
@@ -166,114 +166,41 @@ func browserOf(r *rig.Rig, t *testing.T, jar http.CookieJar, method, path, origi
 	return resp.StatusCode, b.String()
 }
 
-// TestConsoleAnswers checks that the page gives the same answers as chat for
-// each kind of field, and that invalid values are reported by field and do not
-// resolve the request.
-func TestConsoleAnswers(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: withConsole})
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
-		t.Fatal(status, body)
-	}
-	type values = map[string][]string
-	for name, x := range map[string]struct {
-		values  values
-		others  map[string]string
-		want    string // answer; if empty, the values are rejected
-		problem string
-	}{
-		"buttons":     {values{"q": {"eu"}}, nil, `"eu"`, ""},
-		"confirm":     {values{"q": {"yes"}}, nil, `"yes"`, ""},
-		"select":      {values{"q": {"us"}}, nil, `"us"`, ""},
-		"radio":       {values{"q": {"nowhere"}}, nil, "", "q"},
-		"checkbox":    {values{"q": {"eu", "ap"}}, nil, `["eu","ap"]`, ""},
-		"text":        {values{"q": {" a branch "}}, nil, `" a branch "`, ""},
-		"number":      {values{"q": {"3"}}, nil, "3", ""},
-		"date":        {values{"q": {"soon"}}, nil, "", "q"},
-		"plan_review": {values{"q/decision": {"request_changes"}, "q/feedback": {"smaller"}}, nil, `{"decision":"request_changes","feedback":"smaller"}`, ""},
-		"feedback":    {values{"q/b": {"add one"}}, nil, `{"a":"","b":"add one"}`, ""},
-		"form":        {values{"q/name": {"billing"}, "q/replicas": {"3"}, "q/public": {"true"}}, nil, `{"name":"billing","replicas":3,"public":true}`, ""},
-	} {
-		a := r.Ask(pictured()[name])
-		status, body := browserOf(r, t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": x.values, "others": x.others})
-		if status != http.StatusOK {
-			t.Errorf("%s: %d %s", name, status, body)
-			continue
-		}
-		if x.want == "" {
-			if !strings.Contains(body, `"problems":{"`+x.problem) {
-				t.Errorf("%s: %s", name, body)
-			}
-			a.Pending("slack")
-			continue
-		}
-		got, err := json.Marshal(a.End().Response.Answers["q"])
-		if err != nil || string(got) != x.want {
-			t.Errorf("answer to %s: %s, %v", name, got, err)
-		}
-	}
-	other := pictured()["radio"]
-	other.Questions[0].AllowOther = true
-	a := r.Ask(other)
-	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/cards/"+string(a.Interaction.ID), "", map[string]any{"values": values{}, "others": map[string]string{"q": "the moon"}}); status != http.StatusOK {
-		t.Error(status, body)
-	}
-	if got := a.End().Response; got.Answers["q"].Text != "the moon" || !got.Annotations["q"].Other {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestConsoleIsClosed checks that only signed-in people can use the console:
-// agents cannot sign in, other sites cannot use a session, and a disabled
-// console does not answer.
+// TestConsoleIsClosed checks that a session is accepted by the API for people
+// only, that it ends with its token, and that a disabled console does not
+// answer.
 func TestConsoleIsClosed(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, rig.Options{Config: withConsole})
-	a := r.Ask(rig.Approval())
-	id := string(a.Interaction.ID)
+	r := rig.New(t, rig.Options{Quiet: true, Config: withConsole})
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	yes := map[string]any{"decision": "once"}
-	for _, path := range []string{"/console/waiting", "/console/routes", "/console/cards/" + id, "/v1/interactions"} {
-		if status, body := browserOf(r, t, jar, http.MethodGet, path, "", nil); status != http.StatusUnauthorized {
-			t.Errorf("%s without a session: %d %s", path, status, body)
-		}
+	const waiting = "/console/waiting"
+	if status, body := browserOf(r, t, jar, http.MethodGet, "/v1/interactions", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("the API without a session: %d %s", status, body)
 	}
-	if status, _ := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.TestAgentToken}); status != http.StatusUnauthorized {
-		t.Errorf("an agent can sign in: %d", status)
-	}
-	at, err := url.Parse(r.Daemons[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	jar.SetCookies(at, []*http.Cookie{{Name: "nod_session", Value: "eyJwIjoiYW5hIiwiYiI6IngiLCJlIjo5OTk5OTk5OTk5fQ.AAAA"}})
-	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
-		t.Errorf("a forged session is accepted: %d", status)
-	}
-	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", map[string]string{"token": rig.BoToken}); status != http.StatusOK {
+	token := map[string]string{"token": rig.BoToken}
+	if status, body := browserOf(r, t, jar, http.MethodPost, "/console/login", "", token); status != http.StatusOK {
 		t.Fatal(status, body)
 	}
-	for _, path := range []string{"/console/cards/" + id, "/v1/interactions/" + id + "/response"} {
-		if status, _ := browserOf(r, t, jar, http.MethodPost, path, "https://evil.example.com", yes); status != http.StatusForbidden && status != http.StatusUnauthorized {
-			t.Errorf("another site can post to %s: %d", path, status)
-		}
+	if status, body := browserOf(r, t, jar, http.MethodGet, waiting, "", nil); status != http.StatusOK {
+		t.Errorf("the session of bo: %d %s", status, body)
 	}
-	a.Pending("slack")
 	if status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", "", rig.Approval()); status != http.StatusForbidden {
 		t.Errorf("a person can send requests: %d %s", status, body)
+	}
+	const elsewhere = "https://evil.example.com"
+	status, body := browserOf(r, t, jar, http.MethodPost, "/v1/interactions", elsewhere, rig.Approval())
+	if status != http.StatusUnauthorized {
+		t.Errorf("the session from another site: HTTP %d %s, want %d", status, body, http.StatusUnauthorized)
 	}
 	c := r.Config
 	c.People = map[string]config.Person{"ana": c.People["ana"], "bo": {Slack: c.People["bo"].Slack}, "cy": c.People["cy"]}
 	was := r.Daemons[0].Engine()
 	r.Daemons[0].Apply(c)
 	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })
-	if status, _ := browserOf(r, t, jar, http.MethodGet, "/console/waiting", "", nil); status != http.StatusUnauthorized {
+	if status, _ := browserOf(r, t, jar, http.MethodGet, waiting, "", nil); status != http.StatusUnauthorized {
 		t.Errorf("the session of a removed token is accepted: %d", status)
 	}
 	off := rig.New(t, rig.Options{Quiet: true})
@@ -282,13 +209,11 @@ func TestConsoleIsClosed(t *testing.T) {
 	}
 }
 
-// provider is an identity provider that knows one person.
+// provider is an identity provider whose only user is bo.
 type provider struct {
 	*httptest.Server
-	key      *rsa.PrivateKey
-	email    string
-	verified bool
-	nonce    string
+	key   *rsa.PrivateKey
+	nonce string
 }
 
 func newProvider(t *testing.T) *provider {
@@ -297,18 +222,20 @@ func newProvider(t *testing.T) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &provider{key: key, email: "bo@example.com", verified: true}
+	p := &provider{key: key}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
+// ServeHTTP implements http.Handler.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	answer := func(v any) { _ = json.NewEncoder(w).Encode(v) } // nod may have disconnected
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
-		answer(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
+		answer(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
+			"jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"}})
 	case "/keys":
 		answer(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "1", Algorithm: "RS256", Use: "sig"}}})
 	case "/auth":
@@ -317,11 +244,13 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, q.Get("redirect_uri")+"?code=good&state="+url.QueryEscape(q.Get("state")), http.StatusFound)
 	case "/token":
 		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: p.key, KeyID: "1"}}, nil)
-		if err != nil || r.FormValue("code") != "good" || r.FormValue("code_verifier") == "" {
-			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+		if client, secret, _ := r.BasicAuth(); err != nil || client != "nod-console" || secret != "client-secret" {
+			http.Error(w, `{"error":"invalid_client"}`, http.StatusBadRequest)
 			return
 		}
-		claims, _ := json.Marshal(map[string]any{"iss": p.URL, "aud": "nod-console", "sub": "1", "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce, "email": p.email, "email_verified": p.verified})
+		now := time.Now()
+		claims, _ := json.Marshal(map[string]any{"iss": p.URL, "aud": "nod-console", "sub": "1", "exp": now.Add(time.Minute).Unix(),
+			"iat": now.Unix(), "nonce": p.nonce, "email": "bo@example.com", "email_verified": true})
 		signed, err := signer.Sign(claims)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -334,8 +263,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestConsoleOIDC checks that a person whose email address the identity
-// provider has confirmed is signed in, and that no one else is.
+// TestConsoleOIDC checks that the config reaches the sign-in with an identity
+// provider. Package console checks who is refused.
 func TestConsoleOIDC(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -352,37 +281,14 @@ func TestConsoleOIDC(t *testing.T) {
 	was := r.Daemons[0].Engine()
 	r.Daemons[0].Apply(c)
 	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })
-	login := func() string {
-		t.Helper()
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc", "", nil); status != http.StatusOK {
-			t.Fatalf("%d %s", status, body)
-		}
-		_, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil)
-		return body
-	}
-	if got := login(); !strings.Contains(got, `"person":"bo"`) {
-		t.Errorf("%s", got)
-	}
-	p.verified = false
-	if got := login(); strings.Contains(got, `"person":`) || !strings.Contains(got, "has not verified") {
-		t.Errorf("%s", got)
-	}
-	p.verified, p.email = true, "eve@example.com"
-	if got := login(); strings.Contains(got, `"person":`) || !strings.Contains(got, "no person in the config") {
-		t.Errorf("%s", got)
-	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc/callback?code=good&state=x", "", nil); strings.Contains(body, "person") {
-		t.Errorf("%s", body)
+	if status, body := browserOf(r, t, jar, http.MethodGet, "/console/oidc", "", nil); status != http.StatusOK {
+		t.Fatalf("sign-in: %d %s", status, body)
 	}
-	if _, body := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil); !strings.Contains(body, "did not start in this browser") {
-		t.Errorf("%s", body)
+	if _, got := browserOf(r, t, jar, http.MethodGet, "/console/session", "", nil); !strings.Contains(got, `"person":"bo"`) {
+		t.Errorf("the session is %s, want that of bo", got)
 	}
 }

@@ -122,7 +122,7 @@ func TestLongLaterRound(t *testing.T) {
 				})
 				once(r, at)
 				read(b, s)
-				r.Press("ana", at, "Approve")
+				r.Press("ana", at, "Approve plan")
 				if got := b.End(); got.State != bridge.StateAnswered {
 					t.Errorf("the second round is %s", got.State)
 				}
@@ -167,7 +167,7 @@ func TestPartsOnce(t *testing.T) {
 					once(r, a.On(s))
 				}
 				read(a, s)
-				r.Press("ana", a.On(s), "Allow once")
+				r.Press("ana", a.On(s), "Run command")
 				if got := a.End(); got.State != bridge.StateApproved {
 					t.Errorf("it is %s", got.State)
 				}
@@ -234,7 +234,7 @@ func TestLongTextPaced(t *testing.T) {
 	}
 	t.Logf("%d parts in %s", n, time.Since(began))
 	read(a, "slack")
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	a.End()
 }
 
@@ -258,7 +258,7 @@ func TestSizes(t *testing.T) {
 					once(r, at)
 				}
 				read(a, s)
-				r.Press("ana", at, "Allow once")
+				r.Press("ana", at, "Run command")
 				if got := a.End(); got.State != bridge.StateApproved {
 					t.Errorf("%d bytes: %s", n, got.State)
 				}
@@ -273,69 +273,6 @@ func TestSizes(t *testing.T) {
 			t.Errorf("200 kB: %v", err)
 		}
 	})
-}
-
-// TestIncompleteMessage checks that nod does not ask on a platform that stores
-// less than it was sent, and that the record has the reason.
-func TestIncompleteMessage(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct{ method, kind string }{
-		{"slack chat.postMessage", "truncate"}, {"slack chat.postMessage", "strip"},
-		{"telegram sendMessage", "truncate"}, {"telegram sendDocument", "truncate"}, {"telegram sendDocument", "strip"},
-	} {
-		s, method, _ := strings.Cut(x.method, " ")
-		for _, size := range []int{1000, 30_000} {
-			if method == "sendDocument" && size < 30_000 {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s %s %d", x.method, x.kind, size), func(t *testing.T) {
-				t.Parallel()
-				r := rig.New(t, rig.Options{Config: rig.Only(s)})
-				r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: x.kind})
-				rec, err := r.Agent.Open(r.Ctx, commandOf(size), "")
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := rig.Asked{Record: rec, R: r}.End()
-				if got.State != bridge.StateUndeliverable || !strings.Contains(fmt.Sprint(got.Failures), "accepted, but") {
-					t.Errorf("state %s, failures %v", got.State, got.Failures)
-				}
-				for _, p := range (&rig.Crash{Rig: r}).Cards(s) {
-					if c := sandbox.Controls(s, r.Sandbox.Message(p)); len(c) > 0 {
-						t.Errorf("a message has controls: %v", c)
-					}
-				}
-			})
-		}
-	}
-}
-
-// TestIncompleteUpdate checks the same for the card of a later round.
-func TestIncompleteUpdate(t *testing.T) {
-	t.Parallel()
-	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			a := r.Ask(planned("a short plan"))
-			at := a.On(s)
-			r.Typed("ana", at, "Request changes", "more detail")
-			a.End()
-			a.Closed("more detail")
-			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "truncate"})
-			next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, planned(strings.Repeat("word ", 300)+tail), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := a.As(next)
-			if got := b.End(); got.State != bridge.StateUndeliverable {
-				t.Errorf("it is %s", got.State)
-			}
-			if c := sandbox.Controls(s, r.Sandbox.Message(at)); len(c) > 0 {
-				t.Errorf("the card has controls: %v", c)
-			}
-		})
-	}
 }
 
 // TestEscalationShowsAll checks that the card of an escalation to another
@@ -362,7 +299,7 @@ func TestEscalationShowsAll(t *testing.T) {
 	})
 	once(r, a.On("telegram"))
 	read(a, "telegram")
-	r.Press("bo", a.On("telegram"), "Allow once")
+	r.Press("bo", a.On("telegram"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("it is %s", got.State)
 	}
@@ -416,7 +353,7 @@ func TestKilledBetweenParts(t *testing.T) {
 			if twice > 1 || len(seen) < 5 || !strings.Contains(c.Displayed(at), rig.Normal("slack", tail)) {
 				t.Errorf("parts: %v\nsteps: %v", seen, c.K.Names)
 			}
-			c.Press("ana", at, "Allow once")
+			c.Press("ana", at, "Run command")
 			if got, err := c.Agent.Wait(c.Ctx, rec.Interaction.ID); err != nil || got.State != bridge.StateApproved {
 				t.Errorf("it is %s, %v", got.State, err)
 			}

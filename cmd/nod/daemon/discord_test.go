@@ -55,7 +55,7 @@ func TestDiscordRounds(t *testing.T) {
 	if got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "Missing Permissions") {
 		t.Errorf("the third round is %s: %+v", got.State, got.Response)
 	}
-	a.Closed("Could not be delivered")
+	a.Closed("Not delivered")
 	if strings.Contains(sees(), "of second") {
 		t.Errorf("the third round shows %.500s", sees())
 	}
@@ -89,7 +89,7 @@ func TestDiscordRoundElsewhere(t *testing.T) {
 	if n := len(b.Controls("discord")); n > 0 {
 		t.Errorf("Discord's message has %d controls", n)
 	}
-	r.Press("ana", b.On("telegram"), "Approve")
+	r.Press("ana", b.On("telegram"), "Run command")
 	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Message.Channel == at.Channel {
 		t.Errorf("the round is %s by %+v", got.State, got.Response.Message)
 	}

@@ -99,7 +99,7 @@ func TestSlowClients(t *testing.T) {
 	}}, ""); err != nil || time.Since(began) > 5*time.Second {
 		t.Errorf("among slow clients: %v after %s", err, time.Since(began))
 	}
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	select {
 	case s := <-answered:
 		if s != bridge.StateApproved {

@@ -78,12 +78,12 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	for path, h := range callbacks {
 		mux.Handle(path, queued(d.bodies, h(g.engine)))
 	}
-	door := func(a bridge.Agent) http.Handler { return mcpDoor(g.engine, a, d.version, d.log) }
+	handler := func(a bridge.Agent) http.Handler { return mcpHandler(g.engine, a, d.version, d.log) }
 	mux.Handle("GET /metrics", guarded(c.Metrics.Token.Value(), d.observer.Metrics()))
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
-		Proven: proven, Refused: d.guesses.failed, EntryPoints: map[string]api.EntryPoint{"/mcp": door},
+		Proven: proven, Refused: d.guesses.failed, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
 	}
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
@@ -123,9 +123,9 @@ func buildConsole(c config.Config, e *engine.Engine, tokens map[string]api.Princ
 	return console.New(o)
 }
 
-// mcpDoor returns the MCP server for an agent over HTTP. Requests without a
+// mcpHandler returns the MCP server for an agent over HTTP. Requests without a
 // session belong to a session of the agent, which all its connections share.
-func mcpDoor(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger) http.Handler {
+func mcpHandler(e *engine.Engine, a bridge.Agent, version string, log *slog.Logger) http.Handler {
 	return mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
 		o := mcp.Options{

@@ -69,7 +69,7 @@ func TestHiddenCommand(t *testing.T) {
 			if text := a.Text(s); !strings.Contains(text, "typed confirmation") || !strings.Contains(text, "[redacted ") && !strings.Contains(text, `[redacted `) {
 				t.Errorf("%s on %s: %s", name, s, text)
 			}
-			reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Allow once…")
+			reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, a.On(s), "Run command…")
 			if rec, gerr := r.Agent.Get(r.Ctx, i.ID); gerr != nil || rec.State != bridge.StatePending {
 				t.Fatalf("%s on %s: one click made it %s: %+v, %v", name, s, rec.State, reaction, err)
 			}

@@ -32,7 +32,8 @@ type keys struct {
 	token  [][]byte
 	signer *proof.Signer
 	// inRedis means that a key is kept in Redis, where it proves nothing,
-	// because others may read it. If there is a reason, why has it.
+	// because others may read it. The field why holds the reason, if there is
+	// one.
 	inRedis bool
 	why     string
 	// open is the reason that other users of the machine can use the keys. It
@@ -82,7 +83,8 @@ func loadKeys(ctx context.Context, c config.Config, store *broker.Keyring) (keys
 		return k, err
 	}
 	if k.signer, err = proof.NewSigner(seeds...); err != nil {
-		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).WithHint("generate a key with: openssl rand -hex 32")
+		return k, bridge.Errorf(bridge.CodeInvalid, "receipts.key: %s", bridge.PublicError(err).Message).
+			WithHint("generate a key with: openssl rand -hex 32")
 	}
 	for _, former := range f.Former {
 		raw, err := hex.DecodeString(former)
@@ -140,7 +142,7 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 func readKeyFile(ctx context.Context, path string, store *broker.Keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
-		return f, bridge.Errorf(bridge.CodeUnavailable, "there is no config file, so there is no place for a key file")
+		return f, bridge.Errorf(bridge.CodeUnavailable, "cannot create a key file without a config file")
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeKeyFile(ctx, path, store); err != nil {
@@ -160,7 +162,8 @@ func parseKeyFile(path string) (keyFile, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil || f.Token == "" || f.Receipts == "" {
-		return f, bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path).WithHint("restore it from a backup; without it, pending requests cannot be decided")
+		return f, bridge.Errorf(bridge.CodeInvalid, "%s: invalid key file", path).
+			WithHint("restore it from a backup; without it, pending requests cannot be decided")
 	}
 	return f, nil
 }
@@ -272,7 +275,8 @@ func openKeyFile(path string) string {
 	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has mode %04o: other users of this machine can read or change the keys; run chmod 600 on the file", path, info.Mode().Perm())
+	return fmt.Sprintf("%s has mode %04o: other users of this machine can read or change the keys; run chmod 600 on the file",
+		path, info.Mode().Perm())
 }
 
 // announce logs the risks of the keys and records their fingerprint.
@@ -297,7 +301,8 @@ func (k keys) health(others []string) bridge.Health {
 	mine := k.fingerprint()
 	for _, other := range others {
 		if other != mine {
-			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
+			return bridge.Health{State: bridge.HealthDown, Reason: "daemons sign with different keys (" + mine + " and " + other + "), " +
+				"so they do not accept each other's decisions; give all of them the same token_key and receipts.key"}
 		}
 	}
 	if k.inRedis {
@@ -329,7 +334,8 @@ func hexKeys(path string, secret config.Secret) ([][]byte, error) {
 	for s := range strings.SplitSeq(secret.Value(), ",") {
 		key, err := hex.DecodeString(strings.TrimSpace(s))
 		if err != nil {
-			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: invalid hex", path).WithHint("generate a key with: openssl rand -hex 32; to rotate keys, put the new key first: NEW,OLD")
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: invalid hex", path).
+				WithHint("generate a key with: openssl rand -hex 32; to rotate keys, put the new key first: NEW,OLD")
 		}
 		out = append(out, key)
 	}

@@ -167,9 +167,9 @@ func TestKeysFallBack(t *testing.T) {
 	}
 	public := k.signer.PublicKeys()
 	if len(public.Keys) != 1 || len(public.Former) != 1 || public.Former[0].KeyID != old.signer.PublicKeys().Keys[0].KeyID {
-		t.Errorf("%+v", public)
+		t.Errorf("the public keys are %+v, want one and the former one", public)
 	}
 	if h := k.health([]string{k.fingerprint(), old.fingerprint()}); h.State != bridge.HealthDown || !strings.Contains(h.Reason, "different keys") {
-		t.Errorf("%+v", h)
+		t.Errorf("health is %+v, want down because of different keys", h)
 	}
 }

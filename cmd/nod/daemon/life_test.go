@@ -6,181 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
-	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// over waits until an interaction is over, as nobody in particular.
-func over(r *rig.Rig, id bridge.ID) bridge.Record {
-	r.T.Helper()
-	var rec bridge.Record
-	r.Eventually("it is over", func() bool {
-		var err error
-		rec, err = r.Daemons[0].Engine().Get(r.Ctx, id)
-		return err == nil && rec.Over()
-	})
-	return rec
-}
-
-func TestReprompt(t *testing.T) {
-	t.Parallel()
-	for _, s := range rig.Services {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			req := rig.One(bridge.WidgetText)
-			req.Session, req.MaxRounds = "s", 2
-			a := r.Ask(req)
-			old := holding(r, a, s, "Answer", "bo")
-			r.Typed("ana", a.On(s), "Answer", "v0")
-			first := a.End()
-			next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{
-				Error: "v0 does not exist",
-			}}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := next.Interaction
-			if i.ID == a.Interaction.ID || i.Round != 2 || i.Previous != a.Interaction.ID || i.Initial["q"].Text != "v0" || !cmp.Equal(next.Messages, first.Messages) {
-				t.Errorf("the next round: %+v", next)
-			}
-			b := a.As(next)
-			r.Eventually("the same message asks again", func() bool {
-				text := b.Text(s)
-				return strings.Contains(text, "v0 does not exist") && len(b.Controls(s)) > 0
-			})
-			if s == "telegram" { // only there a client can send what is not shown any more
-				reaction, err := r.Sandbox.Act(r.Ctx, old)
-				r.Told("bo", s, rig.Must(t, reaction, err), "this was asked again")
-			}
-			opened := r.Press("ana", b.On(s), "Answer")
-			if raw := fmt.Sprint(r.Sandbox.State().Slack.Views, r.Sandbox.State().Discord.Modals); s != "telegram" && !strings.Contains(raw, "v0") {
-				t.Error("the earlier value is not filled in")
-			}
-			if s == "telegram" {
-				answerPrompt(r, b, "v1")
-			} else {
-				reaction, err := r.Sandbox.Person("ana").Fill(r.Ctx, s, opened.Modal, []string{"v1"})
-				rig.Must(t, reaction, err)
-			}
-			wantAnswer(b, bridge.TextAnswer("v1"))
-			b.Closed("v1", "ana", "has received this")
-			if _, err := r.Agent.Reprompt(r.Ctx, i.ID, bridge.Request{}, ""); bridge.ErrorCode(err) != bridge.CodeConflict {
-				t.Errorf("a third round: %v", err)
-			}
-			if _, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{}, ""); bridge.ErrorCode(err) != bridge.CodeConflict {
-				t.Errorf("asking again twice: %v", err)
-			}
-		})
-	}
-}
-
-// A question that is still pending can be replaced; the old one is superseded.
-func TestRepromptOfPending(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{})
-	a := r.Ask(rig.One(bridge.WidgetButtons, rig.Choices("a", "b")...))
-	next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{
-		Prompt: "Or rather:", Questions: rig.One(bridge.WidgetButtons, rig.Choices("c", "d")...).Questions,
-	}}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if was := over(r, a.Interaction.ID); was.State != bridge.StateSuperseded || was.Next != next.Interaction.ID {
-		t.Errorf("the one before is %s, next %s", was.State, was.Next)
-	}
-	b := a.As(next)
-	for _, s := range rig.Services {
-		r.Eventually("the card shows the new question on "+s, func() bool { return strings.Contains(b.Text(s), "Or rather") })
-	}
-	r.Press("ana", b.On("discord"), "D")
-	wantAnswer(b, bridge.TextAnswer("d"))
-	b.Closed("ana", "discord", "D")
-}
-
-// The next round may ask something else altogether: what does not fit it is
-// left behind.
-func TestRepromptOfAnotherForm(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	form := func(schema string) bridge.Request {
-		return bridge.Request{Ask: bridge.Ask{
-			Prompt: "A form", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetForm, Schema: []byte(schema)}},
-		}}
-	}
-	req := form(`{"type":"object","properties":{"old":{"type":"string","default":"x"}}}`)
-	req.OnTimeout, req.Declinable = bridge.OnTimeoutDefault, true
-	req.CompletedView = &bridge.CompletedView{SummaryTemplate: "{{input.q}}"}
-	a := r.Ask(req)
-	if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.JSONAnswer(`{"old":"y"}`)}}); err != nil {
-		t.Fatal(err)
-	}
-	next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, form(`{"type":"object","required":["new"],"properties":{"new":{"type":"string"}}}`), "")
-	if err != nil || len(next.Interaction.Initial) != 0 || next.Interaction.OnTimeout != bridge.OnTimeoutExpire {
-		t.Fatalf("%+v, %v", next.Interaction, err)
-	}
-	last, err := r.Agent.Reprompt(r.Ctx, next.Interaction.ID, rig.Approval(), "")
-	if err != nil || last.Interaction.Kind != bridge.KindApproval || last.Interaction.CompletedView != nil {
-		t.Fatalf("%+v, %v", last.Interaction, err)
-	}
-	r.Eventually("the card asks for permission", func() bool { return strings.Contains(a.As(last).Text("slack"), "Permission wanted") })
-	r.Press("ana", a.As(last).On("slack"), "Allow once")
-	if got := over(r, last.Interaction.ID); got.State != bridge.StateApproved {
-		t.Errorf("state %s", got.State)
-	}
-}
-
-// A whole answer by API leaves out what it does not want, also where a value
-// was filled in.
-func TestFilledInIsNoAnswer(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
-	req := rig.One(bridge.WidgetText)
-	req.Questions[0].Required = pointer(false)
-	req.Initial = map[string]bridge.Answer{"q": bridge.TextAnswer("from before")}
-	a := r.Ask(req)
-	rec, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{})
-	if err != nil || len(rec.Response.Answers) != 0 {
-		t.Errorf("answered %v, %v", rec.Response, err)
-	}
-}
-
-// In a direct message, the command is about that direct message only.
-func TestReadOnlyDirectMessage(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
-		rig.Only("slack")(c)
-		route := c.Routes[bridge.DefaultRoute]
-		route.To = append(route.To, "slack:U0ANA00001")
-		c.Routes[bridge.DefaultRoute] = route
-	}})
-	a := r.Ask(rig.Approval())
-	direct, err := r.Sandbox.Person("ana").Command(r.Ctx, "slack", a.Messages[1].Channel, "/nod mute")
-	rig.Must(t, direct, err)
-	r.Told("ana", "slack", sandbox.Reaction{}, "now read-only")
-	place := func(n int) sandbox.Place {
-		return sandbox.Place{Service: "slack", Channel: a.Messages[n].Channel, Message: a.Messages[n].Message}
-	}
-	r.Eventually("the direct message is read-only", func() bool { return len(sandbox.Controls("slack", r.Sandbox.Message(place(1)))) == 0 })
-	if len(sandbox.Controls("slack", r.Sandbox.Message(place(0)))) == 0 {
-		t.Error("the channel is read-only too")
-	}
-	other, err := r.Sandbox.Person("ana").Command(r.Ctx, "slack", "C0ONCALL02", "/nod mute") // on no route
-	rig.Must(t, other, err)
-	r.Told("ana", "slack", sandbox.Reaction{}, "Only responders")
-}
-
+// TestQueued checks that the late answers of a session are kept, in order,
+// until the agent acknowledges them, and that no other agent reads them.
 func TestQueued(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -194,11 +31,11 @@ func TestQueued(t *testing.T) {
 		if rec := a.End(); rec.State != bridge.StatePending || rec.Queued.IsZero() {
 			t.Fatalf("the agent was told %s, queued %s", rec.State, rec.Queued)
 		}
-		r.Eventually("the card says so", func() bool { return strings.Contains(a.Text("slack"), "The agent has moved on") })
+		r.Eventually("the card says so", func() bool { return strings.Contains(a.Text("slack"), "stopped waiting") })
 	}
 	r.Press("ana", asks[0].On("slack"), "No")
 	r.Press("bo", asks[1].On("telegram"), "Yes")
-	asks[0].Closed("moved on", "Its session will receive this")
+	asks[0].Closed("stopped waiting", "its session gets the answer")
 	items, err := r.Agent.WaitMessages(r.Ctx, "night")
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +58,7 @@ func TestQueued(t *testing.T) {
 		t.Errorf("left %v, %v", rest, err)
 	}
 	asks[0].R = r
-	asks[0].Closed("has received this")
+	asks[0].Closed("has the answer")
 	other := rig.NewClient(r.Daemons[0].URL, rig.OtherAgentToken)
 	if items, err := other.Messages(r.Ctx, "night"); err != nil || len(items) != 0 {
 		t.Errorf("another agent reads %v, %v", items, err)
@@ -258,7 +95,8 @@ func stream(r *rig.Rig, path string) func(prefix string) string {
 	}
 }
 
-// A pending question and an answered one can be put off by the agent.
+// TestPutOff checks that an agent can defer a pending request and an answered
+// one.
 func TestPutOff(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -287,6 +125,8 @@ func TestPutOff(t *testing.T) {
 	}
 }
 
+// TestEscalates checks that a timeout can add people and destinations, and that
+// the request expires at the second timeout.
 func TestEscalates(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -301,15 +141,15 @@ func TestEscalates(t *testing.T) {
 	req := rig.Approval()
 	req.OnTimeout, req.Timeout = bridge.OnTimeoutEscalate, bridge.Duration(4*time.Second)
 	a := r.Ask(req)
-	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Allow once"), "may not answer")
+	r.Told("bo", "slack", r.Press("bo", a.On("slack"), "Run command"), "may not answer")
 	r.Eventually("more people are asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		a.Record = rec
 		return err == nil && !rec.Escalated.IsZero() && len(rec.Messages) == len(rec.Interaction.Destinations) && len(rec.Messages) > 1
 	})
-	r.Press("bo", a.On("discord"), "Allow once")
+	r.Press("bo", a.On("discord"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want approved by bo", got.State, got.Response)
 	}
 	a.Closed("bo", "discord")
 	req.Timeout = bridge.Duration(time.Second)
@@ -322,70 +162,8 @@ func TestEscalates(t *testing.T) {
 	}
 }
 
-func TestReadOnlyChannel(t *testing.T) {
-	t.Parallel()
-	for _, s := range rig.Services {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(s)})
-			a := r.Ask(rig.Approval())
-			at := a.On(s)
-			p := r.Sandbox.Person
-			says := func(who, words, want string) {
-				t.Helper()
-				r.Eventually(words+" is known", func() bool { // Discord learns it after the start
-					reaction, err := p(who).Command(r.Ctx, s, at.Channel, words)
-					return err == nil && reaction.Warning == ""
-				})
-				if s == "telegram" {
-					r.Eventually("the answer to "+words, func() bool { return strings.Contains(rig.Chat(r, at.Channel), want) })
-					return
-				}
-				r.Told(who, s, sandbox.Reaction{}, want)
-			}
-			says("mal", "/nod mute", "Only responders")
-			says("ana", "/nod mute", "now read-only")
-			r.Eventually("the card has no controls", func() bool { return len(a.Controls(s)) == 0 && strings.Contains(a.Text(s), "Read-only here") })
-			av, err := r.Agent.Availability(r.Ctx, "", "")
-			if err != nil || av.Available || av.Destinations[0].Reachable {
-				t.Errorf("availability %+v, %v", av, err)
-			}
-			if rec, err := r.Agent.Open(r.Ctx, rig.Approval(), ""); err != nil || rec.State != bridge.StateUndeliverable || !strings.Contains(rec.Response.Reason, "read-only") {
-				t.Errorf("a new request: %s, %v", rec.State, err)
-			}
-			says("ana", "/nod unmute", "answered in this channel again")
-			r.Press("ana", at, "Allow once")
-			if got := a.End(); got.State != bridge.StateApproved {
-				t.Errorf("state %s", got.State)
-			}
-		})
-	}
-}
-
-// With one channel muted, the others still answer; a press on a control that
-// was shown before is refused.
-func TestMutedAmongOthers(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{})
-	a := r.Ask(rig.Approval())
-	old := holding(r, a, "telegram", "Allow once", "bo")
-	if err := r.Person.SetReadOnly(r.Ctx, "telegram", a.On("telegram").Channel, true); err != nil {
-		t.Fatal(err)
-	}
-	reaction, err := r.Sandbox.Act(r.Ctx, old)
-	r.Told("bo", "telegram", rig.Must(t, reaction, err), "read-only")
-	a.Pending("slack")
-	b := r.Ask(rig.Approval())
-	if len(b.Controls("telegram")) != 0 || len(b.Controls("slack")) == 0 {
-		t.Error("a new card does not follow the mode of its channel")
-	}
-	r.Press("ana", b.On("slack"), "Deny")
-	b.Closed("Denied", "ana")
-	if err := r.Agent.SetReadOnly(r.Ctx, "telegram", a.On("telegram").Channel, false); bridge.ErrorCode(err) != bridge.CodeForbidden {
-		t.Errorf("an agent changes the mode: %v", err)
-	}
-}
-
+// TestOneAtATime checks that a session has one pending request at most if the
+// agent asks for that.
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -431,6 +209,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// TestCancelOnDisconnect checks that a request is cancelled when its waiting
+// caller disconnects, if the agent asks for that.
 func TestCancelOnDisconnect(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -445,23 +225,25 @@ func TestCancelOnDisconnect(t *testing.T) {
 		hangUp()
 		if on {
 			if got := over(r, a.Interaction.ID); got.State != bridge.StateCancelled || !strings.Contains(got.Response.Reason, "agent disconnected") {
-				t.Errorf("%s %+v", got.State, got.Response)
+				t.Errorf("the response is %s %+v, want cancelled by the disconnect", got.State, got.Response)
 			}
 			a.Closed("agent disconnected")
 			continue
 		}
-		r.Press("ana", a.On("slack"), "Allow once") // it stays, and is re-attached to by its id
+		r.Press("ana", a.On("slack"), "Run command") // it stays, and is re-attached to by its id
 		if got := a.End(); got.State != bridge.StateApproved {
 			t.Errorf("state %s", got.State)
 		}
 	}
 }
 
+// TestCompletedView checks the summary of a closed card, and that hidden
+// answers appear nowhere.
 func TestCompletedView(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
 	hidden := rig.One(bridge.WidgetButtons, rig.Choices("alpha", "omega")...)
-	hidden.CompletedView = &bridge.CompletedView{ShowInputs: pointer(false), SummaryTemplate: "{{actor}} did {{action}} it on {{platform}}"}
+	hidden.CompletedView = &bridge.CompletedView{ShowInputs: new(bool), SummaryTemplate: "{{actor}} did {{action}} it on {{platform}}"}
 	a := r.Ask(hidden)
 	r.Press("ana", a.On("slack"), "Omega")
 	a.End()
@@ -488,8 +270,8 @@ func TestCompletedView(t *testing.T) {
 	}
 }
 
-// A stand-alone card is not put into the session's thread; a tool's card is,
-// with the result below the answer.
+// TestPresentation checks that a stand-alone card is not in the thread of its
+// session, and that the card of a tool is, with the result below the answer.
 func TestPresentation(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -525,8 +307,8 @@ func TestPresentation(t *testing.T) {
 	second.Closed("could not use this", "no quota")
 }
 
-// Somebody waits, the answer comes, and is not fetched yet: the card says that
-// the agent has not picked it up, and nothing else.
+// TestAwaited checks that a card says that the agent has not picked up the
+// response yet, although a caller waits for it.
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -540,113 +322,9 @@ func TestAwaited(t *testing.T) {
 		keys, err := r.Client.Keys(r.Ctx, "nod:*:i:"+string(a.Interaction.ID)).Result()
 		return err == nil && len(keys) == 1 && r.Client.HGet(r.Ctx, keys[0], "w").Val() != ""
 	})
-	r.Press("ana", a.On("slack"), "Allow once")
+	r.Press("ana", a.On("slack"), "Run command")
 	if rec := <-waiting; rec.Unawaited {
 		t.Error("the waiter was not seen")
 	}
 	a.Closed("not picked this up yet")
-}
-
-// What the events of a session say is what its records say.
-func TestReplay(t *testing.T) {
-	t.Parallel()
-	r := rig.New(t, rig.Options{})
-	req := rig.One(bridge.WidgetText)
-	req.Session = "story"
-	a := r.Ask(req)
-	r.Typed("ana", a.On("slack"), "Answer", "v0")
-	a.End()
-	next, err := r.Agent.Reprompt(r.Ctx, a.Interaction.ID, bridge.Request{Ask: bridge.Ask{Error: "no"}}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Agent.Queue(r.Ctx, next.Interaction.ID, 0, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Person.Respond(r.Ctx, next.Interaction.ID, bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("v1")}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Agent.Complete(r.Ctx, next.Interaction.ID, bridge.Completion{Result: "done"}); err != nil {
-		t.Fatal(err)
-	}
-	yes := rig.Approval()
-	yes.Session = "story"
-	b := r.Ask(yes)
-	r.Press("bo", b.On("telegram"), "Deny")
-	b.End()
-	late := rig.Approval()
-	late.Session, late.Timeout = "story", bridge.Duration(time.Second)
-	c := r.Ask(late)
-	c.End()
-	var pair []bridge.ID
-	for n := range 3 { // two in one message, the third joins the second
-		req := rig.Approval()
-		req.Session, req.Batch, req.Join = "story", bridge.Duration(2*time.Second), true
-		req.Approval.Input = fmt.Appendf(nil, `{"command":"step %d"}`, min(n, 1))
-		rec, err := r.Agent.Open(r.Ctx, req, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pair = append(pair, rec.Interaction.ID)
-	}
-	for _, id := range pair[:2] {
-		r.Eventually("they are posted", func() bool { rec, err := r.Agent.Get(r.Ctx, pair[0]); return err == nil && len(rec.Messages) == 3 })
-		if _, err := r.Person.Respond(r.Ctx, id, rig.AnswerOnce); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Agent.Wait(r.Ctx, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := map[bridge.ID]bridge.Record{}
-	for _, id := range []bridge.ID{a.Interaction.ID, next.Interaction.ID, b.Interaction.ID, c.Interaction.ID, pair[0], pair[1]} {
-		r.Eventually("the delivery is noted", func() bool {
-			want[id], err = r.Daemons[0].Engine().Get(r.Ctx, id)
-			return err == nil && (!want[id].Delivered.IsZero() || !want[id].Queued.IsZero())
-		})
-	}
-	var replay bridge.Replay
-	var events []bridge.Event
-	if err := r.Agent.History(r.Ctx, "0", "story", func(e bridge.Event) error { events = append(events, e); return replay.Add(e) }); err != nil {
-		t.Fatal(err)
-	}
-	got := replay.Records()
-	if len(got) != len(want) {
-		t.Fatalf("%d records from the events, want %d", len(got), len(want))
-	}
-	ignore := cmp.Options{
-		cmpopts.IgnoreFields(bridge.Record{}, "Revision", "Head", "Unawaited", "Audit", "Receipt", "Sending", "Shown", "Held"), cmpopts.EquateEmpty(),
-		cmpopts.EquateApproxTime(time.Second), // of the agent's clock and Redis's
-	}
-	for _, rec := range got {
-		w := want[rec.Interaction.ID]
-		if rec.Interaction.Previous != "" || !w.Queued.IsZero() {
-			rec.Messages, w.Messages = nil, nil // taken over, not posted
-			rec.Interaction.Deadline = w.Interaction.Deadline
-		}
-		if d := cmp.Diff(w, rec, ignore); d != "" {
-			t.Errorf("%s (-stored +replayed):\n%s", rec.Interaction.ID, d)
-		}
-	}
-	// From any event on, and from any time on.
-	name := func(e bridge.Event) string {
-		return fmt.Sprint(e.Timestamp.UnixMilli(), e.Type, e.InteractionID, string(e.Data))
-	}
-	var all []string
-	for _, e := range events {
-		all = append(all, name(e))
-	}
-	sameTime := slices.IndexFunc(events, func(e bridge.Event) bool { return !e.Timestamp.Before(events[3].Timestamp) })
-	for after, from := range map[string]int{events[2].Cursor: 3, events[3].Timestamp.Format(time.RFC3339Nano): sameTime} {
-		var rest []string
-		if err := r.Agent.History(r.Ctx, after, "story", func(e bridge.Event) error { rest = append(rest, name(e)); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		// A time is met within the millisecond that a script takes.
-		if n := len(all) - len(rest); n > from || n < from-2 || after == events[2].Cursor && n != from {
-			t.Errorf("after %s come %d events of %d, want all from %d on", after, len(rest), len(all), from)
-		} else if d := cmp.Diff(all[n:], rest); d != "" {
-			t.Errorf("after %s (-want +got):\n%s", after, d)
-		}
-	}
 }

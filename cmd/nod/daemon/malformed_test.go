@@ -51,19 +51,19 @@ func spoil(seed []byte) []byte {
 	return append(bytes.Repeat([]byte(`{"a":[`), depth), b...)
 }
 
-// door is a way in from outside, with something that it takes.
-type door struct {
+// entryPoint is an entry point, with an input that it accepts.
+type entryPoint struct {
 	name, path string
 	seed       string
 	well       int // its status
 	sign       func(body []byte) http.Header
 }
 
-// doors are all that read what others wrote. Whoever uses them may not answer
-// the request a.
-func doors(t *testing.T, r *rig.Rig, a rig.Asked) []door {
+// entryPoints returns all entry points that read untrusted text. Their callers
+// may not respond to the request a.
+func entryPoints(t *testing.T, r *rig.Rig, a rig.Asked) []entryPoint {
 	t.Helper()
-	token := controlOn(t, r, a)
+	token := controlOn(t, a)
 	agent := func([]byte) http.Header {
 		return http.Header{"Authorization": {"Bearer " + rig.TestAgentToken}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	}
@@ -85,7 +85,7 @@ func doors(t *testing.T, r *rig.Rig, a rig.Asked) []door {
 		return h
 	}
 	secret := func([]byte) http.Header { return http.Header{"X-Telegram-Bot-Api-Secret-Token": {"webhook-secret"}} }
-	return []door{
+	return []entryPoint{
 		{"ask", "/v1/interactions", `{"prompt":"Which?","session":"s","questions":[{"id":"q","widget":"select","options":[{"value":"a","label":"A"},{"value":"b"}]}],"timeout":"5s"}`, 201, agent},
 		{"approval", "/v1/interactions", `{"prompt":"May I?","approval":{"tool":"bash","input":{"command":"ls"},"scopes":["once","session"]},"timeout":"5s","session":"s","join":true}`, 201, agent},
 		{"response", "/v1/interactions/" + id + "/response", `{"decision":"once"}`, 403, agent},
@@ -101,8 +101,8 @@ func doors(t *testing.T, r *rig.Rig, a rig.Asked) []door {
 	}
 }
 
-// TestMalformed sends ten thousand malformed inputs to every door: none makes
-// the daemon fail, and none has an effect on what waits for an answer.
+// TestMalformed sends ten thousand malformed inputs to every entry point. None
+// of them makes the daemon fail or affects a pending request.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{HTTPMode: true, Config: func(c *config.Config) {
@@ -115,7 +115,7 @@ func TestMalformed(t *testing.T) {
 	statuses := map[string]map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, d := range doors(t, r, a) {
+	for _, d := range entryPoints(t, r, a) {
 		wg.Go(func() {
 			seen := map[int]int{}
 			well := strings.Replace(d.seed, "@", d.name, 1)
@@ -145,7 +145,7 @@ func TestMalformed(t *testing.T) {
 	if !strings.Contains(resp, `"slack"`) {
 		t.Errorf("health: %s", resp)
 	}
-	r.Press("ana", a.On("telegram"), "Allow once")
+	r.Press("ana", a.On("telegram"), "Run command")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
 		t.Errorf("%s by %+v", rec.State, rec.Response.Actor)
 	}
@@ -193,8 +193,8 @@ func malformedFrames(r *rig.Rig, n int) {
 	}
 }
 
-// TestSlowAndMany: connections that say nothing or stop in the middle are
-// ended, and only so many are open at a time.
+// TestSlowAndMany checks that connections that send nothing or stop in the
+// middle are closed, and that their number is limited.
 func TestSlowAndMany(t *testing.T) {
 	t.Parallel()
 	const most = 20
@@ -221,7 +221,7 @@ func TestSlowAndMany(t *testing.T) {
 			ended <- err
 		}()
 	}
-	// Whoever comes meanwhile waits, and is served once there is room.
+	// Another caller waits, and is served once there is room.
 	if _, err := r.Agent.Open(r.Ctx, rig.Approval(), ""); err != nil {
 		t.Errorf("in between: %v", err)
 	}
@@ -233,4 +233,16 @@ func TestSlowAndMany(t *testing.T) {
 			t.Errorf("still open after %s", rig.Patience)
 		}
 	}
+}
+
+// controlOn returns the token of the control "Run command" on a card on Slack.
+func controlOn(t *testing.T, a rig.Asked) string {
+	t.Helper()
+	for _, c := range a.Controls("slack") {
+		if c.Label == "Run command" {
+			return c.Value
+		}
+	}
+	t.Fatal("the card on Slack has no control \"Run command\"")
+	return ""
 }

@@ -83,8 +83,8 @@ func counts(r *rig.Rig, url, token string, want map[string]float64) string {
 	return m
 }
 
-// The metrics answer an operator's questions, and no label holds what comes
-// from outside.
+// TestMetrics checks what the metrics count, and that no label contains text
+// from a request.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	const token = "metrics-token-for-tests"
@@ -102,9 +102,9 @@ func TestMetrics(t *testing.T) {
 		`nod_delivery_seconds_count{job="post",place="telegram"}`: 1, `nod_visible_seconds_count{platform="slack"}`: 1,
 		`nod_api_requests_total{code="201",route="POST /v1/interactions"}`: 1,
 	})
-	reaction, err := r.Sandbox.Person("mal").Press(r.Ctx, a.On("slack"), "Allow once")
+	reaction, err := r.Sandbox.Person("mal").Press(r.Ctx, a.On("slack"), "Run command")
 	rig.Must(t, reaction, err)
-	reaction, err = r.Sandbox.Person("bo").Press(r.Ctx, a.On("slack"), "Allow once")
+	reaction, err = r.Sandbox.Person("bo").Press(r.Ctx, a.On("slack"), "Run command")
 	rig.Must(t, reaction, err)
 	a.End()
 	a.Closed("bo")
@@ -125,7 +125,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A failing platform and an expiry show.
+// TestMetricsOfFailures checks that the metrics count a failing platform and a
+// timeout.
 func TestMetricsOfFailures(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
@@ -133,7 +134,7 @@ func TestMetricsOfFailures(t *testing.T) {
 	s.AddFault(sandbox.Fault{Service: "slack", Method: "chat.postMessage", Kind: "error", Status: 502, Count: 1})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Timeout: bridge.Duration(3e9)}})
 	a.End()
-	r.Eventually("the time-out is counted", func() bool {
+	r.Eventually("the timeout is counted", func() bool {
 		_, m := scrape(t, r.Daemons[0].URL, "")
 		return sample(t, m, "nod_timeouts_total") == 1 && sample(t, m, `nod_retries_total{job="post"}`) == 1 &&
 			sample(t, m, `nod_delivery_failures_total{code="unavailable",job="post",place="slack"}`) == 1
@@ -169,8 +170,8 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// One trace leads from the agent over the store and the platforms to the click,
-// and back to the agent: also if another daemon hears the click.
+// TestTrace checks that one trace contains the call of the agent, the store,
+// the platforms and the click, even if another daemon receives the click.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	got := &spans{}
@@ -183,7 +184,7 @@ func TestTrace(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r.Agent.Trace = "00-" + id + "-00f067aa0ba902b7-01"
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval}})
-	reaction, err := r.Sandbox.Person("bo").Press(r.Ctx, a.On("telegram"), "Allow once")
+	reaction, err := r.Sandbox.Person("bo").Press(r.Ctx, a.On("telegram"), "Run command")
 	rig.Must(t, reaction, err)
 	a.End()
 	a.Closed("bo")
@@ -203,8 +204,9 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// A new config is applied while the daemon runs: what is pending stays, its
-// cards answer, and who is no longer an agent is none.
+// TestReload checks that a new config applies without a restart: pending
+// requests stay open, their cards work, and the token of a removed agent is
+// refused.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -222,7 +224,7 @@ func TestReload(t *testing.T) {
 	if _, err := client.New(r.Daemons[0].URL, rig.OtherAgentToken, nil).List(r.Ctx, bridge.ListFilter{}); bridge.ErrorCode(err) != bridge.CodeUnauthenticated {
 		t.Errorf("an agent that is not in the config any more gets %v", err)
 	}
-	reaction, err := r.Sandbox.Person("bo").Press(r.Ctx, a.On("discord"), "Allow once")
+	reaction, err := r.Sandbox.Person("bo").Press(r.Ctx, a.On("discord"), "Run command")
 	rig.Must(t, reaction, err)
 	if rec := a.End(); rec.State != bridge.StateApproved {
 		t.Errorf("it ended as %s", rec.State)

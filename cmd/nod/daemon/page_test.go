@@ -52,7 +52,7 @@ func drive(t *testing.T, ctx context.Context, what string, actions ...chromedp.A
 	}
 }
 
-// click presses what says a text inside a selector.
+// click clicks the button with a label in a section.
 func click(scope, label string) chromedp.Action[chromedp.Void] {
 	path := `//section[@id="` + scope + `"]//button[contains(., "` + label + `")]`
 	return chromedp.Click(path, chromedp.NodeVisible)
@@ -99,25 +99,25 @@ func TestPage(t *testing.T) {
 
 	danger := demo.Scenes()[3].Request
 	a := r.Ask(danger)
-	drive(t, ctx, "the card is on all three", says("slack", "Permission wanted"), says("discord", "Permission wanted"), says("telegram", "Permission wanted"))
+	drive(t, ctx, "the card is on all three", says("slack", "DROP TABLE"), says("discord", "DROP TABLE"), says("telegram", "DROP TABLE"))
 	screenshot(t, ctx, "demo")
-	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Allow once"), says("slack", "may not answer"))
+	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Run command"), says("slack", "may not answer"))
 	drive(t, ctx, "ana does not see that", be("ana"), chromedp.WaitNotPresent(`#slack .note`))
 	drive(t, ctx, "a modal opens on slack", click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
 	screenshot(t, ctx, "modal")
-	drive(t, ctx, "and closing it is no answer", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
+	drive(t, ctx, "closing it is not an answer", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
 	a.Pending("slack")
 	drive(t, ctx, "a reply denies on telegram", click("telegram", "Deny with a reason"), says("telegram", "reply to this message"),
 		chromedp.SendKeys("#telegram .composer input", "not today\n"), says("slack", "not today"), says("discord", "not today"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not today" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want a denial with its reason", got.State, got.Response)
 	}
 
 	b := r.Ask(rig.One(bridge.WidgetCheckbox, rig.Choices("api", "cron", "web")...))
 	drive(t, ctx, "ticks in a modal on discord", click("discord", "Choose"), chromedp.WaitVisible("#discord .modal"),
 		chromedp.Click(`//section[@id="discord"]//label[contains(., "Cron")]`), click("discord", "Submit"), chromedp.WaitNotPresent("#discord .modal"))
 	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Answers["q"].String() != "cron" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want cron", got.State, got.Response)
 	}
 
 	c := r.Ask(rig.One(bridge.WidgetSelect, rig.Choices("eu", "us")...))
@@ -125,9 +125,9 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "chooses on slack", chromedp.WaitVisible(last+`//select`),
 		chromedp.SetValue(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		chromedp.Click(last+`//button[contains(., "OK")]`))
+		chromedp.Click(last+`//button[contains(., "Submit")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
-		t.Errorf("%s %+v", got.State, got.Response)
+		t.Errorf("the response is %s %+v, want us", got.State, got.Response)
 	}
 	c.Closed("ana")
 
@@ -145,16 +145,16 @@ func TestPage(t *testing.T) {
 	g := r.Ask(rig.Approval())
 	drive(t, ctx, "muted from the chat", chromedp.SendKeys("#discord .composer input", "/nod mute\n"), says("discord", "Read-only here"))
 	screenshot(t, ctx, "muted")
-	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Allow once")]]//button[contains(., "Allow once")]`))
+	drive(t, ctx, "and answering again", chromedp.SendKeys("#discord .composer input", "/nod unmute\n"), chromedp.Click(`//section[@id="discord"]//article[.//button[contains(., "Run command")]]//button[contains(., "Run command")]`))
 	g.End()
 	g.Closed("ana")
 
-	// Whoever comes later sees the sessions as they ended.
+	// A new visitor sees how the sessions ended.
 	drive(t, ctx, "a new visit", chromedp.Navigate(r.Base), chromedp.WaitVisible("#slack"), says("slack", "not today"), says("discord", "billing"),
 		chromedp.WaitNotPresent(`#telegram .keyboard button`))
 
 	d := r.Ask(rig.Approval())
-	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Allow once"))
+	drive(t, ctx, "a phone", chromedp.EmulateViewport(390, 844), chromedp.Click(`//button[@data-service="telegram"]`), click("telegram", "Run command"))
 	screenshot(t, ctx, "phone")
 	if got := d.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)

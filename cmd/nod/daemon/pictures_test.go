@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// pictured is what docs/widgets.md shows, by the name of its picture.
+// pictured returns the requests in docs/widgets.md, by the name of the picture.
 func pictured() map[string]bridge.Request {
 	few := []bridge.Option{{Value: "eu", Label: "Europe", Description: "Frankfurt"}, {Value: "us", Label: "United States", Description: "Ohio"}, {Value: "ap", Label: "Asia", Description: "Tokyo"}}
 	ask := func(prompt string, q bridge.Question) bridge.Request {

@@ -15,13 +15,14 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// secrets are what an agent could send by mistake; none was ever valid.
+// secrets are credentials that an agent could send by mistake. None of them was
+// ever valid.
 var secrets = map[string]string{
 	"aws": "AKIA" + "IOSFODNN7EXAMPLE", "github": "ghp_" + strings.Repeat("a1B2", 9), "anthropic": "sk-ant-" + strings.Repeat("Qw1-", 20),
 	"jwt": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N", "pattern": "ACME-12345678",
 }
 
-// stored is everything that Redis holds, as text.
+// stored returns everything in Redis as text.
 func stored(r *rig.Rig) string {
 	r.T.Helper()
 	var b strings.Builder
@@ -48,16 +49,16 @@ func stored(r *rig.Rig) string {
 			v, err = r.Client.XRange(r.Ctx, k, "-", "+").Result()
 		}
 		if err != nil {
-			r.T.Logf("%s: %v", k, err) // it ended meanwhile
+			r.T.Logf("%s: %v", k, err) // the key may be gone
 		}
 		fmt.Fprintln(&b, k, v)
 	}
 	return b.String()
 }
 
-// TestNoSecretLeaves: whatever an agent puts a credential into, no card, no
-// notification, no key of Redis, no event and no webhook shows it; the digest
-// is that of what was sent, and the agent gets back what it sent.
+// TestNoSecretLeaves checks that a credential reaches neither a card nor Redis
+// with its events, wherever an agent puts it, and that the digest is that of
+// the request as it was sent.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
@@ -65,68 +66,10 @@ func TestNoSecretLeaves(t *testing.T) {
 		c.Policy = []config.Rule{{Name: "hide", Tools: config.Words{"hide"}, Then: "ask", Redact: config.Words{"user.phone"}}}
 	}})
 	for name, secret := range secrets {
-		asks := map[string]bridge.Request{
-			"prompt":  {Ask: bridge.Ask{Prompt: "Use " + secret + "?"}},
-			"command": command("export KEY="+secret+" && make", "s-"+name, bridge.ScopeOnce, bridge.ScopeSession),
-			"key": {Ask: bridge.Ask{
-				Prompt: "May I?", Session: "k-" + name, Approval: &bridge.Approval{Tool: "t", Key: "run " + secret, Input: []byte(`{"a":1}`), Scopes: []bridge.Scope{bridge.ScopeSession}},
-			}},
-			"field": {Ask: bridge.Ask{
-				Prompt: "May I?", Approval: &bridge.Approval{Tool: "t", Input: []byte(fmt.Sprintf(`{"deep":[{"x %s":"y","z":%q}]}`, secret, secret))},
-			}},
-			"options": {Ask: bridge.Ask{
-				Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "a", Label: secret, Description: "is " + secret, Preview: secret}, {Value: "b"}}}},
-			}},
-			"plan": {Ask: bridge.Ask{
-				Prompt: "Plan", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "1. export " + secret}},
-			}},
+		for where, req := range requestsWith(name, secret) {
+			hides(r, name+" in "+where, where != "key" && where != "options", secret, req)
 		}
-		for where, req := range asks {
-			a := r.Ask(req)
-			digest, err := proof.Digest(req.Ask)
-			if err != nil || a.Interaction.Digest != digest {
-				t.Errorf("%s in %s: the digest is another: %v", name, where, err)
-			}
-			if a.Interaction.Redacted == 0 {
-				t.Errorf("%s in %s is not noticed", name, where)
-			}
-			for _, service := range rig.Services {
-				if !strings.Contains(a.Text(service), "redacted") && where != "key" && where != "options" {
-					t.Errorf("%s in %s: the card on %s does not say that something is hidden: %s", name, where, service, a.Text(service))
-				}
-			}
-			if req.Approval != nil {
-				if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: a.Interaction.Decisions()[0], Reason: ""}); err != nil {
-					t.Error(err)
-				}
-			}
-			if _, err := r.Agent.Complete(r.Ctx, a.Interaction.ID, bridge.Completion{Result: "it was " + secret}); err != nil && req.Approval != nil {
-				t.Error(err)
-			}
-			if _, err := r.Agent.Cancel(r.Ctx, a.Interaction.ID, "because of "+secret); err != nil {
-				t.Error(err)
-			}
-		}
-		// What has to come back byte for byte is refused, without being repeated.
-		for field, req := range map[string]bridge.Request{
-			"session": {Ask: bridge.Ask{
-				Prompt: "x", Session: secret,
-			}}, "options.value": {Ask: bridge.Ask{
-				Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: rig.Choices(secret)}},
-			}},
-			"initial": {Ask: bridge.Ask{
-				Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)},
-			}},
-		} {
-			if _, err := r.Agent.Open(r.Ctx, req, ""); bridge.ErrorCode(err) != bridge.CodeInvalid || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), field) {
-				t.Errorf("%s in %s: %v", name, field, err)
-			}
-		}
-		if _, err := r.Agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
-			Prompt: "x", Route: secret,
-		}}, ""); err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("an error repeats %s: %v", name, err)
-		}
+		refuses(r, name, secret)
 	}
 	hidden := r.Ask(bridge.Request{Ask: bridge.Ask{
 		Prompt: "x", Approval: &bridge.Approval{Tool: "hide", Input: []byte(`{"user":{"phone":"555-0100","name":"Zoe"}}`)},
@@ -150,8 +93,83 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// TestLogHidesSecrets: neither the config's own values nor what looks like a
-// credential reaches the log.
+// requestsWith returns requests with a secret, by the part that contains it.
+func requestsWith(name, secret string) map[string]bridge.Request {
+	return map[string]bridge.Request{
+		"prompt":  {Ask: bridge.Ask{Prompt: "Use " + secret + "?"}},
+		"command": command("export KEY="+secret+" && make", "s-"+name, bridge.ScopeOnce, bridge.ScopeSession),
+		"key": {Ask: bridge.Ask{
+			Prompt: "May I?", Session: "k-" + name, Approval: &bridge.Approval{Tool: "t", Key: "run " + secret, Input: []byte(`{"a":1}`), Scopes: []bridge.Scope{bridge.ScopeSession}},
+		}},
+		"field": {Ask: bridge.Ask{
+			Prompt: "May I?", Approval: &bridge.Approval{Tool: "t", Input: []byte(fmt.Sprintf(`{"deep":[{"x %s":"y","z":%q}]}`, secret, secret))},
+		}},
+		"options": {Ask: bridge.Ask{
+			Prompt: "Which?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetRadio, Options: []bridge.Option{{Value: "a", Label: secret, Description: "is " + secret, Preview: secret}, {Value: "b"}}}},
+		}},
+		"plan": {Ask: bridge.Ask{
+			Prompt: "Plan", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "1. export " + secret}},
+		}},
+	}
+}
+
+// hides takes a request with a secret through its life. If it is marked, each
+// card says that something is hidden.
+func hides(r *rig.Rig, what string, marked bool, secret string, req bridge.Request) {
+	r.T.Helper()
+	a := r.Ask(req)
+	digest, err := proof.Digest(req.Ask)
+	if err != nil || a.Interaction.Digest != digest {
+		r.T.Errorf("%s: the digest is %s, %v; want %s", what, a.Interaction.Digest, err, digest)
+	}
+	if a.Interaction.Redacted == 0 {
+		r.T.Errorf("%s is not noticed", what)
+	}
+	for _, service := range rig.Services {
+		if !strings.Contains(a.Text(service), "redacted") && marked {
+			r.T.Errorf("%s: the card on %s does not say that something is hidden: %s", what, service, a.Text(service))
+		}
+	}
+	if req.Approval != nil {
+		if _, err := r.Person.Respond(r.Ctx, a.Interaction.ID, bridge.Reply{Decision: a.Interaction.Decisions()[0], Reason: ""}); err != nil {
+			r.T.Error(err)
+		}
+	}
+	if _, err := r.Agent.Complete(r.Ctx, a.Interaction.ID, bridge.Completion{Result: "it was " + secret}); err != nil && req.Approval != nil {
+		r.T.Error(err)
+	}
+	if _, err := r.Agent.Cancel(r.Ctx, a.Interaction.ID, "because of "+secret); err != nil {
+		r.T.Error(err)
+	}
+}
+
+// refuses checks that a secret is refused in a field whose text must come back
+// unchanged, and that the error does not repeat it.
+func refuses(r *rig.Rig, name, secret string) {
+	r.T.Helper()
+	for field, req := range map[string]bridge.Request{
+		"session": {Ask: bridge.Ask{
+			Prompt: "x", Session: secret,
+		}}, "options.value": {Ask: bridge.Ask{
+			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetButtons, Options: rig.Choices(secret)}},
+		}},
+		"initial": {Ask: bridge.Ask{
+			Prompt: "x", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText}}, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer(secret)},
+		}},
+	} {
+		if _, err := r.Agent.Open(r.Ctx, req, ""); bridge.ErrorCode(err) != bridge.CodeInvalid || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), field) {
+			r.T.Errorf("%s in %s: %v", name, field, err)
+		}
+	}
+	if _, err := r.Agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "x", Route: secret,
+	}}, ""); err == nil || strings.Contains(err.Error(), secret) {
+		r.T.Errorf("an error repeats %s: %v", name, err)
+	}
+}
+
+// TestLogHidesSecrets checks that neither the credentials in the config nor
+// those in requests reach the log.
 func TestLogHidesSecrets(t *testing.T) {
 	t.Parallel()
 	c := config.Config{}

@@ -80,7 +80,7 @@ func forgedLink(x rig.Intruder, t *testing.T) {
 	mal := x.Config.People["mal"].Slack
 	x.Set("nod:links", "slack/"+mal, `{"platform":"slack","user":"`+mal+`","person":"ana","by":{"platform":"api","user":"ana"},"at":"2026-01-01T00:00:00Z","proof":"x"}`)
 	a := x.Ask(rig.Approval(bridge.ScopeOnce))
-	x.Press("mal", a.On("slack"), "Allow once")
+	x.Press("mal", a.On("slack"), "Run command")
 	a.StillPending()
 	if links, err := x.Person.Links(x.Ctx); err != nil || len(links) > 0 {
 		t.Errorf("%+v, %v", links, err)
@@ -211,7 +211,7 @@ func forgedDraft(x rig.Intruder, t *testing.T) {
 	if mine, _, err := store.Drafts.Draft(x.Ctx, b.Interaction.ID, 0, ana); err != nil || mine != nil {
 		t.Errorf("another request's draft is submitted: %+v, %v", mine, err)
 	}
-	// A note that leads from a code to what was pressed.
+	// A note that leads from a code to the clicked control.
 	if err := store.Notes.DropNote(x.Ctx, "link:code"); err != nil {
 		t.Fatal(err)
 	}

@@ -90,8 +90,8 @@ func event(x rig.Intruder, i bridge.Interaction, more map[string]any) {
 	}
 }
 
-// TestForgedDecision checks that a decision that was written into Redis is no
-// decision: not to agents, nor on cards, in lists, events or receipts.
+// TestForgedDecision checks that a decision that was written into Redis has
+// no effect: not on agents, cards, lists, events or receipts.
 func TestForgedDecision(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t)
@@ -206,7 +206,7 @@ func TestEditedRequest(t *testing.T) {
 }
 
 // TestForgedVotes checks that a vote that was written into Redis, copied from
-// another request or turned around counts for nothing.
+// another request or turned around has no effect.
 func TestForgedVotes(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
@@ -280,8 +280,8 @@ func TestReceiptOfARecord(t *testing.T) {
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))
 	req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 	a := x.Ask(req)
-	x.Press("ana", a.On("slack"), "Allow once")
-	x.Press("bo", a.On("slack"), "Allow once")
+	x.Press("ana", a.On("slack"), "Run command")
+	x.Press("bo", a.On("slack"), "Run command")
 	rec := a.End()
 	keys, err := x.Agent.Keys(x.Ctx)
 	if err != nil {

@@ -140,7 +140,7 @@ func TestUnseenHeals(t *testing.T) {
 			r.Sandbox.AddFault(sandbox.Fault{Service: s, Method: method, Kind: "error"})
 			forget(r, a)
 			forget(r, b)
-			r.Told("ana", s, r.Press("ana", a.On(s), "Allow once"), "does not show everything")
+			r.Told("ana", s, r.Press("ana", a.On(s), "Run command"), "does not show everything")
 			a.Pending(s)
 			r.Press("ana", b.On(s), "Deny")
 			if got := b.End(); got.State != bridge.StateDenied {
@@ -148,7 +148,7 @@ func TestUnseenHeals(t *testing.T) {
 			}
 			r.Sandbox.ClearFaults()
 			r.Eventually("the yes counts", func() bool {
-				r.Press("ana", a.On(s), "Allow once")
+				r.Press("ana", a.On(s), "Run command")
 				rec, err := r.Agent.Get(r.Ctx, a.Interaction.ID)
 				return err == nil && rec.State == bridge.StateApproved
 			})
@@ -165,7 +165,7 @@ func TestAllOfBatchAsShown(t *testing.T) {
 	at := all[0].On("telegram")
 	var old string
 	for _, c := range sandbox.Controls("telegram", r.Sandbox.Message(at)) {
-		if c.Label == "Allow all once" {
+		if c.Label == "Allow all 3" {
 			old = c.ID
 		}
 	}

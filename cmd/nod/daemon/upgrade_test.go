@@ -7,10 +7,12 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
@@ -91,8 +93,8 @@ func handedOver(r *rig.Rig, d *rig.Running) <-chan time.Time {
 }
 
 // TestUpgrade replaces two daemons one after the other while agents ask and
-// people answer: nobody sees an error, who waits is let go within a second, and every
-// request ends as its person said.
+// people answer. No one gets an error, a waiting caller is handed over within a
+// second, and every request ends as its person decided.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Daemons: 2})
@@ -104,45 +106,15 @@ func TestUpgrade(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	answered := 0
+	var answered atomic.Int32
 	for n := range 6 {
 		wg.Go(func() {
 			for k := 0; ctx.Err() == nil; k++ {
-				rec, err := agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
-					Prompt: fmt.Sprintf("Upgrade %d.%d", n, k), Approval: &bridge.Approval{Tool: "upgrade"},
-				}}, fmt.Sprintf("key-%d-%d", n, k))
-				if err != nil {
-					t.Errorf("open: %v", err)
+				if err := answeredOnce(r, agent, person, fmt.Sprintf("%d.%d", n, k)); err != nil {
+					t.Error(err)
 					return
 				}
-				wait := make(chan error, 1)
-				go func() {
-					final, err := agent.Wait(r.Ctx, rec.Interaction.ID)
-					if err == nil && final.State != bridge.StateApproved {
-						err = fmt.Errorf("ended %s", final.State)
-					}
-					wait <- err
-				}()
-				bridge.Pause(r.Ctx, 20*time.Millisecond)
-				for {
-					_, err := person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
-					if err == nil || bridge.ErrorCode(err) == bridge.CodeConflict {
-						break
-					}
-					if code := bridge.ErrorCode(err); code != bridge.CodeUnavailable { // people press again
-						t.Errorf("answer: %v", err)
-						return
-					}
-					bridge.Pause(r.Ctx, 10*time.Millisecond)
-				}
-				if err := <-wait; err != nil {
-					t.Errorf("wait: %v", err)
-					return
-				}
-				mu.Lock()
-				answered++
-				mu.Unlock()
+				answered.Add(1)
 			}
 		})
 	}
@@ -157,10 +129,10 @@ func TestUpgrade(t *testing.T) {
 		began := time.Now()
 		old[n].Stop()
 		if took := time.Since(began); took > 3*time.Second { // the SDK of Discord sleeps a second
-			t.Errorf("a daemon took %s to stop", took)
+			t.Errorf("a daemon took %s to stop, want 3s at most", took)
 		}
 		if took := (<-handed).Sub(began); took > time.Second {
-			t.Errorf("a caller was kept for %s", took)
+			t.Errorf("a caller was kept for %s, want 1s at most", took)
 		}
 	}
 	r.Daemons = alive
@@ -168,8 +140,41 @@ func TestUpgrade(t *testing.T) {
 	bridge.Pause(r.Ctx, 300*time.Millisecond)
 	cancel()
 	wg.Wait()
-	if answered < 20 {
-		t.Errorf("only %d were answered", answered)
+	if answered.Load() < 20 {
+		t.Errorf("%d requests were answered, want 20 or more", answered.Load())
 	}
-	t.Logf("%d answered", answered)
+	t.Logf("%d answered", answered.Load())
+}
+
+// answeredOnce sends a request that a person approves while the agent waits.
+func answeredOnce(r *rig.Rig, agent, person *client.Client, name string) error {
+	rec, err := agent.Open(r.Ctx, bridge.Request{Ask: bridge.Ask{
+		Prompt: "Upgrade " + name, Approval: &bridge.Approval{Tool: "upgrade"},
+	}}, "key-"+name)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	wait := make(chan error, 1)
+	go func() {
+		final, err := agent.Wait(r.Ctx, rec.Interaction.ID)
+		if err == nil && final.State != bridge.StateApproved {
+			err = fmt.Errorf("the state is %s, want %s", final.State, bridge.StateApproved)
+		}
+		wait <- err
+	}()
+	bridge.Pause(r.Ctx, 20*time.Millisecond)
+	for {
+		_, err := person.Respond(r.Ctx, rec.Interaction.ID, rig.AnswerOnce)
+		if err == nil || bridge.ErrorCode(err) == bridge.CodeConflict {
+			break
+		}
+		if bridge.ErrorCode(err) != bridge.CodeUnavailable { // people click again
+			return fmt.Errorf("respond: %w", err)
+		}
+		bridge.Pause(r.Ctx, 10*time.Millisecond)
+	}
+	if err := <-wait; err != nil {
+		return fmt.Errorf("wait: %w", err)
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ import (
 type receiver struct {
 	mu   sync.Mutex
 	got  map[string][]http.Header // by type of event
-	fail func(n int) int          // status of the n-th call, 0: 204
+	fail func(n int) int          // returns the status of the n-th call; zero means 204
 	n    int
 }
 
@@ -57,8 +57,9 @@ func (w *receiver) count(kind string) int {
 	return len(w.got[kind])
 }
 
-// Every outcome is told once, signed; a receiver that fails is tried again; one
-// that hangs holds nobody up.
+// TestWebhooks checks that a receiver is told each kind of outcome once, even
+// after a failed attempt. Packages webhook and engine check signatures, agents,
+// retries and receivers that hang.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	w := &receiver{got: map[string][]http.Header{}, fail: func(n int) int {
@@ -69,39 +70,35 @@ func TestWebhooks(t *testing.T) {
 	}}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
-	hang := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
-	t.Cleanup(func() { close(hang); slow.Close() })
 	secret := config.NewSecret("whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))
+	hook := config.Webhook{URL: config.NewSecret(server.URL), Secret: secret}
+	others := hook
+	others.Agents = []string{"other"}
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("telegram")(c)
-		c.Webhooks = map[string]config.Webhook{
-			"audit": {URL: config.NewSecret(server.URL), Secret: secret}, "slow": {URL: config.NewSecret(slow.URL), Secret: secret},
-			"others": {URL: config.NewSecret(server.URL), Secret: secret, Agents: []string{"other"}},
-		}
+		c.Webhooks = map[string]config.Webhook{"audit": hook, "others": others}
 	}})
-	began := time.Now()
-	for range 6 { // more than there are places for hanging ones
-		a := r.Ask(rig.Approval(bridge.ScopeOnce))
-		r.Press("ana", a.On("telegram"), "Allow once")
-		a.End()
-		a.Closed("Approved once")
+	respond := func(req bridge.Request, reply bridge.Reply) {
+		t.Helper()
+		if _, err := r.Person.Respond(r.Ctx, r.Ask(req).Interaction.ID, reply); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if d := time.Since(began); d > 14*time.Second { // less than one call to it may take
-		t.Errorf("a hanging receiver holds people up: %s", d)
-	}
-	denied := r.Ask(rig.Approval(bridge.ScopeOnce))
-	r.Press("ana", denied.On("telegram"), "Deny")
-	answered := r.Ask(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...))
-	r.Press("ana", answered.On("telegram"), "Eu")
-	gone := r.Ask(rig.Approval(bridge.ScopeOnce))
+	respond(rig.Approval(), rig.AnswerOnce)
+	respond(rig.Approval(), bridge.Reply{Decision: bridge.DecideDeny})
+	eu := bridge.Reply{Answers: map[string]bridge.Answer{"q": bridge.TextAnswer("eu")}}
+	respond(rig.One(bridge.WidgetButtons, rig.Choices("eu", "us")...), eu)
+	gone := r.Ask(rig.Approval())
 	if _, err := r.Agent.Cancel(r.Ctx, gone.Interaction.ID, "over"); err != nil {
 		t.Fatal(err)
 	}
-	short := rig.Approval(bridge.ScopeOnce)
+	short := rig.Approval()
 	short.Timeout = bridge.Duration(time.Second)
 	r.Ask(short).End()
-	for kind, n := range map[string]int{"approved": 6, "denied": 1, "answered": 1, "cancelled": 1, "expired": 1} {
-		r.Eventually(kind+" is told", func() bool { return w.count("interaction."+kind) == n })
+	for _, kind := range []string{"approved", "denied", "answered", "cancelled", "expired"} {
+		r.Eventually(kind+" is told", func() bool { return w.count("interaction."+kind) > 0 })
+		if n := w.count("interaction." + kind); n != 1 {
+			t.Errorf("%s was told %d times, want once", kind, n)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	autoplayLimit = 14 * time.Second
-	settleLimit   = 3 * time.Second // for every copy of a card to say how it ended
+	settleLimit   = 3 * time.Second // for every copy of a card to show the outcome
 )
 
 // play is one run of the scripted people.
@@ -27,8 +27,8 @@ type play struct {
 
 func (p *play) say(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
-// autoplay lets scripted people answer the story and more, and fails unless
-// every outcome is right.
+// autoplay lets scripted people answer the story and further requests, and
+// returns an error unless every outcome is correct.
 func (st *stage) autoplay(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, autoplayLimit)
 	defer cancel()
@@ -41,14 +41,14 @@ func (st *stage) autoplay(ctx context.Context, w io.Writer) error {
 	for n, act := range acts {
 		if err := act(ctx); err != nil {
 			p.say("   ✗ %v", err)
-			return fmt.Errorf("act %d went wrong: %w", n+1, err)
+			return fmt.Errorf("act %d failed: %w", n+1, err)
 		}
 	}
-	p.say("Everything came back right: %d acts, %.1f s.", len(acts), time.Since(began).Seconds())
+	p.say("All answers arrived correctly: %d acts, %.1f s.", len(acts), time.Since(began).Seconds())
 	return nil
 }
 
-// shown is a request whose card is on all three services.
+// shown is a request whose card is on all three platforms.
 type shown struct {
 	bridge.Record
 	done chan ended
@@ -56,7 +56,7 @@ type shown struct {
 
 type ended struct {
 	rec   bridge.Record
-	after time.Duration // from the settling click, by the server's clock, to the agent
+	after time.Duration // from the deciding click, by the server's clock, until the agent has the answer
 	err   error
 }
 
@@ -95,20 +95,20 @@ func (p *play) ask(ctx context.Context, r bridge.Request) (shown, error) {
 	return s, nil
 }
 
-// end waits for the agent to be unblocked, and for every copy to say so.
+// end waits until the agent is unblocked and every copy shows the outcome.
 func (p *play) end(ctx context.Context, s shown, want bridge.State, words ...string) (bridge.Record, error) {
 	e := <-s.done
 	if e.err != nil {
 		return e.rec, e.err
 	}
 	if e.rec.State != want {
-		return e.rec, fmt.Errorf("the agent was told %s, not %s", e.rec.State, want)
+		return e.rec, fmt.Errorf("the agent got the state %s, want %s", e.rec.State, want)
 	}
-	p.say("   ✓ the agent was told %q, %d ms after the decision", sentence(e.rec), e.after.Milliseconds())
+	p.say("   ✓ the agent got %q, %d ms after the decision", sentence(e.rec), e.after.Milliseconds())
 	return e.rec, p.closed(ctx, s, words...)
 }
 
-// closed waits until every copy is read-only and carries the words.
+// closed waits until every copy is read-only and contains the words.
 func (p *play) closed(ctx context.Context, s shown, words ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -126,9 +126,9 @@ func (p *play) closed(ctx context.Context, s shown, words ...string) error {
 		return open == ""
 	})
 	if err != nil {
-		return fmt.Errorf("a copy is not closed as it should be: %s", open)
+		return fmt.Errorf("a copy did not close: %s", open)
 	}
-	p.say("   ✓ all three copies are read-only and say so\n")
+	p.say("   ✓ all three copies show this and are read-only\n")
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (p *play) oneTap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Ana taps “Europe” on Telegram")
+	p.say("👆 Ana clicks “Europe” on Telegram")
 	if err := did(p.sandbox.Person("ana").Press(ctx, s.on("telegram"), "Europe")); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (p *play) severalChoices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Bo opens the form on Discord and ticks API and Cron")
+	p.say("👆 Bo opens the form on Discord and selects API and Cron")
 	bo := p.sandbox.Person("bo")
 	r, err := bo.Press(ctx, s.on("discord"), "Choose")
 	if err := did(r, err); err != nil {
@@ -203,15 +203,16 @@ func (p *play) freeText(ctx context.Context) error {
 	return err
 }
 
-// race lets somebody press who may not, and then two people at once.
+// race lets a person click who may not answer, and then two people at the same
+// time.
 func (p *play) race(ctx context.Context) error {
 	s, err := p.ask(ctx, Scenes()[3].Request)
 	if err != nil {
 		return err
 	}
-	p.say("👆 Mal, who may not answer, presses “Allow once” on Slack")
+	p.say("👆 Mal, who is not a responder, clicks “Run command” on Slack")
 	mal := p.sandbox.Person("mal")
-	if err := did(mal.Press(ctx, s.on("slack"), "Allow once")); err != nil {
+	if err := did(mal.Press(ctx, s.on("slack"), "Run command")); err != nil {
 		return err
 	}
 	waiting, stop := context.WithTimeout(ctx, settleLimit)
@@ -220,14 +221,14 @@ func (p *play) race(ctx context.Context) error {
 		return slices.ContainsFunc(mal.Notes("slack"), func(note string) bool { return strings.Contains(note, "may not answer") })
 	}
 	if err := p.sandbox.Wait(waiting, refused); err != nil {
-		return fmt.Errorf("mal was told %q", mal.Notes("slack"))
+		return fmt.Errorf("mal read %q", mal.Notes("slack"))
 	}
-	p.say("   ✓ told privately that they may not; nothing changed")
-	p.say("👆 Ana presses “Allow once” on Discord and Bo presses “Deny” on Telegram, at the same moment")
+	p.say("   ✓ only Mal reads that this is not allowed; nothing was recorded")
+	p.say("👆 Ana clicks “Run command” on Discord and Bo clicks “Deny” on Telegram, at the same time")
 	var toast sandbox.Reaction
 	var errs [2]error
 	var wg sync.WaitGroup
-	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Allow once")) })
+	wg.Go(func() { errs[0] = did(p.sandbox.Person("ana").Press(ctx, s.on("discord"), "Run command")) })
 	wg.Go(func() {
 		toast, errs[1] = p.sandbox.Person("bo").Press(ctx, s.on("telegram"), "Deny")
 	})
@@ -247,14 +248,14 @@ func (p *play) race(ctx context.Context) error {
 		told = strings.Join(notes[max(0, len(notes)-1):], "")
 	}
 	if e.rec.Response.Actor.Person != winner || !strings.Contains(told, "Already decided by "+winner) {
-		return fmt.Errorf("%s won as %s, and %s was told %q", e.rec.Response.Actor.Person, e.rec.State, loser, told)
+		return fmt.Errorf("%s decided %s, and %s read %q", e.rec.Response.Actor.Person, e.rec.State, loser, told)
 	}
-	p.say("   ✓ %s was first; %s was told: %s", winner, loser, told)
+	p.say("   ✓ %s was first; %s reads: %s", winner, loser, told)
 	_, err = p.end(ctx, s, e.rec.State, winner)
 	return err
 }
 
-// grant answers for the whole session, and the agent asks again.
+// grant approves for the session, and the agent asks again.
 func (p *play) grant(ctx context.Context) error {
 	r := bridge.Request{Ask: bridge.Ask{
 		Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
@@ -264,7 +265,7 @@ func (p *play) grant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Cy presses “Allow for this session” on Telegram")
+	p.say("👆 Cy clicks “Allow for this session” on Telegram")
 	if err := did(p.sandbox.Person("cy").Press(ctx, s.on("telegram"), "session")); err != nil {
 		return err
 	}
@@ -278,7 +279,7 @@ func (p *play) grant(ctx context.Context) error {
 	if rec.State != bridge.StateApproved || len(rec.Messages) > 0 {
 		return fmt.Errorf("the same request in the same session is %s", rec.State)
 	}
-	p.say("🤖 %s asks the same again\n   ✓ answered at once by the grant, nobody was disturbed\n", demoAgent)
+	p.say("🤖 %s sends the same request again\n   ✓ the grant approved it immediately; no one was asked\n", demoAgent)
 	return nil
 }
 
@@ -290,7 +291,7 @@ func (p *play) denyWithReason(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Ana presses “Deny with a reason…” on Telegram and replies: not before Monday")
+	p.say("👆 Ana clicks “Deny with a reason…” on Telegram and replies: not before Monday")
 	ana, at := p.sandbox.Person("ana"), s.on("telegram")
 	if err := did(ana.Press(ctx, at, "reason")); err != nil {
 		return err
@@ -308,19 +309,19 @@ func (p *play) denyWithReason(ctx context.Context) error {
 	return err
 }
 
-// silence lets a request expire, and then somebody comes late.
+// silence lets a request expire, and then a person clicks too late.
 func (p *play) silence(ctx context.Context) error {
 	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
-		Session: "release-42", Prompt: "Anybody still awake?", Timeout: bridge.Duration(1500 * time.Millisecond),
+		Session: "release-42", Prompt: "Is anyone still awake?", Timeout: bridge.Duration(1500 * time.Millisecond),
 	}})
 	if err != nil {
 		return err
 	}
 	late := sandbox.Action{Service: "telegram", As: "bo", Do: "press", Channel: s.on("telegram").Channel, Message: s.on("telegram").Message}
 	for _, c := range sandbox.Controls("telegram", p.sandbox.Message(s.on("telegram"))) {
-		late.Control = c.ID // held down until it is too late
+		late.Control = c.ID // sent after the deadline
 	}
-	p.say("💤 nobody answers for 1.5 s")
+	p.say("💤 no one answers for 1.5 s")
 	if _, err := p.end(ctx, s, bridge.StateExpired, "Expired"); err != nil {
 		return err
 	}
@@ -329,8 +330,8 @@ func (p *play) silence(ctx context.Context) error {
 		return err
 	}
 	if !strings.Contains(r.Toast, "Too late") {
-		return fmt.Errorf("bo was told %q", r.Toast)
+		return fmt.Errorf("bo read %q", r.Toast)
 	}
-	p.say("👆 Bo presses “No” on Telegram after that\n   ✓ told: %s\n", r.Toast)
+	p.say("👆 Bo then clicks “No” on Telegram\n   ✓ Bo reads: %s\n", r.Toast)
 	return nil
 }

@@ -1,6 +1,6 @@
-// Package demo tells the story of nod demo: a daemon, emulated chats and an agent
-// in one process, and scripted people who play and check all of it. Emulating
-// services does not belong here, and neither does starting a daemon.
+// Package demo implements nod demo: a daemon, emulated chats and an agent in
+// one process, and scripted people who answer and check everything. Emulating
+// platforms does not belong here, and neither does building a daemon.
 package demo
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// demoAgent is the agent of the demo's story.
+// demoAgent is the name of the agent in the demo.
 const demoAgent = "deploy-bot"
 
-// Options say how the demo runs.
+// Options configures the demo.
 type Options struct {
-	Listen   string // address of the page; another port if it is taken
-	Autoplay bool   // scripted people answer, and everything is checked
+	Listen   string // address of the page; if it is taken, another port is used
+	Autoplay bool   // let scripted people answer, and check everything
 	Out      io.Writer
 	Log      *slog.Logger
 }
@@ -52,7 +52,7 @@ type stage struct {
 	person  *client.Client // ana, by API
 }
 
-// withStage builds a stage, calls f, and takes everything down again.
+// withStage builds a stage, calls f, and stops everything afterward.
 func withStage(ctx context.Context, listen string, log *slog.Logger, f func(context.Context, *stage) error) error {
 	// The daemon stops first: its platforms still talk to the sandbox.
 	outer, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
@@ -108,7 +108,7 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 	return errors.Join(err, serr, <-emulated)
 }
 
-// connected waits until the daemon receives from all three services.
+// connected waits until the daemon receives events from all three platforms.
 func (st *stage) connected(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -122,13 +122,14 @@ func (st *stage) connected(ctx context.Context) error {
 	return nil
 }
 
-// Scene is one thing that the agent of the story asks.
+// Scene is one request of the story.
 type Scene struct {
 	intro   string
 	Request bridge.Request
 }
 
-// Scenes is the story: a release that needs its people six times.
+// Scenes returns the requests of the story: a release that needs people six
+// times.
 func Scenes() []Scene {
 	session := "release-42"
 	return []Scene{
@@ -137,41 +138,41 @@ func Scenes() []Scene {
 			Questions: []bridge.Question{{ID: "region", Header: "Region", Widget: bridge.WidgetButtons, Options: []bridge.Option{
 				{Value: "eu", Label: "Europe"}, {Value: "us", Label: "United States"}, {Value: "ap", Label: "Asia Pacific"}}}},
 		}}},
-		{"It wants several things at once.", bridge.Request{Ask: bridge.Ask{
+		{"It asks for several choices at once.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Which services should I restart after the migration?",
 			Questions: []bridge.Question{{ID: "services", Header: "Services", Widget: bridge.WidgetCheckbox, Options: []bridge.Option{
 				{Value: "api", Label: "API", Description: "public, 40 req/s now"}, {Value: "worker", Label: "Worker", Description: "queue is empty"},
 				{Value: "cron", Label: "Cron", Description: "next run in 12 min"}, {Value: "search", Label: "Search", Description: "warm-up takes 3 min"}}}},
 		}}},
-		{"It needs words.", bridge.Request{Ask: bridge.Ask{
+		{"It needs some text.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "What should the status page say while I work?",
 			Questions: []bridge.Question{{ID: "status", Header: "Status", Widget: bridge.WidgetTextarea, Placeholder: "We are upgrading…"}},
 		}}},
-		{"And it wants to do something dangerous.", bridge.Request{Ask: bridge.Ask{
-			Session: session, Prompt: "The old table has **2.1 million rows** and nothing reads it any more. I would like to drop it.",
+		{"It requests approval for something dangerous.", bridge.Request{Ask: bridge.Ask{
+			Session: session, Prompt: "The old table has **2.1 million rows** and no service reads it anymore. May I drop it?",
 			Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1 CASCADE'"}`),
 				Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways}},
 		}}},
-		{"It has a plan, and wants to know what you think.", bridge.Request{Ask: bridge.Ask{
+		{"It has a plan and asks for a review.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "Before I touch the search index, please review:",
 			Questions: []bridge.Question{{ID: "plan", Widget: bridge.WidgetPlanReview, Plan: "### Reindex\n\n1. stop the writers\n2. build `orders_v2`, about 20 min\n3. switch the alias"}},
 		}}},
-		{"Last, it needs a form filled in.", bridge.Request{Ask: bridge.Ask{
+		{"Finally, it asks you to fill in a form.", bridge.Request{Ask: bridge.Ask{
 			Session: session, Prompt: "I will write the announcement. What do I need to know?",
 			Questions: []bridge.Question{{ID: "news", Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["title","on","contact"],"properties":{` +
 				`"title":{"type":"string","title":"Title","minLength":5,"maxLength":60},"on":{"type":"string","format":"date","title":"Publish on"},` +
-				`"contact":{"type":"string","format":"email","title":"Questions go to"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
-				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everybody"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
+				`"contact":{"type":"string","format":"email","title":"Contact"},"users":{"type":"integer","title":"Users affected","minimum":0},` +
+				`"audience":{"type":"array","title":"Audience","items":{"anyOf":[{"const":"all","title":"Everyone"},{"const":"admins","title":"Administrators"},{"const":"press","title":"The press"}]}},` +
 				`"pinned":{"type":"boolean","title":"Pin it?","default":true}}}`)}},
 		}}},
 	}
 }
 
-// story runs the scenes for somebody who answers on the page.
+// story runs the scenes for a person who answers on the page.
 func (st *stage) story(ctx context.Context, w io.Writer) error {
 	fmt.Fprintf(w, `
   Open   %s
-  Slack, Discord and Telegram are on it. Choose who you are, and answer %s.
+  The page shows Slack, Discord and Telegram. Choose who you are, and answer %s.
 
 `, st.page, demoAgent)
 	for n, s := range Scenes() {
@@ -189,19 +190,19 @@ func (st *stage) story(ctx context.Context, w io.Writer) error {
 		}
 		fmt.Fprintf(w, "     → %s\n\n", sentence(rec))
 	}
-	fmt.Fprintf(w, `  That was the story. Ask something yourself, from another terminal:
+	fmt.Fprintf(w, `  That is the end of the story. To ask your own questions, run in another terminal:
 
     export NOD_URL=%s NOD_TOKEN=%s
     go run ./cmd/nod ask "Lunch?" --buttons pizza,sushi
     go run ./cmd/nod run -- echo it works
 
-  Ctrl-C ends the demo.
+  To stop the demo, press Ctrl-C.
 `, st.api, st.token)
 	<-ctx.Done()
 	return nil
 }
 
-// sentence is the end of a request in one line.
+// sentence describes the outcome of a request in one line.
 func sentence(rec bridge.Record) string {
 	s := rec.Outcome()
 	if r := rec.Response; r != nil && r.Actor != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// StillPending fails the test unless nothing is decided.
+// StillPending fails the test if the request is no longer pending.
 func (a Asked) StillPending() bridge.Record {
 	a.R.T.Helper()
 	rec, err := a.R.Daemons[0].Engine().Get(a.R.Ctx, a.Interaction.ID)
@@ -34,7 +34,7 @@ func (r *Rig) Card(session string) Asked {
 	return a
 }
 
-// As is a later round of an asked request, in the same messages.
+// As returns a later round of the request, which is in the same messages.
 func (a Asked) As(rec bridge.Record) Asked { return Asked{Record: rec, R: a.R} }
 
 // Asked is a request whose cards are posted.
@@ -61,7 +61,7 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 	return a
 }
 
-// On returns where the card on a service is.
+// On returns the place of the card on a platform.
 func (a Asked) On(service string) sandbox.Place {
 	for n, d := range a.Interaction.Destinations {
 		if ref, ok := a.Messages[n]; ok && d.Platform == service {
@@ -72,15 +72,15 @@ func (a Asked) On(service string) sandbox.Place {
 	return sandbox.Place{}
 }
 
-// Text returns what the card on a service says.
+// Text returns the text of the card on a platform.
 func (a Asked) Text(service string) string { return sandbox.Texts(a.R.Sandbox.Message(a.On(service))) }
 
-// Controls returns the controls of the card on a service.
+// Controls returns the controls of the card on a platform.
 func (a Asked) Controls(service string) []sandbox.Control {
 	return sandbox.Controls(service, a.R.Sandbox.Message(a.On(service)))
 }
 
-// End waits for the end as the agent does.
+// End waits for the outcome as the agent does.
 func (a Asked) End() bridge.Record {
 	a.R.T.Helper()
 	ctx, cancel := context.WithTimeout(a.R.Ctx, Patience)
@@ -92,8 +92,8 @@ func (a Asked) End() bridge.Record {
 	return rec
 }
 
-// Closed waits until the copies on the services have no controls and say the
-// words.
+// Closed waits until the cards on the platforms have no controls and contain
+// the words.
 func (a Asked) Closed(words ...string) {
 	a.R.T.Helper()
 	for n, d := range a.Interaction.Destinations {
@@ -112,7 +112,8 @@ func (a Asked) Closed(words ...string) {
 	}
 }
 
-// Pending fails the test unless nothing is decided and the controls are there.
+// Pending fails the test unless the request is pending and its cards have
+// controls.
 func (a Asked) Pending(service string) {
 	a.R.T.Helper()
 	rec, err := a.R.Daemons[0].Engine().Get(a.R.Ctx, a.Interaction.ID)

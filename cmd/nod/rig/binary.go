@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// buildNod builds the real binary once for all tests.
+// buildNod builds the nod binary once for all tests.
 var buildNod = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "nod-test-")
 	if err != nil {
@@ -23,10 +23,12 @@ var buildNod = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Binary returns the path of nod, which it builds once for all tests.
+// Binary returns the path of the nod binary, which it builds once for all
+// tests.
 func Binary(t testing.TB) string {
 	t.Helper()
-	// go test reads it again, and runs the tests again, when a command has changed.
+	// Reading the sources here makes go test rerun the tests after a change to
+	// a command.
 	if _, err := os.ReadDir(filepath.Join(Root(t), "cmd/nod")); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Root returns the folder of the module.
+// Root returns the root directory of the module.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -20,21 +20,22 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Killer ends the daemon with kill -9 when the step it is armed for comes by.
-// Steps are what the daemon does to the outside: writes to Redis, and calls of
-// the platforms.
+// Killer ends the daemon with kill -9 at the step that it is armed for. A step
+// is an external effect of the daemon: a write to Redis, or a call of a
+// platform.
 type Killer struct {
 	Mu     sync.Mutex
 	Steps  int // seen so far
-	At     int // step to kill at; 0: none
+	At     int // step to kill at; zero means none
 	Before bool
 	Kill   func()
 	Killed atomic.Bool
 	Names  []string
 }
 
-// step counts a step and does it, unless the daemon dies before it. It returns
-// false if the daemon is dead now, and nobody is there to take the answer.
+// step counts a step and performs it, unless the daemon is dead or dies first.
+// It returns false if the daemon is dead, so that nothing can receive the
+// answer.
 func (k *Killer) step(name string, do func()) bool {
 	k.Mu.Lock()
 	if k.Killed.Load() {
@@ -53,11 +54,11 @@ func (k *Killer) step(name string, do func()) bool {
 		do()
 	}
 	k.Kill()
-	k.Killed.Store(true) // who supervises the daemon sees it only now
+	k.Killed.Store(true) // the supervisor of the daemon notices its end only now
 	return false
 }
 
-// redisProxy forwards to Redis and counts the scripts that change something.
+// redisProxy forwards to Redis and counts the scripts that write.
 type redisProxy struct {
 	listener net.Listener
 	target   string
@@ -88,7 +89,7 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 	defer out.Close()
 	go func() {
-		// Answers pass freely: a daemon that is dead reads none.
+		// Answers pass unchecked, because a dead daemon does not read them.
 		_, _ = io.Copy(in, out)
 		in.Close()
 	}()
@@ -111,14 +112,14 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 }
 
-// transitions are the scripts that change an interaction, by what only their
-// arguments hold.
+// transitions lists the scripts that change an interaction, each with text that
+// only its arguments contain.
 var transitions = []struct{ name, mark string }{
 	{"open", `{"id":"`}, {"settle", "\r\napproved\r\n"}, {"posted", "\r\nposted\r\n"}, {"part", "\r\npart\r\n"}, {"finish", "\r\nfinish\r\n"}, {"delivered", "\r\ndelivered\r\n"},
 }
 
-// transition names the first script that changes an interaction in what is
-// sent at once; empty if there is none.
+// transition returns the name of the first script in the data that changes an
+// interaction. It returns "" if there is none.
 func transition(sent []byte) string {
 	if !bytes.Contains(bytes.ToLower(sent), []byte("\r\nevalsha\r\n")) {
 		return ""
@@ -131,7 +132,7 @@ func transition(sent []byte) string {
 	return ""
 }
 
-// platformProxy counts the calls of the platforms that people see.
+// platformProxy counts the calls of the platforms whose effects people see.
 func platformProxy(s http.Handler, k *Killer) http.Handler {
 	seen := []string{"chat.postMessage", "chat.update", "/messages", "/callback", "sendMessage", "editMessageText"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,12 +154,12 @@ func platformProxy(s http.Handler, k *Killer) http.Handler {
 			w.Header()[key] = v
 		}
 		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes()) // the daemon may be gone
+		_, _ = w.Write(answer.Body.Bytes()) // the daemon may have ended
 	})
 }
 
-// Crash is a real daemon process between a Redis and a sandbox that can
-// kill it.
+// Crash is a daemon process between a Redis and a sandbox, which can be killed
+// at any step.
 type Crash struct {
 	*Rig
 	K      *Killer
@@ -170,7 +171,7 @@ type Crash struct {
 	mu     sync.Mutex
 }
 
-// NewCrash starts a daemon process whose cards go to some services.
+// NewCrash starts a daemon process whose cards go to the given platforms.
 func NewCrash(t *testing.T, on ...string) *Crash {
 	t.Helper()
 	k := &Killer{}
@@ -226,23 +227,23 @@ func (c *Crash) StartDaemon() {
 	}
 }
 
-// Kill is kill -9.
+// Kill ends the daemon process with kill -9.
 func (c *Crash) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cmd != nil {
-		_ = c.cmd.Process.Kill() // it may be gone
+		_ = c.cmd.Process.Kill() // it may have exited
 		_ = c.cmd.Wait()
 		c.cmd = nil
 	}
 }
 
-// ConnectedOn waits until the service has the bot connected.
+// ConnectedOn waits until the bot is connected to the platform.
 func (c *Crash) ConnectedOn(service string) {
 	defer func() {
 		if c.T.Failed() {
 			c.Kill()
-			c.T.Logf("the daemon says:\n%s", c.Log)
+			c.T.Logf("log of the daemon:\n%s", c.Log)
 		}
 	}()
 	c.Eventually("the daemon is connected", func() bool {
@@ -251,7 +252,7 @@ func (c *Crash) ConnectedOn(service string) {
 	})
 }
 
-// Cards are the messages on a service that show controls or an outcome.
+// Cards returns the messages on a platform that show controls or an outcome.
 func (c *Crash) Cards(service string) []sandbox.Place {
 	var out []sandbox.Place
 	st := c.Sandbox.State()

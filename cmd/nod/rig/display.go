@@ -20,23 +20,23 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Display checks each decision that a rig stores: at that moment, the message
-// that was clicked showed everything that the decision covers. It is a
-// hook between the daemons and Redis, where every decision passes.
+// Display checks for each decision that a rig stores that, at that moment, the
+// clicked message showed everything that the decision covers. It is a hook
+// between the daemons and Redis, which every decision passes.
 type Display struct {
 	r      *Rig
-	client redis.UniversalClient // of its own: it has no hook
-	http   bool                  // forms may be in answers to signed requests, which are not recorded
+	client redis.UniversalClient // a separate client, without the hook
+	http   bool                  // forms can be in answers to signed requests, which are not recorded
 
 	mu      sync.Mutex
-	history map[string]*strings.Builder // everything a service was ever told to show
+	history map[string]*strings.Builder // everything that a platform was ever told to show
 }
 
 func newDisplay(r *Rig, httpMode bool) *Display {
 	return &Display{r: r, http: httpMode, history: map[string]*strings.Builder{"slack": {}, "discord": {}, "telegram": {}}}
 }
 
-// Record notes what a service is told to show.
+// Record stores everything that a platform is told to show.
 func (d *Display) Record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
@@ -60,12 +60,13 @@ func (d *Display) Record(next http.Handler) http.Handler {
 	})
 }
 
-// decodeBody reads a request to a service, in any of the forms they use.
+// decodeBody decodes a request to a platform, in any of the encodings that
+// platforms use.
 func decodeBody(kind string, raw []byte) any {
 	var v any
 	switch {
 	case strings.HasPrefix(kind, "application/json"):
-		_ = json.Unmarshal(raw, &v) // what is no JSON shows nothing
+		_ = json.Unmarshal(raw, &v) // a body that is not JSON shows nothing
 	case strings.HasPrefix(kind, "multipart/"):
 		if at, end := bytes.IndexByte(raw, '{'), bytes.LastIndexByte(raw, '}'); at >= 0 && end > at { // Discord's payload_json comes first
 			_ = json.NewDecoder(bytes.NewReader(raw[at:])).Decode(&v)
@@ -85,7 +86,7 @@ func decodeBody(kind string, raw []byte) any {
 	return v
 }
 
-// notShown are fields that nobody reads.
+// notShown are fields that people do not see.
 var notShown = map[string]bool{
 	"type": true, "block_id": true, "action_id": true, "custom_id": true, "callback_data": true, "value": true, "url": true, "style": true,
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
@@ -94,7 +95,8 @@ var notShown = map[string]bool{
 	"reply_to_message": true,
 }
 
-// ShownIn is every text of decoded JSON of Slack or Telegram that people read.
+// ShownIn returns every text in decoded JSON of Slack or Telegram that people
+// see.
 func ShownIn(v any) string {
 	var b strings.Builder
 	var walk func(v any)
@@ -130,8 +132,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// Normal is a text without what services and cards may change in how it is
-// written: spaces, joiners, escapes, and Discord's markup.
+// Normal returns a text without the parts that platforms and cards may change:
+// spaces, joiners, escapes, and Discord's markup.
 func Normal(service, s string) string {
 	s = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -165,7 +167,8 @@ func (d *Display) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
-// check is a decision on its way to Redis, and what it lacked.
+// check is a decision on its way to Redis, with the content that its message
+// lacked.
 type check struct {
 	cmd     redis.Cmder
 	missing string
@@ -179,7 +182,7 @@ func (d *Display) report(checks []check) {
 		}
 		switch s, _ := reply.Text(); s {
 		case "won", "decided", "counted":
-			d.r.T.Errorf("a decision was stored that its message did not show: %s", c.missing)
+			d.r.T.Errorf("a decision was stored although its message did not show %s", c.missing)
 		}
 	}
 }
@@ -192,7 +195,7 @@ type Decided struct {
 	Message *bridge.MessageRef       `json:"message"`
 }
 
-// decisions finds those among commands that somebody made on a message.
+// decisions finds, among commands, the decisions that people made on a message.
 func (d *Display) decisions(cmds []redis.Cmder) []check {
 	var out []check
 	for _, cmd := range cmds {
@@ -220,8 +223,9 @@ func (d *Display) decisions(cmds []redis.Cmder) []check {
 	return out
 }
 
-// Missing says what of an interaction the clicked message does not show; empty
-// if it shows everything, or the interaction is over.
+// Missing describes the content of an interaction that the clicked message does
+// not show. It returns "" if the message shows everything, or if the
+// interaction is closed.
 func (d *Display) Missing(key string, s Decided) string {
 	f, err := d.client.HMGet(d.r.Ctx, key, "cur", "req", "st").Result()
 	if err != nil || f[1] == nil || f[2] != nil {
@@ -238,7 +242,7 @@ func (d *Display) Missing(key string, s Decided) string {
 	service := s.Actor.Platform
 	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}
 	text := d.r.Displayed(at)
-	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after the other
+	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after another
 		if d.http {
 			return ""
 		}
@@ -254,14 +258,19 @@ func (d *Display) Missing(key string, s Decided) string {
 	return ""
 }
 
-// coveredBy are the texts that a decision covers, each in the forms in which a
-// card may show it.
+// coveredBy returns the texts that a decision covers, each in the forms in
+// which a card may show it.
 func coveredBy(i bridge.Interaction, s Decided) [][]string {
 	var out [][]string
 	add := func(forms ...string) { out = append(out, forms) }
 	for _, text := range append([]string{i.Prompt}, plans(i)...) {
 		for line := range strings.SplitSeq(render.PlainText(render.Markdown(text)), "\n") {
-			add(strings.TrimLeft(line, " >-•0123456789."))
+			line = strings.TrimLeft(line, " >-•0123456789.")
+			if i.Approval != nil && introduces(line, i.Approval.Tool) {
+				add(line, i.Approval.Tool)
+				continue
+			}
+			add(line)
 		}
 	}
 	if a := i.Approval; a != nil {
@@ -277,12 +286,24 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 		add(render.Clean(q.Text))
 		chosen := s.Answers[q.ID].Values()
 		for _, o := range q.Options {
-			if len(q.Options) <= 20 || slices.Contains(chosen, o.Value) { // pages that nobody turned to were not shown
+			if len(q.Options) <= 20 || slices.Contains(chosen, o.Value) { // pages that no one opened were not shown
 				add(render.Line(o.Text()))
 			}
 		}
 	}
 	return out
+}
+
+// introduces reports whether a line of a prompt says no more than that a tool is
+// to be used. The headline of the card says what it is to do.
+func introduces(line, tool string) bool {
+	return line == "Run this command?" || line == "Allow "+tool+"?" || strings.Contains(line, " wants to use "+tool)
+}
+
+// words are the words that a card shows instead of the name of a field.
+var words = map[string]string{
+	"program": "Program", "host": " on ", "user": "runs as ", "directory": "·", "content": "Write ", "url": "Fetch ",
+	"old_string": "Edit ", "new_string": "Edit ", "method": "Send ",
 }
 
 func plans(i bridge.Interaction) []string {
@@ -295,7 +316,7 @@ func plans(i bridge.Interaction) []string {
 	return out
 }
 
-// leaves are the keys and values of an input, in the forms in which a card
+// leaves returns the keys and values of an input, in the forms in which a card
 // shows them.
 func leaves(v any) [][]string {
 	switch x := v.(type) {
@@ -304,7 +325,11 @@ func leaves(v any) [][]string {
 		for k, e := range x {
 			out = append(out, leaves(e)...)
 			if !slices.Contains([]string{"command", "cmd", "argv", "file_path", "path", "filename", "diff", "patch"}, k) {
-				out = append(out, []string{render.Clean(k)})
+				forms := []string{render.Clean(k)}
+				if w := words[k]; w != "" {
+					forms = append(forms, w)
+				}
+				out = append(out, forms)
 			}
 		}
 		return out

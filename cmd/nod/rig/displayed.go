@@ -10,15 +10,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// What cards call the messages and files that carry the rest of their text.
+// Names that cards use for the messages and files with the rest of their text.
 var (
 	SlackParts   = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+)`)
 	SlackPart    = regexp.MustCompile(`Full text ([0-9a-f]+-[0-9a-f]+), part (\d+) of (\d+)`)
 	TelegramFile = regexp.MustCompile(`request-[0-9a-f]+-[0-9a-f]+\.txt`)
 )
 
-// Displayed is everything that a message shows to somebody in its channel: its
-// own text, and what it refers to.
+// Displayed returns everything that a message shows to members of its channel:
+// its own text, and the text of the messages and files that it refers to.
 func (r *Rig) Displayed(at sandbox.Place) string {
 	m := r.Sandbox.Message(at)
 	if at.Service == "discord" {
@@ -43,8 +43,8 @@ func (r *Rig) Displayed(at sandbox.Place) string {
 	return text
 }
 
-// Parts are the texts of the messages of a full text in a channel of Slack, in
-// order; all that there are, also if one is listed twice.
+// Parts returns the texts of all messages of a full text in a Slack channel, in
+// order, including duplicates.
 func (r *Rig) Parts(channel, name string) []string {
 	var out []string
 	for _, c := range r.Sandbox.State().Slack.Channels {
@@ -60,7 +60,7 @@ func (r *Rig) Parts(channel, name string) []string {
 	return out
 }
 
-// Files are the files of a name in a chat of Telegram.
+// Files returns the files with a name in a Telegram chat.
 func (r *Rig) Files(chat, name string) []string {
 	var out []string
 	for _, c := range r.Sandbox.State().Telegram.Chats {
@@ -86,6 +86,6 @@ func (r *Rig) download(path string) string {
 	if resp.StatusCode != http.StatusOK {
 		return ""
 	}
-	raw, _ := io.ReadAll(resp.Body) // what is cut off is missing
+	raw, _ := io.ReadAll(resp.Body) // the truncated part is missing
 	return string(raw)
 }

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Numbers of Discord that decide what a message shows.
+// Discord constants that decide what a message shows.
 const (
-	discordComponents = 1 << 15 // the flag of a message that only components show
+	discordComponents = 1 << 15 // flag of a message that consists of components
 	discordText       = 10      // component types
 	discordFile       = 13
 )
 
-// discordMarkup are code and escapes, which are shown as they are written,
-// spoilers, and addresses behind other words.
+// discordMarkup matches code and escapes, which are shown verbatim, spoilers,
+// and links with a different text.
 var discordMarkup = regexp.MustCompile("(?s)```.*?```|`[^`]*`" + `|\\.|\|\|.+?\|\||\]\(<?\w+://[^)]*\)`)
 
-// discordShown returns what a member reads on a message or a modal, as Discord
-// stores it or a request sends it. What a spoiler hides does not count,
-// and neither do embeds: a permission or a setting can hide them. Menus count
-// as open. Files are read with download, if it is not nil.
+// discordShown returns the text that a member sees in a message or a modal, as
+// Discord stores it or a request sends it. Spoilers and embeds do not count,
+// because a permission or a setting can hide embeds. Menus count as open. Files
+// are read with download, unless it is nil.
 func discordShown(v any, download func(string) string) string {
 	d := &discordReader{download: download}
 	m, _ := v.(map[string]any)
@@ -41,13 +41,13 @@ func discordShown(v any, download func(string) string) string {
 	return d.text.String()
 }
 
-// discordReader collects what a member reads.
+// discordReader collects the text that a member sees.
 type discordReader struct {
 	text     strings.Builder
 	download func(string) string // may be nil
 }
 
-// write adds what members see of texts.
+// write adds the visible part of texts.
 func (d *discordReader) write(o map[string]any, keys ...string) {
 	for _, k := range keys {
 		if s, _ := o[k].(string); s != "" {
@@ -71,7 +71,7 @@ func (d *discordReader) open(o map[string]any) {
 	}
 }
 
-// read adds a component and what is in it.
+// read adds a component and its content.
 func (d *discordReader) read(v any) {
 	o, _ := v.(map[string]any)
 	if o == nil || o["spoiler"] == true {

@@ -7,13 +7,14 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Intruder is someone who can read and write Redis, and has no key.
+// Intruder is someone who can read and write Redis but has no key.
 type Intruder struct {
 	*Rig
 	T *testing.T
 }
 
-// Intruded starts a daemon on one partition, whose keys are not in Redis.
+// Intruded starts a rig with one partition whose keys are not in Redis, and an
+// intruder.
 func Intruded(t *testing.T, change ...func(*config.Config)) Intruder {
 	t.Helper()
 	return Intruder{Rig: New(t, Options{Config: func(c *config.Config) {

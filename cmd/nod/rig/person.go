@@ -10,9 +10,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
-// Chat returns all that a Telegram chat shows.
+// Chat returns all text that a Telegram chat shows.
 func Chat(r *Rig, id string) string {
 	var b strings.Builder
 	for _, c := range r.Sandbox.State().Telegram.Chats {
@@ -25,23 +26,23 @@ func Chat(r *Rig, id string) string {
 	return b.String()
 }
 
-// Told is what a person was told privately: a toast, an answer at a form, or
-// the newest private message that has a word.
+// Told fails the test unless a person reads a word where only they see it: in a
+// toast, in an error at a form, or in their newest ephemeral message.
 func (r *Rig) Told(who, service string, reaction sandbox.Reaction, word string) {
 	r.T.Helper()
 	if service == "telegram" || len(reaction.Errors) > 0 {
 		if said := reaction.Toast + fmt.Sprint(reaction.Errors); !strings.Contains(said, word) {
-			r.T.Fatalf("%s was told %q on %s, want %q", who, said, service, word)
+			r.T.Fatalf("%s read %q on %s, want %q", who, said, service, word)
 		}
 		return
 	}
-	r.Eventually(fmt.Sprintf("%s is told %q on %s", who, word, service), func() bool {
+	r.Eventually(fmt.Sprintf("%s reads %q on %s", who, word, service), func() bool {
 		notes := r.Sandbox.Person(who).Notes(service)
 		return len(notes) > 0 && strings.Contains(notes[len(notes)-1], word)
 	})
 }
 
-// Must fails the test if a click failed, or the client warns of it.
+// Must fails the test if a click failed, or if the client shows a warning.
 func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
 	t.Helper()
 	if err != nil {
@@ -53,12 +54,12 @@ func Must(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
 	return reaction
 }
 
-// Press presses a control. Like a person, it presses again when nod gives no
-// answer or says that the click was not recorded, which happens when the
-// machine is too busy.
+// Press clicks a control. Like a person, it clicks again if nod does not answer
+// or says that the click was not recorded, which happens when the machine is
+// too busy.
 func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	r.T.Helper()
-	r.Eventually(fmt.Sprintf("the card on %s says %q", at.Service, label), func() bool {
+	r.Eventually(fmt.Sprintf("the card on %s shows %q", at.Service, label), func() bool {
 		return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
 	})
 	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
@@ -66,9 +67,29 @@ func (r *Rig) Press(who string, at sandbox.Place, label string) sandbox.Reaction
 	})
 }
 
-// insist does something that nod must record, and does it again while nod is
-// too busy to record it. Private notes arrive later, so that they are answered
-// in the background.
+// approving are the labels of the control that approves once.
+var approving = []string{
+	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, "Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
+}
+
+// Approve presses the control that approves once, whatever its label.
+func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
+	r.T.Helper()
+	label := ""
+	r.Eventually("the card on "+at.Service+" can be approved", func() bool {
+		for _, c := range sandbox.Controls(at.Service, r.Sandbox.Message(at)) {
+			if slices.Contains(approving, strings.TrimSuffix(c.Label, "…")) {
+				label = c.Label
+			}
+		}
+		return label != ""
+	})
+	return r.Press(who, at, label)
+}
+
+// insist performs an action that nod must record, and repeats it while nod is
+// too busy to record it. Ephemeral replies arrive later, so they are checked in
+// the background.
 func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reaction, error)) sandbox.Reaction {
 	r.T.Helper()
 	seen := r.unrecorded(who, service)
@@ -84,7 +105,7 @@ func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reac
 		}
 	}
 	Must(r.T, reaction, err)
-	if service == "telegram" { // whose toast comes with the press
+	if service == "telegram" { // the toast comes with the click
 		return reaction
 	}
 	ctx, cancel := context.WithTimeout(r.Ctx, Patience)
@@ -99,13 +120,14 @@ func (r *Rig) insist(who, service string, do func(context.Context) (sandbox.Reac
 	return reaction
 }
 
-// tooBusy reports whether nod did not answer in time, or could not record it.
+// tooBusy reports whether nod did not answer in time, or could not record the
+// action.
 func tooBusy(reaction sandbox.Reaction) bool {
 	return strings.Contains(reaction.Warning, "no answer within") ||
 		strings.Contains(reaction.Toast+fmt.Sprint(reaction.Errors), bridge.NoteNotRecorded)
 }
 
-// unrecorded counts how often a person was told to press again.
+// unrecorded returns the number of times that a person was told to click again.
 func (r *Rig) unrecorded(who, service string) int {
 	n := 0
 	for _, note := range r.Sandbox.Person(who).Notes(service) {
@@ -116,7 +138,8 @@ func (r *Rig) unrecorded(who, service string) int {
 	return n
 }
 
-// Typed answers a free text in the way of the service: a modal, or a reply.
+// Typed answers with free text as the platform requires: in a modal, or in a
+// reply.
 func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
 	p := r.Sandbox.Person(who)
@@ -135,18 +158,18 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 		if err != nil || !tooBusy(reaction) || reaction.Warning == "" {
 			return reaction, err
 		}
-		if again, err := p.Press(ctx, at, label); err == nil { // the modal is gone
+		if again, err := p.Press(ctx, at, label); err == nil { // the modal has closed
 			opened = again
 		}
 		return reaction, nil
 	})
 }
 
-// Choose answers one question with options in the way of the service.
+// Choose answers one question with options as the platform requires.
 func (r *Rig) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	r.T.Helper()
 	p := r.Sandbox.Person(who)
-	submit := map[bridge.Widget]string{bridge.WidgetSelect: "OK", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
+	submit := map[bridge.Widget]string{bridge.WidgetSelect: "Submit", bridge.WidgetRadio: "Submit", bridge.WidgetCheckbox: "Submit"}[w]
 	if at.Service == "telegram" && w == bridge.WidgetCheckbox {
 		submit = "Done"
 	}

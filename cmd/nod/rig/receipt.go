@@ -8,14 +8,15 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Auditor lets ana read the audit log.
+// Auditor is a config change that lets ana read the audit log.
 func Auditor(c *config.Config) {
 	ana := c.People["ana"]
 	ana.Auditor = true
 	c.People["ana"] = ana
 }
 
-// Receipt is the one of a record, and the keys that it was checked with.
+// Receipt returns the receipt of a record, and the keys that it was verified
+// with.
 func (r *Rig) Receipt(rec bridge.Record) (proof.JWKS, proof.Receipt) {
 	r.T.Helper()
 	keys, err := r.Agent.Keys(r.Ctx)

@@ -22,7 +22,8 @@ func ReadFile(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// Choices returns options with values, and labels that begin in upper case.
+// Choices returns options with values, and with labels that start with a
+// capital letter.
 func Choices(values ...string) []bridge.Option {
 	var out []bridge.Option
 	for _, v := range values {
@@ -66,7 +67,7 @@ func (r *Rig) PostTo(path string, header http.Header, body string) int {
 // AnswerOnce approves once.
 var AnswerOnce = bridge.Reply{Decision: bridge.DecideOnce}
 
-// Fetch returns what a URL answers.
+// Fetch returns the response to a GET request.
 func Fetch(r *Rig, url string) string {
 	r.T.Helper()
 	resp, err := http.Get(url)

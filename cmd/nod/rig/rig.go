@@ -1,6 +1,6 @@
-// Package rig runs whole installations for tests: daemons, a Redis server, the
-// sandbox, people who click, and intruders who write to Redis. What only one
-// package's tests use does not belong here.
+// Package rig runs complete installations for tests: daemons, a Redis server,
+// the sandbox, people who click, and intruders who write to Redis. Helpers that
+// only one package uses do not belong here.
 package rig
 
 import (
@@ -38,7 +38,7 @@ const (
 	Patience        = 60 * time.Second
 )
 
-// Rig is a whole installation: a Redis server, the sandbox, daemons.
+// Rig is a complete installation: a Redis server, the sandbox, and daemons.
 type Rig struct {
 	T       testing.TB
 	Ctx     context.Context
@@ -61,14 +61,14 @@ type Running struct {
 	Stop func()
 }
 
-// Options change what New starts.
+// Options configures a rig.
 type Options struct {
 	Daemons  int                                    // zero means one
 	Config   func(*config.Config)                   // changes the config
 	Hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
 	Quiet    bool                                   // do not wait for the platforms
-	Limits   bool                                   // the services' rate limits, and nod's pace
-	HTTPMode bool                                   // the signed HTTP modes of all three
+	Limits   bool                                   // enforce the rate limits of the platforms, and pace nod
+	HTTPMode bool                                   // use the signed HTTP modes of all platforms
 }
 
 // New starts a rig and waits until its platforms are connected.
@@ -129,8 +129,8 @@ func New(t testing.TB, o Options) *Rig {
 	return r
 }
 
-// Outside is a rig without a daemon: the sandbox, and a Redis server with
-// arguments.
+// Outside returns a rig without a daemon: the sandbox, and a Redis server that
+// is started with the given arguments.
 func Outside(t testing.TB, args ...string) *Rig {
 	t.Helper()
 	s := sandbox.New(sandbox.Options{NoLimits: true})
@@ -170,7 +170,7 @@ func (r *Rig) Start(l net.Listener) *Running {
 	return run
 }
 
-// testWriter shows a daemon's log with its test, as long as that runs.
+// testWriter writes the log of a daemon to the test while the test runs.
 type testWriter struct{ t testing.TB }
 
 func (w testWriter) Write(b []byte) (int, error) {
@@ -180,7 +180,7 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Connected waits until every platform receives somewhere.
+// Connected waits until every platform receives events at one of the daemons.
 func (r *Rig) Connected() {
 	r.T.Helper()
 	defer func() {
@@ -190,7 +190,7 @@ func (r *Rig) Connected() {
 			}
 		}
 	}()
-	// After a refused token nod waits half a minute before it tries again.
+	// After a rejected token, nod waits half a minute before it retries.
 	r.Within(2*Patience, "the platforms connect", func() bool {
 		up := map[string]bool{}
 		for _, d := range r.Daemons {
@@ -207,7 +207,8 @@ func (r *Rig) Connected() {
 	})
 }
 
-// Eventually polls until ok holds. What it waits for has no event of its own.
+// Eventually polls until ok returns true. It is for conditions without an
+// event.
 func (r *Rig) Eventually(what string, ok func() bool) {
 	r.T.Helper()
 	r.Within(Patience, what, ok)
@@ -223,7 +224,7 @@ func (r *Rig) Within(d time.Duration, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			r.T.Fatalf("%s: not within %s", what, d)
+			r.T.Fatalf("timed out after %[2]s: %[1]s", what, d)
 		}
 	}
 }

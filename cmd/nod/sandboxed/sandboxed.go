@@ -33,11 +33,11 @@ func Serve(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *slog.Lo
 	return nil
 }
 
-// Keys gives a config the keys of everything that this process runs on a
-// sandbox.
+// Keys adds keys to a config, the same for every daemon that this process runs
+// on a sandbox.
 var Keys = daemon.MemoryKeys()
 
-// Config is a config whose platforms are the sandbox at base.
+// Config returns a config whose platforms are those of the sandbox at base.
 func Config(base string) config.Config {
 	no := false
 	c := config.Config{

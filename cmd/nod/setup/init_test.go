@@ -49,6 +49,8 @@ func initialize(t *testing.T, stdin string, s Init) (string, *bridge.Error) {
 	return said, failed
 }
 
+// TestInitAsks checks the dialog of nod init, with mistakes that a person
+// corrects.
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
@@ -83,7 +85,7 @@ func TestInitAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ana := c.People["ana"]; ana.Slack != "U0ANA00001" || ana.Discord != "300000000000000001" || ana.Telegram != "7001" || len(c.Routes["default"].To) != 3 || len(c.Routes["default"].Responders) != 1 {
-		t.Errorf("%+v", c)
+		t.Errorf("the config is %+v, want the accounts of ana and a route to each platform", c)
 	}
 	if c.Slack.BotToken.Value() != sandbox.SlackBotToken || c.Telegram.BotToken.Value() != sandbox.TelegramToken || !c.TokenKey.Set() || !c.Receipts.Key.Set() || !c.Agents["agent"].Token.Set() {
 		t.Error("a secret is missing")
@@ -103,7 +105,7 @@ func TestInitAsks(t *testing.T) {
 	}
 	p.config.Routes = c.Routes // the doctor accepts the written config
 	if found, well := (patient{t, p.config, p.redis}).examine(noAsk); !well {
-		t.Errorf("%+v", found)
+		t.Errorf("the findings are %+v, want no failures", found)
 	}
 }
 
@@ -149,6 +151,8 @@ func TestInitEnvFile(t *testing.T) {
 	}
 }
 
+// TestInitRefuses checks that nod init does not change the config if a value is
+// missing or unknown.
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()
 	_, r := newPatient(t)

@@ -38,7 +38,7 @@ var rules = []rule{
 	// Spelling and grammar.
 	banned("cannot", `\b[Cc]an not\b`, `can not only`, "cannot"),
 	banned("forever", `\bfor ever\b`, "", "forever, indefinitely"),
-	banned("british", `\b([Ll]icence|[Cc]olour|[Bb]ehaviour|[Ff]avour|[Hh]onour|[Rr]ecognis|[Aa]uthoris|[Oo]rganis|[Ss]ummaris|[Nn]ormalis|[Ii]nitialis|[Ss]erialis|[Cc]atalogue|[Pp]rogramme\b)`, "", "American spelling"),
+	banned("british", `\b([Ll]icence|[Cc]olour|[Bb]ehaviour|[Ff]avour|[Hh]onour|[Rr]ecognis|[Aa]uthoris|[Oo]rganis|[Ss]ummaris|[Nn]ormalis|[Ii]nitialis|[Ss]erialis|[Cc]atalogue|[Pp]rogramme\b|[Aa]cknowledgement|[Ll]abelled\b)`, "", "American spelling"),
 	banned("email", `\b[Ee]-mail`, "", "email"),
 	banned("timeout", `\b[Tt]ime-outs?\b`, "", "timeout (noun), time out (verb)"),
 	banned("setup", `\bset-up\b|\bstart-up\b`, "", "setup, startup"),
@@ -55,6 +55,7 @@ var rules = []rule{
 	banned("but-for", `\bbut for\b`, "", "except for"),
 	banned("so-long", `\b(wait|hold|held|waits|kept|back|lasts?|pauses?|for|cards?|message|it) so long\b`, `so long (as|that|ago)`, "this long"),
 	banned("so-many", `\bso (many|much|often)\b`, `only so|so (many|much|often),? (as|that|of|more|less|so)\b`, "this many"),
+	banned("else-than", `\b(nothing|something|anything) else than\b`, "", "only, other than"),
 	banned("or-else", `[,;] else [a-z]`, `else if\b`, "otherwise"),
 	banned("away", `\b(is|was|are|were|be|been) away\b`, "", "unreachable, unavailable"),
 	banned("stands", `\b(stands?|stood|standing) (at|in|on|beside|behind|between|above|below|before|under|next|here|side by side|alone|there|still)\b`, "", "is, is listed, appears"),

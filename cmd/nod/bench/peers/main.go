@@ -1,5 +1,5 @@
-// Command peers measures the task queue library asynq for nod bench --peers.
-// It is a module of its own, so that nod does not depend on its peers. Only
+// Command peers measures the task queue library asynq for nod bench --peers. It
+// is a separate module, so that nod does not depend on its peers. Only
 // libraries that nod is compared with belong here.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	addr := flag.String("addr", "", "address of a Redis server")
-	callers := flag.Int("callers", 64, "callers at a time")
+	callers := flag.Int("callers", 64, "number of concurrent callers")
 	span := flag.Duration("span", 2*time.Second, "how long to measure")
 	flag.Parse()
 	rate, err := tasks(context.Background(), *addr, *callers, *span)
@@ -31,12 +31,12 @@ func main() {
 	}
 }
 
-// tasks returns how many tasks a second callers get done. The worker tells the
-// caller within the process.
+// tasks returns the number of tasks that the callers complete per second. The
+// worker notifies the caller within the process.
 func tasks(ctx context.Context, addr string, callers int, span time.Duration) (float64, error) {
 	o := asynq.RedisClientOpt{Addr: addr}
 	client := asynq.NewClient(o)
-	defer func() { _ = client.Close() }() // nothing is kept
+	defer func() { _ = client.Close() }() // nothing is stored
 	server := asynq.NewServer(o, asynq.Config{
 		Concurrency: callers, TaskCheckInterval: 5 * time.Millisecond, LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second,
 	})

@@ -14,100 +14,6 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestWidgets answers every widget that is typed, reviewed or filled in, on
-// every platform, through its real SDK.
-func TestWidgets(t *testing.T) {
-	t.Parallel()
-	for _, service := range rig.Services {
-		t.Run(service, func(t *testing.T) {
-			t.Parallel()
-			r := rig.New(t, rig.Options{Config: rig.Only(service)})
-			for _, c := range typedCases {
-				t.Run(string(c.question.Widget), func(t *testing.T) {
-					sub := *r
-					sub.T = t
-					typedWidget(&sub, service, c)
-				})
-			}
-			for _, c := range []struct {
-				name string
-				test func(r *rig.Rig, service string)
-			}{
-				{"a plan is approved by one tap", planApproved}, {"changes of a plan need words", planChanges},
-				{"feedback is a text per item", feedback}, {"an action is selected", actionSelection},
-				{"previews are shown and come back", previews}, {"a question may be declined", declined},
-			} {
-				t.Run(c.name, func(t *testing.T) {
-					sub := *r
-					sub.T = t
-					c.test(&sub, service)
-				})
-			}
-		})
-	}
-}
-
-type typedCase struct {
-	question  bridge.Question
-	bad, good string
-	want      bridge.Answer
-	problem   string // what the person reads about the bad one
-}
-
-var typedCases = []typedCase{
-	{bridge.Question{Widget: bridge.WidgetNumber, Min: pointer(1.0), Max: pointer(9.0), Integer: true}, "12", "7", bridge.JSONAnswer("7"), "at most 9"},
-	{bridge.Question{Widget: bridge.WidgetDate}, "2026-02-30", "2026-02-28", bridge.TextAnswer("2026-02-28"), "a date such as"},
-	{bridge.Question{Widget: bridge.WidgetTime}, "25:00", "09:30", bridge.TextAnswer("09:30"), "a time such as"},
-	{bridge.Question{Widget: bridge.WidgetDateTime}, "tomorrow", "2026-11-21T14:30:00+01:00", bridge.TextAnswer("2026-11-21T14:30:00+01:00"), "date, time and offset"},
-	{bridge.Question{Widget: bridge.WidgetEmail}, "ana@nowhere", "ana@example.com", bridge.TextAnswer("ana@example.com"), "an email address such as"},
-	{bridge.Question{Widget: bridge.WidgetURL}, "x://", "https://example.com/a?b=1", bridge.TextAnswer("https://example.com/a?b=1"), "a full URL such as"},
-}
-
-func pointer[T any](v T) *T { return &v }
-
-// typedWidget is refused once, and then answered.
-func typedWidget(r *rig.Rig, s string, c typedCase) {
-	c.question.ID = "q"
-	a := r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "When, what, where?", Questions: []bridge.Question{c.question}}})
-	opened := r.Press("ana", a.On(s), "Answer")
-	p := r.Sandbox.Person("ana")
-	if s == "telegram" {
-		answerPrompt(r, a, c.bad)
-		r.Eventually("the reply is refused", func() bool { return strings.Contains(rig.Chat(r, a.On(s).Channel), c.problem) })
-		answerPrompt(r, a, c.good)
-		wantAnswer(a, c.want)
-		return
-	}
-	reaction, err := p.Fill(r.Ctx, s, opened.Modal, []string{c.bad})
-	native := s == "slack" && (c.question.Widget == bridge.WidgetDate || c.question.Widget == bridge.WidgetTime || c.question.Widget == bridge.WidgetNumber)
-	switch {
-	case native && err == nil && len(reaction.Errors) == 0:
-		r.T.Errorf("the client's own input took %q", c.bad)
-	case native: // the client's own input does not let it pass
-	case s == "slack":
-		r.Told("ana", s, rig.Must(r.T, reaction, err), c.problem)
-	default:
-		rig.Must(r.T, reaction, err)
-		r.Told("ana", s, reaction, c.problem)
-		a.Pending(s)
-		opened = pressPrivate(r, "ana", s, "Continue")
-		kept(r, opened.Modal, c.bad)
-	}
-	a.Pending(s)
-	reaction, err = p.Fill(r.Ctx, s, opened.Modal, []string{c.good})
-	rig.Must(r.T, reaction, err)
-	wantAnswer(a, c.want)
-}
-
-// answerPrompt replies to the newest prompt for ana.
-func answerPrompt(r *rig.Rig, a rig.Asked, text string) {
-	r.T.Helper()
-	r.Eventually("the prompt is there", func() bool {
-		_, err := r.Sandbox.Person("ana").Reply(r.Ctx, a.On("telegram").Channel, text)
-		return err == nil
-	})
-}
-
 // kept checks that an open modal holds what was typed before.
 func kept(r *rig.Rig, modal, text string) {
 	r.T.Helper()
@@ -118,7 +24,7 @@ func kept(r *rig.Rig, modal, text string) {
 	}
 }
 
-// pressPrivate presses a button of the newest private message.
+// pressPrivate clicks a button of the newest ephemeral message.
 func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
 	r.T.Helper()
 	var at sandbox.Place
@@ -134,90 +40,8 @@ func pressPrivate(r *rig.Rig, who, s, label string) sandbox.Reaction {
 	return rig.Must(r.T, reaction, err)
 }
 
-func planRequest() bridge.Request {
-	return bridge.Request{Ask: bridge.Ask{
-		Prompt: "Please review", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetPlanReview, Plan: "## Steps\n\n1. stop the *world*\n2. start it"}},
-	}}
-}
-
-func planApproved(r *rig.Rig, s string) {
-	a := r.Ask(planRequest())
-	if !strings.Contains(a.Text(s), "start it") {
-		r.T.Errorf("the plan is not shown: %s", a.Text(s))
-	}
-	r.Press("ana", a.On(s), "Approve")
-	wantAnswer(a, bridge.JSONAnswer(`{"decision":"approve"}`))
-	a.Closed("Approve", "ana")
-}
-
-func planChanges(r *rig.Rig, s string) {
-	a := r.Ask(planRequest())
-	r.Typed("ana", a.On(s), "Request changes", "not the *world*")
-	wantAnswer(a, bridge.JSONAnswer(`{"decision":"request_changes","feedback":"not the *world*"}`))
-	a.Closed("Request changes", "world")
-}
-
-func feedback(r *rig.Rig, s string) {
-	a := r.Ask(bridge.Request{Ask: bridge.Ask{
-		Prompt: "Comments?", Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetFeedback, Items: []bridge.Item{
-			{ID: "a 1", Content: "the first part"}, {ID: "b", Content: "the second part"}}}},
-	}})
-	switch s {
-	case "telegram":
-		r.Press("ana", a.On(s), "Skip")
-		r.Eventually("the second item", func() bool { return strings.Contains(a.Text(s), "2/2") })
-		r.Typed("ana", a.On(s), "Answer", "too short")
-		r.Press("ana", a.On(s), "Submit")
-	default:
-		opened := r.Press("ana", a.On(s), "Answer")
-		reaction, err := r.Sandbox.Person("ana").Fill(r.Ctx, s, opened.Modal, nil, []string{"too short"})
-		rig.Must(r.T, reaction, err)
-	}
-	wantAnswer(a, bridge.JSONAnswer(`{"a 1":"","b":"too short"}`))
-}
-
-func actionSelection(r *rig.Rig, s string) {
-	req := rig.One(bridge.WidgetActionSelection, rig.Choices("retry", "stop")...)
-	req.Questions[0].Options[0].Description = "once more"
-	a := r.Ask(req)
-	p := r.Sandbox.Person("ana")
-	switch s {
-	case "discord":
-		opened := r.Press("ana", a.On(s), "Choose")
-		reaction, err := p.Fill(r.Ctx, s, opened.Modal, []string{"Stop"})
-		rig.Must(r.T, reaction, err)
-	default:
-		reaction, err := p.Pick(r.Ctx, a.On(s), []string{"Stop"}, "Continue")
-		rig.Must(r.T, reaction, err)
-	}
-	wantAnswer(a, bridge.TextAnswer("stop"))
-}
-
-func previews(r *rig.Rig, s string) {
-	req := rig.One(bridge.WidgetButtons, rig.Choices("left", "right")...)
-	req.Questions[0].Options[1].Preview = "<aside>\n  right\n</aside>"
-	a := r.Ask(req)
-	if !strings.Contains(strings.ReplaceAll(a.Text(s), "&lt;", "<"), "aside") {
-		r.T.Errorf("the preview is not shown: %s", a.Text(s))
-	}
-	r.Press("ana", a.On(s), "Right")
-	if got := a.End(); got.Response.Annotations["q"].Preview != "<aside>\n  right\n</aside>" {
-		r.T.Errorf("annotations %+v", got.Response.Annotations)
-	}
-}
-
-func declined(r *rig.Rig, s string) {
-	req := rig.One(bridge.WidgetButtons, rig.Choices("left", "right")...)
-	req.Declinable = true
-	a := r.Ask(req)
-	r.Press("ana", a.On(s), "Decline")
-	if got := a.End(); got.State != bridge.StateCancelled || got.Response.Actor == nil || got.Response.Action() != "cancel" {
-		r.T.Errorf("%s %+v", got.State, got.Response)
-	}
-	a.Closed("Declined by", "ana")
-}
-
-// everyField is a form with every type of field, from the schema and beside it.
+// everyField is a form with every type of field, some from a schema
+// and some outside it.
 func everyField() bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object","required":["name","replicas","mail","public"],"properties":{

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nodbridge/nod/cmd/nod/rig"
+)
+
+// wrappedEnv turns this test binary into an MCP server.
+const wrappedEnv = "NOD_TEST_MCP_SERVER"
+
+// serveWrapped runs the server that nod guards in TestMCPWrap.
+func serveWrapped() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "wrapped", Version: "1"}, nil)
+	type in struct {
+		Text string `json:"text"`
+	}
+	for _, name := range []string{"get_text", "set_text", "drop_text"} {
+		mcp.AddTool(s, &mcp.Tool{Name: name}, func(_ context.Context, _ *mcp.CallToolRequest, a in) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + " " + a.Text}}}, nil, nil
+		})
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "get_name"}, func(ctx context.Context, req *mcp.CallToolRequest, _ in) (*mcp.CallToolResult, any, error) {
+		form := &mcp.ElicitParams{Mode: "form", Message: "Who are you?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}}
+		if p := req.Session.InitializeParams(); p == nil || p.ProtocolVersion >= "2026" {
+			if got := req.Params.InputResponses["who"]; got != nil && req.Params.RequestState == "opaque" {
+				b, err := json.Marshal(got)
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil, err
+			}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"who": form}, RequestState: "opaque"}, nil, nil
+		}
+		got, err := req.Session.Elicit(ctx, form)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := json.Marshal(got)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil, err
+	})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// TestMCPWrap checks that calls of a guarded server run by rule or after an
+// approval, and that its forms are filled in in chat, in both protocol
+// versions.
+func TestMCPWrap(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) { // not parallel: a person has only one open modal
+			sub := *r
+			sub.T = t
+			session := "wrap-" + version
+			cmd := exec.Command(rig.Binary(t), "mcp", "--wrap", "--session", session, "--name", "texts", "--allow", "get_*", "--deny", "drop_*", "--", os.Args[0])
+			cmd.Env = append(cmd.Environ(), "NOD_URL="+r.Daemons[0].URL, "NOD_TOKEN="+rig.TestAgentToken, wrappedEnv+"=1")
+			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			s, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() }) // the exit of the child is not under test
+			tool := func(name string) (string, bool) {
+				t.Helper()
+				ctx, cancel := context.WithTimeout(t.Context(), rig.Patience)
+				defer cancel()
+				res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: map[string]any{"text": "x"}})
+				if err != nil {
+					t.Error(err)
+					return "", true
+				}
+				return res.Content[0].(*mcp.TextContent).Text, res.IsError
+			}
+			if got, bad := tool("get_text"); bad || got != "get_text x" {
+				t.Errorf("an allowed tool: %s", got)
+			}
+			if got, bad := tool("drop_text"); !bad || !strings.Contains(got, "not allowed") {
+				t.Errorf("a denied tool: %s", got)
+			}
+			type end struct {
+				text string
+				bad  bool
+			}
+			meanwhile := func(name string, act func(a rig.Asked)) end {
+				done := make(chan end, 1)
+				go func() { text, bad := tool(name); done <- end{text, bad} }()
+				act(sub.Card(session))
+				return <-done
+			}
+			if got := meanwhile("set_text", func(a rig.Asked) {
+				if !strings.Contains(a.Text("slack"), "texts/set_text") {
+					t.Errorf("card: %s", a.Text("slack"))
+				}
+				sub.Press("ana", a.On("slack"), "Run command")
+			}); got.bad || got.text != "set_text x" {
+				t.Errorf("an approved tool: %+v", got)
+			}
+			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Edit", `{"text":"y"}`) }); got.bad || got.text != "set_text y" {
+				t.Errorf("an edited call: %+v", got)
+			}
+			if got := meanwhile("set_text", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Deny with a reason", "not this one") }); !got.bad || !strings.Contains(got.text, "not this one") {
+				t.Errorf("a denied call: %+v", got)
+			}
+			if got := meanwhile("get_name", func(a rig.Asked) { sub.Typed("ana", a.On("slack"), "Answer", "Ana") }); got.bad || !strings.Contains(got.text, `"Ana"`) || !strings.Contains(got.text, `"accept"`) {
+				t.Errorf("a form: %+v", got)
+			}
+		})
+	}
+}

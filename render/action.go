@@ -1,0 +1,322 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Action is what an approval permits, in words that nod derives from the tool
+// and its input. The agent's prompt does not affect it.
+type Action struct {
+	// Head names the action: "Run `make deploy`".
+	Head []Span
+	// Short is Head for a closed card. It differs if Head does not name the
+	// object itself.
+	Short []Span
+	// Verb is the label of the approving control: "Run command".
+	Verb string
+	// Rest is the part of the input that Head does not show.
+	Rest []Block
+	// Origin names the host, the directory and the account, if the input does.
+	Origin []string
+	// Program is the path of the program that runs, if the input names it.
+	Program string
+	leads   bool // Head holds the first line of the prompt
+}
+
+// Names of tools, in lower case and without separators.
+var (
+	shellTools = set("bash shell sh zsh exec execute run command terminal localshell shellcommand runcommand " +
+		"executecommand execcommand runshellcommand runterminalcmd runterminalcommand runinterminal bashtool shelltool")
+	writeTools  = set("write writefile createfile newfile savefile")
+	editTools   = set("edit multiedit editfile applypatch applydiff strreplace strreplaceeditor strreplacebasededittool patch")
+	deleteTools = set("delete deletefile removefile rm")
+	fetchTools  = set("webfetch fetch httprequest http request fetchurl")
+)
+
+func set(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields(s) {
+		out[n] = true
+	}
+	return out
+}
+
+// plainName returns a tool's name in lower case and without separators.
+func plainName(tool string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(tool))
+}
+
+// Limits of texts in a headline, in characters. Longer texts get a block.
+const (
+	maxHeadCommand = 60
+	maxHeadObject  = 80
+)
+
+// fitsHead reports whether a text can be part of a headline: it is short and
+// reads the same there.
+func fitsHead(s string, limit int) bool {
+	return s != "" && Runes(s) <= limit && Clean(s) == s && !strings.ContainsAny(s, "`\n\r\t") &&
+		strings.TrimSpace(s) == s && !strings.Contains(s, "  ")
+}
+
+// ActionOf returns the action of an approval.
+func ActionOf(i bridge.Interaction) Action {
+	a := i.Approval
+	if isEmpty(a.Input) {
+		return prompted(i)
+	}
+	fields := object(a.Input)
+	name := plainName(a.Tool)
+	switch {
+	case fields == nil:
+	case shellTools[name] || name == "":
+		if act, ok := command(fields); ok {
+			return act
+		}
+	case writeTools[name] || editTools[name] || deleteTools[name]:
+		if act, ok := fileAction(name, fields); ok {
+			return act
+		}
+	case fetchTools[name]:
+		if act, ok := fetch(fields); ok {
+			return act
+		}
+	}
+	head := []Span{{Text: "Call "}, {Text: Line(toolName(a.Tool)), Code: true}}
+	return Action{Head: head, Short: head, Verb: LabelCall, Rest: Input(*a)}
+}
+
+func isEmpty(input json.RawMessage) bool {
+	s := string(bytes.TrimSpace(input))
+	return s == "" || s == "null" || s == "{}"
+}
+
+// prompted is the action of an approval without an input. Its headline names
+// the tool, or only says who asks.
+func prompted(i bridge.Interaction) Action {
+	if tool := i.Approval.Tool; tool != "" {
+		head := []Span{{Text: "Call "}, {Text: Line(toolName(tool)), Code: true}}
+		return Action{Head: head, Short: head, Verb: LabelCall}
+	}
+	doc := Markdown(i.Prompt)
+	if len(doc) == 0 || !isLine(doc[0]) {
+		head := []Span{{Text: "Allow what " + Line(i.Agent) + " asks for"}}
+		return Action{Head: head, Short: head, Verb: LabelAllow}
+	}
+	head := append([]Span{{Text: Line(i.Agent) + " asks: "}}, doc[0].Spans...)
+	return Action{Head: head, Short: doc[0].Spans, Verb: LabelAllow, leads: true}
+}
+
+// toolName returns the name of a tool as people know it: mcp__files__read is
+// "files › read".
+func toolName(tool string) string {
+	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
+		if server, name, ok := strings.Cut(rest, "__"); ok && server != "" && name != "" {
+			return server + " › " + name
+		}
+	}
+	return tool
+}
+
+// object returns the members of a JSON object, or nil.
+func object(raw json.RawMessage) map[string]any {
+	var fields map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+func command(fields map[string]any) (Action, bool) {
+	cmd, rest := take(fields, "command", "cmd", "argv")
+	if cmd == "" {
+		return Action{}, false
+	}
+	act := Action{}
+	if _, listed := fields["argv"]; listed {
+		act.Program, rest = pop(rest, "program")
+		var host, directory, user string
+		host, rest = pop(rest, "host")
+		directory, rest = pop(rest, "directory")
+		user, rest = pop(rest, "user")
+		if host != "" {
+			act.Origin = append(act.Origin, "on "+Line(host))
+		}
+		if directory != "" {
+			act.Origin = append(act.Origin, Line(directory))
+		}
+		if user != "" {
+			act.Origin = append(act.Origin, "runs as "+Line(user))
+		}
+	}
+	lines := strings.Count(strings.TrimRight(cmd, "\n"), "\n") + 1
+	switch {
+	case fitsHead(cmd, maxHeadCommand):
+		act.Head, act.Verb = []Span{{Text: "Run "}, {Text: cmd, Code: true}}, LabelRun
+		act.Short = act.Head
+	case lines > 1:
+		act.Head, act.Verb = []Span{{Text: fmt.Sprintf("Run a %d-line script", lines)}}, LabelScript
+		act.Short = act.Head
+	default:
+		act.Head, act.Verb = []Span{{Text: "Run this command"}}, LabelRun
+		act.Short = []Span{{Text: "Run a command"}}
+	}
+	if !fitsHead(cmd, maxHeadCommand) {
+		act.Rest = []Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}
+	}
+	act.Rest = append(act.Rest, jsonBlock(rest)...)
+	return act, true
+}
+
+// pop removes a text from fields.
+func pop(fields map[string]any, name string) (string, map[string]any) {
+	s, ok := fields[name].(string)
+	if !ok {
+		return "", fields
+	}
+	rest := maps.Clone(fields)
+	delete(rest, name)
+	return s, rest
+}
+
+func fileAction(tool string, fields map[string]any) (Action, bool) {
+	path, rest := take(fields, "file_path", "path", "filename", "notebook_path")
+	if path == "" {
+		return Action{}, false
+	}
+	var act Action
+	verb := ""
+	switch {
+	case writeTools[tool]:
+		verb, act.Verb = "Write ", "Write file"
+		var content string
+		if content, rest = pop(rest, "content"); content != "" {
+			act.Rest = []Block{{Kind: Code, Text: Clean(content)}}
+		}
+	case deleteTools[tool]:
+		verb, act.Verb = "Delete ", "Delete file"
+	default:
+		verb, act.Verb = "Edit ", "Apply edit"
+		act.Rest, rest = edit(rest)
+	}
+	if fitsHead(path, maxHeadObject) {
+		act.Head = []Span{{Text: verb}, {Text: path, Code: true}}
+		act.Short = act.Head
+	} else {
+		act.Head = []Span{{Text: verb + "this file"}}
+		act.Short = []Span{{Text: verb + "a file"}}
+		act.Rest = append([]Block{{Kind: Code, Text: Clean(path)}}, act.Rest...)
+	}
+	act.Rest = append(act.Rest, jsonBlock(rest)...)
+	return act, true
+}
+
+// edit returns the change of a file as a diff with every line of the old and
+// the new text, and the fields that it does not show.
+func edit(fields map[string]any) ([]Block, map[string]any) {
+	if diff, rest := take(fields, "diff", "patch"); diff != "" {
+		return []Block{{Kind: Code, Text: Clean(diff), Lang: "diff"}}, rest
+	}
+	was, ok1 := fields["old_string"].(string)
+	now, ok2 := fields["new_string"].(string)
+	if !ok1 || !ok2 {
+		return nil, fields
+	}
+	rest := maps.Clone(fields)
+	delete(rest, "old_string")
+	delete(rest, "new_string")
+	if now == "" || was == now {
+		return []Block{{Kind: Code, Text: Clean(marked("- ", was) + "\n" + marked("+ ", now)), Lang: "diff"}}, rest
+	}
+	return []Block{{Kind: Code, Text: Clean(fullDiff(was, now)), Lang: "diff"}}, rest
+}
+
+// marked puts a mark before each line.
+func marked(mark, s string) string {
+	lines := strings.Split(s, "\n")
+	for n := range lines {
+		lines[n] = mark + lines[n]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fullDiff returns a line diff without headers that keeps every unchanged line.
+func fullDiff(was, now string) string {
+	whole := strings.Count(was, "\n") + 2
+	edits := udiff.Lines(was+"\n", now+"\n")
+	diff, err := udiff.ToUnified("a", "b", was+"\n", edits, whole)
+	if err != nil {
+		return marked("- ", was) + "\n" + marked("+ ", now)
+	}
+	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
+	lines = slices.DeleteFunc(lines[min(2, len(lines)):], func(l string) bool { return strings.HasPrefix(l, "@@ ") })
+	return strings.Join(lines, "\n")
+}
+
+func fetch(fields map[string]any) (Action, bool) {
+	url, rest := pop(fields, "url")
+	if url == "" {
+		return Action{}, false
+	}
+	method, rest := pop(rest, "method")
+	if !fitsHead(method, 10) && method != "" {
+		return Action{}, false
+	}
+	act := Action{Verb: "Send request"}
+	text := "Send " + strings.ToUpper(method) + " to "
+	if m := strings.ToUpper(method); m == "" || m == "GET" {
+		act.Verb, text = "Fetch page", "Fetch "
+	}
+	if fitsHead(url, maxHeadObject) {
+		act.Head = []Span{{Text: text}, {Text: url, Code: true}}
+		act.Short = act.Head
+	} else {
+		act.Head = []Span{{Text: text + "this address"}}
+		act.Short = []Span{{Text: text + "an address"}}
+		act.Rest = []Block{{Kind: Code, Text: Clean(url)}}
+	}
+	act.Rest = append(act.Rest, jsonBlock(rest)...)
+	return act, true
+}
+
+// boilerplate returns the prompts with which nod's own translations introduce
+// an approval. They say nothing that the headline does not say.
+func boilerplate(i bridge.Interaction) []string {
+	tool := i.Approval.Tool
+	out := []string{"Run this command?", "Allow " + tool + "?", tool}
+	for _, who := range []string{"Claude Code", "Codex", "The agent", i.Agent} {
+		out = append(out, who+" wants to use "+tool, who+" wants to run a command", who+" wants to change files", who+" wants to do "+tool)
+	}
+	if where := i.Approval.Where; where != "" {
+		for _, s := range slices.Clone(out) {
+			out = append(out, s+" in "+where)
+		}
+	}
+	return out
+}
+
+// says returns what the agent says about its request.
+func says(i bridge.Interaction, act Action) []Block {
+	doc := Markdown(i.Prompt)
+	if act.leads {
+		return doc[1:]
+	}
+	if len(doc) == 0 || doc[0].Kind != Paragraph {
+		return doc
+	}
+	if slices.Contains(boilerplate(i), PlainText(doc[:1])) {
+		return doc[1:]
+	}
+	return doc
+}
