@@ -109,7 +109,7 @@ func Closed(note string) slack.ModalViewRequest {
 func context(v bridge.View) slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	doc, _ := clip(c.Body, maxModalContext)
-	return richText("", doc)
+	return richText("", append([]render.Block{{Kind: render.Heading, Spans: c.Head}}, doc...))
 }
 
 // checkForms returns an error if a form that the view's controls open cannot be
