@@ -39,7 +39,7 @@ test: redis browser ## run every test
 chaos: redis ## inject faults for CHAOS (default 60s each) and check every outcome
 	NOD_CHAOS=$${CHAOS:-60s} $(GO) test $(RACE) -count=1 -v -timeout 60m -run 'TestFaults|TestFailovers|TestPlatformFaults|TestAway|TestUpgrade' ./broker ./cmd/nod/daemon
 
-conformance: ## let bots that other people's libraries make use the sandbox (needs node and npm)
+conformance: ## check messages and the sandbox with other people's validators and clients (needs node and npm)
 	sh deploy/ci/conformance.sh
 
 docs: ## build the documentation into dist/docs, with search (needs node and npm)

@@ -37,7 +37,7 @@ func axe(t *testing.T, ctx context.Context, page string) {
 	t.Helper()
 	path := os.Getenv("NOD_AXE")
 	if path == "" {
-		path = "../../../platforms/sandbox/conformance/node_modules/axe-core/axe.min.js"
+		path = "../../../deploy/ci/conformance/node_modules/axe-core/axe.min.js"
 	}
 	source, err := os.ReadFile(path)
 	if err != nil {

@@ -16,6 +16,8 @@ type Hub struct {
 
 	// Limits counts requests. The lock guards it.
 	Limits Limiter
+	// Recorder records accepted calls. It is nil unless someone asks for it.
+	Recorder *Recorder
 
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -30,8 +32,9 @@ type Hub struct {
 func NewHub(noLimits bool) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Hub{
-		Limits: Limiter{off: noLimits, buckets: map[string]*bucket{}},
-		ctx:    ctx, stop: stop, client: &http.Client{Timeout: 10 * time.Second}, changed: make(chan struct{}),
+		Limits:   Limiter{off: noLimits, buckets: map[string]*bucket{}},
+		Recorder: Recording(),
+		ctx:      ctx, stop: stop, client: &http.Client{Timeout: 10 * time.Second}, changed: make(chan struct{}),
 	}
 }
 

@@ -20,6 +20,7 @@ func (api applicationsAPI) application(c *call) (int, any, *failure) {
 	}
 	return 200, raw.Object{
 		"interactions_endpoint_url": endpoint, "id": Application, "name": "nod", "flags": 0,
-		"verify_key": fmt.Sprintf("%x", api.publicKey()), "bot": botJSON(),
+		"verify_key": fmt.Sprintf("%x", api.publicKey()), "bot": botJSON(), "description": "", "icon": nil, "summary": "",
+		"bot_public": false, "bot_require_code_grant": false, "team": nil, "flags_new": "0",
 	}, nil
 }

@@ -77,6 +77,7 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 		"id": i.ID, "application_id": Application, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
 		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(cl.permissions(), 10),
 		"entitlements": []any{}, "authorizing_integration_owners": raw.Object{},
+		"attachment_size_limit": 10 << 20,
 	}
 	if message != nil {
 		p["message"] = raw.Copy(message)
@@ -89,7 +90,7 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 	p["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
 	p["member"] = raw.Object{
 		"user": user, "roles": cl.GroupsOf(m), "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
-		"deaf": false, "mute": false,
+		"deaf": false, "mute": false, "flags": 0,
 	}
 	return p
 }

@@ -141,6 +141,9 @@ func (api commandsAPI) put(c *call, commands map[string]raw.Object, o raw.Object
 		status, o["id"] = 200, old["id"]
 	}
 	o["application_id"], o["version"] = Application, api.snowflake()
+	if _, given := o["default_member_permissions"]; !given {
+		o["default_member_permissions"] = nil
+	}
 	if id := c.PathValue("guild"); id != "" {
 		o["guild_id"] = id
 	}

@@ -25,6 +25,7 @@ func (cl client) deliver(ctx context.Context, payload raw.Object, i *interaction
 	if cl.opts.URL != "" {
 		send = cl.overHTTP
 	}
+	cl.Recorder.Note(core.ToBot, Name, "INTERACTION_CREATE", payload)
 	for range times {
 		if err := send(ctx, payload, i); err != nil {
 			return err
@@ -84,11 +85,13 @@ func (cl client) overHTTP(ctx context.Context, payload raw.Object, i *interactio
 		if json.Unmarshal(encoded, &answer) != nil {
 			return errors.New("the answer is not JSON")
 		}
+		accepted := cl.Recorder.Watch(Name, "POST /interactions/{id}/{token}/callback", answer)
 		cl.Lock()
 		defer cl.Unlock()
 		if bad := cl.interactions.respond(i, sent{args: answer}); bad != nil {
 			return errors.New(bad.message)
 		}
+		accepted(nil)
 		return nil
 	}
 	return errors.New("HTTP " + resp.Status)

@@ -139,6 +139,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		noAccess.write(rw)
 		return
 	}
+	accepted := api.Recorder.Watch(Name, rt.pattern, c.args)
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
 	api.Lock()
 	status, result, bad := rt.handle(c)
@@ -147,8 +148,10 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	case bad != nil:
 		bad.write(rw)
 	case result == nil:
+		accepted(nil)
 		rw.WriteHeader(status)
 	default:
+		accepted(result)
 		answer(rw, status, result)
 	}
 	core.Lose(rw)

@@ -123,12 +123,16 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("X-OAuth-Scopes", api.scopes())
+	accepted := api.Recorder.Watch(Name, name, args)
 	api.damage(name, args)
 	api.Lock()
 	answer := m.call(r, args)
 	api.Unlock()
 	if answer["ok"] == nil {
 		answer["ok"] = answer["error"] == nil
+	}
+	if answer["ok"] == true {
+		accepted(answer)
 	}
 	raw.Write(rw, 200, answer)
 	core.Lose(rw)

@@ -41,7 +41,12 @@ func (d *delivery) deliver(ctx context.Context, payload raw.Object) (json.RawMes
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	kind := raw.Str(payload, "type") + raw.Str(payload, "command")
+	d.Recorder.Note(core.ToBot, Name, kind, payload)
 	answer, err := send(ctx, payload)
+	if err == nil && len(answer) > 0 {
+		d.Recorder.Note(core.ToService, Name, kind, answer)
+	}
 	for range times - 1 {
 		_, _ = send(ctx, payload) // only its effect matters
 	}

@@ -46,12 +46,14 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "expired_url", http.StatusNotFound)
 		return
 	}
+	accepted := w.Recorder.Watch(Name, "response_url", a)
 	u.uses++
 	w.urls[key] = u
 	if bad := w.respond(u, a); bad != nil {
 		raw.Write(rw, http.StatusBadRequest, bad)
 		return
 	}
+	accepted(nil)
 	w.Touch()
 	_, _ = io.WriteString(rw, "ok") // the app has gone
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -115,9 +116,17 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		limited(wait)
 		return
 	}
+	accepted := api.Recorder.Watch(Name, name, args.sent())
+	args.clean()
 	api.Lock()
 	result, bad := m(args)
 	api.Unlock()
+	if bad == nil {
+		result = public(result)
+	}
+	if bad == nil && !args.truncate && !args.strip {
+		accepted(result)
+	}
 	write(rw, result, bad)
 	core.Lose(rw)
 }
@@ -214,6 +223,15 @@ func (a arguments) takeFiles(r *http.Request) error {
 		a.files[k] = file{headers[0].Filename, data}
 	}
 	return nil
+}
+
+// sent returns the parameters, with a reference for each file.
+func (a arguments) sent() raw.Object {
+	out := maps.Clone(a.values)
+	for name := range a.files {
+		out[name] = "attach://" + name
+	}
+	return out
 }
 
 func (a arguments) text(key string) string {

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ type chatsAPI struct{ *bot }
 
 func (api chatsAPI) getMe(arguments) (any, *failure) {
 	me := botJSON()
+	maps.Copy(me, none(abilities))
 	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, false, false
 	return me, nil
 }
@@ -21,7 +23,7 @@ func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	if bad != nil {
 		return nil, bad
 	}
-	return c.json(), nil
+	return c.full(), nil
 }
 
 // actions lists the states that a bot may announce. Clients show them for seconds;
@@ -50,7 +52,9 @@ func (api chatsAPI) getMember(a arguments) (any, *failure) {
 	user := a.number("user_id")
 	if user == BotID && c.Kind != private {
 		if a.denied {
-			return raw.Object{"status": "restricted", "user": botJSON(), "is_member": true, "can_send_messages": false}, nil
+			out := none(memberRights)
+			out["status"], out["user"], out["is_member"], out["until_date"] = "restricted", botJSON(), true, 0
+			return out, nil
 		}
 		return raw.Object{"status": "member", "user": botJSON()}, nil
 	}
@@ -58,9 +62,11 @@ func (api chatsAPI) getMember(a arguments) (any, *failure) {
 	if !known {
 		return nil, badRequest("user not found")
 	}
-	status := "member"
+	out := raw.Object{"status": "member"}
 	if slices.Contains(api.GroupsOf(m), c.ID) {
-		status = "administrator"
+		out = none(adminRights)
+		out["status"] = "administrator"
 	}
-	return raw.Object{"status": status, "user": userJSON(m)}, nil
+	out["user"] = userJSON(m)
+	return out, nil
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Telegram detects links, mentions and commands in any text. The patterns
+// Telegram detects addresses, links, mentions and commands in any text. The patterns
 // follow TDLib, github.com/tdlib/td, td/telegram/MessageEntity.cpp. The
 // conditions on the neighbors are in detected, because RE2 has no lookaround.
 var detectable = []struct {
 	kind    string
 	pattern *regexp.Regexp
 }{
+	{"email", regexp.MustCompile(`(?i)(?:[a-z0-9_-]{0,26}[.:+]){0,10}[a-z0-9_-]{1,35}@` +
+		`(?:[a-z0-9](?:[a-z0-9_-]{0,28}[a-z0-9])?\.){1,6}[a-z]{2,6}`)},
 	{"url", regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|dev|io|me|net|org)(?:/[^\s<>"]*)?`)},
 	{"mention", regexp.MustCompile(`@[a-zA-Z0-9_]{2,32}`)},
 	{"bot_command", regexp.MustCompile(`/[a-zA-Z0-9_]{1,64}(?:@[a-zA-Z0-9_]{3,32})?`)},
@@ -35,6 +37,9 @@ func detected(text string, entities []any) []any {
 	out := slices.Clone(entities)
 	for _, d := range detectable {
 		for _, hit := range d.pattern.FindAllStringIndex(text, -1) {
+			if d.kind == "url" {
+				hit[1] = hit[0] + endOfURL(text[hit[0]:hit[1]])
+			}
 			offset, length := lengthUTF16(text[:hit[0]]), lengthUTF16(text[hit[0]:hit[1]])
 			if slices.Contains(taken[offset:offset+length], true) || joined(d.kind, text, hit[0], hit[1]) {
 				continue
@@ -51,6 +56,27 @@ func detected(text string, entities []any) []any {
 	return out
 }
 
+// endOfURL returns the length of a link without what follows it: a bracket that
+// the link did not open, and punctuation.
+func endOfURL(link string) int {
+	const opening, closing = "([{", ")]}"
+	var open []int
+	end := len(link)
+	for at, r := range link {
+		if kind := strings.IndexRune(opening, r); kind >= 0 {
+			open = append(open, kind)
+		}
+		if kind := strings.IndexRune(closing, r); kind >= 0 {
+			if len(open) == 0 || open[len(open)-1] != kind {
+				end = at
+				break
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(strings.TrimRight(link[:end], ".:;,('?!`"))
+}
+
 func mark(taken []bool, offset, length int) {
 	for n := max(0, offset); n < min(offset+length, len(taken)); n++ {
 		taken[n] = true
@@ -62,7 +88,7 @@ func joined(kind, text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
 	switch kind {
-	case "url":
+	case "url", "email":
 		return from > 0 && (before == '@' || isWord(before))
 	case "bot_command":
 		return from > 0 && (isWord(before) || strings.ContainsRune("/<>", before)) ||

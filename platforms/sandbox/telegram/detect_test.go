@@ -11,7 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// TestDetection checks what Telegram makes of plain text.
+// TestDetection checks what Telegram makes of plain text, as TDLib's
+// getTextEntities returns it.
 func TestDetection(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
@@ -22,7 +23,10 @@ func TestDetection(t *testing.T) {
 		"\U0001F600 /nod@some_bot now":   "bot_command 3+13",
 		"a/b </c> /d/":                   "",
 		"https://x.example and go.dev/x": "url 0+17 url 22+8",
-		"git@github.com:nod":             "",
+		"git@github.com:nod":             "email 0+14",
+		"name@example.com.":              "email 0+16",
+		"(https://x.example/a_(b)).":     "url 1+23",
+		"https://x.example/a?b=c;":       "url 0+23",
 	} {
 		m := d.send(message(text, nil))
 		var got []string
@@ -65,5 +69,31 @@ func TestPrivacy(t *testing.T) {
 	want := "/nod@NOD_sandbox_bot 2, /nod 4, /nod@other_bot 5"
 	if err != nil || strings.Join(texts, ", ") != want || d.bot.Self.UserName != telegram.Username {
 		t.Errorf("the bot got %q, %v", texts, err)
+	}
+}
+
+// TestInlineKeyboardsOnly checks that the answer to a message has no markup but
+// an inline keyboard.
+func TestInlineKeyboardsOnly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	yes := tgbotapi.NewInlineKeyboardRow(tgbotapi.NewInlineKeyboardButtonData("Yes", "y"))
+	for _, c := range []struct {
+		markup any
+		shown  bool
+	}{{tgbotapi.ForceReply{ForceReply: true}, false}, {tgbotapi.NewInlineKeyboardMarkup(yes), true}} {
+		m, err := d.bot.Send(message("Answer?", c.markup))
+		if err != nil || (m.ReplyMarkup != nil) != c.shown {
+			t.Errorf("%T: got %+v, %v; want it shown: %t", c.markup, m.ReplyMarkup, err, c.shown)
+		}
+	}
+}
+
+// TestControlCharacters checks that a text has no tabs once it is sent.
+func TestControlCharacters(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	if m := d.send(message("all:\n\tgo build\x01", nil)); m.Text != "all:\n go build" {
+		t.Errorf("got %q", m.Text)
 	}
 }

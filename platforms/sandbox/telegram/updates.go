@@ -34,8 +34,9 @@ type update struct {
 // push queues an update. The caller holds the lock.
 func (u *updates) push(body raw.Object, ttl time.Duration) {
 	u.lastID++
-	body = raw.Copy(body)
+	body, _ = public(body).(raw.Object)
 	body["update_id"] = u.lastID
+	u.Recorder.Note(core.ToBot, Name, "update", body)
 	u.queue = append(u.queue, update{u.lastID, body, time.Now().Add(ttl)})
 	u.wakeAll()
 	u.startPushing()

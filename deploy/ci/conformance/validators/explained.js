@@ -1,0 +1,151 @@
+// Complaints that are not faults, each with the reason. An entry matches the
+// validator, the side that is at fault, the method and the rule.
+const types = "type definitions (tsc)",
+  builders = "@discordjs/builders";
+
+const entries = [
+  {
+    validator: types,
+    side: "bot",
+    method: /^(chat|views)\./,
+    rule: /'"offset"' does not exist in type 'RichTextList'/,
+    reason:
+      "Slack documents offset of rich_text_list, " +
+      "docs.slack.dev/reference/block-kit/blocks/rich-text-block; @slack/types 3.2 does not have it",
+  },
+  {
+    validator: types,
+    side: "bot",
+    method: /^chat\.update$/,
+    rule: /'"unfurl_(links|media)"' does not exist/,
+    reason: "slack-go sends the same options with each message; Slack ignores arguments that a method does not have",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^(block_actions|view_submission|view_closed|block_suggestion)$/,
+    rule: /'enterprise'[^]*'null' is not assignable/,
+    reason: "Slack sends null outside of an enterprise, docs.slack.dev/reference/interaction-payloads/block_actions-payload",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^views\./,
+    rule: /'(previous_view_id|close|submit)'[^]*'null' is not assignable/,
+    reason:
+      "Slack sends null for what a view does not have, docs.slack.dev/reference/methods/views.open; the types are generated from samples",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^block_actions$/,
+    rule: /'response_url' is missing/,
+    reason: "Slack sends a response_url only for controls of messages; the type is the same for messages and views",
+  },
+  {
+    validator: types,
+    side: "bot",
+    method: /\/commands$/,
+    rule: /'null' is not assignable/,
+    reason: "discordgo writes null for an empty list of a command; Discord reads null as absent",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /\/commands$/,
+    rule: /'null' is not assignable/,
+    reason: "the sandbox returns the command as discordgo wrote it, with null for an empty list",
+  },
+  {
+    validator: types,
+    side: "bot",
+    method: /\/callback$/,
+    rule: /'null' is not assignable to type 'string \| undefined'/,
+    reason:
+      "content is nullable where a response updates a message, " +
+      "docs.discord.com/developers/resources/message#edit-message; the type is that of a new message",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^GET \/guilds\/\{guild\}$/,
+    rule: /is missing the following properties/,
+    reason: "the sandbox answers with the fields of a guild that bots use",
+  },
+  {
+    validator: types,
+    side: "service",
+    method: /^(POST \/users\/@me\/channels|INTERACTION_CREATE|GET \/guilds\/\{guild\}\/members\/\{user\})$/,
+    rule: /'name' is missing in type|missing the following properties[^]*discriminator, global_name, avatar$/,
+    reason: "the sandbox names the other person of a direct channel, and a member, by the fields that bots use",
+  },
+  {
+    validator: types,
+    side: "bot",
+    method: /^sendmessage$/,
+    rule: /'is_bot' is missing/,
+    reason:
+      "the Bot API server reads only the id of the user of a text_mention, " +
+      "github.com/tdlib/telegram-bot-api, Client.cpp, get_text_entity_type",
+  },
+  {
+    validator: types,
+    side: "bot",
+    method: /\/callback$/,
+    shape: /^modal-notice/,
+    rule: /./,
+    reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
+  },
+  {
+    validator: builders,
+    side: "bot",
+    method: /\/callback$/,
+    shape: /^modal-notice/,
+    rule: /Invalid Array length/,
+    reason: "the golden file of a notice; nod opens no form for a notice, because a notice has no fields",
+  },
+  {
+    validator: builders,
+    side: "bot",
+    method: /\/(messages|messages\/\{message\}|callback)$/,
+    rule: /: description: Invalid string length, given "", /,
+    reason: "discordgo writes an option without a description with an empty one; Discord reads it as none",
+  },
+  {
+    validator: "TDLib",
+    side: "bot",
+    method: /^(sendmessage|editmessagetext)$/,
+    rule: /^TDLib replaces the tabs of the text by spaces$/,
+    reason: "Telegram has no tabs in texts; people see a space",
+  },
+  {
+    validator: builders,
+    side: "bot",
+    method: /\/messages$/,
+    shape: /^batch\.json$/,
+    rule: /custom_id is not unique/,
+    reason: "the golden files have placeholders for tokens, which do not name the request",
+  },
+];
+
+// matches reports whether an entry explains a complaint.
+function matches(e, validator, c) {
+  const { method, shape } = c.exchange;
+  return (
+    e.validator === validator &&
+    e.side === c.side &&
+    e.method.test(method) &&
+    (!e.shape || e.shape.test(shape)) &&
+    e.rule.test(c.rule)
+  );
+}
+
+// explanation returns the reason for a complaint, or undefined.
+export function explanation(validator, complaint) {
+  const entry = entries.find((e) => matches(e, validator, complaint));
+  if (entry) entry.used = true;
+  return entry?.reason;
+}
+
+// unused returns the reasons that explained nothing.
+export const unused = () => entries.filter((e) => !e.used).map((e) => e.reason);
