@@ -45,10 +45,10 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
 	c.Due = Due(v.Batch[0].Interaction)
-	open := 0
+	open, shared := 0, shareTool(v)
 	var items []Item
 	for n := range v.Batch {
-		it := newItem(v.Of(n), n+1, short)
+		it := newItem(v.Of(n), n+1, short, shared)
 		if !it.View.Record.State.Final() {
 			open++
 			c.Closed, c.Whole = false, true
@@ -60,7 +60,7 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
 	first := v.Batch[0].Interaction
-	c.From = from(batchOrigin(first), Action{Origin: ActionOf(first).Origin})
+	c.From = from(batchOrigin(v), Action{Origin: ActionOf(first).Origin})
 	head := batchAction(v) + "?"
 	switch {
 	case c.Closed:
@@ -85,13 +85,27 @@ func batchAction(v bridge.View) string {
 	return "Run " + count + " commands"
 }
 
-// batchOrigin leaves out the details that only the first approval has.
-func batchOrigin(i bridge.Interaction) bridge.Interaction {
-	i.ToolName, i.Approval = "", nil
+// batchOrigin returns the first approval of a batch, without its tool and
+// location unless all approvals share them.
+func batchOrigin(v bridge.View) bridge.Interaction {
+	i := v.Batch[0].Interaction
+	if !shareTool(v) {
+		i.ToolName, i.Approval = "", nil
+	}
 	return i
 }
 
-func newItem(v bridge.View, number int, short bool) Item {
+// shareTool reports whether all approvals of a batch have the same tool and
+// location.
+func shareTool(v bridge.View) bool {
+	first := v.Batch[0].Interaction
+	return !slices.ContainsFunc(v.Batch, func(r bridge.Record) bool {
+		i := r.Interaction
+		return toolOf(i) != toolOf(first) || i.Approval.Where != first.Approval.Where
+	})
+}
+
+func newItem(v bridge.View, number int, short, shared bool) Item {
 	r := v.Record
 	i := r.Interaction
 	it := Item{Number: number, View: v}
@@ -101,6 +115,9 @@ func newItem(v bridge.View, number int, short bool) Item {
 		title[n+1].Strike = r.State.Final() && r.State != bridge.StateApproved
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), facts(i, act)...)
+	if !shared {
+		it.Blocks = append(it.Blocks, Para(origin(i)))
+	}
 	if said := says(i, act); len(said) > 0 {
 		it.Blocks = append(it.Blocks, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
@@ -120,6 +137,15 @@ func newItem(v bridge.View, number int, short bool) Item {
 		}
 	}
 	return it
+}
+
+// origin names the tool and the location of an approval in a batch.
+func origin(i bridge.Interaction) string {
+	s := "tool " + Line(toolOf(i))
+	if i.Approval.Where != "" {
+		s += " in " + Line(i.Approval.Where)
+	}
+	return s
 }
 
 // All is a control that decides every pending approval of a batch.

@@ -92,7 +92,7 @@ func TestConsole(t *testing.T) {
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not <b>today</b>" || got.Response.Actor.Person != "bo" {
 		t.Errorf("the response is %s %+v, want a denial by bo with its reason", got.State, got.Response)
 	}
-	a.Closed("bo", "api")
+	a.Closed("bo", "in the console or the API")
 
 	form := r.Ask(bridge.Request{Ask: bridge.Ask{Prompt: "New **service**", Questions: []bridge.Question{
 		{ID: "name", Widget: bridge.WidgetText, Text: "Its name"},

@@ -89,7 +89,7 @@ func TestDiscordRoundElsewhere(t *testing.T) {
 	if n := len(b.Controls("discord")); n > 0 {
 		t.Errorf("Discord's message has %d controls", n)
 	}
-	r.Press("ana", b.On("telegram"), "Run command")
+	r.Press("ana", b.On("telegram"), "Approve plan")
 	if got := b.End(); got.State != bridge.StateAnswered || got.Response.Message.Channel == at.Channel {
 		t.Errorf("the round is %s by %+v", got.State, got.Response.Message)
 	}

@@ -62,7 +62,7 @@ func TestEscalation(t *testing.T) {
 		// Two reminders for the first responders, one for the added ones.
 		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, "Still waiting for an answer: Restart the pump?") >= 3 })
 	}
-	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "Also asked: cy, bo") })
+	r.Eventually("others are asked", func() bool { return strings.Contains(a.Text("discord"), "More people were asked: cy, bo") })
 	r.Eventually("the wide channel is asked", func() bool {
 		rec, err := r.Daemons[0].Engine().Get(r.Ctx, a.Interaction.ID)
 		return err == nil && len(rec.Messages) == 4

@@ -100,7 +100,7 @@ func TestRepromptOfPending(t *testing.T) {
 	}
 	r.Press("ana", b.On("discord"), "D")
 	wantAnswer(b, bridge.TextAnswer("d"))
-	b.Closed("ana", "discord", "D")
+	b.Closed("ana", "Discord", "D")
 }
 
 // TestRepromptOfAnotherForm checks that a follow-up can have other questions,

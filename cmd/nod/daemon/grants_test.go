@@ -65,14 +65,17 @@ func TestCoverage(t *testing.T) {
 	for what, x := range map[string]struct {
 		line string
 		want string
+		card string // shorter if the card shows the request itself
 	}{
-		"exact": {"make it", `For 24 hours in session "s", tester may repeat exactly this request: tool "bash", input {"command":"make it"}, prompt "May I?".`},
-		"rule":  {"git push origin", "For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location."},
+		"exact": {"make it", `For 24 hours in session "s", tester may repeat exactly this request: tool "bash", input {"command":"make it"}, prompt "May I?".`,
+			`For 24 hours in session "s", tester may repeat exactly this request.`},
+		"rule": {"git push origin", "For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location.",
+			"For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location."},
 	} {
 		req := command(x.line, "s", bridge.ScopeOnce, bridge.ScopeSession)
 		a := r.Ask(req)
 		for _, s := range rig.Services {
-			if text := plain(a.Text(s)); !strings.Contains(text, "Allow for this session: "+x.want) {
+			if text := plain(a.Text(s)); !strings.Contains(text, "Allow for this session: "+x.card) {
 				t.Errorf("%s: card in %s: %s", what, s, text)
 			}
 		}
@@ -82,7 +85,7 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("%s: response: %q", what, rec.Response.Covers)
 		}
 		for _, s := range rig.Services {
-			r.Eventually("the closed card repeats the statement", func() bool { return strings.Contains(plain(a.Text(s)), "Covers: "+x.want) })
+			r.Eventually("the closed card repeats the statement", func() bool { return strings.Contains(plain(a.Text(s)), "Covers: "+x.card) })
 		}
 		all, err := r.Agent.Grants(r.Ctx, "")
 		if err != nil || !slices.ContainsFunc(all, func(g client.Grant) bool { return strings.HasPrefix(g.Words, x.want) }) {

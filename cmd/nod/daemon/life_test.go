@@ -151,7 +151,7 @@ func TestEscalates(t *testing.T) {
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Actor.Person != "bo" {
 		t.Errorf("the response is %s %+v, want approved by bo", got.State, got.Response)
 	}
-	a.Closed("bo", "discord")
+	a.Closed("bo", "Discord")
 	req.Timeout = bridge.Duration(time.Second)
 	if rec := r.Ask(req).End(); rec.State != bridge.StateExpired || rec.Escalated.IsZero() {
 		t.Errorf("in the end it is %s", rec.State)
@@ -326,5 +326,5 @@ func TestAwaited(t *testing.T) {
 	if rec := <-waiting; rec.Unawaited {
 		t.Error("the waiter was not seen")
 	}
-	a.Closed("not picked this up yet")
+	a.Closed("has not picked up the answer yet")
 }

@@ -73,7 +73,7 @@ func raceOnce(t *testing.T, r *rig.Rig, n int) string {
 	if said := reactions["telegram"].Toast; winner.Platform != "telegram" && reactions["telegram"].OK && !strings.Contains(said, "Already decided by "+winner.Person) {
 		t.Errorf("race %d: cy was told %q", n, said)
 	}
-	a.Closed(winner.Person, winner.Platform)
+	a.Closed(winner.Person, "in "+strings.ToUpper(winner.Platform[:1])+winner.Platform[1:])
 	return winner.Platform
 }
 

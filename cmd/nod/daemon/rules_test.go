@@ -60,7 +60,7 @@ func TestPolicy(t *testing.T) {
 	}
 
 	a := r.Ask(command("kubectl delete ns prod", "s", bridge.ScopeOnce))
-	if !strings.Contains(a.Text("slack"), "critical risk") {
+	if !strings.Contains(a.Text("slack"), "Critical") {
 		t.Errorf("the card does not show the risk: %s", a.Text("slack"))
 	}
 	r.Typed("ana", a.On("slack"), "Run command", "yes, production")
