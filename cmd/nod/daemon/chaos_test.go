@@ -166,7 +166,7 @@ func TestAway(t *testing.T) {
 			expired, open := r.Ask(short), r.Ask(long)
 			r.Daemons[0].Stop()
 			press, cancel := context.WithTimeout(r.Ctx, 200*time.Millisecond)
-			_, _ = r.Sandbox.Person("bo").Press(press, expired.On(s), "Call tool") // no daemon receives it
+			_, _ = r.Sandbox.Person("bo").Press(press, expired.On(s), "Run command") // no daemon receives it
 			cancel()
 			now.jump(time.Hour)
 			r.Start(rig.Listen(t))
@@ -177,7 +177,7 @@ func TestAway(t *testing.T) {
 				t.Errorf("a click before the deadline that arrives after it: %s", rec.State)
 			}
 			expired.Closed("Expired")
-			r.Press("ana", open.On(s), "Call tool")
+			r.Press("ana", open.On(s), "Run command")
 			if rec := open.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
 				t.Errorf("%s by %+v", rec.State, rec.Response.Actor)
 			}

@@ -127,7 +127,7 @@ func TestRedisAwayIsToldAndNothingIsLost(t *testing.T) {
 			t.Parallel()
 			r := rig.New(t, rig.Options{Config: rig.Only(s)})
 			a := r.Ask(rig.Approval())
-			press := holding(r, a, s, "Call tool", "ana")
+			press := holding(r, a, s, "Run command", "ana")
 			r.Redis.Kill()
 			reaction, err := r.Sandbox.Act(r.Ctx, press)
 			if s != "slack" { // Slack's ephemeral reply comes a moment later
@@ -198,7 +198,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	r.Daemons = []*rig.Running{other}
 	r.Agent = rig.NewClient(other.URL, rig.TestAgentToken)
 	a := r.Ask(rig.Approval())
-	r.Press("ana", a.On("telegram"), "Call tool")
+	r.Press("ana", a.On("telegram"), "Run command")
 	if got := a.End(); got.State != bridge.StateApproved {
 		t.Errorf("state %s", got.State)
 	}

@@ -59,11 +59,11 @@ func roundTrip(r *rig.Rig, service string) string {
 	if by := got.Response.Actor; by.Person != "ana" || by.Platform != service {
 		r.T.Errorf("the response is by %+v, want ana on %s", by, service)
 	}
-	a.Closed("ana", service)
+	a.Closed("ana", "in "+strings.ToUpper(service[:1])+service[1:])
 	b := r.Ask(rig.One(bridge.WidgetText))
 	r.Typed("bo", b.On(service), "Answer", "words")
 	wantAnswer(b, bridge.TextAnswer("words"))
-	b.Closed("bo", service)
+	b.Closed("bo", "in "+strings.ToUpper(service[:1])+service[1:])
 	return a.On(service).Channel
 }
 
