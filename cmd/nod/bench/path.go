@@ -190,7 +190,7 @@ func (s *installation) clickBody(ctx context.Context) (string, error) {
 	}
 	ref := rec.Messages[0]
 	for _, c := range sandbox.Controls(config.PlatformSlack, s.chats.Message(sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message})) {
-		if c.Label == "Run command" {
+		if c.Label == "Call tool" {
 			p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`,
 				sandbox.SampleMembers()[0].Slack, ref.Channel, ref.Message, c.Value)
 			return "payload=" + url.QueryEscape(p), nil
@@ -256,7 +256,7 @@ func (s *installation) clickToUnblocked(ctx context.Context, rec bridge.Record) 
 	bridge.Pause(ctx, 5*time.Millisecond) // by then, the agent is waiting
 	ref := rec.Messages[0]
 	began := time.Now()
-	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
+	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
 		return 0, err
 	}
 	at, ok := <-done
@@ -283,7 +283,7 @@ func (b *harness) acksUnderLoad(ctx context.Context, s *installation) (float64, 
 		}
 		ref := rec.Messages[0]
 		began := time.Now()
-		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Run command"); err != nil {
+		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
 			return 0, err
 		}
 		acks = append(acks, time.Since(began).Seconds()*1000) // Press returns with the acknowledgment

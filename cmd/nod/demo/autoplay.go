@@ -153,7 +153,7 @@ func (p *play) oneTap(ctx context.Context) error {
 	if err := did(p.sandbox.Person("ana").Press(ctx, s.on("telegram"), "Europe")); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "ana", "telegram")
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "ana", "in Telegram")
 	if err == nil && rec.Response.Answers["region"].Text != "eu" {
 		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
 	}
@@ -174,7 +174,7 @@ func (p *play) severalChoices(ctx context.Context) error {
 	if err := did(bo.Fill(ctx, "discord", r.Modal, []string{"API", "Cron"})); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "bo", "discord")
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "bo", "in Discord")
 	if err == nil && !slices.Equal(rec.Response.Answers["services"].List, []string{"api", "cron"}) {
 		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
 	}
@@ -196,7 +196,7 @@ func (p *play) freeText(ctx context.Context) error {
 	if err := did(cy.Fill(ctx, "slack", r.Modal, []string{words})); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "cy", "slack")
+	rec, err := p.end(ctx, s, bridge.StateAnswered, "cy", "in Slack")
 	if err == nil && rec.Response.Answers["status"].Text != words {
 		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
 	}

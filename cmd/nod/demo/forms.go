@@ -52,7 +52,7 @@ func (p *play) plan(ctx context.Context) error {
 	if err := did(p.sandbox.Person("ana").Press(ctx, again.on("telegram"), "Approve plan")); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, again, bridge.StateAnswered, "ana", "telegram")
+	rec, err := p.end(ctx, again, bridge.StateAnswered, "ana", "in Telegram")
 	if err == nil && rec.Response.Answers["plan"].String() != `{"decision":"approve"}` {
 		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
 	}
