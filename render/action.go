@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Action is what an approval permits, in words that nod derives from the tool
-// and its input. The agent's prompt does not affect it.
+// Action describes the action that an approval permits. nod derives the text
+// from the tool and its input. The agent's prompt does not affect it.
 type Action struct {
 	// Head names the action: "Run `make deploy`".
 	Head []Span

@@ -277,7 +277,7 @@ func votes(r bridge.Record) string {
 	return strings.Join(s, "; ") + "."
 }
 
-// receipt says whether the agent has received the response.
+// receipt reports whether the agent has received the response.
 func receipt(r bridge.Record) string {
 	agent := Line(r.Interaction.Agent)
 	switch {

@@ -325,8 +325,8 @@ func TestBatchIsRedrawn(t *testing.T) {
 	o.outcomes("redraw 0")
 }
 
-// TestDispatcher checks that jobs are worked on until the context ends, also
-// after the store was unreachable.
+// TestDispatcher checks that jobs are worked on until the context ends, even
+// when the store was unreachable for a time.
 func TestDispatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -370,8 +370,8 @@ func TestLostLease(t *testing.T) {
 	})
 }
 
-// TestSweeper checks that deadlines are applied without a pause while there are
-// more, and looked for again after one.
+// TestSweeper checks that deadlines are applied one after the other while there
+// are more, and that the sweeper looks again after a wait.
 func TestSweeper(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -127,7 +127,7 @@ func TestDraft(t *testing.T) {
 	if d := draft("ana", bridge.ActionPick, 0, 0, map[int]bridge.Input{0: {Options: []int{0}}}); d.Answers["version"].Text != "1.0" {
 		t.Errorf("the draft is %+v", d)
 	}
-	// Bo presses the button that submits what the card shows, which is ana's.
+	// Bo clicks the button that submits what the card shows, which is ana's.
 	v := w.use("bo", id, bridge.ActionSubmit, 0, bridge.OptionShown, nil)
 	if v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "ana") || w.get(id).State.Final() {
 		t.Fatalf("bo submits ana's draft: %+v", v)
@@ -187,7 +187,7 @@ func TestForgedControls(t *testing.T) {
 	}
 }
 
-// TestOneTap checks questions that one press answers.
+// TestOneTap checks questions that one click answers.
 func TestOneTap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
@@ -202,7 +202,7 @@ func TestOneTap(t *testing.T) {
 			t.Fatalf("yes: %+v", v)
 		}
 		if v := w.use("ana", id, bridge.ActionChoose, 0, 0, nil); v.Kind != bridge.VerdictSettled {
-			t.Errorf("the same press again: %+v", v)
+			t.Errorf("the same click again: %+v", v)
 		}
 		if v := w.use("ana", id, bridge.ActionChoose, 0, 1, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "you") {
 			t.Errorf("another press: %+v", v)

@@ -15,7 +15,7 @@ type receiverOf struct {
 	agent  string
 	err    error
 	bodies []string
-	busy   chan struct{} // closed when a delivery may end; nil: at once
+	busy   chan struct{} // closed when a delivery may end; a nil channel does not block it
 	began  chan struct{}
 }
 

@@ -15,7 +15,7 @@ import (
 type chat struct {
 	mu       sync.Mutex
 	name     string
-	errs     []error // of the next calls; none: they succeed
+	errs     []error // of the next calls; if empty, they succeed
 	parts    int     // sent before each post
 	health   bridge.Health
 	posts    []bridge.Destination

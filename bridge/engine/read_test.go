@@ -164,7 +164,7 @@ func TestHiddenFields(t *testing.T) {
 }
 
 // TestBatchShowsWhatItDecides checks that a control for all of a batch decides
-// what its card showed, and each under the rules of the moment.
+// what its card showed, and each under the current rules.
 func TestBatchShowsWhatItDecides(t *testing.T) {
 	t.Parallel()
 	s := newSetup()

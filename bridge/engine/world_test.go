@@ -31,7 +31,7 @@ type world struct {
 	chat   *board
 	engine *engine.Engine
 	setup  setup
-	// between stands between the engine and the store from the next reload on.
+	// between replaces the store of the engine at the next reload.
 	between bridge.Store
 }
 

@@ -201,7 +201,7 @@ func TestWidgetBlocks(t *testing.T) {
 		`{"widgetId":"w3","type":"confirmation","message":"Really confirm?","submitted":false}`,
 		`{"widgetId":"w4","type":"plan_review","message":"Review the plan","submitted":false,"planContent":"# Plan\n\n1. one\n2. two"}`,
 		`{"widgetId":"w5","type":"feedback","message":"Give feedback","submitted":false,"items":[{"id":"i1","content":"first"},{"id":"i2","content":"second"}]}`,
-		`{"widgetId":"w6","type":"action_selection","message":"What next?","submitted":false,"actions":[{"id":"retry","label":"Try again"},{"id":"stop","label":"Give up","description":"for good"}]}`,
+		`{"widgetId":"w6","type":"action_selection","message":"What next?","submitted":false,"actions":[{"id":"retry","label":"Try again"},{"id":"stop","label":"Give up","description":"never again"}]}`,
 	} {
 		text.WriteString("```widget\n" + w + "\n```\n\nand\n\n")
 	}

@@ -62,7 +62,7 @@ const TypedField = "reason"
 // Field is one input of a form.
 type Field struct {
 	Question int
-	Other    bool // free text beside the options
+	Other    bool // free text in addition to the options
 	From, To int  // options From to To-1, of a choice
 }
 
@@ -232,7 +232,7 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 	return c
 }
 
-// bounds are how many of n options may be chosen, at least and at most.
+// bounds returns the least and the largest number of n options to choose.
 func bounds(q bridge.Question, n int, required, split bool) (least *int, most int) {
 	least, most = new(int), 1
 	if required {

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestManyTinyParagraphsFit: what is short as text but heavy as blocks is shown
-// whole without its mark-up, in every state.
+// TestManyTinyParagraphsFit checks that a text that is short, but large as
+// blocks, is shown in full without its markup, in every state.
 func TestManyTinyParagraphsFit(t *testing.T) {
 	t.Parallel()
 	req := bridge.Request{Ask: bridge.Ask{

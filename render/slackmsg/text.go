@@ -140,7 +140,7 @@ func leaves(spans []render.Span, bold bool) []slack.RichTextSectionElement {
 	return out
 }
 
-// Note returns a private note: its escaped notification, and a block with the
+// Note returns an ephemeral reply: its escaped notification, and a block with the
 // literal text.
 func Note(s string) (string, []slack.Block) {
 	s = render.Cut(render.Clean(s), maxMessage/2, wireCost)

@@ -15,9 +15,9 @@ import (
 type Message struct {
 	Text     string
 	Entities []tgbotapi.MessageEntity
-	Keyboard [][]Button // empty: none
-	// File is the full text where the card cannot hold it. It has to be sent
-	// before the card; nil: the card holds it.
+	Keyboard [][]Button // may be empty
+	// File is the full text if the card cannot hold it. It has to be sent
+	// before the card. It is nil if the card shows everything.
 	File *File
 }
 

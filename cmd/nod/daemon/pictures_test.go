@@ -19,7 +19,7 @@ func pictured() map[string]bridge.Request {
 	}
 	return map[string]bridge.Request{
 		"approval": {Ask: bridge.Ask{
-			Session: "release-42", Prompt: "The old table has **2.1 million rows** and nothing reads it any more.", Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1'"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
+			Session: "release-42", Prompt: "The old table has **2.1 million rows** and nothing reads it now.", Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"psql \"$PROD\" -c 'DROP TABLE orders_v1'"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession}},
 		}},
 		"buttons":     ask("Which region?", bridge.Question{Widget: bridge.WidgetButtons, Options: few}),
 		"confirm":     ask("Deploy now?", bridge.Question{Widget: bridge.WidgetConfirm}),
@@ -30,7 +30,7 @@ func pictured() map[string]bridge.Request {
 		"number":      ask("How many replicas?", bridge.Question{Widget: bridge.WidgetNumber}),
 		"date":        ask("When shall it go live?", bridge.Question{Widget: bridge.WidgetDate}),
 		"plan_review": ask("Please review", bridge.Question{Widget: bridge.WidgetPlanReview, Plan: "1. Add the column\n2. Backfill it\n3. Switch the readers"}),
-		"feedback":    ask("Two findings", bridge.Question{Widget: bridge.WidgetFeedback, Items: []bridge.Item{{ID: "a", Content: "A **race** in `Close`"}, {ID: "b", Content: "No test for time-outs"}}}),
+		"feedback":    ask("Two findings", bridge.Question{Widget: bridge.WidgetFeedback, Items: []bridge.Item{{ID: "a", Content: "A **race** in `Close`"}, {ID: "b", Content: "No test for timeouts"}}}),
 		"form":        ask("A new service", bridge.Question{Widget: bridge.WidgetForm, Schema: []byte(`{"type":"object","required":["name"],"properties":{"name":{"type":"string","title":"Name"},"replicas":{"type":"integer","title":"Replicas","minimum":1},"public":{"type":"boolean","title":"Public?"}}}`)}),
 		"notice":      {Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "Version 2.3 is **live** in Europe."}},
 	}

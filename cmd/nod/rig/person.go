@@ -72,7 +72,7 @@ var approving = []string{
 	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, "Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
 }
 
-// Approve presses the control that approves once, whatever its label.
+// Approve clicks the control that approves once, whatever its label.
 func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
 	r.T.Helper()
 	label := ""

@@ -58,7 +58,7 @@ export function date(seconds, format) {
 const stamp = (seconds, format, zone) => h("span", { class: "date", title: new Date(seconds * 1000).toLocaleString() + (zone || "") }, date(seconds, format));
 export { stamp };
 
-// token shows what stands between < and >.
+// token shows the text between < and >.
 function token(src) {
   const at = src.indexOf("|");
   const [target, label] = at < 0 ? [src, ""] : [src.slice(0, at), src.slice(at + 1)];

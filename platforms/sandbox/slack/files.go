@@ -116,7 +116,7 @@ func (api filesAPI) complete(r *http.Request, a raw.Object) raw.Object {
 				return bad
 			}
 		}
-		if bad := (chatAPI{api.workspace}).reply(c, a, m); bad != nil {
+		if bad := chatAPI(api).reply(c, a, m); bad != nil {
 			return bad
 		}
 		c.Add(m)
