@@ -101,7 +101,7 @@ func TestMCPWrap(t *testing.T) {
 				if !strings.Contains(a.Text("slack"), "texts/set_text") {
 					t.Errorf("card: %s", a.Text("slack"))
 				}
-				sub.Press("ana", a.On("slack"), "Run command")
+				sub.Approve("ana", a.On("slack"))
 			}); got.bad || got.text != "set_text x" {
 				t.Errorf("an approved tool: %+v", got)
 			}

@@ -118,7 +118,7 @@ func proxyChatFirst(t *testing.T, r *rig.Rig) {
 	if !strings.Contains(a.Text("telegram"), "Edit a.go") {
 		t.Errorf("the card says %s, want Edit a.go", a.Text("telegram"))
 	}
-	r.Press("ana", a.On("telegram"), "Run command")
+	r.Approve("ana", a.On("telegram"))
 	p.agentHas(`{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`)
 	p.clientHas(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}`)
 	// The late answer of the client does not pass.
