@@ -209,7 +209,7 @@ func (x toolRun) fails() {
 		},
 	})
 	b := pendingWith(x.Crash, "Store it?")
-	x.Press("ana", b.On("slack"), "Run command")
+	x.Approve("ana", b.On("slack"))
 	if r := <-done; r.err == nil || !strings.Contains(r.err.Error(), "disk is full") {
 		x.T.Errorf("the tool gets %+v, want the error of the handler", r)
 	}
