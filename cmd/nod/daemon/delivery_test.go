@@ -367,7 +367,7 @@ func TestDraftMakesTextLong(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{
-		Prompt: strings.Repeat("word ", 790) + tail, Questions: []bridge.Question{
+		Prompt: strings.Repeat("word ", 795) + tail, Questions: []bridge.Question{
 			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: rig.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: rig.Choices("yes", "no")},
 		},
 	}})
