@@ -525,11 +525,20 @@ func Due(i bridge.Interaction) []Span {
 	case len(who) > maxWaiting:
 		out = append(out, Span{Text: " · waiting for one of " + strconv.Itoa(len(who)) + " people"})
 	case len(who) > 0 && needed == 1:
-		out = append(out, Span{Text: " · waiting for " + Line(strings.Join(who, " or "))})
+		out = append(out, Span{Text: " · waiting for " + Line(oneOf(who))})
 	case len(who) > 0:
 		out = append(out, Span{Text: " · " + plural(needed, "approval") + " needed from " + Line(strings.Join(who, ", "))})
 	}
 	return out
+}
+
+// oneOf joins names as alternatives.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func plural(n int, word string) string {

@@ -91,9 +91,10 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 		w.blocks(questions, "")
 	}
 	if c.Closed {
-		closing, _ := clip(c.Closing, limit)
-		w.add("\n")
-		w.blocks(closing, "")
+		if closing, _ := clip(c.Closing, limit); len(closing) > 0 {
+			w.add("\n")
+			w.blocks(closing, "")
+		}
 	}
 	if c.Whole && (!whole || !all) && !v.Waiting {
 		w.add("\n✂️ Shortened here: the full text is in the file ")
