@@ -1,8 +1,6 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -321,91 +319,4 @@ func HasDescriptions(q bridge.Question) bool {
 // HasPreviews reports whether any option has a preview.
 func HasPreviews(q bridge.Question) bool {
 	return slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return o.Preview != "" })
-}
-
-// Input renders the input of an approval: the command of a shell tool, the path
-// and change of a file tool, and anything else as JSON.
-func Input(a bridge.Approval) []Block {
-	if len(a.Input) == 0 || string(a.Input) == "null" {
-		return nil
-	}
-	var fields map[string]any
-	dec := json.NewDecoder(bytes.NewReader(a.Input))
-	dec.UseNumber()
-	if dec.Decode(&fields) == nil {
-		if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
-			out := []Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}
-			return append(out, jsonBlock(rest)...)
-		}
-		if path, rest := take(fields, "file_path", "path", "filename"); path != "" {
-			out := []Block{{Kind: Paragraph, Spans: []Span{{Text: Clean(path), Code: true}}}}
-			if diff, others := take(rest, "diff", "patch"); diff != "" {
-				out = append(out, Block{Kind: Code, Text: Clean(diff), Lang: "diff"})
-				rest = others
-			}
-			return append(out, jsonBlock(rest)...)
-		}
-	}
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, a.Input, "", "  "); err != nil {
-		return []Block{{Kind: Code, Text: Clean(string(a.Input))}}
-	}
-	return []Block{{Kind: Code, Text: Clean(pretty.String()), Lang: "json"}}
-}
-
-// take removes the first of the named fields that holds a text or a list of
-// texts. It quotes a list of arguments as it would have to be typed.
-func take(fields map[string]any, names ...string) (string, map[string]any) {
-	for _, name := range names {
-		text := ""
-		switch v := fields[name].(type) {
-		case string:
-			text = v
-		case []any:
-			words := make([]string, 0, len(v))
-			for _, w := range v {
-				s, ok := w.(string)
-				if !ok {
-					return "", fields
-				}
-				words = append(words, ShellQuote(s))
-			}
-			text = strings.Join(words, " ")
-		}
-		if text == "" {
-			continue
-		}
-		rest := map[string]any{}
-		for k, v := range fields {
-			if k != name {
-				rest[k] = v
-			}
-		}
-		return text, rest
-	}
-	return "", fields
-}
-
-func jsonBlock(fields map[string]any) []Block {
-	if len(fields) == 0 {
-		return nil
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(fields); err != nil {
-		return nil // cannot happen: it was decoded from JSON
-	}
-	return []Block{{Kind: Code, Text: Clean(strings.TrimRight(b.String(), "\n")), Lang: "json"}}
-}
-
-// ShellQuote quotes one argument for a POSIX shell.
-func ShellQuote(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
-	safe := s != "" && strings.Trim(s, plain) == ""
-	if safe {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

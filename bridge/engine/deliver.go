@@ -114,19 +114,23 @@ func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	}
 }
 
-func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
+// inTurn returns the record of a card as soon as it may be posted.
+func (w *dispatcher) inTurn(ctx context.Context, j bridge.Job, at *place) (bridge.Record, error) {
 	r, err := w.records.Load(ctx, j.Interaction)
+	if err == nil && w.lineup.await(ctx, at, r, j.Destination) {
+		return w.records.Load(ctx, j.Interaction)
+	}
+	return r, err
+}
+
+func (w *dispatcher) post(ctx context.Context, j bridge.Job, at *place) error {
+	r, err := w.inTurn(ctx, j, at)
 	if err != nil {
 		return err
 	}
 	p, err := w.platforms.of(r, j.Destination)
 	if err != nil {
 		return err
-	}
-	if w.lineup.await(ctx, at, r, j.Destination) {
-		if r, err = w.records.Load(ctx, j.Interaction); err != nil {
-			return err
-		}
 	}
 	batch, err := w.cards.members(ctx, r)
 	if err != nil {

@@ -1,0 +1,222 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// ending is the headline of a closed request: how it ended, and by whom.
+func ending(r bridge.Record) string {
+	i := r.Interaction
+	switch {
+	case r.Unverified != "":
+		return "⚠️ Not verified, and closed"
+	case r.State == bridge.StateAnswered:
+		return answered(r)
+	case r.State == bridge.StateApproved:
+		return approved(r)
+	case r.State == bridge.StateDenied:
+		return denied(r)
+	case r.State == bridge.StateExpired:
+		return expired(r)
+	case r.State == bridge.StateCancelled:
+		return cancelled(r)
+	case r.State == bridge.StateSuperseded:
+		return "⏩ Replaced by a newer request"
+	case i.Kind == bridge.KindNotice:
+		return noticeHead(i)[0].Text
+	}
+	return "⚠️ Not delivered: no one was asked"
+}
+
+// by returns " by NAME" for the people who decided, or nothing if nod did.
+func by(r bridge.Record, s bridge.State) string {
+	if len(r.Votes) > 1 {
+		if who := r.Voters(s); len(who) > 1 {
+			last := len(who) - 1
+			return " by " + Line(strings.Join(who[:last], ", ")+" and "+who[last])
+		}
+	}
+	if a := r.Response.Actor; a != nil {
+		return " by " + Line(a.Display())
+	}
+	return ""
+}
+
+func approved(r bridge.Record) string {
+	who := by(r, bridge.StateApproved)
+	switch {
+	case r.Response.Scope == bridge.ScopeSession:
+		return "✅ Approved" + who + " for this session"
+	case r.Response.Scope == bridge.ScopeAlways:
+		return "✅ Always approved" + who
+	case len(r.Response.Input) > 0:
+		return "✅ Approved" + who + " with changes"
+	}
+	return "✅ Approved" + who
+}
+
+func denied(r bridge.Record) string {
+	who := by(r, bridge.StateDenied)
+	switch {
+	case r.Response.Scope == bridge.ScopeAlways:
+		return "❌ Always denied" + who
+	case r.Response.Stop:
+		return "❌ Denied" + who + ", " + Line(r.Interaction.Agent) + " stopped"
+	}
+	return "❌ Denied" + who
+}
+
+// answered names the option that a person chose if there was only one question.
+func answered(r bridge.Record) string {
+	a := r.Response.Actor
+	if a == nil {
+		return "✅ Answered with the default"
+	}
+	name := Line(a.Display())
+	f, lone := r.Interaction.Lone()
+	switch {
+	case r.Interaction.LonePlan() && planApproved(r):
+		return "✅ Plan approved by " + name
+	case r.Interaction.LonePlan():
+		return "✏️ " + name + " asked for changes"
+	case lone && f.OneTap() && !r.Interaction.CompletedView.Hidden():
+		if given := f.FieldAnswer(r.Interaction, r.Response.Answers); isOption(f, given) {
+			return "✅ " + name + " chose " + Cut(Line(f.Labels(given)), maxHeadObject, Runes)
+		}
+	}
+	return "✅ " + name + " answered"
+}
+
+func isOption(f bridge.Field, a bridge.Answer) bool {
+	return slices.ContainsFunc(f.Options, func(o bridge.Option) bool { return o.Value == a.Text })
+}
+
+func planApproved(r bridge.Record) bool {
+	f := r.Interaction.Fields()[0]
+	a := f.FieldAnswer(r.Interaction, r.Response.Answers)
+	return isOption(f, a) && f.Options[0].Value == a.Text
+}
+
+func expired(r bridge.Record) string {
+	i := r.Interaction
+	after := bridge.Brief(i.Deadline.Sub(i.Created))
+	if n := r.Approvals(); n > 0 {
+		return "⌛ Expired: " + strconv.Itoa(n) + " of " + strconv.Itoa(max(i.Quorum, 1)) + " approved in " + after
+	}
+	return "⌛ Expired: no one answered in " + after
+}
+
+func cancelled(r bridge.Record) string {
+	if a := r.Response.Actor; a != nil {
+		return "🚫 " + Line(a.Display()) + " declined to answer"
+	}
+	if by := r.Response.WithdrawnBy; by != nil {
+		return "🚫 Withdrawn by " + Line(by.Display())
+	}
+	return "🚫 Withdrawn by " + Line(r.Interaction.Agent)
+}
+
+// place returns where a person decided.
+func place(platform string) string {
+	if platform == bridge.PlatformAPI {
+		return "in the console or the API"
+	}
+	name := Line(platform)
+	if name == "" {
+		return "in chat"
+	}
+	return "in " + strings.ToUpper(name[:1]) + name[1:]
+}
+
+// closing returns the text below a closed card: why it ended so, what it
+// covers, when and where, and whether the agent has the response.
+func closing(r bridge.Record) []Block {
+	resp := r.Response
+	if resp == nil {
+		return nil
+	}
+	var out []Block
+	if s := r.Summary(); s != "" {
+		out = append(out, Para(Clean(s)))
+	}
+	if resp.Reason != "" && !r.Interaction.CompletedView.Hidden() {
+		out = append(out, Block{Kind: Quote, Inner: []Block{{Kind: Paragraph, Spans: []Span{
+			{Text: reasonLabel(r.State) + ": ", Bold: true}, {Text: Clean(resp.Reason)},
+		}}}})
+	}
+	if len(r.Votes) > 1 {
+		out = append(out, Para(votes(r)))
+	}
+	out = append(append(out, covered(r)...), change(r)...)
+	out = append(out, Block{Kind: Paragraph, Spans: last(r)})
+	if c := r.Completion; c != nil {
+		if c.Error != "" {
+			failed := []Span{{Text: "⚠️ " + Line(r.Interaction.Agent) + " could not use this: ", Bold: true}, {Text: Clean(c.Error)}}
+			out = append(out, Block{Kind: Paragraph, Spans: failed})
+		}
+		if c.Result != "" {
+			result := []Span{{Text: "Result", Bold: true}}
+			out = append(out, Block{Kind: Paragraph, Spans: result}, Block{Kind: Code, Text: Clean(c.Result)})
+		}
+	}
+	return out
+}
+
+func reasonLabel(s bridge.State) string {
+	if s == bridge.StateUndeliverable {
+		return "Cause"
+	}
+	return "Reason"
+}
+
+// last is the last line of a closed card: when, where, and whether the agent
+// has the response.
+func last(r bridge.Record) []Span {
+	resp := r.Response
+	rest := ""
+	if a := resp.Actor; a != nil {
+		rest = " · " + place(a.Platform)
+	}
+	if r.State == bridge.StateApproved && resp.Scope == bridge.ScopeOnce {
+		rest += " · once"
+	}
+	switch r.State {
+	case bridge.StateAnswered, bridge.StateApproved, bridge.StateDenied:
+		rest += " · " + receipt(r)
+	case bridge.StateExpired:
+		if r.Interaction.Kind == bridge.KindApproval {
+			rest += " · no one denied it"
+		}
+	}
+	return []Span{{Text: resp.At.UTC().Format("Jan 2, 15:04:05 UTC"), Time: resp.At.Unix(), Exact: true}, {Text: rest}}
+}
+
+// votes names everyone who voted.
+func votes(r bridge.Record) string {
+	var s []string
+	if by := r.Voters(bridge.StateApproved); len(by) > 0 {
+		s = append(s, "Approved by "+Line(strings.Join(by, ", ")))
+	}
+	if by := r.Voters(bridge.StateDenied); len(by) > 0 {
+		s = append(s, "denied by "+Line(strings.Join(by, ", ")))
+	}
+	return strings.Join(s, "; ") + "."
+}
+
+// receipt reports whether the agent has received the response.
+func receipt(r bridge.Record) string {
+	agent := Line(r.Interaction.Agent)
+	switch {
+	case !r.Delivered.IsZero():
+		return agent + " has the answer"
+	case !r.Queued.IsZero():
+		return agent + " stopped waiting; its session gets the answer"
+	case r.Unawaited:
+		return agent + " is no longer waiting; it gets the answer when it asks again"
+	}
+	return agent + " has not picked up the answer yet"
+}

@@ -1,0 +1,143 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// risk returns the risk level of an approval if it is high, critical or one of
+// the operator's own levels.
+func risk(i bridge.Interaction) string {
+	switch level := strings.ToLower(Line(i.Risk)); level {
+	case "", "low", "medium", "moderate", "normal":
+		return ""
+	case "high":
+		return "⚠️ High"
+	case "critical":
+		return "‼️ Critical"
+	}
+	return "⚠️ " + Line(i.Risk)
+}
+
+// facts returns the lines between the headline and what the agent says.
+func facts(i bridge.Interaction, act Action) []Block {
+	var spans []Span
+	add := func(label, value string, code bool) {
+		if len(spans) > 0 {
+			spans = append(spans, Span{Text: "\n"})
+		}
+		spans = append(spans, Span{Text: label + "  ", Bold: true}, Span{Text: value, Code: code})
+	}
+	if s := risk(i); s != "" {
+		if i.Rule != "" {
+			s += ": rule " + Line(i.Rule)
+		}
+		add("Risk", s, false)
+	}
+	if act.Program != "" {
+		add("Program", Clean(act.Program), true)
+	}
+	if len(spans) == 0 {
+		return nil
+	}
+	return []Block{{Kind: Paragraph, Spans: spans}}
+}
+
+// from says who asks: the agent, where it runs, its session, and for whom.
+func from(i bridge.Interaction, act Action) string {
+	s := []string{Line(i.Agent)}
+	for n, o := range act.Origin {
+		if n == 0 && strings.HasPrefix(o, "on ") {
+			s[0] += " " + o
+			continue
+		}
+		s = append(s, o)
+	}
+	if i.Approval != nil && i.Approval.Where != "" && !slices.Contains(act.Origin, Line(i.Approval.Where)) {
+		s = append(s, Line(i.Approval.Where))
+	}
+	if i.Session != "" {
+		s = append(s, "session "+Line(i.Session))
+	}
+	if tool := toolOf(i); tool != "" && !names(act.Head, tool) {
+		s = append(s, "tool "+Line(tool))
+	}
+	if i.Requester != "" {
+		s = append(s, "for "+Line(i.Requester))
+	}
+	if i.Round > 1 {
+		s = append(s, "round "+strconv.Itoa(i.Round))
+	}
+	if i.Kind == bridge.KindNotice {
+		s = append(s, "no answer needed")
+	}
+	return strings.Join(s, " · ")
+}
+
+// toolOf returns the tool of a request: that of the approval, or the one that
+// asks.
+func toolOf(i bridge.Interaction) string {
+	if i.Approval != nil && i.Approval.Tool != "" {
+		return i.Approval.Tool
+	}
+	return i.ToolName
+}
+
+// names reports whether a headline names a tool.
+func names(head []Span, tool string) bool {
+	return slices.ContainsFunc(head, func(s Span) bool { return s.Code && s.Text == Line(tool) })
+}
+
+// maxWaiting is the number of people whom a card names as those it waits for.
+const maxWaiting = 5
+
+// Due returns the line with the deadline and the people who can answer.
+func Due(i bridge.Interaction) []Span {
+	out := []Span{{Text: "Expires "}, {Text: Moment(i.Deadline), Time: i.Deadline.Unix()}}
+	needed := max(i.Quorum, 1)
+	var who []string
+	for _, r := range i.Responders {
+		if r.Person != "" && !slices.Contains(who, r.Person) {
+			who = append(who, r.Person)
+		}
+	}
+	groups := Line(strings.Join(i.Groups, ", "))
+	switch {
+	case len(i.Requirements) > 1: // the note on the votes names what is missing
+	case groups != "" && i.Kind == bridge.KindApproval:
+		out = append(out, Span{Text: " · " + plural(needed, "approval") + " needed from " + groups})
+	case groups != "":
+		out = append(out, Span{Text: " · waiting for " + groups})
+	case len(who) > maxWaiting:
+		out = append(out, Span{Text: " · waiting for one of " + strconv.Itoa(len(who)) + " people"})
+	case len(who) > 0 && needed == 1:
+		out = append(out, Span{Text: " · waiting for " + Line(oneOf(who))})
+	case len(who) > 0:
+		out = append(out, Span{Text: " · " + plural(needed, "approval") + " needed from " + Line(strings.Join(who, ", "))})
+	}
+	return out
+}
+
+// oneOf joins names as alternatives.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// Moment returns a time with its date, for platforms and places that do not
+// show local times.
+func Moment(t time.Time) string { return t.UTC().Format("Jan 2, 15:04 UTC") }
