@@ -30,6 +30,7 @@ type Action struct {
 	// Program is the path of the program that runs, if the input names it.
 	Program string
 	leads   bool // Head holds the first line of the prompt
+	rest    func() []Block
 }
 
 // Names of tools, in lower case and without separators.
@@ -70,6 +71,19 @@ func fitsHead(s string, limit int) bool {
 
 // ActionOf returns the action of an approval.
 func ActionOf(i bridge.Interaction) Action {
+	act := describe(i)
+	if act.rest != nil {
+		act.Rest = act.rest()
+	}
+	return act
+}
+
+// verb returns the label of the control that approves once. It does not build
+// the rest of the action.
+func verb(i bridge.Interaction) string { return describe(i).Verb }
+
+// describe returns the action of an approval without Rest.
+func describe(i bridge.Interaction) Action {
 	a := i.Approval
 	if isEmpty(a.Input) {
 		return prompted(i)
@@ -92,7 +106,7 @@ func ActionOf(i bridge.Interaction) Action {
 		}
 	}
 	head := []Span{{Text: "Call "}, {Text: Line(toolName(a.Tool)), Code: true}}
-	return Action{Head: head, Short: head, Verb: LabelCall, Rest: Input(*a)}
+	return Action{Head: head, Short: head, Verb: LabelCall, rest: func() []Block { return Input(*a) }}
 }
 
 func isEmpty(input json.RawMessage) bool {
@@ -172,10 +186,12 @@ func command(fields map[string]any) (Action, bool) {
 		act.Head, act.Verb = []Span{{Text: "Run this command"}}, LabelRun
 		act.Short = []Span{{Text: "Run a command"}}
 	}
-	if !fitsHead(cmd, maxHeadCommand) {
-		act.Rest = []Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}
+	act.rest = func() []Block {
+		if fitsHead(cmd, maxHeadCommand) {
+			return jsonBlock(rest)
+		}
+		return append([]Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}, jsonBlock(rest)...)
 	}
-	act.Rest = append(act.Rest, jsonBlock(rest)...)
 	return act, true
 }
 
@@ -196,29 +212,38 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 		return Action{}, false
 	}
 	var act Action
-	verb := ""
+	word := ""
+	change := func() ([]Block, map[string]any) { return nil, rest }
 	switch {
 	case writeTools[tool]:
-		verb, act.Verb = "Write ", "Write file"
-		var content string
-		if content, rest = pop(rest, "content"); content != "" {
-			act.Rest = []Block{{Kind: Code, Text: Clean(content)}}
+		word, act.Verb = "Write ", "Write file"
+		change = func() ([]Block, map[string]any) {
+			content, others := pop(rest, "content")
+			if content == "" {
+				return nil, rest
+			}
+			return []Block{{Kind: Code, Text: Clean(content)}}, others
 		}
 	case deleteTools[tool]:
-		verb, act.Verb = "Delete ", "Delete file"
+		word, act.Verb = "Delete ", "Delete file"
 	default:
-		verb, act.Verb = "Edit ", "Apply edit"
-		act.Rest, rest = edit(rest)
+		word, act.Verb = "Edit ", "Apply edit"
+		change = func() ([]Block, map[string]any) { return edit(rest) }
 	}
-	if fitsHead(path, maxHeadObject) {
-		act.Head = []Span{{Text: verb}, {Text: path, Code: true}}
-		act.Short = act.Head
-	} else {
-		act.Head = []Span{{Text: verb + "this file"}}
-		act.Short = []Span{{Text: verb + "a file"}}
-		act.Rest = append([]Block{{Kind: Code, Text: Clean(path)}}, act.Rest...)
+	fits := fitsHead(path, maxHeadObject)
+	act.Head = []Span{{Text: word}, {Text: path, Code: true}}
+	act.Short = act.Head
+	if !fits {
+		act.Head = []Span{{Text: word + "this file"}}
+		act.Short = []Span{{Text: word + "a file"}}
 	}
-	act.Rest = append(act.Rest, jsonBlock(rest)...)
+	act.rest = func() []Block {
+		blocks, others := change()
+		if !fits {
+			blocks = append([]Block{{Kind: Code, Text: Clean(path)}}, blocks...)
+		}
+		return append(blocks, jsonBlock(others)...)
+	}
 	return act, true
 }
 
@@ -278,15 +303,14 @@ func fetch(fields map[string]any) (Action, bool) {
 	if m := strings.ToUpper(method); m == "" || m == "GET" {
 		act.Verb, text = "Fetch page", "Fetch "
 	}
-	if fitsHead(url, maxHeadObject) {
-		act.Head = []Span{{Text: text}, {Text: url, Code: true}}
-		act.Short = act.Head
-	} else {
+	act.Head = []Span{{Text: text}, {Text: url, Code: true}}
+	act.Short = act.Head
+	act.rest = func() []Block { return jsonBlock(rest) }
+	if !fitsHead(url, maxHeadObject) {
 		act.Head = []Span{{Text: text + "this address"}}
 		act.Short = []Span{{Text: text + "an address"}}
-		act.Rest = []Block{{Kind: Code, Text: Clean(url)}}
+		act.rest = func() []Block { return append([]Block{{Kind: Code, Text: Clean(url)}}, jsonBlock(rest)...) }
 	}
-	act.Rest = append(act.Rest, jsonBlock(rest)...)
 	return act, true
 }
 

@@ -35,8 +35,8 @@ func (i Item) Label(n int) string {
 
 // batchVerb is the first word of the approving control of an item.
 func batchVerb(i bridge.Interaction) string {
-	verb, _, _ := strings.Cut(ActionOf(i).Verb, " ")
-	return verb
+	word, _, _ := strings.Cut(verb(i), " ")
+	return word
 }
 
 // NewBatch builds the card of several approvals. Its body contains the text of
@@ -60,7 +60,7 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 		c.Body, c.Full = append(c.Body, it.Blocks...), append(c.Full, it.full...)
 	}
 	first := v.Batch[0].Interaction
-	c.From = from(batchOrigin(v), Action{Origin: ActionOf(first).Origin})
+	c.From = from(batchOrigin(v), Action{Origin: describe(first).Origin})
 	head := batchAction(v) + "?"
 	switch {
 	case c.Closed:
@@ -78,7 +78,7 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 func batchAction(v bridge.View) string {
 	count := strconv.Itoa(len(v.Batch))
 	for _, r := range v.Batch {
-		if ActionOf(r.Interaction).Verb != LabelRun {
+		if verb(r.Interaction) != LabelRun {
 			return "Allow " + count + " actions"
 		}
 	}

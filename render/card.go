@@ -82,17 +82,16 @@ func (c *Card) fill(r bridge.Record, fields []bridge.Field) string {
 	if !c.Closed {
 		c.Due = Due(i)
 	}
-	prompt := Markdown(i.Prompt)
-	subject := subjectOf(prompt)
 	if i.Approval != nil {
-		subject = Line(headText(act.Short))
 		c.Head = asked(r, act)
 		c.Body = approvalBody(r, act)
 		if c.Closed || r.Unverified != "" {
 			c.Head = []Span{{Text: ending(r)}}
 		}
-		return subject
+		return Line(headText(act.Short))
 	}
+	prompt := Markdown(i.Prompt)
+	subject := subjectOf(prompt)
 	c.Head = asked(r, act)
 	lead, rest := leadingLine(i, fields, prompt)
 	if len(lead) > 0 {

@@ -17,7 +17,7 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	}[d]
 	switch d {
 	case bridge.DecideOnce:
-		label = ActionOf(i).Verb
+		label = verb(i)
 	case bridge.DecideDenyStop:
 		label = LabelDenyStop + Cut(Line(i.Agent), maxName, Runes)
 	}

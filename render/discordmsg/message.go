@@ -85,8 +85,10 @@ func build(v bridge.View, attach bool) (Message, error) {
 	} else {
 		var body string
 		body, whole = description(c, room)
-		if full, fits := description(render.NewCard(v, listsAll(v)), room); fits {
-			body = full
+		if v.Record.Interaction.Approval == nil { // otherwise, it has no options
+			if full, fits := description(render.NewCard(v, listsAll(v)), room); fits {
+				body = full
+			}
 		}
 		parts = []discordgo.MessageComponent{text(strings.TrimRight(head+"\n"+body, "\n"))}
 	}
