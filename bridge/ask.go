@@ -129,7 +129,7 @@ const (
 // OnTimeout is the rule for an interaction that no one answers in time.
 type OnTimeout string
 
-// The timeout rules. Silence counts as a denial only if the agent asks for
+// The timeout rules. A timeout counts as a denial only if the agent asks for
 // exactly that.
 const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default

@@ -105,8 +105,15 @@ func describe(i bridge.Interaction) Action {
 			return act
 		}
 	}
-	head := []Span{{Text: "Call "}, {Text: Line(toolName(a.Tool)), Code: true}}
-	return Action{Head: head, Short: head, Verb: LabelCall, rest: func() []Block { return Input(*a) }}
+	act := called(a.Tool)
+	act.rest = func() []Block { return Input(*a) }
+	return act
+}
+
+// called is the action of a tool whose input nod does not interpret.
+func called(tool string) Action {
+	head := []Span{{Text: "Call "}, {Text: Line(toolName(tool)), Code: true}}
+	return Action{Head: head, Short: head, Verb: LabelCall}
 }
 
 func isEmpty(input json.RawMessage) bool {
@@ -118,8 +125,7 @@ func isEmpty(input json.RawMessage) bool {
 // the tool, or only says who asks.
 func prompted(i bridge.Interaction) Action {
 	if tool := i.Approval.Tool; tool != "" {
-		head := []Span{{Text: "Call "}, {Text: Line(toolName(tool)), Code: true}}
-		return Action{Head: head, Short: head, Verb: LabelCall}
+		return called(tool)
 	}
 	doc := Markdown(i.Prompt)
 	if len(doc) == 0 || !isLine(doc[0]) {

@@ -52,17 +52,17 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only
 	}
 	fields := i.Fields()
-	subject := c.fill(r, fields)
+	question := headlineOf(i, fields)
+	subject := c.fill(r, question)
 	c.Notice = notice(r, c.Head, subject)
 	if i.LonePlan() && !c.Closed {
 		return c // its buttons show the question
 	}
-	lead := headsQuestion(i, fields)
 	for n, f := range fields {
 		if f.Part != "" && f.Of < len(i.Questions) && (n == 0 || fields[n-1].Of != f.Of) {
 			c.Questions = append(c.Questions, partsTitle(i.Questions[f.Of])...)
 		}
-		if lead {
+		if question != nil {
 			f.Text, f.Header = "", ""
 		}
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, listOptions(f.Question))...)
@@ -71,8 +71,8 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 }
 
 // fill writes the headline, the origin and the body, and returns the subject of
-// a notification.
-func (c *Card) fill(r bridge.Record, fields []bridge.Field) string {
+// a notification. Question is the headline that the only question makes, or nil.
+func (c *Card) fill(r bridge.Record, question []Block) string {
 	i := r.Interaction
 	var act Action
 	if i.Approval != nil {
@@ -93,7 +93,7 @@ func (c *Card) fill(r bridge.Record, fields []bridge.Field) string {
 	prompt := Markdown(i.Prompt)
 	subject := subjectOf(prompt)
 	c.Head = asked(r, act)
-	lead, rest := leadingLine(i, fields, prompt)
+	lead, rest := leadingLine(i, question, prompt)
 	if len(lead) > 0 {
 		c.Head = lead
 		subject = Line(headText(lead))
@@ -127,32 +127,31 @@ const maxLead = 120
 
 // leadingLine returns the question or the prompt as a headline, if it is one
 // short line, and the rest of the prompt.
-func leadingLine(i bridge.Interaction, fields []bridge.Field, prompt []Block) (head []Span, rest []Block) {
-	if i.Kind == bridge.KindNotice || i.LonePlan() {
+func leadingLine(i bridge.Interaction, question, prompt []Block) (head []Span, rest []Block) {
+	switch {
+	case i.Kind == bridge.KindNotice || i.LonePlan():
 		return nil, prompt
-	}
-	if headsQuestion(i, fields) {
-		text := Markdown(fields[0].Text)
-		if len(text) == 1 && isLine(text[0]) {
-			if PlainText(prompt) == PlainText(text) {
-				prompt = nil
-			}
-			return text[0].Spans, prompt
+	case question != nil:
+		if PlainText(prompt) == PlainText(question) {
+			prompt = nil
 		}
-	}
-	if len(prompt) > 0 && isLine(prompt[0]) {
+		return question[0].Spans, prompt
+	case len(prompt) > 0 && isLine(prompt[0]):
 		return prompt[0].Spans, prompt[1:]
 	}
 	return nil, prompt
 }
 
-// headsQuestion reports whether the only question is the headline.
-func headsQuestion(i bridge.Interaction, fields []bridge.Field) bool {
+// headlineOf returns the only question of a request as a document, if it is one
+// short line that can be the headline, and nil otherwise.
+func headlineOf(i bridge.Interaction, fields []bridge.Field) []Block {
 	if len(fields) != 1 || i.LonePlan() || fields[0].Text == "" || fields[0].Part != "" {
-		return false
+		return nil
 	}
-	text := Markdown(fields[0].Text)
-	return len(text) == 1 && isLine(text[0])
+	if text := Markdown(fields[0].Text); len(text) == 1 && isLine(text[0]) {
+		return text
+	}
+	return nil
 }
 
 func isLine(b Block) bool {

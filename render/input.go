@@ -14,10 +14,7 @@ func Input(a bridge.Approval) []Block {
 	if len(a.Input) == 0 || string(a.Input) == "null" {
 		return nil
 	}
-	var fields map[string]any
-	dec := json.NewDecoder(bytes.NewReader(a.Input))
-	dec.UseNumber()
-	if dec.Decode(&fields) == nil {
+	if fields := object(a.Input); fields != nil {
 		if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
 			out := []Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}
 			return append(out, jsonBlock(rest)...)

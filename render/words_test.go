@@ -74,17 +74,6 @@ func checkState(t *testing.T, v bridge.View, c render.Card) {
 	}
 }
 
-// sample returns the view with a name.
-func sample(t *testing.T, name string) bridge.View {
-	t.Helper()
-	all := rendertest.Samples()
-	n := slices.IndexFunc(all, func(s rendertest.Sample) bool { return s.Name == name })
-	if n < 0 {
-		t.Fatalf("no sample %q", name)
-	}
-	return all[n].View
-}
-
 // TestCardSays checks that a card names the outcome of a request.
 func TestCardSays(t *testing.T) {
 	t.Parallel()
@@ -114,7 +103,7 @@ func TestCardSays(t *testing.T) {
 		"batch-partly":           {"1 left", "for this session", "Denied"},
 		"batch-closed":           {"2 of 2 decided", "Expired"},
 	} {
-		_, text := card(sample(t, name))
+		_, text := card(find(t, name))
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s does not say %q:\n%s", name, w, text)
@@ -127,7 +116,7 @@ func TestCardSays(t *testing.T) {
 // missing.
 func TestCardOfVotes(t *testing.T) {
 	t.Parallel()
-	v := sample(t, "approval")
+	v := find(t, "approval")
 	i := &v.Record.Interaction
 	i.Quorum, i.Must, i.Risk, i.Requester, i.Called = 2, []string{"cy"}, "high", "dee", []string{"eve"}
 	i.Redacted, i.RedactedCommand = 2, true
@@ -145,7 +134,7 @@ func TestCardOfVotes(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", w, text)
 		}
 	}
-	over := sample(t, "approval-approved")
+	over := find(t, "approval-approved")
 	over.Record.Votes = append(v.Record.Votes, bridge.Vote{State: bridge.StateApproved, Actor: bridge.Actor{Person: "cy"}})
 	if _, text := card(over); !strings.Contains(text, "Approved by ana, cy") || !strings.Contains(text, "denied by bo") {
 		t.Errorf("the closed card says\n%s", text)
@@ -156,7 +145,7 @@ func TestCardOfVotes(t *testing.T) {
 // for all.
 func TestBatchControls(t *testing.T) {
 	t.Parallel()
-	v := sample(t, "batch")
+	v := find(t, "batch")
 	_, items := render.NewBatch(v, false)
 	_, short := render.NewBatch(v, true)
 	label := items[1].Label(items[1].Decisions[0])
@@ -170,7 +159,7 @@ func TestBatchControls(t *testing.T) {
 	if got := strings.Join(labels, ", "); got != "Deny all 3, Allow all 3, Allow all 3 for this session" {
 		t.Errorf("for all: %s", got)
 	}
-	_, partly := render.NewBatch(sample(t, "batch-partly"), false)
+	_, partly := render.NewBatch(find(t, "batch-partly"), false)
 	if len(render.ForAll(partly)) > 0 || len(partly[0].Decisions) > 0 {
 		t.Error("what is decided is offered again")
 	}
@@ -179,7 +168,7 @@ func TestBatchControls(t *testing.T) {
 // TestDecisions checks the labels and inputs of decisions.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
-	v := sample(t, "approval-confirm")
+	v := find(t, "approval-confirm")
 	i := v.Record.Interaction
 	if got := render.DecisionLabel(i, bridge.DecideOnce); got != render.LabelRun+"…" {
 		t.Errorf("one that opens an input says %q", got)
@@ -201,7 +190,7 @@ func TestDecisions(t *testing.T) {
 // TestLongSubject checks that the length of a notification is limited.
 func TestLongSubject(t *testing.T) {
 	t.Parallel()
-	v := sample(t, "approval")
+	v := find(t, "approval")
 	for _, prompt := range []string{strings.Repeat("long ", 200), "```\n```", "---"} {
 		v.Record.Interaction.Prompt = prompt
 		if c := render.NewCard(v, never); render.Runes(c.Notice) > 200 || c.Notice == "" {

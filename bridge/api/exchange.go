@@ -264,7 +264,7 @@ func joined(t dialect.Translation, answers []any) (any, error) {
 	return answers[0], nil
 }
 
-// encodeAnswer returns a response as it is sent, and its content type.
+// encodeAnswer returns the body of a response and its content type.
 func encodeAnswer(v any) (kind string, body []byte, err error) {
 	if t, ok := v.(text); ok {
 		return "text/plain; charset=utf-8", []byte(t), nil

@@ -260,7 +260,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestEditGivesUp checks that a card that never showed the request whole is
+// TestEditGivesUp checks that a card that never showed the request in full is
 // given up, and that one that did stays.
 func TestEditGivesUp(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,20 +31,7 @@ type pageTest struct {
 
 func newPageTest(t *testing.T, width, height int) *pageTest {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no Chromium; `make test` installs it in CI")
-		}
-		t.Skip("no Chromium on this machine")
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.UserDataDir(t.TempDir()),
 		chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(time.Minute))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
