@@ -167,9 +167,9 @@ func command(fields map[string]any) (Action, bool) {
 	if _, listed := fields["argv"]; listed {
 		act.Program, rest = pop(rest, "program")
 		var host, directory, user string
-		host, rest = pop(rest, "host")
-		directory, rest = pop(rest, "directory")
-		user, rest = pop(rest, "user")
+		host, rest = popShort(rest, "host")
+		directory, rest = popShort(rest, "directory")
+		user, rest = popShort(rest, "user")
 		if host != "" {
 			act.Origin = append(act.Origin, "on "+Line(host))
 		}
@@ -199,6 +199,16 @@ func command(fields map[string]any) (Action, bool) {
 		return append([]Block{{Kind: Code, Text: Clean(cmd), Lang: "sh"}}, jsonBlock(rest)...)
 	}
 	return act, true
+}
+
+// popShort removes a text from fields if it is short enough for the line that
+// says who asks. A longer text stays, and is shown in full with the input.
+func popShort(fields map[string]any, name string) (string, map[string]any) {
+	s, rest := pop(fields, name)
+	if !fitsHead(s, maxHeadObject) {
+		return "", fields
+	}
+	return s, rest
 }
 
 // pop removes a text from fields.

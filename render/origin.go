@@ -38,6 +38,9 @@ func facts(i bridge.Interaction, act Action) []Block {
 		}
 		add("Risk", s, false)
 	}
+	if where := location(i, act); where != "" && !fitsHead(where, maxHeadObject) {
+		add("Where", Clean(where), true)
+	}
 	if act.Program != "" {
 		add("Program", Clean(act.Program), true)
 	}
@@ -57,8 +60,8 @@ func from(i bridge.Interaction, act Action) string {
 		}
 		s = append(s, o)
 	}
-	if i.Approval != nil && i.Approval.Where != "" && !slices.Contains(act.Origin, Line(i.Approval.Where)) {
-		s = append(s, Line(i.Approval.Where))
+	if where := location(i, act); where != "" && fitsHead(where, maxHeadObject) {
+		s = append(s, where)
 	}
 	if i.Session != "" {
 		s = append(s, "session "+Line(i.Session))
@@ -90,6 +93,18 @@ func toolOf(i bridge.Interaction) string {
 // names reports whether a headline names a tool.
 func names(head []Span, tool string) bool {
 	return slices.ContainsFunc(head, func(s Span) bool { return s.Code && s.Text == Line(tool) })
+}
+
+// MaxFrom is the length of the line that says who asks, in characters. All of
+// its parts have limits, so that it is never cut.
+const MaxFrom = 1000
+
+// location returns the location of an approval unless the origin names it.
+func location(i bridge.Interaction, act Action) string {
+	if i.Approval == nil || slices.Contains(act.Origin, i.Approval.Where) {
+		return ""
+	}
+	return i.Approval.Where
 }
 
 // maxWaiting is the number of people whom a card names as those it waits for.

@@ -212,3 +212,26 @@ func TestSnoozeLabel(t *testing.T) {
 		}
 	}
 }
+
+// TestLongOrigin checks that no part of the request is cut from the line
+// that says who asks: a long location is part of the body, and a long session
+// does not push the tool or the account out of sight.
+func TestLongOrigin(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval")
+	i := &v.Record.Interaction
+	long := strings.Repeat("deep/", 100)
+	i.Session = strings.Repeat("s", 200)
+	i.Approval = &bridge.Approval{Tool: "run", Where: "/" + long, Input: json.RawMessage(
+		`{"argv":["ls"],"program":"/bin/ls","directory":"/` + long + `","host":"` + strings.Repeat("h", 90) + `","user":"root"}`)}
+	c := render.NewCard(v, never)
+	body := render.PlainText(c.Body)
+	for _, want := range []string{"Where  /" + long, `"directory": "/` + long, `"host": "hhh`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the body lacks %.40q:\n%s", want, body)
+		}
+	}
+	if !strings.Contains(c.From, "runs as root") || !strings.Contains(c.From, "tool run") || render.Runes(c.From) > render.MaxFrom {
+		t.Errorf("it is from %q", c.From)
+	}
+}

@@ -124,7 +124,7 @@ func status(v bridge.View, c render.Card) string {
 			lines = append(lines, Escape(note))
 		}
 	}
-	lines = append(lines, "-# "+Escape(render.Cut(c.From, 300, render.Runes)))
+	lines = append(lines, "-# "+Escape(render.Cut(c.From, render.MaxFrom, render.Runes)))
 	if !c.Closed {
 		lines = append(lines, "-# "+due(c))
 	}

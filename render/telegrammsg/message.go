@@ -121,7 +121,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 // origin writes who asks.
 func (w *writer) origin(c render.Card) {
 	w.add("\nFrom", "bold")
-	w.add("  " + render.Cut(c.From, 300, render.Runes) + "\n")
+	w.add("  " + render.Cut(c.From, render.MaxFrom, render.Runes) + "\n")
 }
 
 // fileName names the file by what it holds, so that the file of another round
