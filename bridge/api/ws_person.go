@@ -105,7 +105,6 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 	if err := dialect.Decode("event", e.Data, &resp); err != nil {
 		return nil, err
 	}
-	resp.At = e.Timestamp
 	return toolinteraction.EncodeResponse(rec.Interaction, resp), nil
 }
 

@@ -63,10 +63,17 @@ func (x tooling) answers() string {
 	x.two.next(`"error"`, "interactive mode is disabled")
 	x.two.send(`{"type":"set_interaction_mode","enabled":true}`)
 	x.two.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"TypeScript"}}`)
+	var first string
 	for _, s := range []*socket{x.agent, x.one, x.two} {
 		f := s.next(`"interaction_response"`, id)
 		if !strings.Contains(f, `"action":"submit","input":{"answer":"TypeScript"}`) {
 			x.T.Errorf("the response is %s, want TypeScript", f)
+		}
+		if first == "" {
+			first = f
+		}
+		if f != first { // with its timestamp
+			x.T.Errorf("one party received %s, another %s", first, f)
 		}
 	}
 	x.one.send(`{"type":"tool_interaction_response","sessionId":"s3","callId":"call_1","interactionId":"` + id + `","action":"submit","input":{"answer":"Rust"}}`)

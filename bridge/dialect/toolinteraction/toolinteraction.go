@@ -270,7 +270,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	e := Event{
 		Type: TypeRequest, Timestamp: at, SessionID: i.Session, TurnID: i.Turn, ResponseID: i.ResponseID, ToolCallID: i.ToolCall, InteractionID: i.ID,
 		ToolName: i.ToolName, InteractionType: interactionInput, Prompt: i.Prompt, Error: i.Error,
-		TimeoutMs: i.Deadline.Sub(i.Created).Milliseconds(), Presentation: string(i.Presentation),
+		TimeoutMs: timeout(i).Milliseconds(), Presentation: string(i.Presentation),
 	}
 	if c := i.CompletedView; c != nil {
 		e.CompletedView = &CompletedView{ShowInputs: c.ShowInputs, SummaryTemplate: c.SummaryTemplate}
@@ -296,6 +296,15 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 		}
 	}
 	return e
+}
+
+// timeout returns the timeout that the tool asked for, which a deferral does
+// not change.
+func timeout(i bridge.Interaction) time.Duration {
+	if i.Stated != (bridge.Times{}) {
+		return i.Stated.Deadline.Sub(i.Stated.Created)
+	}
+	return i.Deadline.Sub(i.Created)
 }
 
 func field(i bridge.Interaction, f bridge.Field) Field {
