@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+// Reasons with which an agent cancels a request that the person at its terminal
+// settled. Cards then say what was decided there.
+const (
+	ReasonAllowed   = "allowed at the terminal"
+	ReasonAnswered  = "answered at the terminal"
+	ReasonDismissed = "dismissed at the terminal" // denied, or closed without a decision
+)
+
 // Response is the outcome of an interaction.
 type Response struct {
 	State   State             `json:"state"`

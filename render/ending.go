@@ -117,7 +117,17 @@ func cancelled(r bridge.Record) string {
 	if by := r.Response.WithdrawnBy; by != nil {
 		return "🚫 Withdrawn by " + Line(by.Display())
 	}
+	if s := terminal[r.Response.Reason]; s != "" {
+		return s
+	}
 	return "🚫 Withdrawn by " + Line(r.Interaction.Agent)
+}
+
+// terminal holds the headlines of requests that the person at the agent's
+// terminal settled, by reason.
+var terminal = map[string]string{
+	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
 }
 
 // place returns where a person decided.
@@ -143,7 +153,7 @@ func closing(r bridge.Record) []Block {
 	if s := r.Summary(); s != "" {
 		out = append(out, Para(Clean(s)))
 	}
-	if resp.Reason != "" && !r.Interaction.CompletedView.Hidden() {
+	if resp.Reason != "" && terminal[resp.Reason] == "" && !r.Interaction.CompletedView.Hidden() {
 		out = append(out, Block{Kind: Quote, Inner: []Block{{Kind: Paragraph, Spans: []Span{
 			{Text: reasonLabel(r.State) + ": ", Bold: true}, {Text: Clean(resp.Reason)},
 		}}}})

@@ -10,6 +10,10 @@ import (
 // header.
 const receiptHeader = "Nod-Receipt"
 
+// interactionHeader carries the IDs of the requests of such a response, one per
+// header.
+const interactionHeader = "Nod-Interaction"
+
 // answerHeader carries the signed statement that binds such a response to the
 // outcomes of its requests.
 const answerHeader = "Nod-Answer"

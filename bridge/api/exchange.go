@@ -22,6 +22,10 @@ type options struct {
 	oneAtATime, join   bool
 }
 
+// acknowledges is the query parameter of a caller that reports on its own when
+// its agent has the answer, by reading the requests.
+const acknowledges = "acknowledges"
+
 func (a options) apply(r *bridge.Request) {
 	if r.Session == "" {
 		r.Session = a.session
@@ -157,6 +161,15 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	if q.Get("wait") == "" {
 		wait, opts.cancelOnDisconnect = bridge.MaxTimeout, true
 	}
+	if t.UnlessPending != "" {
+		waits, err := s.engine.Sessions.Waits(r.Context(), p.Agent.Name, t.UnlessPending)
+		if err != nil {
+			return err
+		}
+		if waits {
+			return writeAnswer(w, t.Answer)
+		}
+	}
 	if t.Elsewhere != nil {
 		if err := s.engine.DecidedElsewhere(r.Context(), p.Agent.Name, t.Elsewhere.Session, t.Elsewhere.Reason, t.Elsewhere.Covers); err != nil {
 			return err
@@ -230,11 +243,15 @@ func (s exchanges) proveAnswer(w http.ResponseWriter, r *http.Request, records [
 	}
 	for _, rec := range records {
 		w.Header().Add(receiptHeader, rec.Receipt)
+		w.Header().Add(interactionHeader, string(rec.Interaction.ID))
 	}
 	w.Header().Set(answerHeader, statement)
 	w.Header().Set("Content-Type", kind)
 	if _, err := w.Write(body); err != nil || http.NewResponseController(w).Flush() != nil {
 		return nil //nolint:nilerr // not delivered
+	}
+	if r.URL.Query().Get(acknowledges) == "true" {
+		return nil
 	}
 	for _, rec := range records {
 		s.noteDelivered(r.Context(), rec)

@@ -38,6 +38,9 @@ type Answered struct {
 	// Receipts holds one receipt for each request. It is empty for a request
 	// that closed without a decision.
 	Receipts []string
+	// Interactions holds the IDs of the requests, in the same order. It is empty
+	// if the daemon is older.
+	Interactions []bridge.ID
 	// Statement is the signed statement that binds the body to the outcomes of
 	// the requests.
 	Statement string
@@ -106,7 +109,11 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	}
 	if resp.StatusCode != http.StatusAccepted {
 		if x.Check != nil {
-			if err := x.Check(Answered{raw, resp.Header.Values("Nod-Receipt"), resp.Header.Get("Nod-Answer")}); err != nil {
+			a := Answered{Body: raw, Receipts: resp.Header.Values("Nod-Receipt"), Statement: resp.Header.Get("Nod-Answer")}
+			for _, id := range resp.Header.Values("Nod-Interaction") {
+				a.Interactions = append(a.Interactions, bridge.ID(id))
+			}
+			if err := x.Check(a); err != nil {
 				return nil, nil, callbackError{err}
 			}
 		}

@@ -26,6 +26,9 @@ type Translation struct {
 	// Join combines the answers of several exchanges in their order. If it is
 	// nil, there is one exchange, whose answer is used unchanged.
 	Join func([]any) (any, error)
+	// UnlessPending is a session. If a request of it is pending, the message
+	// tells nothing new, and only Answer is used.
+	UnlessPending string
 	// Elsewhere, if not nil, reports a decision that was made without nod.
 	Elsewhere *Elsewhere
 }

@@ -40,6 +40,12 @@ func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through str
 	return nil
 }
 
+// Waits reports whether a request of a session is pending.
+func (se *Sessions) Waits(ctx context.Context, agent, session string) (bool, error) {
+	ids, err := se.records.Pending(ctx, agent, session)
+	return len(ids) > 0, err
+}
+
 // Join records a front end of a session for PresenceTTL.
 func (se *Sessions) Join(ctx context.Context, session, client string, enabled bool) error {
 	return se.presence.Join(ctx, session, client, enabled)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"time"
 
@@ -20,8 +21,22 @@ import (
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// elsewhere is the reason that the card of such a request shows.
-const elsewhere = "answered at the terminal"
+// withdrawal is the cancellation cause of a context whose request nobody needs
+// any more. Its text is the reason that the card shows.
+type withdrawal string
+
+func (w withdrawal) Error() string { return string(w) }
+
+// reason returns why the agent of an ended context stopped waiting.
+func reason(ctx context.Context) string {
+	if w, ok := errors.AsType[withdrawal](context.Cause(ctx)); ok {
+		return string(w)
+	}
+	if _, ok := interrupted(ctx); ok {
+		return bridge.ReasonDismissed
+	}
+	return bridge.ReasonAnswered
+}
 
 // chatClient asks people for an agent whose user may also answer elsewhere. It
 // cancels a request once its agent has stopped waiting.
@@ -56,7 +71,7 @@ func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Recor
 		late, stop := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 		defer stop()
 		if rec, err := c.Open(late, r, key); err == nil { // the key finds the request
-			_, _ = c.Cancel(late, rec.Interaction.ID, elsewhere) // best effort: otherwise it expires
+			_, _ = c.Cancel(late, rec.Interaction.ID, reason(ctx)) // best effort: otherwise it expires
 		}
 	}
 	return rec, err
@@ -79,7 +94,7 @@ func (c chatClient) exchange(ctx context.Context, x client.Exchange) (json.RawMe
 		_, _ = c.Exchange(found, x) // seen ends it; otherwise there is nothing to cancel
 	}
 	for _, r := range open {
-		_, _ = c.Cancel(late, r.Interaction.ID, elsewhere) // best effort: otherwise it expires
+		_, _ = c.Cancel(late, r.Interaction.ID, reason(ctx)) // best effort: otherwise it expires
 	}
 	return answer, err
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/dialect/codex"
@@ -60,12 +59,16 @@ func hookOf(agent string) *cobra.Command {
 hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
 
 A hook that fails never allows anything. It prints a denial with the reason, and
-for PreToolUse it also exits with code 2. A form (Elicitation) is left to the
-agent's own terminal. With --fail open, the agent continues without the hook
-while the daemon is unreachable; any other failure still blocks.
+for PreToolUse it also exits with code 2. A form (Elicitation), and input that
+nod cannot read, are left to the agent's own terminal. With --fail open, the
+agent continues without the hook while the daemon is unreachable; any other
+failure still blocks. A hook that only reports takes at most 300 milliseconds.
 
 If no one responds in time, --unanswered ask leaves the request to the agent's
-own terminal. --unanswered deny denies it, and states that no person did.
+own terminal, unless the agent's permission mode has no prompts. --unanswered
+deny denies it, and states that no person did.
+
+If the agent dies or ends the hook, nod cancels the request.
 
 Write the settings with: nod init ` + agent,
 		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
@@ -96,6 +99,8 @@ Write the settings with: nod init ` + agent,
 func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error) {
 	ctx, stop := hookContext(cmd.Context(), f.longest())
 	defer stop()
+	ctx, unwatch := untilUnread(ctx, cmd.OutOrStdout())
+	defer unwatch()
 	var body []byte
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,13 +114,14 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	case err != nil:
 		err = bridge.Wrap(bridge.CodeInvalid, err, "stdin")
 	case len(body) > maxHookInput:
-		err = bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)
+		err = unreadable{bridge.Errorf(bridge.CodeInvalid, "stdin: input too long (at most %d bytes)", maxHookInput)}
 	case f.fail != "open" && f.fail != "closed":
 		err = bridge.Errorf(bridge.CodeInvalid, "--fail: unknown value %q", f.fail).WithHint("use open or closed")
 	}
+	h := hookCall{hookFlags: f, agent: agent, body: body, errs: cmd.ErrOrStderr()}
 	var answer json.RawMessage
 	if err == nil {
-		answer, err = f.ask(ctx, agent, body)
+		answer, err = h.answer(ctx)
 	}
 	if err == nil {
 		answer, err = strictjson.Compact(answer)
@@ -123,7 +129,11 @@ func (f hookFlags) run(cmd *cobra.Command, agent string, usage error) (err error
 	if err != nil {
 		return f.failed(cmd, agent, body, err)
 	}
-	return say(cmd.OutOrStdout(), hookEvent(body), answer, 0)
+	err = say(cmd.OutOrStdout(), hookEvent(body), answer, 0)
+	if err == nil {
+		h.acknowledge(ctx)
+	}
+	return err
 }
 
 // longest returns the time after which a hook gives up although the request is
@@ -140,41 +150,6 @@ func hookContext(ctx context.Context, longest time.Duration) (context.Context, c
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	return ctx, func() { cancel(); stop() }
-}
-
-func (f hookFlags) ask(ctx context.Context, agent string, body []byte) (json.RawMessage, error) {
-	c, err := (&connection{url: f.url}).client()
-	if err != nil {
-		return nil, err
-	}
-	t, err := f.translate(agent, body)
-	if err != nil {
-		return nil, err
-	}
-	c.Patience = f.patience
-	q := exchangeQuery(f.route, f.timeout, f.grace, f.batch)
-	q.Set("unanswered", f.unanswered)
-	return chatClient{c}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + agent, Query: q, Body: body, Check: func(a client.Answered) error {
-		if err := covered(t, a); err != nil {
-			return err
-		}
-		if agent == "claude" && len(t.Exchanges) > 0 && string(bytes.TrimSpace(a.Body)) != "{}" {
-			return claudecode.CheckOutput(hookEvent(body), a.Body)
-		}
-		return nil
-	}})
-}
-
-// translate reads the input in the same way as the daemon.
-func (f hookFlags) translate(agent string, body []byte) (dialect.Translation, error) {
-	u, err := claudecode.ParseUnanswered(f.unanswered)
-	if err != nil {
-		return dialect.Translation{}, err
-	}
-	if agent == "codex" {
-		return codex.Hook(body, u == claudecode.DenySilence)
-	}
-	return claudecode.Hook(body, u)
 }
 
 // eventName finds the event in an input that cannot be decoded.
@@ -208,9 +183,15 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 	}
 	tell := why
 	why += ". No person has denied it."
-	out := claudecode.Failed(event, why)
-	if agent == "codex" {
+	var out any
+	unread, left := errors.AsType[unreadable](cause)
+	switch {
+	case agent == "codex":
 		out = codex.Failed(event, why)
+	case left:
+		out = claudecode.Unreadable(event, body, "nod could not read the input of this hook: "+render.Line(bridge.PublicText(unread.error)))
+	default:
+		out = claudecode.Failed(event, why)
 	}
 	answer, err := dialect.Encode(out)
 	if err != nil {
@@ -222,10 +203,14 @@ func (f hookFlags) failed(cmd *cobra.Command, agent string, body []byte, cause e
 		code = 0
 	case string(answer) == "{}":
 		code = hookFailed
+	case claudecode.LeavesToTerminal(out):
+		code = 0 // code 2 would deny
 	}
 	switch {
-	case code == hookFailed:
+	case code == hookFailed, string(answer) == "{}":
 		tell += "; nothing was decided"
+	case claudecode.LeavesToTerminal(out):
+		tell += "; the terminal asks"
 	case f.fail == "open":
 		tell += "; blocked, because --fail open applies only if the daemon is unreachable"
 	default:

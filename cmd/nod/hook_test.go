@@ -132,7 +132,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		a.Closed("Withdrawn by", "answered at the terminal")
+		a.Closed("Dismissed in the terminal")
 	})
 	t.Run("the hook is killed, and the tool reported", func(t *testing.T) {
 		sub := *r
@@ -148,7 +148,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if got := startHook(t, url, "claude", fmt.Sprintf(hookDone, "killed")).exit(t, 0); got != "{}\n" {
 			t.Errorf("a report is answered with %s", got)
 		}
-		a.Closed("answered at the terminal")
+		a.Closed("Approved in the terminal")
 	})
 	t.Run("an HTTP hook's connection ends", func(t *testing.T) {
 		sub := *r
@@ -247,7 +247,7 @@ func TestHookWithoutDaemon(t *testing.T) {
 		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
 		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
 		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
-		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "could not ask", 1, "{}"},
+		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "nod was not told", 0, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,16 +49,21 @@ func initClaude() *cobra.Command {
 	var s setup.Settings
 	var f setup.HookOptions
 	var user bool
+	var gates string
 	cmd := &cobra.Command{
 		Use:   "claude",
 		Short: "Add nod's hooks to the settings of Claude Code",
 		Long: `Add nod's hooks to the settings of Claude Code and keep all other settings. Run
 it again after a change. --undo removes the hooks.
 
-The hooks cover permission prompts, questions, plans and MCP forms. Set
-NOD_TOKEN in the environment of the agent, and NOD_URL if the daemon runs on
-another host.`,
-		Example: "  nod init claude --grace 10s\n  nod init claude --user\n  nod init claude --undo",
+The hooks cover permission prompts, questions, plans and MCP forms, next to the
+dialog in the terminal: whoever answers first decides. Set NOD_TOKEN in the
+environment of the agent, and NOD_URL if the daemon runs on another host.
+
+--gate names tool calls that always need a person, in every permission mode. A
+gate never fails open (Claude Code 2.1.295 or later). Separate several with |.
+Another run without --gate keeps the gates, and --gate '' removes them.`,
+		Example: "  nod init claude --grace 10s\n  nod init claude --gate 'Bash(git push *)|mcp__prod__.*'\n  nod init claude --user\n  nod init claude --undo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if user {
@@ -68,12 +73,19 @@ another host.`,
 				}
 				s.Path = filepath.Join(home, ".claude", "settings.json")
 			}
+			if cmd.Flags().Changed("gate") {
+				var err error
+				if f.Gates, err = setup.ParseGates(gates); err != nil {
+					return err
+				}
+			}
 			s.Out, s.Talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return s.Claude(f)
 		},
 	}
 	settingsFlags(cmd, &s, filepath.Join(".claude", "settings.local.json"))
 	cmd.Flags().BoolVar(&user, "user", false, "configure all projects, in ~/.claude/settings.json")
+	cmd.Flags().StringVar(&gates, "gate", "", "tool calls that always need a person, such as 'Bash(git push *)|mcp__prod__.*'")
 	hookOptionFlags(cmd, &f)
 	return cmd
 }

@@ -2,7 +2,11 @@
 
 package main
 
-import "os"
+import (
+	"context"
+	"io"
+	"os"
+)
 
 // signalled returns the exit code of a process that did not exit on its own.
 func signalled(*os.ProcessState) int { return 1 }
@@ -12,3 +16,9 @@ var passedSignals = []os.Signal{os.Interrupt}
 
 // reachesGroup reports whether the console also sends a signal to the command.
 func reachesGroup(os.Signal) bool { return true }
+
+// untilUnread returns a context that ends with its parent: here the loss of the
+// reader shows only when nod writes.
+func untilUnread(parent context.Context, _ io.Writer) (context.Context, context.CancelFunc) {
+	return context.WithCancel(parent)
+}

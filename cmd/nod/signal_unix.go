@@ -3,8 +3,11 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,4 +37,28 @@ func signalled(s *os.ProcessState) int {
 		return 128 + int(w.Signal())
 	}
 	return 1
+}
+
+// unreadCheck is the time between two checks for a reader. An agent's death is
+// noticed within it.
+const unreadCheck = time.Second
+
+// untilUnread returns a context that ends when no process can read what is
+// written to out any more. The agent that started a hook has then died without
+// a signal to the hook.
+func untilUnread(parent context.Context, out io.Writer) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	f, ok := out.(*os.File)
+	if !ok {
+		return ctx, func() { cancel(context.Canceled) }
+	}
+	go func() {
+		for ctx.Err() == nil {
+			fds := []unix.PollFd{{Fd: int32(f.Fd())}} // errors and hang-ups are always reported
+			if n, err := unix.Poll(fds, int(unreadCheck.Milliseconds())); err == nil && n > 0 {
+				cancel(withdrawal("the agent has ended"))
+			}
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
 }

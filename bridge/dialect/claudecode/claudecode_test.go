@@ -21,6 +21,14 @@ const (
 	control    = `{"type":"control_request","request_id":"r-1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"toolu_04","permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}],"decision_reason":"\u001b[31mnot in the allow list\u001b[0m","default_to_no":true,"suppress_always_allow_rule":false,"requires_user_interaction":false}}`
 )
 
+const (
+	autoGate   = `{"session_id":"abc123","cwd":"/repo","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"toolu_05"}`
+	questioned = `{"session_id":"abc123","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?","header":"One","options":[{"label":"A"},{"label":"B"}],"multiSelect":false}]}}`
+	planPrompt = `{"session_id":"abc123","cwd":"/repo","permission_mode":"plan","hook_event_name":"PermissionRequest","tool_name":"ExitPlanMode","tool_input":{"plan":"1. Extract","planFilePath":"/plans/x.md"}}`
+	refused    = `{"session_id":"abc123","cwd":"/repo","permission_mode":"auto","hook_event_name":"PermissionDenied","tool_name":"Bash","tool_input":{"command":"rm -rf build"},"tool_use_id":"toolu_06","reason":"deletes files"}`
+	idle       = `{"session_id":"abc123","cwd":"/repo","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`
+)
+
 var (
 	once     = bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeOnce}
 	session  = bridge.Response{State: bridge.StateApproved, Scope: bridge.ScopeSession}
@@ -55,6 +63,11 @@ func TestHooks(t *testing.T) {
 		"questions-silence": {questions, claudecode.AskLocally, silence}, "questions-silence-deny": {questions, claudecode.DenySilence, silence},
 		"plan-approved":        {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
 		"plan-changes":         {planned, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"request_changes","feedback":"smaller steps"}`)})},
+		"plan-permission":      {planPrompt, claudecode.AskLocally, answered("plan", bridge.Answer{JSON: json.RawMessage(`{"decision":"approve"}`)})},
+		"questions-permission": {questioned, claudecode.AskLocally, answered("q1", bridge.TextAnswer("B"))},
+		"auto-once":            {autoGate, claudecode.AskLocally, once}, "auto-silence": {autoGate, claudecode.AskLocally, silence},
+		"refused-retry": {refused, claudecode.AskLocally, answered("retry", bridge.TextAnswer("retry"))}, "refused-left": {refused, claudecode.AskLocally, answered("retry", bridge.TextAnswer("leave"))},
+		"refused-silence": {refused, claudecode.DenySilence, silence}, "idle": {idle, claudecode.AskLocally, bridge.Response{State: bridge.StateAnswered}},
 		"elicitation":          {elicit, claudecode.AskLocally, answered("elicitation", bridge.Answer{JSON: json.RawMessage(`{"username":"alice"}`)})},
 		"elicitation-declined": {elicit, claudecode.AskLocally, declined}, "elicitation-silence": {elicit, claudecode.AskLocally, silence},
 		"elicitation-url": {elicitURL, claudecode.AskLocally, answered("elicitation", bridge.TextAnswer("done"))},
@@ -142,7 +155,7 @@ func TestElsewhere(t *testing.T) {
 			}
 		}
 	}
-	for _, event := range []string{"SessionStart", "Notification"} {
+	for _, event := range []string{"SessionStart", "Notification"} { // a notification without a known type
 		if tr, err := claudecode.Hook([]byte(`{"hook_event_name":"`+event+`"}`), ""); err != nil || len(tr.Exchanges) != 0 || tr.Elsewhere != nil {
 			t.Errorf("%s: %+v, %v", event, tr, err)
 		}
@@ -232,6 +245,40 @@ func TestRefused(t *testing.T) {
 		if _, err := claudecode.Hook([]byte(in), ""); err == nil || !strings.Contains(bridge.PublicError(err).Message, word) {
 			t.Errorf("%s: %v", in, err)
 		}
+	}
+}
+
+// TestModesWithoutPrompts checks that silence never leaves a gated call to a
+// terminal that does not ask, and that a question to the terminal is only for
+// modes that prompt.
+func TestModesWithoutPrompts(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{
+		"": "ask", "default": "ask", "acceptEdits": "ask", "plan": "ask",
+		"auto": "deny", "dontAsk": "deny", "bypassPermissions": "deny", "newMode": "deny", "Default": "deny",
+	} {
+		in := strings.Replace(autoGate, `"permission_mode":"auto"`, `"permission_mode":"`+mode+`"`, 1)
+		tr, err := claudecode.Hook([]byte(in), claudecode.AskLocally)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, resp := range []bridge.Response{silence, {State: bridge.StateUndeliverable}} {
+			a, err := tr.Exchanges[0].Answer(dialecttest.Record(t, tr.Exchanges[0].Request, resp))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := dialect.Encode(a); err != nil || !strings.Contains(string(out), `"permissionDecision":"`+want+`"`) {
+				t.Errorf("%q, %s: %s, %v", mode, resp.State, out, err)
+			}
+		}
+		out, err := dialect.Encode(claudecode.Unreadable("PreToolUse", []byte(in+"x"), "unreadable"))
+		if err != nil || !strings.Contains(string(out), `"permissionDecision":"`+want+`"`) || claudecode.LeavesToTerminal(claudecode.Unreadable("PreToolUse", []byte(in+"x"), "")) != (want == "ask") {
+			t.Errorf("%q unreadable: %s, %v", mode, out, err)
+		}
+	}
+	twice := `{"permission_mode":"default","permission_mode":"auto"`
+	if claudecode.LeavesToTerminal(claudecode.Unreadable("PreToolUse", []byte(twice), "")) {
+		t.Error("an ambiguous mode counts as one that prompts")
 	}
 }
 

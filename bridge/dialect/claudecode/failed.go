@@ -11,7 +11,7 @@ import (
 
 // silentEvents are the events that nod does not answer.
 var silentEvents = []string{
-	"SessionStart", "Setup", "InstructionsLoaded", "Notification", "SubagentStart", "PermissionDenied",
+	"SessionStart", "Setup", "InstructionsLoaded", "SubagentStart",
 	"PreCompact", "PostCompact", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle",
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
@@ -21,6 +21,19 @@ var silentEvents = []string{
 var reportEvents = []string{
 	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd",
 }
+
+// tellingEvents are the events that decide nothing, but show something to
+// people.
+var tellingEvents = []string{"Notification", "PermissionDenied"}
+
+// Reports reports whether an event only tells nod something, so that the agent
+// must not wait for nod.
+func Reports(event string) bool {
+	return slices.Contains(reportEvents, event) || event == "Notification"
+}
+
+// Silent reports whether nod has nothing to do for an event.
+func Silent(event string) bool { return slices.Contains(silentEvents, event) }
 
 // blocked is the output that blocks the agent for any event.
 type blocked struct {
@@ -45,10 +58,48 @@ func Failed(event, why string) any {
 		return v.preToolUse()
 	case event == "PermissionRequest":
 		return v.permissionRequest()
-	case event == "Elicitation", slices.Contains(reportEvents, event), slices.Contains(silentEvents, event):
+	case event == "Elicitation", slices.Contains(reportEvents, event), slices.Contains(tellingEvents, event), Silent(event):
 		return NoDecision{}
 	}
 	return blocked{"block", bounded(why)}
+}
+
+// Unreadable returns the output of a hook that could not read its input: the
+// agent's user decides at the terminal. Without a terminal, Claude Code denies
+// the call. In a mode without prompts, and for an event that may be any, it is
+// the output of Failed.
+func Unreadable(event string, raw []byte, why string) any {
+	switch {
+	case event == "PermissionRequest":
+		return NoDecision{}
+	case event == "PreToolUse" && modeOf(raw).prompts():
+		return verdict{message: why}.preToolUse()
+	}
+	return Failed(event, why)
+}
+
+// LeavesToTerminal reports whether an output of Unreadable makes Claude Code ask
+// at its terminal.
+func LeavesToTerminal(out any) bool {
+	o, isOutput := out.(hookOutput)
+	p, isGate := o.Specific.(preToolUse)
+	return isOutput && isGate && p.Decision == "ask"
+}
+
+// mode finds the permission mode in an input that cannot be decoded.
+var mode = regexp.MustCompile(`"permission_mode"\s*:\s*"([^"\\]*)"`)
+
+// modeOf returns the mode of an input. If the input names different modes, it
+// returns an unknown one.
+func modeOf(raw []byte) permissionMode {
+	found := permissionMode("")
+	for n, m := range mode.FindAllSubmatch(raw, -1) {
+		if n > 0 && found != permissionMode(m[1]) {
+			return "ambiguous"
+		}
+		found = permissionMode(m[1])
+	}
+	return found
 }
 
 // CheckOutput returns an error for an output that does not have the form of the
@@ -74,6 +125,8 @@ func CheckOutput(event string, raw []byte) error {
 		out.Specific = &permissionRequest{}
 	case "Elicitation":
 		out.Specific = &elicited{}
+	case "PermissionDenied":
+		out.Specific = &retried{}
 	}
 	if named.Specific.Event != event {
 		return bridge.Errorf(bridge.CodeInvalid, "output: belongs to another event than %s", event)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
@@ -46,6 +47,7 @@ type hookInput struct {
 	Input       json.RawMessage `json:"tool_input"`
 	ToolUse     string          `json:"tool_use_id"`
 	Agent       string          `json:"agent_id"` // ID of a subagent; empty for the session's main agent
+	Permissions permissionMode  `json:"permission_mode"`
 	Suggestions []Suggestion    `json:"permission_suggestions"`
 
 	Server  string          `json:"mcp_server_name"`
@@ -53,6 +55,21 @@ type hookInput struct {
 	Mode    string          `json:"mode"`
 	URL     string          `json:"url"`
 	Schema  json.RawMessage `json:"requested_schema"`
+
+	Notification string `json:"notification_type"`
+	Reason       string `json:"reason"` // of PermissionDenied
+}
+
+// permissionMode is the mode in which Claude Code decides which tool calls need
+// a person.
+type permissionMode string
+
+// prompts reports whether Claude Code asks at its terminal in this mode. In the
+// other modes, which are auto, dontAsk and bypassPermissions, no one waits
+// there. Events without a mode come from versions that always prompt. An
+// unknown mode counts as one that does not prompt.
+func (m permissionMode) prompts() bool {
+	return slices.Contains([]permissionMode{"", "default", "acceptEdits", "plan"}, m)
 }
 
 // hookOutput is the output of a hook.
@@ -80,7 +97,7 @@ type permission struct {
 	Input     json.RawMessage `json:"updatedInput,omitempty"`
 	Updates   []Suggestion    `json:"updatedPermissions,omitempty"`
 	Message   string          `json:"message,omitempty"`
-	Interrupt bool            `json:"interrupt,omitempty"`
+	Interrupt bool            `json:"interrupt,omitempty"` // older daemons set it
 }
 
 type elicited struct {
@@ -109,8 +126,16 @@ func Hook(raw []byte, u Unanswered) (dialect.Translation, error) {
 		return in.toolUse(u)
 	case "Elicitation":
 		return in.elicitation(u)
+	case "PermissionDenied":
+		return in.denied()
+	case "Notification":
+		return in.notice(), nil
 	case "PostToolUse", "PostToolUseFailure":
-		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Reason: "answered at the terminal"})
+		reason := bridge.ReasonAllowed
+		if in.Tool == askuserquestion.Tool {
+			reason = bridge.ReasonAnswered
+		}
+		return in.elsewhere(dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Reason: reason})
 	// These events belong to one agent. Others of the session may still wait.
 	case "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit":
 		return in.elsewhere(dialect.Elsewhere{Turn: in.Agent, Reason: "the agent continued without an answer"})
@@ -135,7 +160,9 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 	permission := in.Event == "PermissionRequest"
 	c := call{
 		session: in.Session, cwd: in.Cwd, toolUse: in.ToolUse, tool: in.Tool, input: in.Input, suggestions: in.Suggestions,
-		stop: true, edit: true, remember: permission,
+		// A denial with interrupt would end whichever tool runs if the terminal
+		// has allowed the call in the meantime, and the hook cannot tell.
+		stop: !permission, edit: true, remember: permission,
 	}
 	r, err := c.request()
 	if err != nil {
@@ -151,7 +178,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !v.decided && u == DenySilence {
+		if !v.decided && (u == DenySilence || !permission && !in.Permissions.prompts()) {
 			v.decided = true
 		}
 		if rec.Response != nil && rec.State == bridge.StateApproved && len(rec.Response.Input) == 0 {
@@ -180,7 +207,7 @@ func (v verdict) preToolUse() any {
 }
 
 func (v verdict) permissionRequest() any {
-	d := permission{Behavior: "deny", Message: bounded(v.message), Interrupt: v.stop}
+	d := permission{Behavior: "deny", Message: bounded(v.message)}
 	switch {
 	case v.allow:
 		d = permission{Behavior: "allow", Input: v.input, Updates: v.updates}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,9 @@ type Settings struct {
 type HookOptions struct {
 	Route, Unanswered, Fail string
 	Timeout, Grace, Batch   time.Duration
+	// Gates are the tool calls of Claude Code that always need a person: see
+	// ParseGates. Nil keeps the gates of the file.
+	Gates []Gate
 }
 
 // hookTime is the timeout of nod's hooks in the agent, in seconds. It is a day,
@@ -41,6 +45,10 @@ const hookTime = 86400
 
 // closingTime is the timeout of the hooks that only report, in seconds.
 const closingTime = 10
+
+// retryTime is the time in which people can let Claude Code try again what its
+// own check denied. It is short, because the agent waits.
+const retryTime = 5 * time.Minute
 
 // hookEntry is a matcher with its handlers, in the format of Claude Code and
 // Codex.
@@ -53,19 +61,31 @@ type hookHandler struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"`
+	// If limits the hook to some calls of the tool, in the syntax of the
+	// permission rules.
+	If string `json:"if,omitempty"`
+	// Async lets the agent continue while the hook runs.
+	Async bool `json:"async,omitempty"`
+	// OnFailure is "block" for a gate: without it, Claude Code runs the tool if
+	// the hook is missing, crashes or takes too long.
+	OnFailure string `json:"onFailure,omitempty"`
 }
 
-// program returns the program that an agent runs to start nod.
+// program returns the program that an agent runs to start nod. Its path is
+// absolute, so that it does not depend on the PATH of the agent.
 func (s *Settings) program() string {
 	if s.Program != "" {
 		return s.Program
 	}
 	if path, err := exec.LookPath("nod"); err == nil && filepath.IsAbs(path) {
-		return "nod"
+		return path
 	}
 	path, err := os.Executable()
 	if err != nil {
 		return "nod"
+	}
+	if strings.Contains(path, "go-build") && filepath.Base(path) == "nod" {
+		fmt.Fprintf(s.Talk, "nod: warning: go run deletes this program when it ends; install nod first, with: go install ./cmd/nod\n")
 	}
 	return path
 }
@@ -96,26 +116,49 @@ func given(d time.Duration) string {
 // Claude adds nod's hooks to the settings of Claude Code, or removes them.
 func (s *Settings) Claude(f HookOptions) error {
 	ask, report := s.hookCommands("claude", f)
-	return s.applyHooks("claude", map[string]hookEntry{
-		"PermissionRequest":  {"*", []hookHandler{{"command", ask, hookTime}}},
-		"PreToolUse":         {"AskUserQuestion|ExitPlanMode", []hookHandler{{"command", ask, hookTime}}},
-		"Elicitation":        {"", []hookHandler{{"command", ask, hookTime}}},
-		"PostToolUse":        {"*", []hookHandler{{"command", report, closingTime}}},
-		"PostToolUseFailure": {"*", []hookHandler{{"command", report, closingTime}}},
-		"Stop":               {"", []hookHandler{{"command", report, closingTime}}},
-		"SubagentStop":       {"", []hookHandler{{"command", report, closingTime}}},
-		"SessionEnd":         {"", []hookHandler{{"command", report, closingTime}}},
-	})
+	// Gates never fail open, and nobody answers at the keyboard while they wait.
+	strict := f
+	strict.Fail, strict.Grace = "", 0
+	gate, _ := s.hookCommands("claude", strict)
+	brief := f
+	brief.Timeout = retryTime
+	retry, _ := s.hookCommands("claude", brief)
+	// Claude Code ends asynchronous hooks when it exits, so the reports at an end
+	// are synchronous. All reports give up within 300 milliseconds.
+	later := hookHandler{Type: "command", Command: report, Timeout: closingTime, Async: true}
+	atEnd := hookHandler{Type: "command", Command: report, Timeout: closingTime}
+	asks := hookHandler{Type: "command", Command: ask, Timeout: hookTime}
+	retries := hookHandler{Type: "command", Command: retry, Timeout: int(2*retryTime/time.Second) + closingTime}
+	entries := map[string][]hookEntry{
+		// PermissionRequest runs next to the dialog in the terminal. There must be
+		// no onFailure: it would deny before the person at the keyboard can answer.
+		"PermissionRequest":  {{"*", []hookHandler{asks}}},
+		"PermissionDenied":   {{"*", []hookHandler{retries}}},
+		"Elicitation":        {{"", []hookHandler{asks}}},
+		"Notification":       {{"", []hookHandler{later}}},
+		"PostToolUse":        {{"*", []hookHandler{later}}},
+		"PostToolUseFailure": {{"*", []hookHandler{later}}},
+		"Stop":               {{"", []hookHandler{atEnd}}},
+		"SubagentStop":       {{"", []hookHandler{later}}},
+		"SessionEnd":         {{"", []hookHandler{atEnd}}},
+	}
+	for _, g := range f.Gates {
+		h := hookHandler{Type: "command", Command: gate, Timeout: hookTime, If: g.If, OnFailure: "block"}
+		entries["PreToolUse"] = append(entries["PreToolUse"], hookEntry{g.Matcher, []hookHandler{h}})
+	}
+	return s.applyHooks("claude", entries, f.Gates == nil)
 }
 
 // Codex adds nod's hooks to the hooks of Codex, or removes them.
 func (s *Settings) Codex(f HookOptions) error {
 	ask, report := s.hookCommands("codex", f)
-	return s.applyHooks("codex", map[string]hookEntry{
-		"PermissionRequest": {"*", []hookHandler{{"command", ask, hookTime}}},
-		"PostToolUse":       {"*", []hookHandler{{"command", report, closingTime}}},
-		"Stop":              {"", []hookHandler{{"command", report, closingTime}}},
-	})
+	asks := hookHandler{Type: "command", Command: ask, Timeout: hookTime}
+	reports := hookHandler{Type: "command", Command: report, Timeout: closingTime}
+	return s.applyHooks("codex", map[string][]hookEntry{
+		"PermissionRequest": {{"*", []hookHandler{asks}}},
+		"PostToolUse":       {{"*", []hookHandler{reports}}},
+		"Stop":              {{"", []hookHandler{reports}}},
+	}, false)
 }
 
 // MCP adds nod to the servers of an MCP client, or removes it.
@@ -128,8 +171,9 @@ func (s *Settings) MCP() error {
 	})
 }
 
-// applyHooks adds entries to an agent's hooks, or removes them.
-func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error {
+// applyHooks replaces nod's entries among an agent's hooks, or removes them.
+// With keepGates, nod's gates remain, so that nothing opens one by accident.
+func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was struct {
 			Hooks map[string][]json.RawMessage `json:"hooks"`
@@ -139,19 +183,26 @@ func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error 
 		if err := json.Unmarshal(plain.Pack(), &was); err != nil {
 			return bridge.Wrap(bridge.CodeInvalid, err, "%s: hooks", s.Path).WithHint("correct the format of the hooks; nothing was changed")
 		}
-		events := make([]string, 0, len(entries))
-		for event := range entries {
-			events = append(events, event)
+		events := slices.Collect(maps.Keys(entries))
+		for event := range was.Hooks {
+			if entries[event] == nil {
+				events = append(events, event)
+			}
 		}
 		slices.Sort(events)
 		for _, event := range events {
-			kept := slices.DeleteFunc(slices.Clone(was.Hooks[event]), func(raw json.RawMessage) bool { return isOurs(raw, agent) })
+			kept := slices.DeleteFunc(slices.Clone(was.Hooks[event]), func(raw json.RawMessage) bool {
+				ours, gate := isOurs(raw, agent)
+				return ours && (s.Undo || event != "PreToolUse" || !gate || !keepGates)
+			})
 			if !s.Undo {
-				raw, err := json.Marshal(entries[event])
-				if err != nil {
-					return err
+				for _, e := range entries[event] {
+					raw, err := json.Marshal(e)
+					if err != nil {
+						return err
+					}
+					kept = append(kept, raw)
 				}
-				kept = append(kept, raw)
 			}
 			var err error
 			switch {
@@ -168,15 +219,17 @@ func (s *Settings) applyHooks(agent string, entries map[string]hookEntry) error 
 	})
 }
 
-// isOurs reports whether an entry belongs to nod, judging by its command.
-func isOurs(raw json.RawMessage, agent string) bool {
+// isOurs reports whether an entry belongs to nod, judging by its command, and
+// whether it is a gate. Earlier versions had an entry for questions and plans,
+// which is none.
+func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
 	if json.Unmarshal(raw, &e) != nil || len(e.Hooks) != 1 {
-		return false
+		return false, false
 	}
 	program, _, found := strings.Cut(e.Hooks[0].Command, " hook "+agent)
 	name := strings.TrimSuffix(strings.Trim(filepath.Base(program), "'"), ".exe")
-	return found && strings.HasPrefix(name, "nod")
+	return found && strings.HasPrefix(name, "nod"), e.Hooks[0].OnFailure != "" || e.Matcher != "AskUserQuestion|ExitPlanMode"
 }
 
 // put sets the member at a path of two names and creates the parent if needed.

@@ -44,7 +44,7 @@ func TestInit(t *testing.T) {
 `
 	odd := "{ // mine\n  \"hooks\": {\"Stop\": [] }, \"b\":2,\n}\n"
 	for agent, marks := range map[string][]string{
-		"claude": {"PermissionRequest", "AskUserQuestion|ExitPlanMode", "Elicitation", "hook claude --grace 10s"},
+		"claude": {"PermissionRequest", "PermissionDenied", "Elicitation", "hook claude --grace 10s", `"async"`},
 		"codex":  {"PermissionRequest", "hook codex --grace 10s"},
 		"mcp":    {"mcpServers", `"mcp"`},
 	} {

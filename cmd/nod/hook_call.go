@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/dialect/claudecode"
+	"github.com/nodbridge/nod/bridge/dialect/codex"
+	"github.com/nodbridge/nod/render"
+)
+
+const (
+	// reportTime limits how long a hook that only reports delays its agent.
+	reportTime = 300 * time.Millisecond
+	// reportPatience is the time for which such a hook retries.
+	reportPatience = 100 * time.Millisecond
+	// acknowledgeTime limits how long nod takes to note that the agent has the
+	// answer. The agent waits for the end of the hook.
+	acknowledgeTime = time.Second
+)
+
+// unreadable is the error of an input that nod cannot read exactly.
+type unreadable struct{ error }
+
+func (u unreadable) Unwrap() error { return u.error }
+
+// hookCall is one run of a hook.
+type hookCall struct {
+	hookFlags
+	agent string
+	body  []byte
+	errs  io.Writer // for the agent's user
+
+	client *client.Client
+	asked  []bridge.ID // requests with an answer
+}
+
+// answer returns the output of the hook.
+func (h *hookCall) answer(ctx context.Context) (json.RawMessage, error) {
+	t, err := h.translate()
+	if err != nil {
+		return nil, err
+	}
+	reports := len(t.Exchanges) == 0 || claudecode.Reports(hookEvent(h.body))
+	if reports && t.Elsewhere == nil && len(t.Exchanges) == 0 {
+		return dialect.Encode(t.Answer)
+	}
+	if h.client, err = (&connection{url: h.url}).client(); err != nil {
+		return nil, err
+	}
+	if reports {
+		h.report(ctx)
+		return dialect.Encode(t.Answer)
+	}
+	return h.ask(ctx, t)
+}
+
+func (h *hookCall) query() url.Values {
+	q := exchangeQuery(h.route, h.timeout, h.grace, h.batch)
+	q.Set("unanswered", h.unanswered)
+	return q
+}
+
+// report tells the daemon what happened. A failure stops no agent.
+func (h *hookCall) report(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	h.client.Patience = reportPatience
+	_, err := h.client.Exchange(ctx, client.Exchange{
+		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Key: uuid.NewString(), Pending: func([]bridge.Record) { cancel() },
+	})
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(h.errs, "nod was not told: %s\n", render.Line(bridge.PublicText(err)))
+	}
+}
+
+// ask asks people, and returns their answer once it is verified.
+func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
+	h.client.Patience = h.patience
+	q := h.query()
+	q.Set("acknowledges", "true")
+	return chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {
+		if err := covered(t, a); err != nil {
+			return err
+		}
+		h.asked = a.Interactions
+		if h.agent == "claude" && len(t.Exchanges) > 0 && string(bytes.TrimSpace(a.Body)) != "{}" {
+			return claudecode.CheckOutput(hookEvent(h.body), a.Body)
+		}
+		return nil
+	}})
+}
+
+// acknowledge tells the daemon that the agent has the answer. An agent that
+// reads its own request has received it.
+func (h *hookCall) acknowledge(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, acknowledgeTime)
+	defer cancel()
+	for _, id := range h.asked {
+		_, _ = h.client.Get(ctx, id) // best effort: otherwise the card says that the agent has not picked it up
+	}
+}
+
+// translate reads the input in the same way as the daemon.
+func (h *hookCall) translate() (dialect.Translation, error) {
+	u, err := claudecode.ParseUnanswered(h.unanswered)
+	if err != nil {
+		return dialect.Translation{}, err
+	}
+	var t dialect.Translation
+	if h.agent == "codex" {
+		t, err = codex.Hook(h.body, u == claudecode.DenySilence)
+	} else {
+		t, err = claudecode.Hook(h.body, u)
+	}
+	if err != nil {
+		return t, unreadable{err}
+	}
+	return t, nil
+}
