@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ const (
 	hookPermission = `{"session_id":%q,"cwd":"/repo","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"git push"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"git push:*"}],"behavior":"allow","destination":"localSettings"}]}`
 	hookQuestions  = `{"session_id":%q,"hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_use_id":"t1","tool_input":{"questions":[{"question":"Which framework?","header":"Framework","options":[{"label":"React"},{"label":"Vue"}],"multiSelect":false}]}}`
 	hookPlan       = `{"session_id":%q,"hook_event_name":"PreToolUse","tool_name":"ExitPlanMode","tool_use_id":"t2","tool_input":{"plan":"1. Extract the login"}}`
+	hookRefused    = `{"session_id":%q,"cwd":"/repo","permission_mode":"auto","hook_event_name":"PermissionDenied","tool_name":"Bash","tool_input":{"command":"rm -rf build"},"tool_use_id":"t3","reason":"deletes files"}`
 	hookForm       = `{"session_id":%q,"hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which ticket?","mode":"form","requested_schema":{"type":"object","properties":{"ticket":{"type":"string"}},"required":["ticket"]}}`
 	hookDone       = `{"session_id":%q,"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"git push"},"tool_response":{}}`
 )
@@ -88,6 +90,9 @@ func TestHookAnswers(t *testing.T) {
 		"plan": {"claude", hookPlan, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Changes to the plan requested: smaller steps"}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Typed("ana", a.On("slack"), "Request changes", "smaller steps")
 		}},
+		"retry": {"claude", hookRefused, `{"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}`, func(r *rig.Rig, a rig.Asked) {
+			r.Press("ana", a.On("telegram"), "Let it try again")
+		}},
 		"form": {"claude", hookForm, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"ticket":"T-7"}}}`, func(r *rig.Rig, a rig.Asked) {
 			r.Typed("ana", a.On("slack"), "Answer", "T-7")
 		}},
@@ -150,6 +155,37 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		}
 		a.Closed("Approved in the terminal")
 	})
+	t.Run("the agent is killed", func(t *testing.T) {
+		sub := *r
+		sub.T = t
+		h, end := hookOfAgent(t, url, fmt.Sprintf(hookPermission, "dead"))
+		a := sub.Card("dead")
+		died := time.Now()
+		end()
+		a.Closed("Withdrawn by", "the agent has ended")
+		<-h.done
+		if took := time.Since(died); took > 30*time.Second {
+			t.Errorf("the hook noticed it after %s", took)
+		}
+	})
+	t.Run("the agent dies as the answer arrives", func(t *testing.T) {
+		sub := *r
+		sub.T = t
+		h, end := hookOfAgent(t, url, fmt.Sprintf(hookPermission, "late"))
+		a := sub.Card("late")
+		if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		r.Approve("ana", a.On("telegram"))
+		end()
+		if err := h.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		<-h.done
+		if rec, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "late"}); err != nil || len(rec.Items) != 1 || !rec.Items[0].Delivered.IsZero() {
+			t.Errorf("an answer that no one read was delivered: %+v, %v", rec.Items, err)
+		}
+	})
 	t.Run("an HTTP hook's connection ends", func(t *testing.T) {
 		sub := *r
 		sub.T = t
@@ -186,6 +222,81 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 			t.Errorf("%d messages were posted", after-before)
 		}
 	})
+}
+
+// hookOfAgent starts a hook whose output a stand-in for an agent reads, until
+// the agent is killed.
+func hookOfAgent(t *testing.T, url, input string) (*hooked, func()) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hooked{cmd: exec.Command(rig.Binary(t), "hook", "claude"), done: make(chan int, 1)}
+	h.cmd.Env = append(h.cmd.Environ(), "NOD_URL="+url, "NOD_TOKEN="+rig.TestAgentToken)
+	h.cmd.Stdin, h.cmd.Stdout = strings.NewReader(input), w
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	go func() {
+		_ = h.cmd.Wait() // only its end counts
+		h.done <- h.cmd.ProcessState.ExitCode()
+	}()
+	t.Cleanup(func() { r.Close(); _ = h.cmd.Process.Kill() })
+	return h, func() { r.Close() }
+}
+
+// TestReportsAreBrief checks that a hook that only reports never holds up its
+// agent, with the daemon away, hanging or answering, and that an event that nod
+// ignores reaches no daemon.
+func TestReportsAreBrief(t *testing.T) {
+	t.Parallel()
+	hangs, _ := silentDaemon(t)
+	for _, url := range []string{"http://127.0.0.1:9", hangs} {
+		for _, event := range []string{
+			fmt.Sprintf(hookDone, "s"), `{"session_id":"s","hook_event_name":"Stop"}`, `{"session_id":"s","hook_event_name":"SessionEnd"}`,
+			`{"session_id":"s","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`,
+			`{"session_id":"s","hook_event_name":"SessionStart"}`,
+		} {
+			began := time.Now()
+			h := startHook(t, url, "claude", event, "--fail", "open")
+			if out, took := h.exit(t, 0), time.Since(began); out != "{}\n" || took > reportTime+10*time.Second { // the machine may be busy
+				t.Errorf("%s, %s: %q after %s", url, event, out, took)
+			}
+		}
+	}
+}
+
+// TestNotifications checks that people learn when Claude Code waits at its
+// terminal, unless a card of the session says so already.
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
+	url := r.Daemons[0].URL
+	const idle = `{"session_id":%q,"cwd":"/repo","hook_event_name":"Notification","message":"Claude is waiting for your input","notification_type":"idle_prompt"}`
+	startHook(t, url, "claude", fmt.Sprintf(idle, "idle"), "--fail", "open").exit(t, 0)
+	notices := func(session string) int {
+		page, err := r.Agent.List(r.Ctx, bridge.ListFilter{Session: session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, rec := range page.Items {
+			if rec.Interaction.Kind == bridge.KindNotice {
+				n++
+			}
+		}
+		return n
+	}
+	r.Eventually("the notice", func() bool { return notices("idle") == 1 })
+	startHook(t, url, "claude", fmt.Sprintf(hookPermission, "busy"))
+	a := r.Card("busy")
+	startHook(t, url, "claude", fmt.Sprintf(idle, "busy"), "--fail", "open").exit(t, 0)
+	a.Pending("telegram")
+	if n := notices("busy"); n != 0 {
+		t.Errorf("%d notices next to a card that waits", n)
+	}
 }
 
 func postHook(ctx context.Context, url, body string) (string, error) {

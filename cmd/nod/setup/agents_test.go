@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,68 @@ func TestInit(t *testing.T) {
 	printed := Settings{Path: filepath.Join(t.TempDir(), "x.json"), Print: true, Out: &out, Talk: io.Discard}
 	if err := printed.Claude(HookOptions{}); err != nil || !json.Valid(out.Bytes()) {
 		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
+// TestGates checks which hooks a gate becomes, that later runs keep gates, and
+// that only the user removes them.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]Gate{
+		"":                                     {},
+		"Write":                                {{Matcher: "Write"}},
+		"Bash(git push *)|mcp__prod__.*":       {{Matcher: "Bash", If: "Bash(git push *)"}, {Matcher: "mcp__prod__.*"}},
+		"Bash(a|b)| Edit ":                     {{Matcher: "Bash", If: "Bash(a|b)"}, {Matcher: "Edit"}},
+		"mcp__(db|mail)__send":                 {{Matcher: "mcp__(db|mail)__send"}},
+		"*":                                    {{Matcher: "*"}},
+		"Bash(curl $(x) *)|WebFetch(domain:x)": {{Matcher: "Bash", If: "Bash(curl $(x) *)"}, {Matcher: "WebFetch", If: "WebFetch(domain:x)"}},
+	} {
+		if got, err := ParseGates(text); err != nil || !slices.Equal(got, want) || got == nil {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"Bash(git push", "Write||Edit", "|", "git push", "[", "Bash (git push *)"} {
+		if got, err := ParseGates(text); bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "--gate") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "settings.json")
+	const earlier = `{"hooks":{"PreToolUse":[
+		{"matcher":"AskUserQuestion|ExitPlanMode","hooks":[{"type":"command","command":"nod hook claude","timeout":86400}]},
+		{"matcher":"Deploy","hooks":[{"type":"command","command":"/usr/local/bin/nod hook claude --route prod","timeout":86400}]}]}}`
+	if err := os.WriteFile(path, []byte(earlier), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step := func(gates []Gate, undo bool) string {
+		s := Settings{Path: path, Program: "/bin/nod", Talk: io.Discard, Undo: undo}
+		if err := s.Claude(HookOptions{Gates: gates, Fail: "open", Grace: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	if got := step(nil, false); strings.Contains(got, "AskUserQuestion") || !strings.Contains(got, `"Deploy"`) {
+		t.Errorf("without --gate, the file is %s", got)
+	}
+	gates, err := ParseGates("Bash(git push *)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gate = `{"matcher":"Bash","hooks":[{"type":"command","command":"/bin/nod hook claude","timeout":86400,"if":"Bash(git push *)","onFailure":"block"}]}`
+	for n, got := range []string{step(gates, false), step(nil, false), step(gates, false)} {
+		if strings.Contains(got, `"Deploy"`) || strings.Count(got, gate) != 1 {
+			t.Errorf("run %d: the file is %s", n, got)
+		}
+	}
+	if got := step([]Gate{}, false); strings.Contains(got, "PreToolUse") || !strings.Contains(got, "PermissionRequest") {
+		t.Errorf("without gates, the file is %s", got)
+	}
+	step(gates, false)
+	if got := step(nil, true); strings.Contains(got, "nod") {
+		t.Errorf("after the undo, the file is %s", got)
 	}
 }
 
