@@ -375,7 +375,7 @@ func FuzzHook(f *testing.F) {
 				t.Fatalf("%q: %s", input, out.String())
 			}
 		}
-		var in map[string]any // of duplicate members, this reader takes the last
+		var in map[string]any                                                     // of duplicate members, this reader takes the last
 		asks := strings.Contains(said, `"permissiondecision":"ask"`) && code == 0 // Claude Code asks at the terminal, or denies
 		if json.Unmarshal([]byte(input), &in) == nil && in["hook_event_name"] == "PreToolUse" && (!asks && code != 2 || len(o) == 0) {
 			t.Fatalf("%q: exit code %d and %s", input, code, out.String())
