@@ -61,6 +61,7 @@ func (d *Doctor) Failed() bool {
 // explains the ones that follow.
 func (d *Doctor) Examine(ctx context.Context) {
 	c, ok := d.examineConfig()
+	d.examineAgents(ctx)
 	if !ok || d.Offline {
 		return
 	}

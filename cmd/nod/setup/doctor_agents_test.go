@@ -1,0 +1,78 @@
+package setup
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// TestDoctorGates checks what the doctor says of the gates in the settings of
+// agents, for versions that know onFailure and versions that do not.
+func TestDoctorGates(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("CODEX_HOME", filepath.Join(dir, "codex"))
+	bin := filepath.Join(dir, "bin")
+	t.Setenv("PATH", bin)
+	nod := filepath.Join(bin, "nod")
+	write := func(path, text string, mode os.FileMode) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(nod, "#!/bin/sh\n", 0o755)
+	entry := func(rest string) string {
+		return `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"` + nod + ` hook claude"` + rest + `}]}]}}`
+	}
+	const blocking = `,"timeout":86400,"onFailure":"block"`
+	for name, c := range map[string]struct {
+		version, settings string
+		want              bridge.FindingStatus
+		word              string
+	}{
+		"closed":         {"2.1.330 (Claude Code)", entry(blocking), bridge.FindingOK, "fails closed in Claude Code 2.1.330"},
+		"first version":  {"2.1.295", entry(blocking), bridge.FindingOK, "fails closed"},
+		"older":          {"2.1.294", entry(blocking), bridge.FindingFailed, "fails open in Claude Code 2.1.294"},
+		"much older":     {"1.9.999", entry(blocking), bridge.FindingFailed, "fails open"},
+		"no onFailure":   {"2.1.330", entry(""), bridge.FindingFailed, "fails open: the tool runs"},
+		"asynchronous":   {"2.1.330", entry(blocking + `,"async":true`), bridge.FindingFailed, "fails open: the tool runs"},
+		"fail open":      {"2.1.330", strings.Replace(entry(blocking), "hook claude", "hook claude --fail open", 1), bridge.FindingFailed, "daemon is unreachable"},
+		"no program":     {"2.1.330", strings.Replace(entry(blocking), nod, "/nowhere/nod", 1), bridge.FindingFailed, "does not exist"},
+		"no claude":      {"", entry(blocking), bridge.FindingWarning, "version is unknown"},
+		"disabled":       {"2.1.330", strings.Replace(entry(blocking), "{", `{"disableAllHooks":true,`, 1), bridge.FindingFailed, "disables all hooks"},
+		"no gate":        {"2.1.330", strings.Replace(entry(""), "PreToolUse", "Stop", 1), bridge.FindingOK, "no gates"},
+		"broken":         {"2.1.330", "{", bridge.FindingWarning, "not valid JSON"},
+		"on permissions": {"2.1.330", strings.Replace(entry(blocking), "PreToolUse", "PermissionRequest", 1), bridge.FindingWarning, "before the person at the keyboard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(filepath.Join(bin, "claude"), "#!/bin/sh\necho '"+c.version+"'\n", 0o755)
+			write(filepath.Join(dir, ".claude", "settings.json"), c.settings, 0o600)
+			d := Doctor{}
+			d.examineAgents(context.Background())
+			found := false
+			for _, f := range d.Findings {
+				found = found || f.Status == c.want && strings.Contains(f.Detail, c.word)
+			}
+			if !found {
+				t.Errorf("findings: %+v", d.Findings)
+			}
+		})
+	}
+	write(filepath.Join(dir, ".claude", "settings.json"), "{}", 0o600)
+	for event, want := range map[string]bridge.FindingStatus{"PreToolUse": bridge.FindingFailed, "PermissionRequest": bridge.FindingOK} {
+		write(filepath.Join(dir, "codex", "hooks.json"), `{"hooks":{"`+event+`":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook codex"}]}]}}`, 0o600)
+		d := Doctor{}
+		d.examineAgents(context.Background())
+		if len(d.Findings) != 1 || d.Findings[0].Status != want {
+			t.Errorf("Codex with %s: %+v", event, d.Findings)
+		}
+	}
+}
