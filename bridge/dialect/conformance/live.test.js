@@ -2,9 +2,7 @@
 // who responds.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
@@ -16,77 +14,19 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Webhook } from "standardwebhooks";
 import ts from "typescript";
 import { config, model } from "./codex.js";
+import { here, secret, start, until } from "./harness.js";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const agent = "token-of-the-agent-in-these-tests";
-const person = "token-of-the-person-in-these-tests";
-const secret = "whsec_" + Buffer.alloc(32, "k").toString("base64");
-const told = [];
-const stop = [];
-let dir, url;
+let dir, url, told, asAgent, answers, live, agent;
 
 before(async () => {
-  dir = mkdtempSync(join(here, "live-"));
-  const receiver = createServer(async (req, res) => {
-    let body = "";
-    for await (const part of req) body += part;
-    told.push({ body, headers: req.headers });
-    res.end();
-  }).listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  stop.push(() => receiver.close());
-  const sandbox = spawn(process.env.NOD_BINARY, ["sandbox", "--listen", "127.0.0.1:0", "--no-limits"], { stdio: ["ignore", "pipe", "inherit"] });
-  stop.push(() => sandbox.kill());
-  const [first] = await once(createInterface({ input: sandbox.stdout }), "line");
-  const base = first.split(/\s+/)[1].replace(/\/$/, "");
-  const free = createServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address();
-  free.close();
-  await once(free, "close");
-  url = `http://127.0.0.1:${port}`;
-  writeFileSync(join(dir, "nod.yaml"), `
-listen: 127.0.0.1:${port}
-log_level: error
-telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "${base}/telegram", pacing: false}
-people: {ana: {telegram: "7001", token: ${person}}}
-routes: {default: {to: ["telegram:-1001000000001"], responders: [ana]}}
-agents: {tester: {token: ${agent}}}
-webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
-`);
-  const daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
-  stop.push(() => daemon.kill());
-  await until("the daemon is ready", async () => (await fetch(url + "/readyz").catch(() => ({}))).ok);
+  live = await start();
+  ({ dir, url, told, asAgent, answers } = live);
+  agent = live.env.NOD_TOKEN;
 });
 
-after(() => {
-  for (const f of stop) f();
-  rmSync(dir, { recursive: true, force: true });
-});
+after(() => live.stop());
 
-async function until(what, ok) {
-  for (let n = 0; n < 1000; n++) {
-    const v = await ok();
-    if (v) return v;
-    await new Promise((r) => setTimeout(r, 20));
-  }
-  throw new Error(`not in time: ${what}`);
-}
-
-async function api(token, method, path, body) {
-  const resp = await fetch(url + path, { method, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
-  const answer = await resp.json();
-  assert.ok(resp.ok, JSON.stringify(answer));
-  return answer;
-}
-
-// answers waits for the request whose prompt contains a text, and responds to it.
-async function answers(text, reply) {
-  const found = await until(text, async () => (await api(agent, "GET", "/v1/interactions?state=pending")).items.find((r) => r.interaction.prompt.includes(text) && r.messages));
-  return api(person, "POST", `/v1/interactions/${found.interaction.id}/response`, reply);
-}
-
-const env = () => ({ ...process.env, NOD_URL: url, NOD_TOKEN: agent });
+const env = () => live.env;
 
 for (const [name, transport] of Object.entries({
   stdio: () => new StdioClientTransport({ command: process.env.NOD_BINARY, args: ["mcp", "--session", "judge"], env: env(), stderr: "inherit" }),
@@ -116,7 +56,7 @@ for (const [name, transport] of Object.entries({
 }
 
 test("the Standard Webhooks library accepts the signature", async () => {
-  const record = await api(agent, "POST", "/v1/interactions", { prompt: "Told?" });
+  const record = await asAgent("POST", "/v1/interactions", { prompt: "Told?" });
   await answers("Told?", { answers: { q1: "yes" } });
   const hook = await until("the webhook", () => told.find((t) => t.body.includes(record.interaction.id)));
   const event = new Webhook(secret).verify(hook.body, hook.headers);

@@ -1,0 +1,121 @@
+// The real Claude Code with a model of ours, hooks as nod init writes them, and
+// a person who responds.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { model } from "./claude.js";
+import { start, until } from "./harness.js";
+
+const program = process.env.CLAUDE;
+const options = { skip: !program && "Claude Code not found" };
+let live;
+
+before(async () => {
+  if (program) live = await start();
+});
+
+after(() => live?.stop());
+
+let projects = 0;
+
+// project makes a folder with hooks, and a model that makes tool calls there.
+async function project({ gate, allow = [], calls, hook = "" }) {
+  const dir = join(live.dir, `project-${++projects}`);
+  const home = join(dir, "home");
+  mkdirSync(join(dir, ".claude"), { recursive: true });
+  mkdirSync(home);
+  const settings = join(dir, ".claude", "settings.local.json");
+  execFileSync(process.env.NOD_BINARY, ["init", "claude", "--file", settings, ...(gate ? ["--gate", gate] : [])], { stdio: "ignore", env: { ...process.env, PATH: "/nowhere" } });
+  const s = JSON.parse(readFileSync(settings, "utf8").replaceAll("hook claude", "hook claude --patience 200ms" + hook));
+  s.permissions = { allow };
+  writeFileSync(settings, JSON.stringify(s));
+  // The first start would ask about themes, keys and trust.
+  writeFileSync(join(home, ".claude.json"), JSON.stringify({
+    hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["sk-ant-test-key-of-nod"], rejected: [] },
+    projects: { [dir]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  }));
+  const fake = await model(calls(dir));
+  const env = {
+    ...live.env, HOME: home, IS_SANDBOX: "1", ANTHROPIC_BASE_URL: fake.url, ANTHROPIC_API_KEY: "sk-ant-test-key-of-nod",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1", CLAUDE_CONFIG_DIR: "",
+  };
+  delete env.CLAUDE_CONFIG_DIR;
+  return { dir, env, fake, made: (name) => existsSync(join(dir, name)), settings };
+}
+
+// headless runs claude -p to its end.
+function headless(p, mode, env = {}) {
+  const run = spawn(program, ["-p", "go", "--output-format", "json", "--permission-mode", mode], { cwd: p.dir, stdio: ["ignore", "pipe", "inherit"], env: { ...p.env, ...env } });
+  const ended = once(run, "exit");
+  return { run, ended };
+}
+
+const touch = (name) => (dir) => [{ name: "Bash", input: { command: `touch ${join(dir, name)}`, description: "Make a file" } }];
+const inProject = (p) => (r) => r.interaction.approval?.where === p.dir || r.interaction.prompt.includes(p.dir);
+const decide = (r, decision) => live.asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, { decision });
+
+for (const mode of ["default", "acceptEdits", "bypassPermissions", "dontAsk"]) {
+  for (const decision of ["once", "deny"]) {
+    test(`claude -p, mode ${mode}: a gated command after ${decision}`, options, async () => {
+      const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
+      const { ended } = headless(p, mode);
+      await decide(await live.asked(p.dir, inProject(p)), decision);
+      await ended;
+      assert.equal(p.made("made"), decision === "once");
+      p.fake.close();
+    });
+  }
+}
+
+for (const [name, change, env] of [
+  ["the daemon is away", (s) => s, { NOD_URL: "http://127.0.0.1:9" }],
+  ["nod is missing", (s) => s.replaceAll(process.env.NOD_BINARY, "/nowhere/nod"), {}],
+  ["the token is wrong", (s) => s, { NOD_TOKEN: "wrong-token-for-this-daemon-00000000" }],
+  ["the hook has an unknown flag", (s) => s.replaceAll("--patience 200ms", "--patience 200ms --unheard-of"), {}],
+  ["no one answers", (s) => s.replaceAll("--patience 200ms", "--timeout 1s"), {}],
+]) {
+  for (const mode of ["default", "bypassPermissions"]) {
+    test(`claude -p, mode ${mode}: a gated command does not run if ${name}`, options, async () => {
+      const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
+      writeFileSync(p.settings, change(readFileSync(p.settings, "utf8")));
+      await headless(p, mode, env).ended;
+      assert.ok(p.fake.heard.length > 1 && !p.made("made"), JSON.stringify(p.fake.heard));
+      p.fake.close();
+    });
+  }
+}
+
+test("claude -p: a hook that is killed blocks its call", options, async () => {
+  const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made") });
+  const { ended } = headless(p, "bypassPermissions", { NOD_TEST_MARK: p.dir });
+  await live.asked(p.dir, inProject(p));
+  const pids = execFileSync("sh", ["-c", `grep -lz '^NOD_TEST_MARK=${p.dir}$' /proc/[0-9]*/environ 2>/dev/null || true`]).toString().split("\n")
+    .map((f) => f.split("/")[2]).filter((pid) => pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(process.env.NOD_BINARY));
+  assert.ok(pids.length > 0, "no hook found");
+  for (const pid of pids) process.kill(Number(pid), "SIGKILL");
+  await ended;
+  assert.ok(!p.made("made"));
+  p.fake.close();
+});
+
+test("claude -p: five tool calls cost less than a second more with the daemon away", options, async (t) => {
+  const calls = (dir) => [1, 2, 3, 4, 5].map((n) => touch(`made-${n}`)(dir)[0]);
+  const took = async (away) => {
+    const p = await project({ allow: ["Bash(touch:*)"], calls });
+    if (!away) writeFileSync(p.settings, JSON.stringify({ permissions: { allow: ["Bash(touch:*)"] } }));
+    const began = Date.now();
+    await headless(p, "default", { NOD_URL: "http://127.0.0.1:9" }).ended;
+    const all = Date.now() - began;
+    assert.ok(p.made("made-5"));
+    p.fake.close();
+    return all;
+  };
+  const without = await took(false);
+  const away = await took(true);
+  t.diagnostic(`${without} ms without nod, ${away} ms with the daemon away`);
+  assert.ok(away - without < 5000, `${away - without} ms`); // the bound is a second on a quiet machine
+});

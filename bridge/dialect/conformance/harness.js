@@ -1,0 +1,85 @@
+// A sandbox, a daemon, and a person who responds, for tests with other people's
+// programs.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const here = fileURLToPath(new URL(".", import.meta.url));
+const agent = "token-of-the-agent-in-these-tests";
+const person = "token-of-the-person-in-these-tests";
+export const secret = "whsec_" + Buffer.alloc(32, "k").toString("base64");
+
+// start starts everything. Its result has the URL of the daemon, a directory
+// that stop removes, and what the webhook was told.
+export async function start() {
+  const told = [];
+  const stop = [];
+  const dir = mkdtempSync(join(here, "live-"));
+  const receiver = createServer(async (req, res) => {
+    let body = "";
+    for await (const part of req) body += part;
+    told.push({ body, headers: req.headers });
+    res.end();
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  stop.push(() => receiver.close());
+  const sandbox = spawn(process.env.NOD_BINARY, ["sandbox", "--listen", "127.0.0.1:0", "--no-limits"], { stdio: ["ignore", "pipe", "inherit"] });
+  stop.push(() => sandbox.kill());
+  const [first] = await once(createInterface({ input: sandbox.stdout }), "line");
+  const base = first.split(/\s+/)[1].replace(/\/$/, "");
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address();
+  free.close();
+  await once(free, "close");
+  const url = `http://127.0.0.1:${port}`;
+  writeFileSync(join(dir, "nod.yaml"), `
+listen: 127.0.0.1:${port}
+log_level: error
+telegram: {bot_token: "7000:sandbox-telegram-token", api_url: "${base}/telegram", pacing: false}
+people: {ana: {telegram: "7001", token: ${person}}}
+routes: {default: {to: ["telegram:-1001000000001"], responders: [ana]}}
+agents: {tester: {token: ${agent}}}
+webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: "${secret}"}}
+`);
+  const daemon = spawn(process.env.NOD_BINARY, ["serve", "--dev", "--config", join(dir, "nod.yaml")], { stdio: ["ignore", "inherit", "inherit"] });
+  stop.push(() => daemon.kill());
+  await until("the daemon is ready", async () => (await fetch(url + "/readyz").catch(() => ({}))).ok);
+  return { url, dir, told, ...calls(url), stop() { for (const f of stop) f(); rmSync(dir, { recursive: true, force: true }); } };
+}
+
+// until waits for a value, for up to a minute.
+export async function until(what, ok) {
+  const end = Date.now() + 60_000;
+  while (Date.now() < end) {
+    const v = await ok();
+    if (v) return v;
+    await new Promise((r) => setTimeout(r, 20));
+  }
+  throw new Error(`not in time: ${what}`);
+}
+
+// calls returns functions for an agent and a person.
+function calls(url) {
+  async function api(token, method, path, body) {
+    const resp = await fetch(url + path, { method, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+    const answer = await resp.json();
+    assert.ok(resp.ok, JSON.stringify(answer));
+    return answer;
+  }
+  const asAgent = (...args) => api(agent, ...args);
+  const asPerson = (...args) => api(person, ...args);
+  // asked waits for a posted request that a test recognizes.
+  const asked = (what, found, state = "pending") => until(what, async () => (await asAgent("GET", `/v1/interactions?state=${state}`)).items.find((r) => r.messages && found(r)));
+  // answers waits for the request whose prompt contains a text, and responds to it.
+  async function answers(text, reply) {
+    const r = await asked(text, (r) => r.interaction.prompt.includes(text));
+    return asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, reply);
+  }
+  return { asAgent, asPerson, asked, answers, env: { ...process.env, NOD_URL: url, NOD_TOKEN: agent } };
+}
