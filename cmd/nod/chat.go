@@ -21,8 +21,8 @@ import (
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// withdrawal is the cancellation cause of a context whose request nobody needs
-// any more. Its text is the reason that the card shows.
+// withdrawal is the cancellation cause of a context whose request is no longer
+// needed. Its text is the reason that the card shows.
 type withdrawal string
 
 func (w withdrawal) Error() string { return string(w) }

@@ -18,14 +18,14 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/rig"
 )
 
-// hookRun is what Claude Code sees of a hook that has ended.
+// hookRun holds the exit code and output of a hook that has ended.
 type hookRun struct {
 	code     int
 	timedOut bool
 	out      string
 }
 
-// effect is what Claude Code does with a tool call after a PreToolUse hook.
+// effect is the fate of a tool call after its PreToolUse hook.
 type effect string
 
 const (
@@ -66,7 +66,7 @@ func (c claudeStub) judge(h hookRun) effect {
 		return blocks
 	case h.code != 0, object && !valid:
 		return failed()
-	case !valid: // plain text or nothing is no opinion
+	case !valid: // Claude Code takes plain text, or none, as no decision
 		return runsTool
 	}
 	switch d := o.Specific.Decision; {

@@ -57,7 +57,7 @@ func initClaude() *cobra.Command {
 it again after a change. --undo removes the hooks.
 
 The hooks cover permission prompts, questions, plans and MCP forms, next to the
-dialog in the terminal: whoever answers first decides. Set NOD_TOKEN in the
+dialog in the terminal: the first answer counts. Set NOD_TOKEN in the
 environment of the agent, and NOD_URL if the daemon runs on another host.
 
 --gate names tool calls that always need a person, in every permission mode. A

@@ -43,8 +43,7 @@ func signalled(s *os.ProcessState) int {
 // noticed within it.
 const unreadCheck = time.Second
 
-// untilUnread returns a context that ends when no process can read what is
-// written to out any more. The agent that started a hook has then died without
+// untilUnread returns a context that ends once out has no reader. The agent that started a hook has then died without
 // a signal to the hook.
 func untilUnread(parent context.Context, out io.Writer) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)

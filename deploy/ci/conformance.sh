@@ -33,14 +33,39 @@ unset NOD_SANDBOX_RECORD
 if command -v chromium >/dev/null 2>&1; then
   (cd "$root" && NOD_AXE="$own/node_modules/axe-core/axe.min.js" go test -count=1 -run 'TestConsole$' ./cmd/nod/daemon)
 fi
-# Only the Codex program can generate the schema of its requests. It is large. If
-# it cannot be installed, its two tests are skipped with a message.
-if npm install --prefix "$bin/codex" --no-save --no-fund --no-audit --loglevel=error @openai/codex@0.169.0; then
+# The agents' own programs are large, so they are not among the dependencies. If
+# one cannot be installed, its tests are skipped with a message. In CI, that is a
+# failure.
+missing() {
+  echo "conformance: $1 could not be installed; skipping its tests" >&2
+  [ "${CI:-}" != true ] || exit 1
+}
+fetch() {
+  prefix="$bin/$1"
+  shift
+  npm install --prefix "$prefix" --ignore-scripts --no-save --no-fund --no-audit --loglevel=error "$@"
+}
+if fetch codex @openai/codex@0.169.0; then
   export CODEX="$bin/codex/node_modules/.bin/codex"
 else
-  echo "conformance: the Codex program could not be installed; skipping its tests" >&2
+  missing Codex
+fi
+# Claude Code needs a terminal.
+if fetch terminal @lydell/node-pty@1.1.0 @xterm/headless@6.0.0 && fetch claude @anthropic-ai/claude-code@2.1.330; then
+  export CLAUDE_TERMINAL="$bin/terminal"
+  CLAUDE=$(ls "$bin"/claude/node_modules/@anthropic-ai/claude-code-*/claude)
+  export CLAUDE
+else
+  missing "Claude Code"
 fi
 cd "$root/bridge/dialect/conformance"
 npm ci --omit=optional --no-fund --no-audit --loglevel=error
 npm test
+# The newest version is tried too. What a release of others changes does not fail
+# a change of nod.
+newest=$(npm view @anthropic-ai/claude-code version)
+if [ -n "${CLAUDE:-}" ] && [ "$newest" != 2.1.330 ] && fetch newest "@anthropic-ai/claude-code@$newest"; then
+  CLAUDE=$(ls "$bin"/newest/node_modules/@anthropic-ai/claude-code-*/claude) npm test -- claude.test.js ||
+    echo "conformance: WARNING: Claude Code $newest behaves differently" >&2
+fi
 echo "conformance: passed in $(($(date +%s) - started)) seconds"

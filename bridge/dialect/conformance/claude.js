@@ -1,5 +1,5 @@
 // A model for the real Claude Code that makes the given tool calls, one in each
-// turn, and then says that it is done.
+// turn, and then says that it is done. A call may be a function of the request.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
@@ -16,7 +16,8 @@ export async function model(calls) {
     const results = (body.messages ?? []).flatMap((m) => (Array.isArray(m.content) ? m.content : [])).filter((c) => c.type === "tool_result");
     const main = (body.tools ?? []).some((t) => t.name === "Bash"); // other requests are for titles and the like
     if (main) heard.push(results);
-    const call = main ? calls[results.length] : undefined;
+    let call = main ? calls[results.length] : undefined;
+    if (typeof call === "function") call = call(text);
     const content = call
       ? [{ type: "tool_use", id: `toolu_${results.length}_${Date.now()}`, name: call.name, input: {} }, JSON.stringify(call.input)]
       : [{ type: "text", text: "" }, "done"];
@@ -32,5 +33,5 @@ export async function model(calls) {
     res.end(events.map((e) => `event: ${e.type}\ndata: ${JSON.stringify(e)}\n\n`).join(""));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { url: `http://127.0.0.1:${server.address().port}`, heard, close: () => server.close() };
+  return { url: `http://127.0.0.1:${server.address().port}`, heard, close() { server.closeAllConnections(); server.close(); } };
 }

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { model } from "./claude.js";
 import { start, until } from "./harness.js";
+import { terminal } from "./terminal.js";
 
 const program = process.env.CLAUDE;
 const options = { skip: !program && "Claude Code not found" };
@@ -18,7 +18,12 @@ before(async () => {
   if (program) live = await start();
 });
 
-after(() => live?.stop());
+const open = []; // what a failed test may leave open
+
+after(() => {
+  for (const close of open) close();
+  live?.stop();
+});
 
 let projects = 0;
 
@@ -35,10 +40,11 @@ async function project({ gate, allow = [], calls, hook = "" }) {
   writeFileSync(settings, JSON.stringify(s));
   // The first start would ask about themes, keys and trust.
   writeFileSync(join(home, ".claude.json"), JSON.stringify({
-    hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["sk-ant-test-key-of-nod"], rejected: [] },
+    hasCompletedOnboarding: true, theme: "dark", customApiKeyResponses: { approved: ["sk-ant-test-key-of-nod".slice(-20)], rejected: [] },
     projects: { [dir]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
   }));
   const fake = await model(calls(dir));
+  open.push(fake.close);
   const env = {
     ...live.env, HOME: home, IS_SANDBOX: "1", ANTHROPIC_BASE_URL: fake.url, ANTHROPIC_API_KEY: "sk-ant-test-key-of-nod",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1", CLAUDE_CONFIG_DIR: "",
@@ -50,8 +56,16 @@ async function project({ gate, allow = [], calls, hook = "" }) {
 // headless runs claude -p to its end.
 function headless(p, mode, env = {}) {
   const run = spawn(program, ["-p", "go", "--output-format", "json", "--permission-mode", mode], { cwd: p.dir, stdio: ["ignore", "pipe", "inherit"], env: { ...p.env, ...env } });
+  open.push(() => run.kill("SIGKILL"));
   const ended = once(run, "exit");
   return { run, ended };
+}
+
+// interactive runs claude in a terminal.
+function interactive(p, ...args) {
+  const t = terminal(program, ["go", ...args], { cwd: p.dir, env: p.env });
+  open.push(() => t.kill("SIGKILL"));
+  return t;
 }
 
 const touch = (name) => (dir) => [{ name: "Bash", input: { command: `touch ${join(dir, name)}`, description: "Make a file" } }];
@@ -66,8 +80,7 @@ for (const mode of ["default", "acceptEdits", "bypassPermissions", "dontAsk"]) {
       await decide(await live.asked(p.dir, inProject(p)), decision);
       await ended;
       assert.equal(p.made("made"), decision === "once");
-      p.fake.close();
-    });
+        });
   }
 }
 
@@ -84,8 +97,7 @@ for (const [name, change, env] of [
       writeFileSync(p.settings, change(readFileSync(p.settings, "utf8")));
       await headless(p, mode, env).ended;
       assert.ok(p.fake.heard.length > 1 && !p.made("made"), JSON.stringify(p.fake.heard));
-      p.fake.close();
-    });
+        });
   }
 }
 
@@ -99,7 +111,6 @@ test("claude -p: a hook that is killed blocks its call", options, async () => {
   for (const pid of pids) process.kill(Number(pid), "SIGKILL");
   await ended;
   assert.ok(!p.made("made"));
-  p.fake.close();
 });
 
 test("claude -p: five tool calls cost less than a second more with the daemon away", options, async (t) => {
@@ -111,11 +122,91 @@ test("claude -p: five tool calls cost less than a second more with the daemon aw
     await headless(p, "default", { NOD_URL: "http://127.0.0.1:9" }).ended;
     const all = Date.now() - began;
     assert.ok(p.made("made-5"));
-    p.fake.close();
     return all;
   };
   const without = await took(false);
   const away = await took(true);
   t.diagnostic(`${without} ms without nod, ${away} ms with the daemon away`);
   assert.ok(away - without < 5000, `${away - without} ms`); // the bound is a second on a quiet machine
+});
+
+const dialog = (t, shows) => until(() => `the dialog, on:\n${t.text()}`, () => t.text().includes(shows));
+const question = { name: "AskUserQuestion", input: { questions: [{ question: "Which framework?", header: "Framework", multiSelect: false, options: [{ label: "React", description: "popular" }, { label: "Vue", description: "small" }] }] } };
+// Claude Code names the file for the plan in its request, and reads the plan there.
+const plan = [
+  (request) => ({ name: "Write", input: { file_path: /[^\s"`]+\/plans\/[^\s"`\\]+\.md/.exec(request)[0], content: "1. Extract the login\n" } }),
+  { name: "ExitPlanMode", input: {} },
+];
+
+// kinds are the ways in which Claude Code asks, with what its dialog shows, the
+// answer of a person in chat, and what happens after a yes.
+const kinds = {
+  permission: { mode: "default", calls: touch("made"), shows: "Do you want to proceed", reply: { decision: "once" }, card: inProject, then: (p) => p.made("made"), reason: "allowed at the terminal" },
+  question: {
+    mode: "default", calls: () => [question], shows: "Vue", reply: { answers: { q1: "Vue" } }, then: (p) => JSON.stringify(p.fake.heard.at(-1)).includes("Which framework?"),
+    card: () => (r) => r.interaction.prompt.includes("Which framework?"), reason: "answered at the terminal",
+  },
+  plan: {
+    mode: "plan", calls: () => plan, shows: "Would you like to proceed?", keys: "2", // with manual approval of edits
+    reply: { answers: { plan: { decision: "approve" } } }, then: (p) => p.fake.heard.at(-1).length > 1,
+    card: inProject, reason: "allowed at the terminal",
+  },
+};
+
+for (const [kind, k] of Object.entries(kinds)) {
+  for (const first of ["chat", "the keyboard"]) {
+    test(`at the terminal: a ${kind} is in the dialog and on one card, and ${first} is first`, options, async () => {
+      const p = await project({ calls: k.calls });
+      const t = interactive(p, "--permission-mode", k.mode);
+      const r = await live.asked(() => `the card, with\n${t.text()}`, k.card(p));
+      await dialog(t, k.shows);
+      if (first === "chat") await live.asPerson("POST", `/v1/interactions/${r.interaction.id}/response`, k.reply);
+      let typed = 0; // a dialog ignores keys right after it has appeared
+      await until(() => `what a yes leads to, with\n${t.text()}`, () => {
+        if (first !== "chat" && Date.now() - typed > 2000) {
+          typed = Date.now();
+          t.type(k.keys ?? "\r");
+        }
+        return k.then(p);
+      });
+      const closed = await until("the card closes", async () => {
+        const now = await live.asAgent("GET", `/v1/interactions/${r.interaction.id}`);
+        return now.state !== "pending" && now;
+      });
+      if (first !== "chat") assert.equal(closed.response.reason, k.reason);
+      const { items } = await live.asAgent("GET", `/v1/interactions?session=${r.interaction.session}`);
+      assert.equal(items.length, 1, "more than one card");
+      t.kill();
+      await t.ended;
+    });
+  }
+}
+
+test("at the terminal: no in the dialog closes the card", options, async () => {
+  const p = await project({ calls: touch("made") });
+  const t = interactive(p, "--permission-mode", "default");
+  const r = await live.asked(() => `the card, with\n${t.text()}`, inProject(p));
+  await dialog(t, kinds.permission.shows);
+  t.type("\x1b");
+  await live.asked("the card closes", (c) => c.interaction.id === r.interaction.id && c.response.reason === "dismissed at the terminal", "cancelled");
+  assert.ok(!p.made("made"));
+  t.kill();
+});
+
+test("at the terminal: the death of claude withdraws its card", options, async (c) => {
+  const p = await project({ calls: touch("made") });
+  const t = interactive(p, "--permission-mode", "default");
+  const r = await live.asked(() => `the card, with\n${t.text()}`, inProject(p));
+  const began = Date.now();
+  t.kill("SIGKILL");
+  await live.asked("the card closes", (c) => c.interaction.id === r.interaction.id, "cancelled");
+  c.diagnostic(`withdrawn ${Date.now() - began} ms after SIGKILL`);
+});
+
+test("at the terminal: a gate that no one answers asks there", options, async () => {
+  const p = await project({ gate: "Bash(touch *)", allow: ["Bash(touch:*)"], calls: touch("made"), hook: " --timeout 1s" });
+  const t = interactive(p, "--permission-mode", "default");
+  await dialog(t, kinds.permission.shows);
+  assert.ok(!p.made("made"));
+  t.kill();
 });

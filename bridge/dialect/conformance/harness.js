@@ -55,13 +55,13 @@ webhooks: {judge: {url: "http://127.0.0.1:${receiver.address().port}/", secret: 
 
 // until waits for a value, for up to a minute.
 export async function until(what, ok) {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 30_000;
   while (Date.now() < end) {
     const v = await ok();
     if (v) return v;
     await new Promise((r) => setTimeout(r, 20));
   }
-  throw new Error(`not in time: ${what}`);
+  throw new Error(`not in time: ${typeof what === "function" ? what() : what}`);
 }
 
 // calls returns functions for an agent and a person.
