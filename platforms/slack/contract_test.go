@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,8 @@ func (client) Token(c sandbox.Control) string { return c.Value }
 
 // Accepts implements platformtest.Client: some inputs check what is typed.
 func (client) Accepts(w bridge.Widget, text string) bool {
-	return text == "" || w != bridge.WidgetNumber && w != bridge.WidgetDate && w != bridge.WidgetTime
+	native := []bridge.Widget{bridge.WidgetNumber, bridge.WidgetDate, bridge.WidgetTime, bridge.WidgetDateTime}
+	return text == "" || !slices.Contains(native, w)
 }
 
 // forge makes Slack's HTTP requests.

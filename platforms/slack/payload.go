@@ -3,6 +3,7 @@ package slack
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render/slackmsg"
@@ -56,6 +57,7 @@ type state struct {
 		Value           *string  `json:"value"`
 		SelectedDate    *string  `json:"selected_date"`
 		SelectedTime    *string  `json:"selected_time"`
+		SelectedAt      *int64   `json:"selected_date_time"` // Unix time
 		SelectedOption  *choice  `json:"selected_option"`
 		SelectedOptions []choice `json:"selected_options"`
 	} `json:"values"`
@@ -84,6 +86,8 @@ func inputs(s state) map[int]bridge.Input {
 				in.Text = *v.SelectedDate
 			case v.SelectedTime != nil:
 				in.Text = *v.SelectedTime
+			case v.SelectedAt != nil:
+				in.Text = time.Unix(*v.SelectedAt, 0).UTC().Format(time.RFC3339)
 			case v.SelectedOption != nil:
 				in.Options = append(in.Options, index(v.SelectedOption.Value))
 			default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -133,8 +134,12 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 		label = render.Line(f.Header) + ": " + label
 	}
 	in := slack.NewInputBlock(valuePrefix+strconv.Itoa(n), plain(label, maxLabel), nil, nil)
-	if f.Description != "" {
-		in.Hint = plain(render.Line(f.Description), maxLabel)
+	hint := f.Description
+	if hint == "" && picksTime(f.Question) {
+		hint = f.Placeholder // the picker has none
+	}
+	if hint != "" {
+		in.Hint = plain(render.Line(hint), maxLabel)
 	}
 	// If there is free text next to the options, either may be left empty. The
 	// engine checks that one of them has a value.
@@ -189,6 +194,12 @@ func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 		e := slack.NewTimePickerBlockElement(actionID)
 		e.Placeholder, e.InitialTime = placeholder, initial
 		return e
+	case bridge.WidgetDateTime:
+		if picksTime(q) {
+			e := slack.NewDateTimePickerBlockElement(actionID)
+			e.InitialDateTime = seconds(initial)
+			return e
+		}
 	case bridge.WidgetEmail:
 		e := slack.NewEmailTextInputBlockElement(placeholder, actionID)
 		e.InitialValue = initial
@@ -202,6 +213,23 @@ func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	e.Multiline, e.MinLength, e.MaxLength = q.Widget == bridge.WidgetTextarea, q.MinLength, q.MaxLength
 	e.InitialValue = render.Cut(initial, maxInitial, render.UTF16)
 	return e
+}
+
+// picksTime reports whether a question is answered with a picker for a date and
+// a time. The answer of the picker is in UTC, which a pattern or a minimum
+// length may refuse.
+func picksTime(q bridge.Question) bool {
+	return q.Widget == bridge.WidgetDateTime && q.Pattern == "" && q.MinLength <= len("2006-01-02T15:04:05Z")
+}
+
+// seconds returns the Unix time of an answer. It returns zero for a time that
+// Slack does not accept, which is one without 10 digits.
+func seconds(answer string) int64 {
+	t, err := time.Parse(time.RFC3339, answer)
+	if n := t.Unix(); err == nil && n >= 1_000_000_000 && n <= 9_999_999_999 {
+		return n
+	}
+	return 0
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -137,13 +137,21 @@ var readers = map[string]func(text string) (any, error){
 	"datepicker":       func(s string) (any, error) { _, err := time.Parse(time.DateOnly, s); return s, err },
 	"timepicker":       func(s string) (any, error) { _, err := time.Parse("15:04", s); return s, err },
 	"number_input":     func(s string) (any, error) { _, err := strconv.ParseFloat(s, 64); return s, err },
-	"datetimepicker":   func(s string) (any, error) { return strconv.ParseInt(s, 10, 64) },
+	"datetimepicker":   seconds,
 	"email_text_input": func(s string) (any, error) { return s, nil },
 	"url_text_input":   func(s string) (any, error) { return s, nil },
 	"rich_text_input": func(s string) (any, error) {
 		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": s}}}
 		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
 	},
+}
+
+// seconds returns the Unix time of a text in RFC 3339, or of a Unix time.
+func seconds(s string) (any, error) {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.Unix(), nil
+	}
+	return strconv.ParseInt(s, 10, 64)
 }
 
 // entry returns what an element keeps if a member enters a text, or chooses the
