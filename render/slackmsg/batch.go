@@ -1,6 +1,7 @@
 package slackmsg
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/slack-go/slack"
@@ -16,9 +17,11 @@ func buildBatch(v bridge.View) (Message, error) {
 		c, items := render.NewBatch(v, short)
 		for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
 			m, whole := batchMessage(v, c, items, limit)
-			if measure(m.Blocks) > maxMessage {
+			size := measure(m.Blocks)
+			if size > maxMessage {
 				continue
 			}
+			describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
 			if !whole && c.Whole {
 				m.Parts = parts(v, c)
 			}
@@ -50,7 +53,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		if len(it.Decisions) == 0 || v.ReadOnly {
 			continue
 		}
-		m.Blocks = append(m.Blocks, slack.NewActionBlock("act"+n, itemDecisions(it)...))
+		m.Blocks = append(m.Blocks, slack.NewActionBlock(itemBlock(it, id), itemDecisions(it)...))
 	}
 	if c.Closed {
 		m.Blocks = append(m.Blocks, origin(c, id))
@@ -65,6 +68,20 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 	}
 	return m, whole
 }
+
+// itemSubjects returns a function that returns what the controls of a block are
+// about: an item, or all of them.
+func itemSubjects(v bridge.View, c render.Card, items []render.Item) func(string) string {
+	of := map[string]string{}
+	for _, it := range items {
+		card := render.NewCard(it.View, func(bridge.Question) bool { return false })
+		of[itemBlock(it, blockID(v))] = card.HeadText()
+	}
+	return func(block string) string { return cmp.Or(of[block], c.HeadText()) }
+}
+
+// itemBlock returns the ID of the block with the controls of an item.
+func itemBlock(it render.Item, id string) string { return "act" + strconv.Itoa(it.Number) + "-" + id }
 
 func itemDecisions(it render.Item) []slack.BlockElement {
 	i, prefix := it.View.Record.Interaction, "i"+strconv.Itoa(it.Number)+"d"

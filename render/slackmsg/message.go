@@ -32,9 +32,11 @@ func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, listedOnCard(v.Record.Interaction))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
 		m, whole := build(v, c, limit)
-		if measure(m.Blocks) > maxMessage {
+		size := measure(m.Blocks)
+		if size > maxMessage {
 			continue
 		}
+		describe(m.Blocks, maxMessage-size, func(string) string { return subject(v.Record.Interaction, c) })
 		if !whole && c.Whole {
 			m.Parts = parts(v, c)
 			if len(m.Parts) > maxParts {

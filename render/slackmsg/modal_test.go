@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// element returns the input of the only question of a modal.
-func element(t *testing.T, q bridge.Question) slack.BlockElement {
+// inputOf returns the input of the only question of a modal.
+func inputOf(t *testing.T, q bridge.Question) slack.BlockElement {
 	t.Helper()
 	s := rendertest.Samples()[0]
 	s.View.Record.Interaction.Questions = []bridge.Question{q}
@@ -51,7 +51,7 @@ func TestDateTimePicker(t *testing.T) {
 		if c.initial != "" {
 			q.Default = new(bridge.TextAnswer(c.initial))
 		}
-		switch e := element(t, q).(type) {
+		switch e := inputOf(t, q).(type) {
 		case *slack.DateTimePickerBlockElement:
 			if c.want < 0 || e.InitialDateTime != c.want {
 				t.Errorf("%s: the picker starts at %d, want %d", name, e.InitialDateTime, c.want)
