@@ -114,7 +114,8 @@ type Placement struct {
 	// Called lists the people and routes that were also asked while the
 	// request was pending.
 	Called []string `json:"called,omitempty"`
-	// HandOver lists the people that a responder can delegate to.
+	// HandOver lists the people, and groups with GroupMark, that a responder
+	// can delegate to.
 	HandOver []string `json:"hand_over,omitempty"`
 }
 

@@ -111,6 +111,9 @@ type Click struct {
 	Inputs map[int]Input
 	// Typed is the text of the native input of a decision.
 	Typed string
+	// Picked is the user ID, on the platform of the actor, that a native
+	// select of people holds.
+	Picked string
 }
 
 // Input is the value of a native input.

@@ -31,8 +31,8 @@ type Route struct {
 	Steps []Step
 	Quiet *Quiet
 	// Snooze is the delay of the reminders on offer, and HandOver lists the
-	// people that responders can delegate to. If one is empty, its control
-	// is not offered.
+	// people, and groups with GroupMark, that responders can delegate to. If
+	// one is empty, its control is not offered.
 	Snooze   time.Duration
 	HandOver []string
 	// AllowSelf lets the owners of the agent and the requester respond.

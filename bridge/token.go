@@ -26,7 +26,7 @@ const (
 
 	ActionDecline  Action = 8  // decline the question without an answer
 	ActionSnooze   Action = 10 // remind the person who clicked later
-	ActionHandOver Action = 11 // delegate to the person with the index in Option
+	ActionHandOver Action = 11 // delegate to the person with the index in Option, or with OptionAnyone
 	// ActionAll decides the pending requests of a batch. Option is an index into
 	// BatchDecisions, and Question the number of requests on the card.
 	ActionAll Action = 9
@@ -43,6 +43,10 @@ const (
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 )
+
+// OptionAnyone is the option of an ActionHandOver that delegates to the account
+// in Click.Picked.
+const OptionAnyone = 1<<16 - 1
 
 // Control is a control of a card. It is bound to one interaction and one
 // destination. Question and Option are indexes into the interaction.

@@ -81,10 +81,12 @@ type Route struct {
 	//
 	// Example: 10m
 	Snooze Duration `yaml:"snooze"`
-	// HandOver are up to 4 people to whom a responder can delegate the request
-	// from the card. Both can then respond.
+	// HandOver are up to 4 people and @groups to whom a responder can delegate
+	// the request from the card. Both can then respond. For a group, the card on
+	// Slack has a select of people, who must be members. Other platforms offer
+	// the people only.
 	//
-	// Example: [bo, cy]
+	// Example: [bo, "@sre"]
 	HandOver Words `yaml:"hand_over"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.

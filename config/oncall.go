@@ -66,8 +66,8 @@ type Schedule struct {
 	Token Secret `yaml:"token"`
 }
 
-// Limits of an escalation policy: reminders per step, and people to whom a
-// request can be delegated.
+// Limits of an escalation policy: reminders per step, and people and groups to
+// which a request can be delegated.
 const (
 	maxTimes    = 10
 	maxHandOver = 4
@@ -85,9 +85,9 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 		r.Quiet.check(func(key, format string, args ...any) { bad(path+".quiet"+key, format, args...) })
 	}
 	if len(r.HandOver) > maxHandOver {
-		bad(path+".hand_over", "%d people are too many (at most %d)", len(r.HandOver), maxHandOver)
+		bad(path+".hand_over", "%d names are too many (at most %d)", len(r.HandOver), maxHandOver)
 	}
-	c.checkPeople(bad, path+".hand_over", r.HandOver)
+	c.checkNames(bad, path+".hand_over", r.HandOver)
 }
 
 // check reports the problems of a single step.

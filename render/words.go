@@ -40,6 +40,7 @@ const (
 	NoteWaiting     = "⏳ nod is sending the full text. The buttons appear here once all of it has arrived."
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
+	LabelHandOver   = "➡️ Hand over to "
 )
 
 // SubmitLabel returns the label of the button that sends a choice.
@@ -107,15 +108,29 @@ const maxExtras = 5
 
 // Extras returns the controls of a card that do not answer the request.
 func Extras(v bridge.View) []Extra {
-	i := v.Record.Interaction
-	var out []Extra
-	if i.Snooze > 0 {
-		out = append(out, Extra{snoozeLabel(i), v.Token(bridge.ActionSnooze, 0, 0)})
-	}
-	for n := range i.HandOver {
-		out = append(out, Extra{Line("➡️ Hand over to " + i.HandOver[n]), v.Token(bridge.ActionHandOver, 0, n)})
-	}
+	out := append(Snooze(v), Delegates(v)...)
 	return out[:min(len(out), maxExtras)]
+}
+
+// Snooze returns the control that reminds later, if the card offers one.
+func Snooze(v bridge.View) []Extra {
+	i := v.Record.Interaction
+	if i.Snooze == 0 {
+		return nil
+	}
+	return []Extra{{snoozeLabel(i), v.Token(bridge.ActionSnooze, 0, 0)}}
+}
+
+// Delegates returns the controls that delegate to a person. The members of
+// groups have none.
+func Delegates(v bridge.View) []Extra {
+	var out []Extra
+	for n, name := range v.Record.Interaction.HandOver {
+		if !strings.HasPrefix(name, bridge.GroupMark) {
+			out = append(out, Extra{Line(LabelHandOver + name), v.Token(bridge.ActionHandOver, 0, n)})
+		}
+	}
+	return out
 }
 
 // snoozeLabel returns the label of the control that reminds later.

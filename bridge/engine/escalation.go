@@ -206,15 +206,38 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", time.Now().Add(time.Duration(i.Snooze)).UTC().Format("15:04 UTC"), i.Deadline.UTC().Format("15:04 UTC"))}, nil
 }
 
+// delegate returns the person that a control delegates to. A non-nil verdict is
+// the reply to the click.
+func (e *escalator) delegate(ctx context.Context, a admitted) (bridge.Actor, *bridge.Verdict, error) {
+	names, n := a.record.Interaction.HandOver, a.control.Option
+	switch {
+	case e.directory == nil:
+	case n == bridge.OptionAnyone && a.Picked != "":
+		to := bridge.Actor{Platform: a.actor.Platform, User: a.Picked}
+		var err error
+		if to.Person, err = e.directory.Identify(ctx, to); err != nil || to.Person != "" {
+			return to, nil, err
+		}
+		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}, nil
+	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
+		return bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]}, nil, nil
+	}
+	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+}
+
 // handOver delegates to another person: it adds the person as a responder and
 // mentions them.
 func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i, n := a.record.Interaction, a.control.Option
-	if n >= len(i.HandOver) || e.directory == nil {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	i := a.record.Interaction
+	who, refusal, err := e.delegate(ctx, a)
+	if err != nil {
+		return bridge.Verdict{}, err
 	}
-	to := i.HandOver[n]
-	routes, err := e.handsOver(ctx, i, a.actor, to)
+	if refusal != nil {
+		return *refusal, nil
+	}
+	to := who.Person
+	routes, err := e.handsOver(ctx, i, a.actor, who)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
@@ -251,16 +274,20 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 
 // handsOver returns the routes on which an actor may delegate to a person. The
 // only name is empty if the request has one route.
-func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor bridge.Actor, to string) ([]string, error) {
+func (e *escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) ([]string, error) {
 	if len(i.Requirements) == 0 {
+		in, err := e.people.namedIn(ctx, i.HandOver, to)
+		if err != nil || !in {
+			return nil, err
+		}
 		return []string{""}, nil
 	}
 	var out []string
 	for _, q := range i.Requirements {
-		if !slices.Contains(q.HandOver, to) {
-			continue
+		in, err := e.people.namedIn(ctx, q.HandOver, to)
+		if err == nil && in {
+			in, err = e.people.responds(ctx, q.Responders, q.Groups, actor)
 		}
-		in, err := e.people.responds(ctx, q.Responders, q.Groups, actor)
 		if err != nil {
 			return nil, err
 		}

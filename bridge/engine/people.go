@@ -166,6 +166,16 @@ func (p *People) covers(ctx context.Context, i bridge.Interaction, actor bridge.
 	return out, nil
 }
 
+// namedIn reports whether one of the names includes an actor.
+func (p *People) namedIn(ctx context.Context, names []string, actor bridge.Actor) (bool, error) {
+	for _, name := range names {
+		if in, err := p.named(ctx, name, actor); err != nil || in {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
 // named reports whether a name includes an actor. The name is that of a person
 // or, with GroupMark, of a group.
 func (p *People) named(ctx context.Context, name string, actor bridge.Actor) (bool, error) {

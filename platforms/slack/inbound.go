@@ -74,11 +74,12 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 // clicked applies a click on a message. It returns a function to run after the
 // acknowledgment, or nil.
 func (i inbound) clicked(ctx context.Context, in payload) func(context.Context) {
-	if len(in.Actions) == 0 || in.Actions[0].Type != "button" || in.Actions[0].Value == "" {
-		return nil // a select, whose value comes with the click on a button, or a link
+	token, picked := in.control()
+	if token == "" {
+		return nil
 	}
 	c := bridge.Click{
-		Token: in.Actions[0].Value, Actor: i.actor(in), Inputs: inputs(in.State),
+		Token: token, Actor: i.actor(in), Inputs: inputs(in.State), Picked: picked,
 		Ref: bridge.MessageRef{
 			Channel: in.Container.ChannelID, Message: in.Container.MessageTS, Thread: in.Container.ThreadTS,
 		},

@@ -23,12 +23,9 @@ type payload struct {
 		ChannelID string `json:"channel_id"`
 		ThreadTS  string `json:"thread_ts"`
 	} `json:"container"`
-	Actions []struct {
-		Type  string `json:"type"`
-		Value string `json:"value"`
-	} `json:"actions"`
-	State       state  `json:"state"`
-	ResponseURL string `json:"response_url"`
+	Actions     []action `json:"actions"`
+	State       state    `json:"state"`
+	ResponseURL string   `json:"response_url"`
 
 	// An event, and the challenge that Slack sends to a new event URL.
 	Event struct {
@@ -49,6 +46,29 @@ type payload struct {
 		Metadata   string `json:"private_metadata"`
 		State      state  `json:"state"`
 	} `json:"view"`
+}
+
+// action is a use of an element.
+type action struct {
+	Type     string `json:"type"`
+	ID       string `json:"action_id"`
+	Value    string `json:"value"`
+	Selected choice `json:"selected_option"`
+	User     string `json:"selected_user"`
+}
+
+// control returns the token of the control that was used, and the user that a
+// select of people holds. The token is empty for an element that decides
+// nothing: a link, or an input whose value comes with the click on a button.
+func (in payload) control() (token, picked string) {
+	if len(in.Actions) == 0 {
+		return "", ""
+	}
+	a := in.Actions[0]
+	if a.Type == "button" {
+		return a.Value, ""
+	}
+	return slackmsg.Delegated(a.ID, a.Selected.Value, a.User)
 }
 
 // state has the values of the inputs of a message or a modal.

@@ -32,6 +32,13 @@ const (
 	maxNesting      = 6
 )
 
+// Limits of the texts of a dialog that asks again.
+const (
+	maxConfirmTitle  = 100
+	maxConfirmText   = 300
+	maxConfirmButton = 30
+)
+
 // cost returns the length of a text as Slack counts it: in characters, with &,
 // < and > as entities. It counts UTF-16 units, which are never fewer than code
 // points.

@@ -108,13 +108,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 		if v.Record.Interaction.Declinable {
 			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
-		var more []slack.BlockElement
-		for n, x := range render.Extras(v) {
-			more = append(more, button("more"+strconv.Itoa(n), x.Token, x.Label, slack.StyleDefault))
-		}
-		if len(more) > 0 {
-			m.Blocks = append(m.Blocks, slack.NewActionBlock("more-"+id, more...))
-		}
+		m.Blocks = append(m.Blocks, extras(v, id)...)
 	}
 	return m, whole
 }

@@ -1,0 +1,79 @@
+package slackmsg
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Beginnings of the action IDs of the selects that delegate. A select of people
+// has no room for a token but its action ID.
+const (
+	delegateID = "delegate"
+	anyoneID   = "anyone-"
+)
+
+// extras returns the row of controls that do not answer the request. It is
+// empty if there are none.
+func extras(v bridge.View, id string) []slack.Block {
+	var row []slack.BlockElement
+	for n, x := range render.Snooze(v) {
+		row = append(row, button("more"+strconv.Itoa(n), x.Token, x.Label, slack.StyleDefault))
+	}
+	if e := delegate(v); e != nil {
+		row = append(row, e)
+	}
+	if len(row) == 0 {
+		return nil
+	}
+	return []slack.Block{slack.NewActionBlock("more-"+id, row...)}
+}
+
+// delegate returns the control that delegates: a button for one person, a
+// select for several, and a select of all people if groups are among them. It
+// returns nil if there is no one to delegate to.
+func delegate(v bridge.View) slack.BlockElement {
+	names, people := v.Record.Interaction.HandOver, render.Delegates(v)
+	placeholder := plain(render.LabelHandOver+"…", maxPlaceholder)
+	switch {
+	case len(names) > len(people):
+		e := slack.NewOptionsSelectBlockElement(slack.OptTypeUser, placeholder, anyoneID+v.Token(bridge.ActionHandOver, 0, bridge.OptionAnyone))
+		e.Confirm = delegation()
+		return e
+	case len(people) > 1:
+		options := make([]*slack.OptionBlockObject, len(people))
+		for n, x := range people {
+			options[n] = slack.NewOptionBlockObject(x.Token, plain(names[n], maxOption), nil)
+		}
+		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, placeholder, delegateID, options...)
+		e.Confirm = delegation()
+		return e
+	case len(people) == 1:
+		return button(delegateID, people[0].Token, people[0].Label, slack.StyleDefault)
+	}
+	return nil
+}
+
+// delegation asks again, because the choice in a select counts at once.
+func delegation() *slack.ConfirmationBlockObject {
+	return slack.NewConfirmationBlockObject(plain("Hand over?", maxConfirmTitle),
+		plain("This person is notified and can answer too. You can still answer.", maxConfirmText),
+		plain("Hand over", maxConfirmButton), plain("Cancel", maxConfirmButton))
+}
+
+// Delegated reads the choice in a select that delegates, of the option with
+// value or of a user. It returns the token of the control and the user. It
+// returns an empty token for any other select.
+func Delegated(action, value, user string) (token, picked string) {
+	if action == delegateID {
+		return value, ""
+	}
+	if token, ok := strings.CutPrefix(action, anyoneID); ok && user != "" {
+		return token, user
+	}
+	return "", ""
+}
