@@ -75,6 +75,7 @@ type Engine struct {
 	withdrawals *withdrawals
 	clicks      *clicks
 	commands    *commands
+	listener    *listener
 	dispatcher  *dispatcher
 	sweeper     *sweeper
 	receiver    *receiver
@@ -223,6 +224,11 @@ func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, err
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	return e.clicks.form(ctx, c)
+}
+
+// Reply implements bridge.Listener.
+func (e *Engine) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	return e.listener.reply(ctx, s)
 }
 
 // Command implements Sink.

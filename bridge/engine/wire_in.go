@@ -40,6 +40,7 @@ func (s shared) incoming(out outgoing) *Engine {
 			records: s.Records, channels: s.channels, links: links, grants: grants, reader: out.reader,
 			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
 		},
+		listener:   &listener{clicks: clicks, notes: s.Notes},
 		dispatcher: out.dispatcher,
 		sweeper:    &sweeper{deadlines: s.Deadlines, log: s.Log},
 		receiver:   &receiver{leases: s.Leases, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},

@@ -271,7 +271,7 @@ func (p *board) Post(_ context.Context, d bridge.Destination, v bridge.View, _ *
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
-	ref := bridge.MessageRef{Channel: d.Channel, Message: fmt.Sprint(p.next)}
+	ref := bridge.MessageRef{Channel: d.Channel, Message: fmt.Sprint(p.next), Thread: d.Thread}
 	p.cards[ref.Channel+" "+ref.Message] = v
 	return ref, nil
 }

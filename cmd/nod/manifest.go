@@ -8,19 +8,21 @@ import (
 
 func manifestCommand() *cobra.Command {
 	var host string
-	var link bool
+	var link, replies bool
 	cmd := &cobra.Command{
 		Use:   "manifest slack",
 		Short: "Print the Slack app manifest",
 		Long: `Print the manifest of the Slack app for nod. To create the app, go to
 api.slack.com/apps > Create New App > From a manifest, or open the URL that
 --link prints. The app uses Socket Mode and needs no public URL. With --http,
-Slack calls nod at your URL instead.`,
+Slack calls nod at your URL instead. With --replies, a reply in the thread of a
+card answers its text question, and the app can read the messages of the
+channels that it is in.`,
 		Example:   "  nod manifest slack\n  nod manifest slack --link\n  nod manifest slack --http https://nod.example.com",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"slack"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := setup.SlackManifest(host)
+			m, err := setup.SlackManifest(host, replies)
 			if err == nil && link {
 				m, err = []byte(setup.ManifestLink(m)+"\n"), nil
 			}
@@ -32,5 +34,6 @@ Slack calls nod at your URL instead.`,
 	}
 	cmd.Flags().StringVar(&host, "http", "", "URL at which Slack reaches nod, for HTTP mode")
 	cmd.Flags().BoolVar(&link, "link", false, "print the URL of a page with the manifest filled in")
+	cmd.Flags().BoolVar(&replies, "replies", false, "let nod read replies to cards as answers")
 	return cmd
 }

@@ -5,6 +5,23 @@ import (
 	"testing"
 )
 
+// TestManifestForReplies checks that only a manifest for replies lets the app
+// read channels.
+func TestManifestForReplies(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{}, {"--replies"}, {"--replies", "--http", "https://nod.example.com"}} {
+		var out, errs strings.Builder
+		if code := Run(append([]string{"manifest", "slack"}, args...), nil, &out, &errs); code != 0 {
+			t.Fatalf("%v: %s", args, errs.String())
+		}
+		for _, name := range []string{`"channels:history"`, `"groups:history"`, `"im:history"`, `"message.channels"`, `"message.im"`, `"messages_tab_read_only_enabled": false`} {
+			if strings.Contains(out.String(), name) != (len(args) > 0) {
+				t.Errorf("%v: %s is wrong", args, name)
+			}
+		}
+	}
+}
+
 // TestManifest checks that the manifest for HTTP mode has the URL in each
 // place.
 func TestManifest(t *testing.T) {

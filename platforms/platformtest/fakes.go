@@ -47,6 +47,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	clicks   []bridge.Click
 	commands []bridge.Command
+	replies  []bridge.Said
 	ctx      context.Context // of the newest click
 	answer   func(bridge.Click) (bridge.Verdict, error)
 	form     bridge.Form
@@ -73,7 +74,7 @@ func (r *Recorder) Reset() {
 	r.Shows(bridge.Form{}, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clicks, r.commands = nil, nil
+	r.clicks, r.commands, r.replies = nil, nil, nil
 }
 
 // Form implements bridge.Sink.
@@ -99,6 +100,21 @@ func (r *Recorder) Command(_ context.Context, c bridge.Command) (string, error) 
 	defer r.mu.Unlock()
 	r.commands = append(r.commands, c)
 	return "carried out", r.fails
+}
+
+// Reply implements bridge.Listener.
+func (r *Recorder) Reply(_ context.Context, s bridge.Said) (bridge.Verdict, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replies = append(r.replies, s)
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: "not that"}, r.fails
+}
+
+// Replies returns the replies so far.
+func (r *Recorder) Replies() []bridge.Said {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.replies)
 }
 
 func (r *Recorder) keep(ctx context.Context, c bridge.Click) func(bridge.Click) (bridge.Verdict, error) {

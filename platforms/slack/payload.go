@@ -28,11 +28,7 @@ type payload struct {
 	ResponseURL string   `json:"response_url"`
 
 	// An event, and the challenge that Slack sends to a new event URL.
-	Event struct {
-		Type string `json:"type"`
-		User string `json:"user"`
-		Tab  string `json:"tab"`
-	} `json:"event"`
+	Event     event  `json:"event"`
 	Challenge string `json:"challenge"`
 	// A slash command has fields of its own.
 	Command   string `json:"command"`
@@ -46,6 +42,20 @@ type payload struct {
 		Metadata   string `json:"private_metadata"`
 		State      state  `json:"state"`
 	} `json:"view"`
+}
+
+// event is the part of an event that nod reads.
+type event struct {
+	Type    string `json:"type"`
+	User    string `json:"user"`
+	Tab     string `json:"tab"` // of the app that was opened
+	Subtype string `json:"subtype"`
+	Bot     string `json:"bot_id"`
+	Channel string `json:"channel"`
+	Text    string `json:"text"`
+	TS      string `json:"ts"`
+	Thread  string `json:"thread_ts"`
+	Parent  string `json:"parent_user_id"` // who started the thread
 }
 
 // action is a use of an element.

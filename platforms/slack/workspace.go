@@ -25,8 +25,8 @@ type workspace struct {
 	health platforms.HealthBox
 	pacer  *platforms.Pacer
 
-	mu      sync.Mutex
-	address string // empty until Slack has returned it
+	mu sync.Mutex
+	me slack.AuthTestResponse // empty until Slack has returned it
 }
 
 // check returns an error if Slack does not accept the bot token.
@@ -35,19 +35,28 @@ func (w *workspace) check(ctx context.Context) error {
 	return w.classify("", err)
 }
 
+// self returns who nod is in the workspace. It is empty if Slack does not
+// return it.
+func (w *workspace) self(ctx context.Context) slack.AuthTestResponse {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.me.UserID == "" {
+		me, err := w.api.AuthTestContext(ctx)
+		if err != nil {
+			return slack.AuthTestResponse{}
+		}
+		w.me = *me
+	}
+	return w.me
+}
+
 // url returns the URL of the workspace, for links to cards. It is empty if
 // Slack does not return it.
 func (w *workspace) url(ctx context.Context) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.address == "" {
-		me, err := w.api.AuthTestContext(ctx)
-		if err != nil {
-			return ""
-		}
-		w.address = strings.TrimRight(me.URL, "/") + "/"
+	if me := w.self(ctx); me.URL != "" {
+		return strings.TrimRight(me.URL, "/") + "/"
 	}
-	return w.address
+	return ""
 }
 
 // Errors that an administrator must resolve. Slack's method pages list them.

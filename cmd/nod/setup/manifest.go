@@ -10,27 +10,43 @@ import (
 )
 
 // SlackManifest returns the app manifest for HTTP mode at host, or for Socket
-// Mode if host is empty.
-func SlackManifest(host string) ([]byte, error) {
-	if host == "" {
+// Mode if host is empty. With replies, the app may read the replies to cards.
+func SlackManifest(host string, replies bool) ([]byte, error) {
+	if host == "" && !replies {
 		return deploy.SlackManifest, nil
-	}
-	u, err := url.Parse(host)
-	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "--http: invalid URL %q", host).WithHint("use an https URL such as https://nod.example.com; Slack calls https only")
 	}
 	var m map[string]any
 	if err := json.Unmarshal(deploy.SlackManifest, &m); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInternal, err, "manifest")
 	}
-	at := strings.TrimRight(host, "/") + "/slack/interactions"
-	part := func(v any, keys ...string) map[string]any {
-		o, _ := v.(map[string]any)
-		for _, k := range keys {
-			o, _ = o[k].(map[string]any)
-		}
-		return o
+	if replies {
+		readReplies(m)
 	}
+	if host != "" {
+		if err := callAt(m, host); err != nil {
+			return nil, err
+		}
+	}
+	out, err := json.MarshalIndent(m, "", "  ")
+	return append(out, '\n'), err
+}
+
+// part returns an object of a manifest.
+func part(v any, keys ...string) map[string]any {
+	o, _ := v.(map[string]any)
+	for _, k := range keys {
+		o, _ = o[k].(map[string]any)
+	}
+	return o
+}
+
+// callAt makes a manifest one for HTTP mode at host.
+func callAt(m map[string]any, host string) error {
+	u, err := url.Parse(host)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "--http: invalid URL %q", host).WithHint("use an https URL such as https://nod.example.com; Slack calls https only")
+	}
+	at := strings.TrimRight(host, "/") + "/slack/interactions"
 	part(m, "settings")["socket_mode_enabled"] = false
 	part(m, "settings", "interactivity")["request_url"] = at
 	part(m, "settings", "event_subscriptions")["request_url"] = at
@@ -38,8 +54,19 @@ func SlackManifest(host string) ([]byte, error) {
 	for _, c := range commands {
 		part(c)["url"] = at
 	}
-	out, err := json.MarshalIndent(m, "", "  ")
-	return append(out, '\n'), err
+	return nil
+}
+
+// readReplies adds the scopes and events of messages in conversations with the
+// app, and lets people write in its Messages tab.
+func readReplies(m map[string]any) {
+	add := func(o map[string]any, key string, more ...any) {
+		list, _ := o[key].([]any)
+		o[key] = append(list, more...)
+	}
+	add(part(m, "oauth_config", "scopes"), "bot", "channels:history", "groups:history", "im:history")
+	add(part(m, "settings", "event_subscriptions"), "bot_events", "message.channels", "message.groups", "message.im")
+	part(m, "features", "app_home")["messages_tab_read_only_enabled"] = false
 }
 
 // ManifestLink returns the URL of the page that creates an app from a manifest.

@@ -312,7 +312,11 @@ func TestMembersWrite(t *testing.T) {
 	d.act(core.Action{As: "bo", Do: "reply", Channel: slack.Channel, Message: said.TimeStamp, Text: "yes"})
 	if reply, _ := (<-events).(*slackevents.MessageEvent); reply == nil || reply.ThreadTimeStamp != said.TimeStamp {
 		t.Errorf("the bot gets %+v", reply)
+	} else if reply.Message.ParentUserId != ana {
+		t.Errorf("the thread was started by %q", reply.Message.ParentUserId)
 	}
+	d.fault(core.Fault{Kind: "missing_scope", Method: "channels:history"})
+	d.act(core.Action{As: "bo", Do: "send", Channel: slack.Channel, Text: "the bot may not read this"})
 	d.act(core.Action{As: "bo", Do: "react", Channel: slack.Channel, Message: said.TimeStamp, Text: ":eyes:"})
 	if r, _ := (<-events).(*slackevents.ReactionAddedEvent); r == nil || r.Reaction != "eyes" || r.User != bo {
 		t.Errorf("the bot gets %+v", r)

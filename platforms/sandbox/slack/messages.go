@@ -232,6 +232,9 @@ func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
 	if bad := content(a, m); bad != nil {
 		return bad
 	}
+	if thread := raw.Str(a, "thread_ts"); c.Message(thread) != nil {
+		m["thread_ts"] = thread
+	}
 	c.AddPrivate(raw.Str(a, "user"), m)
 	api.Touch()
 	return raw.Object{"message_ts": m["ts"]}

@@ -104,8 +104,13 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 	cl.Touch()
 	said := raw.Copy(msg)
 	said["channel"], said["event_ts"], said["channel_type"] = c.ID, msg["ts"], channelType(c)
+	if first := c.Message(root); first != nil {
+		said["parent_user_id"] = raw.Str(first, "user")
+	}
 	cl.Unlock()
-	cl.tell(ctx, said)
+	if cl.Fault(historyScope[channelType(c)], "missing_scope") == nil {
+		cl.tell(ctx, said)
+	}
 	if strings.Contains(text, "<@"+BotUser+">") {
 		mention := raw.Copy(said)
 		mention["type"] = "app_mention"
@@ -119,6 +124,10 @@ func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.
 func (cl client) tell(ctx context.Context, content raw.Object) {
 	_, _ = cl.delivery.deliver(ctx, event(content))
 }
+
+// historyScope is the scope without which the app does not learn of the messages
+// in a conversation, by type.
+var historyScope = map[string]string{"im": "im:history", "channel": "channels:history"}
 
 func channelType(c *core.Chat) string {
 	if c.User != "" {

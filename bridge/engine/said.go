@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+const (
+	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
+	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
+)
+
+// Lifetimes of the notes about replies: longer than a platform repeats one, and
+// the pause between two hints for the same person and thread.
+const (
+	replyKept = 24 * time.Hour
+	hintEvery = time.Hour
+)
+
+// listener answers text questions with replies to their cards.
+type listener struct {
+	clicks *clicks
+	notes  bridge.Notes
+}
+
+// meant is a pending request that a reply can be about.
+type meant struct {
+	record      bridge.Record
+	destination int
+}
+
+// reply implements Engine.Reply. The reply takes the path of a submitted form,
+// with all its checks.
+func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	all, err := l.candidates(ctx, s)
+	if err != nil || len(all) == 0 {
+		return bridge.Verdict{}, err
+	}
+	var open []meant
+	early := false
+	for _, m := range all {
+		switch f, lone := m.record.Interaction.Lone(); {
+		case !lone || !f.FreeText():
+		case m.record.Interaction.Created.After(s.At):
+			early = true
+		default:
+			open = append(open, m)
+		}
+	}
+	switch {
+	case len(open) == 1:
+		return l.submit(ctx, s, open[0])
+	case len(open) > 1:
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: l.which(open)}, nil
+	case early:
+		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
+	}
+	return l.hint(ctx, s)
+}
+
+// candidates returns the pending requests whose card was replied to and that
+// the person may answer.
+func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
+	var out []meant
+	_, _, err := l.clicks.reader.pendingFor(ctx, 1, func(r bridge.Record) (bool, error) {
+		n, ok := s.Destination(r)
+		if !ok {
+			return false, nil
+		}
+		may, err := l.clicks.people.MayAnswer(ctx, r.Interaction, s.Actor)
+		if err == nil && may {
+			out = append(out, meant{r, n})
+		}
+		return false, err
+	})
+	return out, err
+}
+
+// submit answers a question with a reply, unless the same message has already
+// answered one.
+func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
+	key, mark := "said:"+s.Actor.Platform+"/"+s.Card.Channel+"/"+s.Message, uuid.NewString()
+	kept, err := l.notes.PutNote(ctx, key, mark, replyKept)
+	if err != nil || kept != mark {
+		return bridge.Verdict{}, err
+	}
+	v := bridge.NewView(m.record, m.destination, nil, l.clicks.keys.Sign)
+	said, err := l.clicks.click(ctx, bridge.Click{
+		Token: v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), Actor: s.Actor,
+		Ref: m.record.Messages[m.destination], Inputs: map[int]bridge.Input{0: {Text: s.Text}},
+	})
+	if err != nil {
+		if derr := l.notes.DropNote(ctx, key); derr != nil {
+			l.clicks.log.Warn("reply cannot be repeated", "id", m.record.Interaction.ID, "error", derr)
+		}
+	}
+	return said, err
+}
+
+// hint returns a note that a reply is not an answer, at most once within
+// hintEvery for each person and thread, because people also talk in threads.
+func (l *listener) hint(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	mark := uuid.NewString()
+	kept, err := l.notes.PutNote(ctx, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, mark, hintEvery)
+	if err != nil || kept != mark {
+		return bridge.Verdict{}, err
+	}
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoReply}, nil
+}
+
+// which asks which of several questions a reply answers.
+func (l *listener) which(open []meant) string {
+	lines := []string{strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"}
+	for _, m := range open {
+		lines = append(lines, "• "+shortened(bridge.OneLine(l.clicks.reader.redactor.record(m.record).Interaction.Prompt)))
+	}
+	return strings.Join(lines, "\n")
+}

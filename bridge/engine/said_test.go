@@ -1,0 +1,104 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+var why = bridge.Question{ID: "q", Text: "Why?", Widget: bridge.WidgetText, Pattern: "[a-z ]+", PatternHint: "letters"}
+
+// replies sends a reply of a person to the card of a request.
+func (w *world) replies(who, message, text string, id bridge.ID, at time.Time) bridge.Verdict {
+	w.t.Helper()
+	v, err := w.engine.Reply(w.t.Context(), bridge.Said{
+		Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who}, Card: w.get(id).Messages[0],
+		Message: message, Text: text, At: at,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// TestReplyAnswers checks that a reply to a card answers its text question, and
+// nothing else: not for other people, not an approval, and not what was asked
+// after the reply.
+func TestReplyAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, why).Interaction.ID
+	now := time.Now().Add(time.Second)
+	if v := w.replies("eve", "1", "because", id, now); v.Kind != "" || v.Note != "" {
+		t.Errorf("a bystander is told %+v", v)
+	}
+	w.said(w.replies("ana", "2", "because", id, now.Add(-time.Hour)), bridge.VerdictInvalid, "after your reply")
+	w.said(w.replies("ana", "3", "BECAUSE", id, now), bridge.VerdictInvalid, "letters")
+	w.state(id, bridge.StatePending)
+	w.said(w.replies("ana", "4", "because", id, now), bridge.VerdictSettled, "")
+	if got := w.get(id).Response; got.Answers["q"].Text != "because" || got.Actor.Person != "ana" {
+		t.Errorf("the answer is %+v", got)
+	}
+	if v := w.replies("ana", "5", "because", id, now); v.Kind != "" {
+		t.Errorf("a reply to a closed card: %+v", v)
+	}
+	for name, open := range map[string]bridge.ID{
+		"approval": w.open(agentCI, shell("make x")).Interaction.ID,
+		"choice":   w.asked(nil, confirm).Interaction.ID,
+		"form":     w.asked(nil, why, bridge.Question{ID: "r", Text: "Who?", Widget: bridge.WidgetText}).Interaction.ID,
+	} {
+		w.said(w.replies("ana", name, "yes", open, time.Now().Add(time.Second)), bridge.VerdictInvalid, "does not answer this request")
+		if v := w.replies("ana", name+" again", "yes", open, time.Now().Add(time.Second)); v.Note != "" {
+			t.Errorf("%s: told twice: %s", name, v.Note)
+		}
+		w.state(open, bridge.StatePending)
+	}
+	id = w.asked(nil, why).Interaction.ID
+	w.say("ana", "mute")
+	w.said(w.replies("ana", "6", "because", id, time.Now().Add(time.Second)), bridge.VerdictForbidden, "read-only")
+}
+
+// TestReplyCountsOnce checks that a reply which is delivered again does not
+// answer a second question.
+func TestReplyCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, why).Interaction.ID
+	now := time.Now().Add(time.Second)
+	w.said(w.replies("ana", "1", "NO", id, now), bridge.VerdictInvalid, "letters")
+	if v := w.replies("ana", "1", "again", id, now); v.Kind != "" {
+		t.Errorf("the same message: %+v", v)
+	}
+	w.state(id, bridge.StatePending)
+	w.said(w.replies("bo", "2", "again", id, now), bridge.VerdictSettled, "")
+}
+
+// TestReplyInThread checks that a reply in a thread with several text questions
+// answers none of them, and names them.
+func TestReplyInThread(t *testing.T) {
+	t.Parallel()
+	set := newSetup()
+	set.routes["default"].Destinations[0].Thread = "7"
+	w := newWorld(t, set)
+	one := w.asked(func(r *bridge.Request) { r.Prompt = "The first" }, why).Interaction.ID
+	two := w.asked(func(r *bridge.Request) { r.Prompt = "The second" }, why).Interaction.ID
+	s := bridge.Said{
+		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: bridge.MessageRef{Channel: "C1", Thread: "7"},
+		Message: "1", Text: "because", At: time.Now().Add(time.Second),
+	}
+	v, err := w.engine.Reply(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictInvalid, "The second")
+	w.state(one, bridge.StatePending)
+	w.state(two, bridge.StatePending)
+	w.said(w.use("ana", one, bridge.ActionSubmit, 0, 0, map[int]bridge.Input{0: {Text: "here"}}), bridge.VerdictSettled, "")
+	s.Message = "2"
+	if v, err = w.engine.Reply(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictSettled, "")
+	w.state(two, bridge.StateAnswered)
+}

@@ -1,0 +1,48 @@
+package bridge
+
+import (
+	"context"
+	"time"
+)
+
+// Said is a message that a person wrote in reply to a card.
+type Said struct {
+	Actor Actor // as the platform authenticated it
+	// Card is the card. If its Message is empty, it stands for all cards of
+	// its Thread.
+	Card MessageRef
+	// Message is the ID of the reply, which counts at most once.
+	Message string
+	Text    string
+	// At is the time of the reply. It does not answer a later request.
+	At time.Time
+}
+
+// Listener is a Sink that takes replies to cards.
+type Listener interface {
+	// Reply answers the text question of a card with the text of a reply. A
+	// zero verdict means that there is nothing to say to the person. After an
+	// error nothing was recorded, and the reply may be repeated.
+	Reply(context.Context, Said) (Verdict, error)
+}
+
+// shows reports whether a card is among those that were replied to.
+func (s Said) shows(ref MessageRef) bool {
+	if ref.Channel != s.Card.Channel {
+		return false
+	}
+	if s.Card.Message != "" {
+		return ref.Message == s.Card.Message
+	}
+	return s.Card.Thread != "" && (ref.Message == s.Card.Thread || ref.Thread == s.Card.Thread)
+}
+
+// Destination returns the destination of a record whose card was replied to.
+func (s Said) Destination(r Record) (int, bool) {
+	for n, d := range r.Interaction.Destinations {
+		if ref, ok := r.Messages[n]; ok && d.Platform == s.Actor.Platform && s.shows(ref) {
+			return n, true
+		}
+	}
+	return 0, false
+}

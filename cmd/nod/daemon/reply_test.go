@@ -1,0 +1,55 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestReplyInThread checks that a reply in the thread of a card on Slack
+// answers its text question, if it is clear which one and the person may
+// answer.
+func TestReplyInThread(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("slack")})
+	question := func(prompt string) rig.Asked {
+		return r.Ask(bridge.Request{Ask: bridge.Ask{
+			Prompt: prompt, Session: "s-thread", Questions: []bridge.Question{{ID: "q", Text: prompt, Widget: bridge.WidgetText}},
+		}})
+	}
+	reply := func(who string, to rig.Asked, text string) {
+		t.Helper()
+		at := to.On("slack")
+		if _, err := r.Sandbox.Act(r.Ctx, sandbox.Action{
+			Service: "slack", As: who, Do: "reply", Channel: at.Channel, Message: at.Message, Text: text,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := question("Which release?")
+	reply("mal", first, "mine")
+	first.Pending("slack")
+	second := question("Which region?")
+	reply("ana", second, "eu")
+	r.Eventually("ana is asked which", func() bool {
+		return strings.Contains(strings.Join(r.Sandbox.Person("ana").Notes("slack"), ""), "2 questions in this thread")
+	})
+	first.Pending("slack")
+	second.Pending("slack")
+	opened := r.Press("ana", second.On("slack"), "Answer")
+	if _, err := r.Sandbox.Person("ana").Fill(r.Ctx, "slack", opened.Modal, []string{"eu"}); err != nil {
+		t.Fatal(err)
+	}
+	second.End()
+	reply("ana", first, "v1.2 <&> more")
+	rec := first.End()
+	if rec.Response.Answers["q"].Text != "v1.2 <&> more" || rec.Response.Actor.Person != "ana" {
+		t.Errorf("the answer is %+v", rec.Response)
+	}
+	if notes := r.Sandbox.Person("mal").Notes("slack"); len(notes) > 0 {
+		t.Errorf("mal is told %v", notes)
+	}
+}
