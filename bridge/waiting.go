@@ -6,11 +6,43 @@ import (
 	"time"
 )
 
-// Lister is a Sink that can list the pending requests of a person.
-type Lister interface {
-	// Waiting returns up to n of the newest pending requests that the actor
-	// may answer, and whether there are more.
-	Waiting(ctx context.Context, actor Actor, n int) ([]Record, bool, error)
+// Desk is a Sink that shows a person what concerns them, on a page of their own.
+type Desk interface {
+	// Overview returns what concerns a person, with up to n pending requests.
+	Overview(ctx context.Context, actor Actor, n int) (Overview, error)
+	// Changes returns a text that changes with the pending requests, their
+	// votes and decisions, and the grants.
+	Changes(context.Context) (string, error)
+	// RevokeAs revokes a grant for a person, and returns the reply to the
+	// person.
+	RevokeAs(ctx context.Context, actor Actor, grant string) (string, error)
+}
+
+// Overview holds the requests, grants and decisions that concern a person.
+type Overview struct {
+	// Waiting lists the pending requests that the person may answer and has
+	// not voted on. The one with the next deadline is first.
+	Waiting []Waiting
+	More    bool    // further requests wait
+	Grants  []Grant // that the person may revoke, ordered by expiration
+	// Decided lists closed requests that the person may read, newest first.
+	Decided []Record
+}
+
+// Waiting is a pending request on the page of a person.
+type Waiting struct {
+	// View shows the request alone. It is read-only if the person cannot
+	// answer on this platform.
+	View View
+	// Card is the message with the request on the platform of the person. It
+	// is zero if there is none.
+	Card MessageRef
+}
+
+// Histories lists requests.
+type Histories interface {
+	// List returns a page of records, newest first.
+	List(context.Context, ListFilter) (List, error)
 }
 
 // ShownIn reports whether a destination is one of these channels of a platform.

@@ -226,5 +226,5 @@ func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (str
 	if err != nil {
 		return "", err
 	}
-	return "Revoked. nod will ask again about requests that it covered: " + g.Words(), nil
+	return revoked(g), nil
 }

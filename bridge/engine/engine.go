@@ -48,6 +48,9 @@ type Options struct {
 	AuditRetention time.Duration
 	Observer       bridge.Observer // may be nil
 	Log            *slog.Logger    // nil discards output
+	// History lists the closed requests of a person. If it is nil, people
+	// see none.
+	History bridge.Histories
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
@@ -75,6 +78,7 @@ type Engine struct {
 	withdrawals *withdrawals
 	clicks      *clicks
 	commands    *commands
+	desk        *desk
 	listener    *listener
 	dispatcher  *dispatcher
 	sweeper     *sweeper
@@ -145,7 +149,8 @@ func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error)
 	return e.reader.shown(ctx, id)
 }
 
-// Waiting implements Lister. It considers only the newest pending requests.
+// Waiting returns up to n of the newest pending requests that the actor may
+// answer, and whether there are more.
 func (e *Engine) Waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Record, bool, error) {
 	return e.reader.waiting(ctx, actor, n)
 }
@@ -224,6 +229,19 @@ func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, err
 // Form implements Sink.
 func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	return e.clicks.form(ctx, c)
+}
+
+// Overview implements bridge.Desk.
+func (e *Engine) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
+	return e.desk.overview(ctx, actor, n)
+}
+
+// Changes implements bridge.Desk.
+func (e *Engine) Changes(ctx context.Context) (string, error) { return e.desk.changes(ctx) }
+
+// RevokeAs implements bridge.Desk.
+func (e *Engine) RevokeAs(ctx context.Context, actor bridge.Actor, grant string) (string, error) {
+	return e.desk.revoke(ctx, actor, grant)
 }
 
 // Reply implements bridge.Listener.

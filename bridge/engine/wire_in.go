@@ -16,13 +16,14 @@ func (s shared) incoming(out outgoing) *Engine {
 	grants := &Grants{
 		store: s.Grants, granter: out.granter, people: s.people, routes: s.routes, journal: s.journal, log: s.Log,
 	}
+	evidence := &Evidence{records: s.Records, raw: s.Store, prover: s.prover, signer: s.Signer, log: s.Log}
 	return &Engine{
 		Audit: &Audit{
 			store: s.Audit, leases: s.Leases, prover: s.prover, signer: s.Signer, retention: s.AuditRetention,
 			log: s.Log, node: s.Node,
 		},
 		Channels: s.channels,
-		Evidence: &Evidence{records: s.Records, raw: s.Store, prover: s.prover, signer: s.Signer, log: s.Log},
+		Evidence: evidence,
 		Grants:   grants,
 		Links:    links,
 		People:   s.people,
@@ -39,6 +40,10 @@ func (s shared) incoming(out outgoing) *Engine {
 		commands: &commands{
 			records: s.Records, channels: s.channels, links: links, grants: grants, reader: out.reader,
 			people: s.people, redactor: s.redactor, directory: s.Directory, linking: s.Linking,
+		},
+		desk: &desk{
+			records: s.Records, history: s.History, audit: s.Audit, evidence: evidence, reader: out.reader, cards: s.cards,
+			people: s.people, grants: grants,
 		},
 		listener:   &listener{clicks: clicks, notes: s.Notes},
 		dispatcher: out.dispatcher,

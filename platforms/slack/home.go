@@ -2,6 +2,10 @@ package slack
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -13,25 +17,244 @@ import (
 // home shows the Home tab of the app.
 type home struct {
 	*workspace
-	sink bridge.Sink
+	sink  bridge.Sink
+	pages *pages
 }
 
-// homeShown is the maximum number of requests in the Home tab.
-const homeShown = 20
+const (
+	homeShown = 20               // maximum number of requests in the Home tab
+	homeOpen  = 15 * time.Minute // a tab counts as open for this long after its person used it
+	homeMost  = 100              // maximum number of tabs that are kept up to date
+	homeEvery = 3 * time.Second  // time between two looks for changes
+	homeNote  = 30 * time.Second // a note stays for this long
+	homePace  = time.Second      // time between two updates; Slack takes 100 per minute
+)
 
-// show lists the pending requests of a member who opens the Home tab.
-func (h home) show(ctx context.Context, user string) {
-	lister, ok := h.sink.(bridge.Lister)
-	if !ok || user == "" {
+// pages holds the Home tabs that people may have open.
+type pages struct {
+	mu    sync.Mutex
+	open  map[string]page // by user
+	stale bool            // a card of this process has changed
+}
+
+// page holds the last view of a person.
+type page struct {
+	until time.Time
+	shown string
+	note  string // tells the person what came of a click
+	noted time.Time
+}
+
+func newPages() *pages { return &pages{open: map[string]page{}} }
+
+// changed records that a card has changed.
+func (p *pages) changed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stale = true
+}
+
+// takeChange reports whether a card has changed since the last call.
+func (p *pages) takeChange() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.stale
+	p.stale = false
+	return was
+}
+
+// use records that a person used the tab, and a note for the person. If too
+// many are open, the one that was not used for longest is forgotten.
+func (p *pages) use(user, note string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.open[user] = page{now.Add(homeOpen), p.open[user].shown, note, now}
+	if len(p.open) <= homeMost {
 		return
 	}
-	waiting, more, err := lister.Waiting(ctx, bridge.Actor{Platform: h.name, User: user}, homeShown)
-	if err == nil {
-		view := slackmsg.Home(waiting, more, h.name, h.url(ctx), time.Now())
-		_, err = h.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: user, View: view})
-		err = h.classify("", err)
+	oldest := user
+	for u, x := range p.open {
+		if x.until.Before(p.open[oldest].until) {
+			oldest = u
+		}
 	}
-	if err != nil {
+	delete(p.open, oldest)
+}
+
+// noteTo returns the note that a person should still see, or an empty string.
+func (p *pages) noteTo(user string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.open[user]; time.Since(x.noted) < homeNote {
+		return x.note
+	}
+	return ""
+}
+
+// sees records what a person sees, and reports whether it is new.
+func (p *pages) sees(user, shown string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x, ok := p.open[user]
+	was := x.shown
+	if x.shown = shown; ok {
+		p.open[user] = x
+	}
+	return was != shown
+}
+
+// users returns the people who may have the tab open.
+func (p *pages) users() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.open, func(_ string, x page) bool { return time.Now().After(x.until) })
+	var out []string
+	for user := range p.open {
+		out = append(out, user)
+	}
+	return out
+}
+
+// show publishes the Home tab of a person who uses it, with a note, which may
+// be empty.
+func (h home) show(ctx context.Context, user, note string) {
+	if user == "" {
+		return
+	}
+	h.pages.use(user, note)
+	if err := h.publish(ctx, user, true); err != nil {
 		h.log.Warn("home tab not shown", "platform", h.name, "user", user, "error", err)
 	}
+}
+
+// publish publishes the Home tab of a person. Unless forced, it does nothing if
+// the person sees the same already.
+func (h home) publish(ctx context.Context, user string, forced bool) error {
+	desk, ok := h.sink.(bridge.Desk)
+	if !ok {
+		return nil
+	}
+	all, err := desk.Overview(ctx, bridge.Actor{Platform: h.name, User: user}, homeShown)
+	if err == nil {
+		page := slackmsg.Page{Overview: all, Note: h.pages.noteTo(user), Team: h.url(ctx), At: time.Now()}
+		view := slackmsg.Home(page)
+		if !h.pages.sees(user, content(view)) && !forced {
+			return nil
+		}
+		err = h.put(ctx, user, page, view)
+	}
+	if err != nil {
+		h.pages.sees(user, "")
+	}
+	return err
+}
+
+// put publishes a view. If Slack does not show all of it, the view has no
+// controls.
+func (h home) put(ctx context.Context, user string, page slackmsg.Page, view slack.HomeTabViewRequest) error {
+	got, err := h.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: user, View: view})
+	if err != nil {
+		return h.classify("", err)
+	}
+	hidden := slackmsg.Hidden(view.Blocks.BlockSet, got.Blocks.BlockSet)
+	if hidden == "" {
+		return nil
+	}
+	h.log.Warn("home tab is incomplete and gets no controls", "platform", h.name, "user", user, "reason", hidden)
+	page.Bare = true
+	_, err = h.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: user, View: slackmsg.Home(page)})
+	return h.classify("", err)
+}
+
+// content returns what a view shows, without its last block, which has the time.
+func content(v slack.HomeTabViewRequest) string {
+	blocks := v.Blocks.BlockSet
+	raw, err := json.Marshal(blocks[:len(blocks)-1])
+	if err != nil {
+		return "" // does not happen: these blocks always marshal
+	}
+	return string(raw)
+}
+
+// keep updates the tabs that are open when something has changed, until ctx
+// ends. Cards of this process report changes. For those of other daemons, it
+// asks the sink.
+func (h home) keep(ctx context.Context) {
+	desk, ok := h.sink.(bridge.Desk)
+	if !ok {
+		return
+	}
+	last := ""
+	for bridge.Pause(ctx, homeEvery) {
+		users := h.pages.users()
+		if len(users) == 0 {
+			continue
+		}
+		now, err := desk.Changes(ctx)
+		if err != nil {
+			h.log.Debug("changes for the home tab not read", "platform", h.name, "error", err)
+			continue
+		}
+		if stale := h.pages.takeChange(); now == last && !stale {
+			continue
+		}
+		last = now
+		for _, user := range users {
+			pause := homePace
+			if err := h.publish(ctx, user, false); err != nil {
+				h.log.Debug("home tab not updated", "platform", h.name, "user", user, "error", err)
+				h.pages.changed() // try again
+				if e, ok := errors.AsType[*bridge.Error](err); ok {
+					pause = max(pause, e.RetryAfter)
+				}
+			}
+			if !bridge.Pause(ctx, pause) {
+				return
+			}
+		}
+	}
+}
+
+// clickedHome applies a click on the Home tab. The tab then shows what came of it.
+func (i inbound) clickedHome(ctx context.Context, in payload) func(context.Context) {
+	user := in.User.ID
+	note := func(text string) func(context.Context) {
+		return func(ctx context.Context) { i.home.show(ctx, user, text) }
+	}
+	if grant := slackmsg.Revoked(in.action().ID, in.action().Value); grant != "" {
+		return note(i.home.revoke(ctx, i.actor(in), grant))
+	}
+	token, picked := in.control()
+	if token == "" {
+		return nil
+	}
+	c := bridge.Click{Token: token, Picked: picked, Actor: i.actor(in), Inputs: inputs(in.View.State.of(in.action().Block))}
+	if bridge.PeekAction(c.Token) == bridge.ActionInput {
+		if text := i.forms.open(ctx, c, in.TriggerID); text != "" {
+			return note(text)
+		}
+		i.home.pages.use(user, "")
+		return nil
+	}
+	v, err := i.sink.Click(ctx, c)
+	if err != nil {
+		i.log.Error("click not recorded", "platform", i.name, "error", err)
+		return note(bridge.NoteNotRecorded)
+	}
+	return note(v.Note)
+}
+
+// revoke revokes a grant for a person, and returns the reply.
+func (h home) revoke(ctx context.Context, actor bridge.Actor, grant string) string {
+	desk, ok := h.sink.(bridge.Desk)
+	if !ok {
+		return bridge.NoteNotDone
+	}
+	note, err := desk.RevokeAs(ctx, actor, grant)
+	if err != nil {
+		h.log.Error("grant not revoked", "platform", h.name, "error", err)
+		return bridge.NoteNotDone
+	}
+	return note
 }

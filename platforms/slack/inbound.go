@@ -62,9 +62,11 @@ func (i inbound) handle(ctx context.Context, raw []byte) reaction {
 	case in.Type == "url_verification":
 		return reaction{reply: challenge{in.Challenge}}
 	case in.Event.Type == "app_home_opened" && in.Event.Tab == "home":
-		i.home.show(ctx, in.Event.User)
+		i.home.show(ctx, in.Event.User, "")
 	case in.Event.isReply():
 		return reaction{then: i.replied(ctx, in.Event)}
+	case in.Type == "block_actions" && in.View.Type == "home":
+		return reaction{then: i.clickedHome(ctx, in)}
 	case in.Type == "block_actions":
 		return reaction{then: i.clicked(ctx, in)}
 	case in.Type == "view_submission" && in.View.CallbackID == slackmsg.CallbackID:

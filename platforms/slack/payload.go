@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type payload struct {
 	ChannelID string `json:"channel_id"`
 
 	View struct {
+		Type       string `json:"type"`
 		CallbackID string `json:"callback_id"`
 		Metadata   string `json:"private_metadata"`
 		State      state  `json:"state"`
@@ -61,20 +63,26 @@ type event struct {
 // action is a use of an element.
 type action struct {
 	Type     string `json:"type"`
+	Block    string `json:"block_id"`
 	ID       string `json:"action_id"`
 	Value    string `json:"value"`
 	Selected choice `json:"selected_option"`
 	User     string `json:"selected_user"`
 }
 
+// action returns the use of an element. It is empty if there is none.
+func (in payload) action() action {
+	if len(in.Actions) == 0 {
+		return action{}
+	}
+	return in.Actions[0]
+}
+
 // control returns the token of the control that was used, and the user that a
 // select of people holds. The token is empty for an element that decides
 // nothing: a link, or an input whose value comes with the click on a button.
 func (in payload) control() (token, picked string) {
-	if len(in.Actions) == 0 {
-		return "", ""
-	}
-	a := in.Actions[0]
+	a := in.action()
 	if a.Type == "button" {
 		return a.Value, ""
 	}
@@ -83,14 +91,27 @@ func (in payload) control() (token, picked string) {
 
 // state has the values of the inputs of a message or a modal.
 type state struct {
-	Values map[string]map[string]struct { // by block ID and action ID
-		Value           *string  `json:"value"`
-		SelectedDate    *string  `json:"selected_date"`
-		SelectedTime    *string  `json:"selected_time"`
-		SelectedAt      *int64   `json:"selected_date_time"` // Unix time
-		SelectedOption  *choice  `json:"selected_option"`
-		SelectedOptions []choice `json:"selected_options"`
-	} `json:"values"`
+	Values map[string]map[string]value `json:"values"` // by block ID and action ID
+}
+
+// value is the value of an input. Its kind determines the field.
+type value struct {
+	Value           *string  `json:"value"`
+	SelectedDate    *string  `json:"selected_date"`
+	SelectedTime    *string  `json:"selected_time"`
+	SelectedAt      *int64   `json:"selected_date_time"` // Unix time
+	SelectedOption  *choice  `json:"selected_option"`
+	SelectedOptions []choice `json:"selected_options"`
+}
+
+// of returns the values of the inputs that belong to the request of a block.
+// The IDs of its blocks have the same ending.
+func (s state) of(block string) state {
+	out := s
+	out.Values = maps.Clone(s.Values)
+	_, request, _ := strings.Cut(block, "-")
+	maps.DeleteFunc(out.Values, func(id string, _ map[string]value) bool { return !strings.HasSuffix(id, "-"+request) })
+	return out
 }
 
 type choice struct {

@@ -79,48 +79,6 @@ func TestEmail(t *testing.T) {
 	}
 }
 
-// lister is a sink that lists the pending requests of an account.
-type lister struct {
-	platformtest.Recorder
-	waiting []bridge.Record
-}
-
-// Waiting implements bridge.Lister.
-func (l *lister) Waiting(_ context.Context, who bridge.Actor, _ int) ([]bridge.Record, bool, error) {
-	if who.User != "U0ANA00001" {
-		return nil, false, nil
-	}
-	return l.waiting, true, nil
-}
-
-// TestHome checks that the Home tab lists the pending requests of the member
-// who opens it, and of no one else.
-func TestHome(t *testing.T) {
-	t.Parallel()
-	s, p := desk(t)
-	i := bridge.Interaction{
-		ID: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Agent: "tester",
-		Ask:      bridge.Ask{Kind: bridge.KindApproval, Prompt: "Deploy v2?", Approval: &bridge.Approval{Tool: "bash"}},
-		Schedule: bridge.Schedule{Created: time.Now(), Deadline: time.Now().Add(time.Hour)},
-	}
-	sink := &lister{waiting: []bridge.Record{{State: bridge.StatePending, Interaction: i}}}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx, sink) }()
-	for p.Health().State != bridge.HealthUp && bridge.Pause(t.Context(), 5*time.Millisecond) {
-	}
-	for who, want := range map[string]string{"ana": "Deploy", "mal": "No pending requests"} {
-		said, err := s.Person(who).Home(t.Context())
-		if err != nil || !strings.Contains(said, want) || who == "mal" && strings.Contains(said, "Deploy") {
-			t.Errorf("%s reads %q, %v", who, said, err)
-		}
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 // TestProblemsAtTheirFields checks that a form says what is wrong at the field
 // that is wrong.
 func TestProblemsAtTheirFields(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 // poster sends and edits cards and reminders.
 type poster struct {
 	*workspace
-	lost *lost
+	lost  *lost
+	homes *pages // changes with the cards
 }
 
 // Check implements bridge.Platform.
@@ -34,6 +35,7 @@ func (p poster) Check(i bridge.Interaction, _ bridge.Destination) error {
 // repeated post updates the message. If nod cannot find the message, it is
 // posted twice.
 func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
+	defer p.homes.changed()
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return bridge.MessageRef{}, err
@@ -47,6 +49,7 @@ func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, p
 // Update implements bridge.Platform. While parts are missing, the card has no
 // controls, not even those that it had before.
 func (p poster) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
+	defer p.homes.changed()
 	m, err := slackmsg.Build(v)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -68,8 +69,9 @@ func New(o Options) (*Platform, error) {
 			"slack: exactly one of app_token (Socket Mode) and signing_secret (HTTP mode) is required")
 	}
 	ws := newWorkspace(o)
+	homes := newPages()
 	return &Platform{
-		poster: poster{ws, &lost{workspace: ws, posts: map[mark]period{}}}, ephemeral: ephemeral{ws}, people: people{ws},
+		poster: poster{ws, &lost{workspace: ws, posts: map[mark]period{}}, homes}, ephemeral: ephemeral{ws}, people: people{ws},
 		doctor: doctor{workspace: ws, clock: cmp.Or(o.APIURL, slack.APIURL) + "api.test", socketMode: o.AppToken != ""},
 		ws:     ws, secret: o.SigningSecret,
 	}, nil
@@ -108,9 +110,21 @@ func (p *Platform) Health() bridge.Health { return p.ws.health.Get() }
 // Run implements bridge.Platform.
 func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error {
 	if p.secret == "" {
-		return socket{p.ws, p.inbound(sink)}.run(ctx)
+		return p.keepHomes(ctx, sink, socket{p.ws, p.inbound(sink)}.run)
 	}
-	return platforms.Watch(ctx, &p.ws.health, p.ws.check)
+	return p.keepHomes(ctx, sink, func(ctx context.Context) error {
+		return platforms.Watch(ctx, &p.ws.health, p.ws.check)
+	})
+}
+
+// keepHomes keeps the Home tabs up to date while run runs.
+func (p *Platform) keepHomes(ctx context.Context, sink bridge.Sink, run func(context.Context) error) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	wg.Go(func() { p.inbound(sink).home.keep(ctx) })
+	return run(ctx)
 }
 
 // Handler serves the request URL of HTTP mode. In Socket Mode, it refuses every
@@ -127,6 +141,6 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 func (p *Platform) inbound(sink bridge.Sink) inbound {
 	return inbound{
 		workspace: p.ws, sink: sink, cards: p.poster, replies: p.ephemeral,
-		forms: forms{p.ws, sink}, commands: commands{p.ws, sink}, home: home{p.ws, sink},
+		forms: forms{p.ws, sink}, commands: commands{p.ws, sink}, home: home{p.ws, sink, p.homes},
 	}
 }

@@ -11,53 +11,194 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// homeMost is the maximum number of requests in the Home tab. Each takes three
-// of the 100 blocks of a view.
-const homeMost = 25
+// Limits of the Home tab. A view has no limit for all texts together, but its
+// number of blocks is limited.
+const (
+	maxHomeBody    = 3000              // of a request that can be decided there
+	homeForWaiting = 60                // blocks with pending requests
+	homeForGrants  = 80                // blocks until the end of the grants
+	homeForAll     = maxViewBlocks - 1 // the last block is the footer
+	maxHomeLine    = 300               // of a decision
+)
 
-// Home returns the Home tab of a member: the member's pending requests, with a
-// link to each card. Team is the URL of the workspace, with a trailing slash.
-// Platform is the name of the platform whose cards are linked.
-func Home(waiting []bridge.Record, more bool, platform, team string, now time.Time) slack.HomeTabViewRequest {
-	title := "No pending requests"
-	if n := len(waiting); n > 0 {
-		title = fmt.Sprintf("%d pending requests", n)
-		if n == 1 {
-			title = "1 pending request"
-		}
-		if more {
-			title = fmt.Sprintf("More than %d pending requests", n)
-		}
-	}
-	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, maxHeader))}
-	for n, r := range waiting[:min(len(waiting), homeMost)] {
-		i := r.Interaction
-		ask := slack.NewSectionBlock(plain(render.Cut(render.Line(i.Prompt), maxHomeText, render.UTF16), maxSection), nil, nil)
-		if link := cardLink(r, platform, team); link != "" {
-			open := slack.NewButtonBlockElement(fmt.Sprintf("open-%d", n), "", plain("Open", maxButton))
-			open.URL = link
-			ask.Accessory = slack.NewAccessory(open)
-		}
-		left := i.Remaining(now).Round(time.Minute)
-		when := "less than a minute left"
-		if left >= time.Minute {
-			when = strings.TrimSuffix(left.String(), "0s") + " left"
-		}
-		blocks = append(blocks, ask, slack.NewContextBlock("", plain(render.Line(i.Agent)+" · "+when, maxSection)), slack.NewDividerBlock())
-	}
-	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, Blocks: slack.Blocks{BlockSet: append(blocks,
-		slack.NewContextBlock("", plain("As of "+now.UTC().Format("15:04 UTC")+". Open this tab again to update it. /"+bridge.CommandName+" help lists the commands.", maxSection)),
-	)}}
+// revokePrefix begins the action IDs of the buttons that revoke a grant. The
+// value of such a button is the ID of the grant.
+const revokePrefix = "revoke-"
+
+// Page is the content of a Home tab.
+type Page struct {
+	bridge.Overview
+	Note string // tells the person what came of a click; may be empty
+	Team string // URL of the workspace, with a trailing slash; may be empty
+	// Bare leaves out the controls that decide.
+	Bare bool
+	At   time.Time
 }
 
-// cardLink returns the URL of the card of a request on a platform. It is empty
-// if there is no card.
-func cardLink(r bridge.Record, platform, team string) string {
-	for n, d := range r.Interaction.Destinations {
-		ref, posted := r.Messages[n]
-		if posted && d.Platform == platform && team != "" {
-			return team + "archives/" + ref.Channel + "/p" + strings.ReplaceAll(ref.Message, ".", "")
+// tab collects the blocks of a Home tab.
+type tab struct{ blocks []slack.Block }
+
+// add appends blocks if the tab then has at most limit blocks.
+func (t *tab) add(limit int, blocks ...slack.Block) bool {
+	if len(t.blocks)+len(blocks) > limit {
+		return false
+	}
+	t.blocks = append(t.blocks, blocks...)
+	return true
+}
+
+// Home returns the Home tab of a person: pending requests, each with its
+// controls if all of it is shown, and otherwise with a link to its card; then
+// grants and recent decisions.
+func Home(p Page) slack.HomeTabViewRequest {
+	t := &tab{}
+	t.add(homeForAll, slack.NewHeaderBlock(plain(waitingTitle(p.Overview), maxHeader)))
+	if p.Note != "" {
+		t.add(homeForAll, richText("", []render.Block{render.Para(render.Clean(p.Note))}))
+	}
+	left := 0
+	for n, w := range p.Waiting {
+		room := homeForWaiting - len(p.Waiting) + n + 1 // the others need a block each
+		if !t.add(room, whole(p, w)...) && !t.add(homeForWaiting, short(p, w)...) {
+			left++
 		}
 	}
-	return ""
+	if left > 0 || p.More {
+		t.add(homeForWaiting+1, small("More requests wait for you. To list them, send /"+bridge.CommandName+" mine."))
+	}
+	t.grants(p.Grants)
+	t.decided(p.Decided)
+	t.blocks = append(t.blocks, slack.NewContextBlock("", dated("As of ", p.At, ". /"+bridge.CommandName+" help lists the commands.")))
+	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, Blocks: slack.Blocks{BlockSet: t.blocks}}
+}
+
+func waitingTitle(o bridge.Overview) string {
+	n := len(o.Waiting)
+	switch {
+	case n == 0:
+		return "No pending requests"
+	case o.More:
+		return fmt.Sprintf("More than %d pending requests", n)
+	case n == 1:
+		return "1 pending request"
+	}
+	return fmt.Sprintf("%d pending requests", n)
+}
+
+// dated returns a time in the reader's zone between two texts of nod. A text of
+// anyone else must not be part of it, because Slack looks for markup in it.
+func dated(before string, at time.Time, after string) *slack.TextBlockObject {
+	text := fmt.Sprintf("%s<!date^%d^%s|%s>%s", before, at.Unix(), dateFormat, at.UTC().Format("Jan 2, 15:04 UTC"), after)
+	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true}
+}
+
+// small returns a line of less important text.
+func small(s string) slack.Block { return slack.NewContextBlock("", plain(s, maxSection)) }
+
+// whole returns a request in full with its controls. It returns the short form
+// if the request is too long or cannot be decided here.
+func whole(p Page, w bridge.Waiting) []slack.Block {
+	i, id := w.View.Record.Interaction, blockID(w.View)
+	c := render.NewCard(w.View, listedOnCard(i))
+	body, all := clip(c.Body, maxHomeBody)
+	questions, every := clip(c.Questions, maxHomeBody)
+	if p.Bare || w.View.ReadOnly || !all || !every {
+		return short(p, w)
+	}
+	out := []slack.Block{richText("head-"+id, []render.Block{{Kind: render.Heading, Spans: c.Head}})}
+	if len(body) > 0 {
+		out = append(out, richText("body-"+id, body))
+	}
+	if len(questions) > 0 {
+		out = append(out, richText("questions-"+id, questions))
+	}
+	out = append(append(out, notes(w.View, id)...), origin(c, id), due(c, id))
+	row := controls(w.View, id)
+	describe(row, maxView, func(string) string { return subject(i, c) })
+	if last, ok := row[len(row)-1].(*slack.ActionBlock); ok && len(last.Elements.ElementSet) < maxActions {
+		if e := open(p, w, c); e != nil {
+			last.Elements.ElementSet = append(last.Elements.ElementSet, e)
+		}
+	}
+	return append(append(out, row...), slack.NewDividerBlock())
+}
+
+// short returns the headline of a request with a link to its card.
+func short(p Page, w bridge.Waiting) []slack.Block {
+	i, id := w.View.Record.Interaction, blockID(w.View)
+	c := render.NewCard(w.View, listedOnCard(i))
+	text := c.HeadText() + " " + render.Line(render.PlainText(c.Body))
+	text = render.Cut(text, maxHomeLine, cost) + "\n" + render.Line(i.Agent)
+	fields := []*slack.TextBlockObject{dated("Expires ", i.Deadline, "")}
+	s := slack.NewSectionBlock(plain(text, maxSection), fields, nil,
+		slack.SectionBlockOptionBlockID("short-"+id), slack.SectionBlockOptionExpand(true))
+	if e := open(p, w, c); e != nil {
+		s.Accessory = slack.NewAccessory(e)
+	}
+	return []slack.Block{s}
+}
+
+// open returns a link to the card of a request, or nil if there is none.
+func open(p Page, w bridge.Waiting, c render.Card) *slack.ButtonBlockElement {
+	if w.Card.Message == "" || p.Team == "" {
+		return nil
+	}
+	e := button("open", "", "Open the card", slack.StyleDefault)
+	e.URL = p.Team + "archives/" + w.Card.Channel + "/p" + strings.ReplaceAll(w.Card.Message, ".", "")
+	e.AccessibilityLabel = accessible("Open the card", subject(w.View.Record.Interaction, c))
+	return e
+}
+
+// grants lists grants, each with a button that revokes it. A grant whose
+// coverage does not fit is counted, because its text must not be cut.
+func (t *tab) grants(all []bridge.Grant) {
+	if len(all) == 0 {
+		return
+	}
+	t.add(homeForGrants, slack.NewDividerBlock(), slack.NewHeaderBlock(plain("Standing approvals", maxHeader)))
+	left := 0
+	for n, g := range all {
+		words := render.Clean(g.Words())
+		e := button(fmt.Sprintf("%s%d", revokePrefix, n), g.ID(), "Revoke…", slack.StyleDefault)
+		e.AccessibilityLabel = accessible("Revoke", words)
+		e.Confirm = slack.NewConfirmationBlockObject(plain("Revoke this approval?", maxConfirmTitle),
+			plain(render.Line(g.Agent)+" will ask again the next time.", maxConfirmText),
+			plain("Revoke", maxConfirmButton), plain("Keep", maxConfirmButton))
+		s := slack.NewSectionBlock(plain(words, maxSection), nil, slack.NewAccessory(e), slack.SectionBlockOptionExpand(true))
+		if cost(words) > maxSection || !t.add(homeForGrants-1, s) {
+			left++
+		}
+	}
+	if left > 0 {
+		t.add(homeForGrants, small(fmt.Sprintf("%d more are not shown. To list them, send /%s grants.", left, bridge.CommandName)))
+	}
+}
+
+// decided lists closed requests.
+func (t *tab) decided(all []bridge.Record) {
+	if len(all) == 0 {
+		return
+	}
+	t.add(homeForAll, slack.NewDividerBlock(), slack.NewHeaderBlock(plain("Recent decisions", maxHeader)))
+	for _, r := range all {
+		c := render.NewCard(bridge.NewView(r, 0, nil, func(bridge.Control) string { return "" }), func(bridge.Question) bool { return false })
+		line := c.HeadText()
+		if len(c.Body) > 0 {
+			line += ": " + render.Line(render.PlainText(c.Body[:1]))
+		}
+		row := []slack.MixedElement{plain(render.Cut(line, maxHomeLine, cost), maxSection)}
+		if r.Response != nil {
+			row = append(row, dated("", r.Response.At, ""))
+		}
+		t.add(homeForAll, slack.NewContextBlock("", row...))
+	}
+}
+
+// Revoked returns the ID of the grant that a button of the Home tab revokes. It
+// is empty for any other button.
+func Revoked(action, value string) string {
+	if !strings.HasPrefix(action, revokePrefix) {
+		return ""
+	}
+	return value
 }

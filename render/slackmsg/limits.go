@@ -12,7 +12,6 @@ const (
 	maxHeader       = 150
 	maxButton       = 75
 	maxSection      = 3000 // text of a section
-	maxHomeText     = 300  // of a request in the Home tab, so that all fit on a phone
 	maxOption       = 75   // text and description of an option
 	maxLabel        = 2000 // of an input block
 	maxPlaceholder  = 150
@@ -20,7 +19,7 @@ const (
 	maxRadio        = 10      // options of radio_buttons and checkboxes
 	maxSelect       = 100     // options of a select, and of one of its groups
 	maxActions      = 25      // elements of an actions block
-	maxModalBlocks  = 100     // blocks of a view
+	maxViewBlocks   = 100     // blocks of a modal or a Home tab
 	maxModalTitle   = 24      // also submit and close
 	maxView         = 250_000 // bytes of a view
 	maxNotice       = 3000    // top-level text; chat.update refuses more than 4,000

@@ -90,9 +90,9 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		Blocks: slack.Blocks{BlockSet: blocks},
 	}
 	raw, err := json.Marshal(m)
-	if err != nil || len(raw) > maxView || len(blocks) > maxModalBlocks {
+	if err != nil || len(raw) > maxView || len(blocks) > maxViewBlocks {
 		return m, bridge.Errorf(bridge.CodeUnsupported, "slack: the form of %d fields is too large for a modal (%d of %d bytes, %d of %d blocks)",
-			len(i.Fields()), len(raw), maxView, len(blocks), maxModalBlocks)
+			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks)
 	}
 	return m, nil
 }

@@ -197,6 +197,9 @@ func (api webAPI) scopes() string {
 
 // damage applies the faults that lose content without an error.
 func (api webAPI) damage(name string, args raw.Object) {
+	if v := raw.Sub(args, "view"); v != nil {
+		args = v
+	}
 	blocks, ok := args["blocks"].([]any)
 	if !ok {
 		return

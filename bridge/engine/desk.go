@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// maxDecided is the maximum number of closed requests in an overview, and
+// decidedLooked the number of newest requests to look for them in.
+const (
+	maxDecided    = 8
+	decidedLooked = 50
+)
+
+// desk shows people what concerns them.
+type desk struct {
+	records  bridge.Records
+	history  bridge.Histories // nil if there is none
+	audit    bridge.AuditLog  // every decision, vote, grant and revocation lengthens it
+	evidence *Evidence
+	reader   *reader
+	cards    *cards
+	people   *People
+	grants   *Grants
+}
+
+// overview implements Engine.Overview.
+func (de *desk) overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
+	var o bridge.Overview
+	who, err := de.people.identify(ctx, bridge.Interaction{}, actor)
+	if err != nil {
+		return o, err
+	}
+	if o.Waiting, o.More, err = de.waiting(ctx, actor, n); err != nil {
+		return o, err
+	}
+	if who.Person == "" {
+		return o, nil // only people of the config have grants and a history
+	}
+	if o.Grants, err = de.grants.ListFor(ctx, actor); err != nil {
+		return o, err
+	}
+	o.Decided, err = de.decided(ctx, actor)
+	return o, err
+}
+
+// waiting returns up to n pending requests that wait for an actor, and whether
+// there are more.
+func (de *desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
+	found, more, err := de.reader.pendingFor(ctx, n, func(r bridge.Record) (bool, error) {
+		if r.Interaction.Kind == bridge.KindNotice {
+			return false, nil
+		}
+		who, why, err := de.people.eligible(ctx, r.Interaction, actor)
+		voted := slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Same(who) })
+		return why == "" && !voted, err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortStableFunc(found, func(a, b bridge.Record) int { return a.Interaction.Deadline.Compare(b.Interaction.Deadline) })
+	out := make([]bridge.Waiting, len(found))
+	for k, r := range found {
+		if out[k], err = de.shown(ctx, r, actor.Platform); err != nil {
+			return nil, false, err
+		}
+	}
+	return out, more, nil
+}
+
+// shown returns a pending request as a platform shows it to one person. It can
+// be decided there if the platform has its card, which is not read-only.
+func (de *desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
+	posted := r.Messages
+	if r.Batch != "" {
+		first, err := de.records.Load(ctx, r.Batch)
+		if err != nil {
+			return bridge.Waiting{}, err
+		}
+		posted = first.Messages
+	}
+	for n, d := range r.Interaction.Destinations {
+		ref, ok := posted[n]
+		if !ok || d.Platform != platform {
+			continue
+		}
+		v, err := de.cards.view(ctx, r, nil, n)
+		v.ReadOnly = v.ReadOnly || !seen(r, n)
+		return bridge.Waiting{View: v, Card: ref}, err
+	}
+	v, err := de.cards.view(ctx, r, nil, 0)
+	v.ReadOnly = true
+	return bridge.Waiting{View: v}, err
+}
+
+// decided returns closed requests that an actor may read, newest first.
+func (de *desk) decided(ctx context.Context, actor bridge.Actor) ([]bridge.Record, error) {
+	if de.history == nil {
+		return nil, nil
+	}
+	page, err := de.history.List(ctx, bridge.ListFilter{Limit: decidedLooked})
+	if err != nil {
+		return nil, err
+	}
+	var out []bridge.Record
+	for _, r := range de.evidence.CheckList(page, false).Items {
+		if !r.State.Final() || r.Interaction.Kind == bridge.KindNotice || len(out) == maxDecided {
+			continue
+		}
+		may, err := de.people.MayRead(ctx, r.Interaction, actor)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			out = append(out, de.reader.redactor.record(r))
+		}
+	}
+	return out, nil
+}
+
+// changes implements Engine.Changes.
+func (de *desk) changes(ctx context.Context) (string, error) {
+	ids, err := de.records.Pending(ctx, "", "")
+	if err != nil {
+		return "", err
+	}
+	logs, err := de.audit.Audits(ctx)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, id := range ids {
+		h.Write([]byte(id))
+	}
+	for _, l := range logs {
+		h.Write(strconv.AppendInt([]byte{' '}, l.N, 10))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// revoke implements Engine.RevokeAs.
+func (de *desk) revoke(ctx context.Context, actor bridge.Actor, id string) (string, error) {
+	who, err := de.people.identify(ctx, bridge.Interaction{}, actor)
+	if err != nil {
+		return "", err
+	}
+	g, err := de.grants.RevokeAs(ctx, who, id)
+	if bridge.ErrorCode(err) == bridge.CodeNotFound {
+		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return revoked(g), nil
+}
+
+// revoked is the reply to a revocation.
+func revoked(g bridge.Grant) string {
+	return "Revoked. nod will ask again about requests that it covered: " + g.Words()
+}

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// overview returns what concerns a person on the platform of the cards.
+func (w *world) overview(who string, n int) bridge.Overview {
+	w.t.Helper()
+	o, err := w.engine.Overview(w.t.Context(), bridge.Actor{Platform: "chat", User: "U-" + who}, n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return o
+}
+
+// TestOverview checks that people see their pending requests, that the controls
+// work, and that other people see nothing.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	later := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm).Interaction.ID
+	sooner := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Minute) }, confirm).Interaction.ID
+	w.asked(func(r *bridge.Request) { r.Kind, r.Prompt = bridge.KindNotice, "Done." })
+	o := w.overview("ana", 5)
+	if len(o.Waiting) != 2 || o.More || o.Waiting[0].View.Record.Interaction.ID != sooner || o.Waiting[1].Card != w.get(later).Messages[0] {
+		t.Fatalf("ana has %+v", o)
+	}
+	if o := w.overview("ana", 1); len(o.Waiting) != 1 || !o.More {
+		t.Errorf("one of two is %+v", o)
+	}
+	if o := w.overview("eve", 5); len(o.Waiting)+len(o.Grants)+len(o.Decided) > 0 {
+		t.Errorf("eve has %+v", o)
+	}
+	before, err := w.engine.Changes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the card is recorded", func() bool { return !w.overview("ana", 5).Waiting[0].View.ReadOnly })
+	v, err := w.engine.Click(t.Context(), bridge.Click{
+		Token: w.overview("ana", 5).Waiting[0].View.Token(bridge.ActionChoose, 0, 0), Actor: bridge.Actor{Platform: "chat", User: "U-ana"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictSettled, "")
+	w.state(sooner, bridge.StateAnswered)
+	if after, err := w.engine.Changes(t.Context()); err != nil || after == before {
+		t.Errorf("nothing has changed, %v", err)
+	}
+	w.say("ana", "mute")
+	if o := w.overview("ana", 5); len(o.Waiting) != 1 || !o.Waiting[0].View.ReadOnly {
+		t.Errorf("in a read-only channel, ana has %+v", o.Waiting)
+	}
+}
+
+// TestRevokeAs checks that a person revokes a grant only if they may see it.
+func TestRevokeAs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.open(agentCI, always("make x")).Interaction.ID
+	w.press("ana", id, "C1", bridge.DecideAlways, "")
+	w.state(id, bridge.StateApproved)
+	if _, err := w.engine.Await(context.WithoutCancel(t.Context()), id); err != nil {
+		t.Fatal(err)
+	}
+	o := w.overview("bo", 5)
+	if len(o.Grants) != 1 {
+		t.Fatalf("bo has %+v", o.Grants)
+	}
+	for _, c := range []struct{ who, want string }{{"eve", "Nothing was changed"}, {"bo", "Revoked"}, {"bo", "Nothing was changed"}} {
+		said, err := w.engine.RevokeAs(t.Context(), bridge.Actor{Platform: "chat", User: "U-" + c.who}, o.Grants[0].ID())
+		if err != nil || !strings.Contains(said, c.want) {
+			t.Errorf("%s reads %q, %v", c.who, said, err)
+		}
+	}
+	if left := w.overview("bo", 5).Grants; len(left) != 0 {
+		t.Errorf("%+v is left", left)
+	}
+}
