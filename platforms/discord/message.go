@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"slices"
+
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/render/discordmsg"
@@ -8,6 +10,18 @@ import (
 
 // silent mentions no one. Discord needs it on every create and edit.
 var silent = discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
+
+// mentioning mentions users, and no one else. Discord refuses a list that has an
+// ID twice.
+func mentioning(users []string) discordgo.MessageAllowedMentions {
+	m := silent
+	for _, u := range users {
+		if !slices.Contains(m.Users, u) {
+			m.Users = append(m.Users, u)
+		}
+	}
+	return m
+}
 
 // opening is a message of plain text. A card begins as one, because the
 // notification of a message made of components has no text

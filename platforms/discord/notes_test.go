@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -8,17 +9,22 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestReminders checks that a reminder arrives if its text is long or names many
-// people, and without Read Message History.
+// TestReminders checks that a reminder arrives if its text is long, names many
+// people or one person twice, and without Read Message History.
 func TestReminders(t *testing.T) {
 	t.Parallel()
-	many := strings.Split(strings.Repeat("300000000000000001 ", 120), " ")[:120]
+	var many []string
+	for n := range 120 {
+		many = append(many, strconv.Itoa(300000000000000001+n))
+	}
+	const ana = "300000000000000001"
 	for name, x := range map[string]struct {
 		reminder bridge.Reminder
 		missing  string
 	}{
 		"long":       {bridge.Reminder{Text: "waiting " + strings.Repeat("*", 3000)}, ""},
 		"many":       {bridge.Reminder{Users: many, Text: "waiting"}, ""},
+		"twice":      {bridge.Reminder{Users: []string{ana, ana}, Text: "waiting"}, ""},
 		"no history": {bridge.Reminder{Text: "waiting"}, "READ_MESSAGE_HISTORY"},
 	} {
 		d := newDiscordDesk(t)

@@ -19,8 +19,9 @@ const (
 
 // remind posts a reply to a card that mentions only r.Users.
 func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
-	text, users := "", r.Users[:min(len(r.Users), maxReminded)]
-	for _, u := range users {
+	text, mentions := "", mentioning(r.Users)
+	mentions.Users = mentions.Users[:min(len(mentions.Users), maxReminded)]
+	for _, u := range mentions.Users {
 		text += "<@" + u + "> "
 	}
 	text += render.Cut(discordmsg.Escape(render.Clean(r.Text)), maxContent-len(text), render.Runes)
@@ -28,8 +29,6 @@ func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.R
 	if err := po.pacer.Wait(ctx, card.Channel, turn); err != nil {
 		return err
 	}
-	mentions := silent
-	mentions.Users = users
 	body := map[string]any{
 		"content": text, "allowed_mentions": mentions,
 		"message_reference": map[string]any{"message_id": card.Message, "fail_if_not_exists": false},

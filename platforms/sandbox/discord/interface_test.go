@@ -27,6 +27,8 @@ func TestMentions(t *testing.T) {
 		{`{"roles":["` + discord.Role + `"]}`, "", discord.Role},
 		{`{"parse":["users"],"users":["` + bo + `"]}`, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", ""},
 		{`{"parse":["roles"],"roles":["1"]}`, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", ""},
+		{`{"users":["` + bo + `","` + bo + `"]}`, "SET_TYPE_ALREADY_CONTAINS_VALUE", ""},
+		{`{"parse":["users","users"]}`, "SET_TYPE_ALREADY_CONTAINS_VALUE", ""},
 		{`{"parse":["people"]}`, "BASE_TYPE_CHOICES", ""},
 		{`{"users":["ana"]}`, "not snowflake", ""},
 		{`{"users":["1"` + strings.Repeat(`,"2"`, 100) + `]}`, "between 0 and 100", ""},

@@ -27,6 +27,9 @@ func checkMentions(args raw.Object) *failure {
 				"Value must be one of {'users', 'roles', 'everyone'}.")
 		}
 	}
+	if bad := checkSet("allowed_mentions.parse", parse); bad != nil {
+		return bad
+	}
 	for _, kind := range []string{"users", "roles"} {
 		ids := raw.List(allowed, kind)
 		if len(ids) > maxMentions {
@@ -39,9 +42,22 @@ func checkMentions(args raw.Object) *failure {
 					fmt.Sprintf("Value %q is not snowflake.", fmt.Sprint(id)))
 			}
 		}
+		if bad := checkSet("allowed_mentions."+kind, ids); bad != nil {
+			return bad
+		}
 		if len(ids) > 0 && slices.Contains(parse, any(kind)) {
 			return invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
 				fmt.Sprintf("parse:[%q] and %s: [ids...] are mutually exclusive.", kind, kind))
+		}
+	}
+	return nil
+}
+
+// checkSet refuses a list that has a value twice: discord/discord-api-docs#5484.
+func checkSet(at string, values []any) *failure {
+	for n, v := range values {
+		if slices.Contains(values[:n], v) {
+			return invalid(fmt.Sprintf("%s.%d", at, n), "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
 		}
 	}
 	return nil
