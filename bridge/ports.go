@@ -43,6 +43,12 @@ type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
 
+// Batcher is a Platform whose cards have room for fewer approvals than MaxBatch.
+type Batcher interface {
+	// BatchSize returns the maximum number of approvals on one card.
+	BatchSize() int
+}
+
 // Exclusive is a Platform that only one daemon at a time may Run.
 type Exclusive interface {
 	// ExclusiveKey identifies the account whose clicks only one daemon may

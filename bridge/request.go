@@ -31,7 +31,7 @@ const (
 	MaxRounds        = 20
 	MaxGrace         = 10 * time.Minute
 	MaxBatchWindow   = 30 * time.Second
-	MaxBatch         = 8    // approvals in one message
+	MaxBatch         = 10   // approvals in one message; see Batcher
 	MaxBatchItem     = 1500 // bytes of prompt and input of one approval
 )
 

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -206,7 +207,7 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 	i := o.Interaction
 	m := openMore{
 		Previous: i.Previous, Root: i.Root, Queued: o.Queued, Join: join,
-		Window: time.Duration(i.Batch).Milliseconds(), Batch: first, Share: bridge.MaxBatch, Failures: o.Failures,
+		Window: time.Duration(i.Batch).Milliseconds(), Batch: first, Share: cmp.Or(o.BatchSize, bridge.MaxBatch), Failures: o.Failures,
 	}
 	if o.Response != nil {
 		m.State, m.Response = o.Response.State, string(data(o.Response))

@@ -19,8 +19,8 @@ type Item struct {
 	Decisions []int
 }
 
-// Label returns the label of decision n for a message that shows the controls
-// of all items together.
+// Label returns the label of decision n. It has the number of the item, because
+// a message shows the controls of several.
 func (i Item) Label(n int) string {
 	r := i.View.Record.Interaction
 	number := strconv.Itoa(i.Number)
@@ -40,15 +40,16 @@ func batchVerb(i bridge.Interaction) string {
 }
 
 // NewBatch builds the card of several approvals. Its body contains the text of
-// all of them. With short, only the plainest decisions get a control.
-func NewBatch(v bridge.View, short bool) (Card, []Item) {
+// all of them.
+func NewBatch(v bridge.View) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
 	c.Due = Due(v.Batch[0].Interaction)
-	open, shared := 0, shareTool(v)
+	open, action := 0, batchAction(v)
+	same := likeness{tool: shareTool(v), run: strings.HasPrefix(action, "Run ")}
 	var items []Item
 	for n := range v.Batch {
-		it := newItem(v.Of(n), n+1, short, shared)
+		it := newItem(v.Of(n), n+1, same)
 		if !it.View.Record.State.Final() {
 			open++
 			c.Closed, c.Whole = false, true
@@ -61,17 +62,51 @@ func NewBatch(v bridge.View, short bool) (Card, []Item) {
 	}
 	first := v.Batch[0].Interaction
 	c.From = from(batchOrigin(v), Action{Origin: describe(first).Origin})
-	head := batchAction(v) + "?"
+	head := action + "?"
 	switch {
 	case c.Closed:
-		head = "☑️ " + strconv.Itoa(len(items)) + " of " + strconv.Itoa(len(items)) + " decided"
-		c.Due = nil
+		head, c.Due = batchEnding(v), nil
+	case open == 1 && len(items) > 1:
+		head += " 1 is left."
 	case open < len(items):
-		head += " " + strconv.Itoa(open) + " left."
+		head += " " + strconv.Itoa(open) + " are left."
 	}
 	c.Head = []Span{{Text: head}}
 	c.Notice = Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes)
 	return c, items
+}
+
+// batchEnding is the headline of a batch whose requests are all closed: how many
+// ended how.
+func batchEnding(v bridge.View) string {
+	ends := map[string]int{}
+	for _, r := range v.Batch {
+		ends[endingWord(r)]++
+	}
+	var parts []string
+	for _, word := range []string{"approved", "denied", "expired", "withdrawn", "not delivered"} {
+		if n := ends[word]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+word)
+		}
+	}
+	count := strconv.Itoa(len(v.Batch))
+	return "☑️ " + count + " of " + count + " decided: " + strings.Join(parts, ", ")
+}
+
+// endingWord says in one or two words how a closed approval ended.
+func endingWord(r bridge.Record) string {
+	switch {
+	case r.Unverified != "":
+	case r.State == bridge.StateApproved:
+		return "approved"
+	case r.State == bridge.StateDenied:
+		return "denied"
+	case r.State == bridge.StateExpired:
+		return "expired"
+	case r.State == bridge.StateCancelled, r.State == bridge.StateSuperseded:
+		return "withdrawn"
+	}
+	return "not delivered"
 }
 
 // batchAction says what all approvals of a batch permit.
@@ -105,17 +140,28 @@ func shareTool(v bridge.View) bool {
 	})
 }
 
-func newItem(v bridge.View, number int, short, shared bool) Item {
+// likeness is what the approvals of a batch have in common, which their items
+// therefore do not repeat.
+type likeness struct {
+	tool bool // the tool and the location
+	run  bool // all of them run commands
+}
+
+func newItem(v bridge.View, number int, same likeness) Item {
 	r := v.Record
 	i := r.Interaction
 	it := Item{Number: number, View: v}
 	act := ActionOf(i)
-	title := append([]Span{{Text: strconv.Itoa(number) + "  ", Bold: true}}, act.Head...)
+	head, struck := act.Head, r.State.Final() && r.State != bridge.StateApproved
+	if same.run && !struck && len(head) > 1 && head[1].Code {
+		head = head[1:] // the headline of the card says "Run"; struck out, it is needed, because code may not be
+	}
+	title := append([]Span{{Text: strconv.Itoa(number) + "  ", Bold: true}}, head...)
 	for n := range title[1:] {
-		title[n+1].Strike = r.State.Final() && r.State != bridge.StateApproved
+		title[n+1].Strike = struck
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), facts(i, act)...)
-	if !shared {
+	if !same.tool {
 		it.Blocks = append(it.Blocks, Para(origin(i)))
 	}
 	if said := says(i, act); len(said) > 0 {
@@ -131,12 +177,23 @@ func newItem(v bridge.View, number int, short, shared bool) Item {
 	if s := Standing(r); s != "" {
 		it.Blocks = append(it.Blocks, Para(s))
 	}
+	it.Decisions = plainest(i)
+	return it
+}
+
+// plainest returns the decisions that have a control in a batch: the narrowest
+// approval and the plain denial.
+func plainest(i bridge.Interaction) []int {
+	var out []int
+	all := i.Decisions()
+	has := map[bool]bool{} // by whether it approves
 	for _, n := range Ordered(i) {
-		if !short || slices.Contains(bridge.BatchDecisions, i.Decisions()[n]) {
-			it.Decisions = append(it.Decisions, n)
+		if d := all[n]; d != bridge.DecideEdit && !has[d.Approves()] {
+			has[d.Approves()] = true
+			out = append(out, n)
 		}
 	}
-	return it
+	return out
 }
 
 // origin names the tool and the location of an approval in a batch.

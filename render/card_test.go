@@ -25,7 +25,7 @@ func cardOf(v bridge.View) (render.Card, []string) {
 	i := v.Record.Interaction
 	var controls []string
 	if len(v.Batch) > 0 {
-		c, items := render.NewBatch(v, true)
+		c, items := render.NewBatch(v)
 		for _, it := range items {
 			for _, n := range it.Decisions {
 				controls = append(controls, it.Label(n))
@@ -245,7 +245,7 @@ func TestExtras(t *testing.T) {
 func TestForAll(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"batch": 3, "batch-partly": 0, "batch-closed": 0} {
-		_, items := render.NewBatch(find(t, name), false)
+		_, items := render.NewBatch(find(t, name))
 		if got := render.ForAll(items); len(got) != want {
 			t.Errorf("%s offers %+v", name, got)
 		}
@@ -254,7 +254,7 @@ func TestForAll(t *testing.T) {
 	a := *v.Batch[1].Interaction.Approval
 	a.Scopes = []bridge.Scope{bridge.ScopeOnce}
 	v.Batch[1].Interaction.Approval = &a
-	_, items := render.NewBatch(v, false)
+	_, items := render.NewBatch(v)
 	got := render.ForAll(items)
 	if len(got) != 2 || got[0].Label != "Deny all 3" || got[1].Label != "Allow all 3" {
 		t.Errorf("where one lacks the session: %+v", got)

@@ -20,7 +20,7 @@ func always(bridge.Question) bool { return true }
 func card(v bridge.View) (render.Card, string) {
 	var c render.Card
 	if len(v.Batch) > 0 {
-		c, _ = render.NewBatch(v, false)
+		c, _ = render.NewBatch(v)
 	} else {
 		c = render.NewCard(v, always)
 	}
@@ -99,8 +99,8 @@ func TestCardSays(t *testing.T) {
 		"completed":              {"(not shown)", "Result", "deployed"},
 		"handler-error":          {"could not use this", "disk *full*", "no longer waiting"},
 		"preview":                {"region: eu"},
-		"batch":                  {"Run 3 commands?", "1  Run step 1", "3  Run step 3 --force"},
-		"batch-partly":           {"1 left", "for this session", "Denied"},
+		"batch":                  {"Run 3 commands?", "1  step 1", "3  step 3 --force"},
+		"batch-partly":           {"1 is left", "for this session", "Denied"},
 		"batch-closed":           {"2 of 2 decided", "Expired"},
 	} {
 		_, text := card(find(t, name))
@@ -146,20 +146,22 @@ func TestCardOfVotes(t *testing.T) {
 func TestBatchControls(t *testing.T) {
 	t.Parallel()
 	v := find(t, "batch")
-	_, items := render.NewBatch(v, false)
-	_, short := render.NewBatch(v, true)
-	label := items[1].Label(items[1].Decisions[0])
-	if len(short[0].Decisions) >= len(items[0].Decisions) || label != "Run 2" {
-		t.Errorf("%v and %v, %q", items[0].Decisions, short[0].Decisions, label)
-	}
+	_, items := render.NewBatch(v)
 	var labels []string
+	for _, n := range items[1].Decisions {
+		labels = append(labels, items[1].Label(n))
+	}
+	if got := strings.Join(labels, ", "); got != "Run 2, Deny 2" {
+		t.Errorf("for one: %s", got)
+	}
+	labels = nil
 	for _, a := range render.ForAll(items) {
 		labels = append(labels, a.Label)
 	}
 	if got := strings.Join(labels, ", "); got != "Deny all 3, Allow all 3, Allow all 3 for this session" {
 		t.Errorf("for all: %s", got)
 	}
-	_, partly := render.NewBatch(find(t, "batch-partly"), false)
+	_, partly := render.NewBatch(find(t, "batch-partly"))
 	if len(render.ForAll(partly)) > 0 || len(partly[0].Decisions) > 0 {
 		t.Error("what is decided is offered again")
 	}

@@ -13,6 +13,18 @@ func pendingOf(batch []bridge.Record) bool {
 	return slices.ContainsFunc(batch, func(r bridge.Record) bool { return !r.State.Final() })
 }
 
+// batchSize returns the maximum number of approvals on a card of an interaction:
+// the smallest that one of its platforms allows.
+func (m platforms) batchSize(i bridge.Interaction) int {
+	size := bridge.MaxBatch
+	for _, d := range i.Destinations {
+		if b, ok := m[d.Platform].(bridge.Batcher); ok {
+			size = min(size, b.BatchSize())
+		}
+	}
+	return size
+}
+
 // revisions returns a string that changes with every change of a batch.
 func revisions(batch []bridge.Record) string {
 	s := ""

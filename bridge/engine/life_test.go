@@ -193,6 +193,35 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// TestBatchSize checks that the requests of a batch which do not fit a card get
+// another one, and that all of a card are decided without those of the next.
+func TestBatchSize(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	w.chat.size = 2
+	var ids []bridge.ID
+	for _, command := range []string{"make a", "make b", "make c", "make d", "make e"} {
+		r := shell(command)
+		r.Session, r.Batch, r.Approval.Decisions = "s", bridge.Duration(time.Second), nil
+		rec, err := w.engine.Open(t.Context(), bridge.Agent{Name: "ci"}, r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, rec.Interaction.ID)
+	}
+	for n, size := range map[int]int{0: 2, 2: 2, 4: 0} { // the last is alone
+		if got := len(w.posted(ids[n]).Members); got != size {
+			t.Errorf("the card of number %d shows %d; want %d", n+1, got, size)
+		}
+	}
+	v := w.drawn(ids[2], "C1")
+	eventually(t, "the second card is shown", func() bool { return w.get(ids[3]).Shown[0] != "" && w.get(ids[2]).Shown[0] != "" })
+	w.said(w.click("ana", "C1", v.Token(bridge.ActionAll, 0, 1), "", ids[2]), bridge.VerdictSettled, "2 decided")
+	for n, want := range []bridge.State{bridge.StatePending, bridge.StatePending, bridge.StateApproved, bridge.StateApproved, bridge.StatePending} {
+		w.state(ids[n], want)
+	}
+}
+
 // TestDecidedElsewhere checks that what its person decided at the agent's own
 // terminal is withdrawn, and nothing else.
 func TestDecidedElsewhere(t *testing.T) {

@@ -46,6 +46,7 @@ func (op *opener) open(ctx context.Context, agent bridge.Agent, r bridge.Request
 		return bridge.Record{}, err
 	}
 	o := opening(i, key)
+	o.BatchSize = op.reach.platforms.batchSize(i)
 	o.RequestDigest, o.Awaited, o.Limited = digest, r.Awaited, agent.MaxPending > 0
 	if err := op.answered(ctx, &o, ruling); err != nil {
 		return bridge.Record{}, err

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -260,7 +261,11 @@ type board struct {
 	mu    sync.Mutex
 	cards map[string]bridge.View // by channel and message
 	next  int
+	size  int // of a batch; zero means the largest
 }
+
+// BatchSize implements bridge.Batcher.
+func (p *board) BatchSize() int { return cmp.Or(p.size, bridge.MaxBatch) }
 
 func (p *board) Name() string                                       { return "chat" }
 func (p *board) Check(bridge.Interaction, bridge.Destination) error { return nil }

@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/discord"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render/discordmsg"
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
@@ -145,16 +146,19 @@ func TestDiscordNeedsNoEmbeds(t *testing.T) {
 	d.want(ref, "rm -rf /srv", true)
 }
 
-// TestDiscordFullBatch checks that the largest batch fits a message, with two
-// buttons for each approval and all of the text.
+// TestDiscordFullBatch checks that the largest batch fits a message, also one
+// that an earlier version of nod made, with two buttons for each approval and
+// all of the text.
 func TestDiscordFullBatch(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{40, bridge.MaxBatchItem - 20} {
+	for _, x := range []struct{ items, size int }{
+		{discordmsg.MaxItems, 40}, {discordmsg.MaxItems, bridge.MaxBatchItem - 20}, {8, 40}, {8, bridge.MaxBatchItem - 20},
+	} {
 		d := newDiscordDesk(t)
 		d.hideEmbeds()
 		r := bridge.Record{State: bridge.StatePending}
 		var batch []bridge.Record
-		for n := range bridge.MaxBatch {
+		for n := range x.items {
 			r.Interaction = bridge.Interaction{
 				ID: bridge.ID(fmt.Sprintf("0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f%02d", n)),
 				Ask: bridge.Ask{
@@ -164,7 +168,7 @@ func TestDiscordFullBatch(t *testing.T) {
 				Agent:    "tester",
 				Schedule: bridge.Schedule{Deadline: time.Now().Add(time.Hour)},
 			}
-			r.Interaction.Approval.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("*", size) + fmt.Sprintf("end%d", n)})
+			r.Interaction.Approval.Input, _ = json.Marshal(map[string]string{"command": strings.Repeat("*", x.size) + fmt.Sprintf("end%d", n)})
 			batch = append(batch, r)
 		}
 		v := bridge.NewView(batch[0], 0, nil, func(c bridge.Control) string {
@@ -178,7 +182,7 @@ func TestDiscordFullBatch(t *testing.T) {
 		for n := range batch {
 			d.want(ref, fmt.Sprintf("end%d", n), true)
 		}
-		if n := d.controls(ref); n != 2*bridge.MaxBatch+3 {
+		if n := d.controls(ref); n != 2*x.items+3 {
 			t.Errorf("it has %d controls", n)
 		}
 	}

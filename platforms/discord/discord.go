@@ -69,6 +69,7 @@ var (
 	_ bridge.Platform       = (*Platform)(nil)
 	_ bridge.HealthReporter = (*Platform)(nil)
 	_ bridge.Threader       = (*Platform)(nil)
+	_ bridge.Batcher        = (*Platform)(nil)
 	_ bridge.Exclusive      = (*Platform)(nil)
 	_ bridge.Grouper        = (*Platform)(nil)
 	_ bridge.ReminderPoster = (*Platform)(nil)
@@ -153,6 +154,9 @@ func (p *Platform) Check(i bridge.Interaction, _ bridge.Destination) error {
 	_, err := discordmsg.Build(v)
 	return err
 }
+
+// BatchSize implements bridge.Batcher.
+func (p *Platform) BatchSize() int { return discordmsg.MaxItems }
 
 // Thread implements bridge.Threader: a thread on the session's first message.
 func (p *Platform) Thread(

@@ -135,34 +135,44 @@ func forAll(v bridge.View, items []render.Item) []discordgo.MessageComponent {
 }
 
 // batchParts are the approvals of a batch, each with its own buttons below it.
-// It reports whether their text is all there within room. Where all buttons
-// would be too many components, each approval gets its first two.
+// It reports whether their text is all there within room.
 func batchParts(v bridge.View, items []render.Item, head string, room int) ([]discordgo.MessageComponent, bool) {
 	total := 0
 	for _, it := range items {
 		total += cost(Markdown(it.Blocks))
 	}
 	whole := total <= room
-	parts := func(most int) []discordgo.MessageComponent {
+	limit := room
+	if !whole {
+		limit = room / len(items)
+	}
+	parts := func(separate bool) []discordgo.MessageComponent {
 		out := []discordgo.MessageComponent{text(head)}
 		for _, it := range items {
-			limit := room
-			if !whole {
-				limit = room / len(items)
+			if separate {
+				out = append(out, separator())
 			}
 			out = append(out, text(clip(it.Blocks, limit)))
 			if row := itemRow(it); len(row) > 0 && !v.ReadOnly {
-				out = append(out, discordgo.ActionsRow{Components: row[:min(most, len(row))]})
+				out = append(out, discordgo.ActionsRow{Components: row})
 			}
+		}
+		if separate {
+			out = append(out, separator())
 		}
 		return out
 	}
-	out := parts(maxRow)
+	out := parts(true)
 	const around = 3 // the container, the file, the status
 	if count(out)+count(rows(forAll(v, items)))+around > maxComponents {
-		out = parts(2)
+		out = parts(false) // a batch that an earlier version of nod made has more items
 	}
 	return out, whole
+}
+
+func separator() discordgo.MessageComponent {
+	divider, spacing := true, discordgo.SeparatorSpacingSizeSmall
+	return discordgo.Separator{Divider: &divider, Spacing: &spacing}
 }
 
 func itemRow(it render.Item) []discordgo.MessageComponent {

@@ -60,8 +60,8 @@ func Samples() []Sample {
 	out = append(out, Sample{"approval-able", view(pending(able))}, Sample{"approval-confirm", view(pending(confirm))},
 		Sample{"approval-rule", view(pending(byRule))}, Sample{"approval-rule-given", view(ended(byRule, bridge.StateApproved))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
-	out = append(out, Sample{"batch", batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
-		Sample{"batch-closed", batch(bridge.StateApproved, bridge.StateExpired)})
+	out = append(out, Sample{"batch", Batch(bridge.StatePending, bridge.StatePending, bridge.StatePending)}, Sample{"batch-partly", Batch(bridge.StateApproved, bridge.StatePending, bridge.StateDenied)},
+		Sample{"batch-closed", Batch(bridge.StateApproved, bridge.StateExpired)})
 	long := approval()
 	long.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
 	long.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
@@ -73,8 +73,8 @@ func Samples() []Sample {
 	return out
 }
 
-// batch returns a view of several approvals in one message.
-func batch(states ...bridge.State) bridge.View {
+// Batch returns a view of several approvals in one message.
+func Batch(states ...bridge.State) bridge.View {
 	var records []bridge.Record
 	for n, s := range states {
 		i := approval()

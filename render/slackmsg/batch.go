@@ -13,20 +13,18 @@ import (
 // buildBatch writes several approvals as one message. Each has its text and its
 // own buttons, and one row of buttons is for all.
 func buildBatch(v bridge.View) (Message, error) {
-	for _, short := range []bool{false, true} { // buttons take most of the space
-		c, items := render.NewBatch(v, short)
-		for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
-			m, whole := batchMessage(v, c, items, limit)
-			size := measure(m.Blocks)
-			if size > maxMessage {
-				continue
-			}
-			describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
-			if !whole && c.Whole {
-				m.Parts = parts(v, c)
-			}
-			return m, nil
+	c, items := render.NewBatch(v)
+	for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
+		m, whole := batchMessage(v, c, items, limit)
+		size := measure(m.Blocks)
+		if size > maxMessage {
+			continue
 		}
+		describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
+		if !whole && c.Whole {
+			m.Parts = parts(v, c)
+		}
+		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests are too long for one message (%d characters)", len(v.Batch), maxMessage)
 }
@@ -49,12 +47,13 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 			text, all = []render.Block{{Kind: render.Code, Text: render.Cut(render.PlainText(it.Blocks), limit, cost)}}, false
 		}
 		whole = whole && all
-		m.Blocks = append(m.Blocks, richText("body"+n, text))
+		m.Blocks = append(m.Blocks, divider("div"+n), richText("body"+n, text))
 		if len(it.Decisions) == 0 || v.ReadOnly {
 			continue
 		}
 		m.Blocks = append(m.Blocks, slack.NewActionBlock(itemBlock(it, id), itemDecisions(it)...))
 	}
+	m.Blocks = append(m.Blocks, divider("div-"+id))
 	if c.Closed {
 		m.Blocks = append(m.Blocks, origin(c, id))
 		return m, whole
@@ -64,7 +63,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
 	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
-		m.Blocks = append(m.Blocks, slack.NewDividerBlock(), slack.NewActionBlock("all-"+id, row...))
+		m.Blocks = append(m.Blocks, slack.NewActionBlock("all-"+id, row...))
 	}
 	return m, whole
 }
@@ -82,6 +81,10 @@ func itemSubjects(v bridge.View, c render.Card, items []render.Item) func(string
 
 // itemBlock returns the ID of the block with the controls of an item.
 func itemBlock(it render.Item, id string) string { return "act" + strconv.Itoa(it.Number) + "-" + id }
+
+func divider(id string) slack.Block {
+	return slack.DividerBlock{Type: slack.MBTDivider, BlockID: id}
+}
 
 func itemDecisions(it render.Item) []slack.BlockElement {
 	i, prefix := it.View.Record.Interaction, "i"+strconv.Itoa(it.Number)+"d"

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slack-go/slack"
+
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
@@ -34,6 +37,37 @@ func TestFullBatchFits(t *testing.T) {
 		m, err := slackmsg.Build(v)
 		if err != nil || len(m.Parts) == 0 {
 			t.Errorf("%s: %d parts, %v", name, len(m.Parts), err)
+		}
+	}
+}
+
+// TestBatchBlocks checks the number of blocks of a batch: each pending approval
+// has a line, its text and its own buttons directly below it, and a decided one
+// has no buttons.
+func TestBatchBlocks(t *testing.T) {
+	t.Parallel()
+	for open := range bridge.MaxBatch + 1 {
+		states := make([]bridge.State, bridge.MaxBatch)
+		for n := range states {
+			states[n] = bridge.StateApproved
+			if n < open {
+				states[n] = bridge.StatePending
+			}
+		}
+		v := rendertest.Batch(states...)
+		for n := range v.Batch { // the coverage of a wider scope would need a note that the text is shortened
+			v.Batch[n].Interaction.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce}
+		}
+		m, err := slackmsg.Build(v)
+		if most := 5 + 3*open + 2*(len(states)-open); err != nil || len(m.Blocks) > most {
+			t.Errorf("%d pending: %d blocks, more than %d, %v", open, len(m.Blocks), most, err)
+		}
+		for n := range open {
+			text, row := m.Blocks[2+3*n], m.Blocks[3+3*n]
+			buttons, ok := row.(*slack.ActionBlock)
+			if !ok || text.BlockType() != slack.MBTRichText || len(buttons.Elements.ElementSet) != 2 {
+				t.Errorf("%d pending: %s and %s for number %d", open, text.BlockType(), row.BlockType(), n+1)
+			}
 		}
 	}
 }

@@ -39,7 +39,7 @@ func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
 	var items []render.Item
 	if len(v.Batch) > 0 {
-		c, items = render.NewBatch(v, true)
+		c, items = render.NewBatch(v)
 	}
 	if !c.Closed && wizard(v) {
 		c.Questions = wizardText(v)
@@ -207,8 +207,8 @@ func styleOf(t render.Tone) string {
 	return map[render.Tone]string{render.Good: "success", render.Bad: "danger"}[t]
 }
 
-// batch is the keyboard of several approvals: a row for each, and those for
-// all.
+// batch is the keyboard of several approvals: a row for each, in their order,
+// and the controls for all.
 func batch(v bridge.View, items []render.Item) [][]Button {
 	var out [][]Button
 	for _, it := range items {
@@ -217,14 +217,15 @@ func batch(v bridge.View, items []render.Item) [][]Button {
 		for _, n := range it.Decisions {
 			row = append(row, Button{Text: it.Label(n), Data: it.View.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, i.Decisions()[n]))})
 		}
-		for part := range slices.Chunk(row, 2) { // phones cut what is longer
-			out = append(out, part)
+		if len(row) > 0 {
+			out = append(out, row)
 		}
 	}
+	var all []Button
 	for _, a := range render.ForAll(items) {
-		out = append(out, []Button{{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option)}})
+		all = append(all, Button{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option)})
 	}
-	return out
+	return slices.AppendSeq(out, slices.Chunk(all, 2)) // phones cut the labels of more in a row
 }
 
 // optionKeys are the options of a question, one a row, or several where they

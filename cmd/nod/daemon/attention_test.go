@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render/discordmsg"
 )
 
 // TestAttention checks that nod notifies people no more often than necessary.
@@ -215,7 +216,11 @@ func batchAll(r *rig.Rig, s string) {
 func batchFull(r *rig.Rig, s string) {
 	session := "s-" + rand.Text()[:8]
 	var first bridge.ID
-	for k := range bridge.MaxBatch + 1 {
+	size := bridge.MaxBatch
+	if s == "discord" {
+		size = discordmsg.MaxItems
+	}
+	for k := range size + 1 {
 		req := rig.Approval(bridge.ScopeOnce, bridge.ScopeSession)
 		req.Session, req.Batch, req.Prompt = session, bridge.Duration(6*time.Second), fmt.Sprintf("Step %d", k+1)
 		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("[*_ `line`\n", 100)+fmt.Sprintf("end%d", k+1))
@@ -226,9 +231,9 @@ func batchFull(r *rig.Rig, s string) {
 		switch {
 		case k == 0:
 			first = rec.Interaction.ID
-		case k < bridge.MaxBatch && rec.Batch != first:
+		case k < size && rec.Batch != first:
 			r.T.Fatalf("number %d is not of the batch", k+1)
-		case k == bridge.MaxBatch && rec.Batch == first:
+		case k == size && rec.Batch == first:
 			r.T.Fatal("the batch is longer than it may be")
 		}
 	}
@@ -251,7 +256,7 @@ func batchFull(r *rig.Rig, s string) {
 				all.WriteString(sandbox.Texts(m))
 			}
 		}
-		if s == "slack" && !strings.Contains(all.String(), fmt.Sprintf("end%d", bridge.MaxBatch)) {
+		if s == "slack" && !strings.Contains(all.String(), fmt.Sprintf("end%d", size)) {
 			r.T.Error("the text of the last request is incomplete")
 		}
 	}
