@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -14,4 +15,24 @@ const CommandName = "nod"
 func (c Command) Public() bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	return slices.Contains([]string{"mute", "unmute"}, strings.ToLower(word))
+}
+
+// Suggester is a Sink that completes chat commands.
+type Suggester interface {
+	// Suggest returns up to n values for the last argument of a command whose
+	// text may be incomplete. It suggests only what the actor may see.
+	Suggest(ctx context.Context, c Command, n int) ([]Suggestion, error)
+}
+
+// Suggestion is a value for an argument of a chat command.
+type Suggestion struct {
+	Value string
+	Label string // what the value stands for, in nod's words
+	Note  string // short details, such as the agent
+}
+
+// Matches reports whether a suggestion contains a text that a person typed.
+func (s Suggestion) Matches(typed string) bool {
+	typed = strings.ToLower(strings.TrimSpace(typed))
+	return strings.Contains(strings.ToLower(s.Value+" "+s.Label+" "+s.Note), typed)
 }

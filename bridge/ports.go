@@ -101,6 +101,9 @@ type Command struct {
 	// ID, and for a direct message the name of the person.
 	Channels []string
 	Text     string // text after the name of the command
+	// Whole means that the platform shows a long reply in pages, so that the
+	// reply contains a whole list. Otherwise, it contains one page.
+	Whole bool
 }
 
 // Click is one action of a user on a control.

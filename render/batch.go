@@ -140,8 +140,8 @@ func shareTool(v bridge.View) bool {
 	})
 }
 
-// likeness is what the approvals of a batch have in common, which their items
-// therefore do not repeat.
+// likeness records what the approvals of a batch have in common. Their items do
+// not repeat it.
 type likeness struct {
 	tool bool // the tool and the location
 	run  bool // all of them run commands

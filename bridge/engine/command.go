@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,12 +13,10 @@ const commandHelp = `pending: list pending requests in this channel
 mine: list all pending requests that you can answer
 show ID: show one request in full
 grants, revoke ID: list grants (standing approvals), or revoke one
+pending 2, mine 2, grants 2: show the second page of a long list
 mute, unmute: make this channel read-only, or allow answers again
 who: show your identity in nod and the ID of this channel
 link CODE: link another account to you`
-
-// maxShown is the maximum number of requests that a reply lists.
-const maxShown = 15
 
 // commands runs chat commands.
 type commands struct {
@@ -39,7 +36,7 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	switch word = strings.ToLower(word); word {
 	case "pending", "mine":
-		return cm.pending(ctx, c, word == "mine")
+		return cm.pending(ctx, c, word)
 	case "show":
 		return cm.show(ctx, c, strings.TrimSpace(rest))
 	case "who":
@@ -53,7 +50,7 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 		if word == "revoke" {
 			return cm.revoke(ctx, c.Actor, strings.TrimSpace(rest))
 		}
-		return cm.list(ctx, c.Actor)
+		return cm.list(ctx, c)
 	case "mute", "unmute":
 		err := cm.channels.SetMuted(ctx, c.Actor, c.Actor.Platform, c.Channels, word == "mute")
 		switch {
@@ -69,19 +66,21 @@ func (cm *commands) run(ctx context.Context, c bridge.Command) (string, error) {
 	return commandHelp, nil
 }
 
-// pending lists the pending requests of the channel or of the person.
-func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (string, error) {
+// pending lists the pending requests of the channel or, for the word "mine", of
+// the person.
+func (cm *commands) pending(ctx context.Context, c bridge.Command, word string) (string, error) {
+	mine := word == "mine"
 	var found []bridge.Record
 	var more bool
 	var err error
 	if mine {
-		found, more, err = cm.reader.waiting(ctx, c.Actor, maxShown)
+		found, more, err = cm.reader.waiting(ctx, c.Actor, maxLooked)
 	} else {
 		_, ok, merr := cm.channels.mayMute(ctx, c.Actor, c.Actor.Platform, c.Channels)
 		if merr != nil || !ok {
 			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine.", merr
 		}
-		found, more, err = cm.reader.pendingFor(ctx, maxShown, func(r bridge.Record) (bool, error) {
+		found, more, err = cm.reader.pendingFor(ctx, maxLooked, func(r bridge.Record) (bool, error) {
 			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
 				return false, nil
 			}
@@ -97,7 +96,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (s
 		}
 		return "No pending requests in this channel.", nil
 	}
-	lines := []string{"Pending requests, newest first (details: /" + bridge.CommandName + " show ID):"}
+	var lines []string
 	for _, r := range found {
 		i := r.Interaction
 		lines = append(lines, fmt.Sprintf("%s  %s: %s (%s left)", i.ID, bridge.OneLine(i.Agent), shortened(bridge.OneLine(i.Prompt)), i.Left(time.Now())))
@@ -105,7 +104,7 @@ func (cm *commands) pending(ctx context.Context, c bridge.Command, mine bool) (s
 	if more {
 		lines = append(lines, "… and older requests.")
 	}
-	return strings.Join(lines, "\n"), nil
+	return listed("Pending requests, newest first (details: /"+bridge.CommandName+" show ID):", lines, c), nil
 }
 
 // show describes one request to a person who may read it.
@@ -188,34 +187,20 @@ func (cm *commands) link(ctx context.Context, by bridge.Actor, rest string) (str
 	return said, err
 }
 
-// maxGrants is the maximum length of a list of grants, in bytes. A grant that
-// does not fit is left out and counted, because its text must not be truncated.
-const maxGrants = 1800
-
 // list lists the grants that a person may see, with their coverage.
-func (cm *commands) list(ctx context.Context, who bridge.Actor) (string, error) {
-	all, err := cm.grants.ListFor(ctx, who)
+func (cm *commands) list(ctx context.Context, c bridge.Command) (string, error) {
+	all, err := cm.grants.ListFor(ctx, c.Actor)
 	if err != nil {
 		return "", err
 	}
 	if len(all) == 0 {
 		return "There are no grants.", nil
 	}
-	lines := []string{"Grants (standing approvals). To revoke one, send /" + bridge.CommandName + " revoke ID:"}
-	size, left := 0, 0
+	var lines []string
 	for _, g := range all {
-		line := g.ID() + "  " + g.Words()
-		if size+len(line) > maxGrants {
-			left++
-			continue
-		}
-		size += len(line) + 1
-		lines = append(lines, line)
+		lines = append(lines, g.ID()+"  "+g.Words())
 	}
-	if left > 0 {
-		lines = append(lines, "… and "+strconv.Itoa(left)+" more. To see all, run "+bridge.CommandName+" grants list.")
-	}
-	return strings.Join(lines, "\n"), nil
+	return listed("Grants (standing approvals). To revoke one, send /"+bridge.CommandName+" revoke ID:", lines, c), nil
 }
 
 func (cm *commands) revoke(ctx context.Context, by bridge.Actor, id string) (string, error) {

@@ -254,6 +254,11 @@ func (e *Engine) Command(ctx context.Context, c bridge.Command) (string, error) 
 	return e.commands.run(ctx, c)
 }
 
+// Suggest implements Suggester.
+func (e *Engine) Suggest(ctx context.Context, c bridge.Command, n int) ([]bridge.Suggestion, error) {
+	return e.commands.suggest(ctx, c, n)
+}
+
 // Health returns the health of each platform by name.
 func (e *Engine) Health() map[string]bridge.Health { return e.receiver.health() }
 

@@ -19,13 +19,13 @@ var command = &discordgo.ApplicationCommand{
 	Options: []*discordgo.ApplicationCommandOption{
 		subcommand("pending", "List pending requests in this channel"),
 		subcommand("mine", "List requests that wait for you, in any channel"),
-		subcommand("show", "Show one request in full", word("id", "ID of the request, as pending and mine list it")),
+		subcommand("show", "Show one request in full", known("id", "request; type a part of it, or its ID")),
 		subcommand("mute", "Make this channel read-only for nod"),
 		subcommand("unmute", "Let this channel respond again"),
 		subcommand("who", "Show your account and the ID of this channel"),
 		subcommand("help", "List the commands of nod"),
 		subcommand("grants", "List grants and what they cover"),
-		subcommand("revoke", "End a grant", word("grant", "ID of the grant, as grants lists it")),
+		subcommand("revoke", "End a grant", known("grant", "grant; type a part of it, or its ID")),
 	},
 }
 
@@ -40,6 +40,13 @@ func word(name, description string) *discordgo.ApplicationCommandOption {
 	return &discordgo.ApplicationCommandOption{
 		Type: discordgo.ApplicationCommandOptionString, Name: name, Description: description, Required: true,
 	}
+}
+
+// known returns a required text option for which nod suggests values.
+func known(name, description string) *discordgo.ApplicationCommandOption {
+	o := word(name, description)
+	o.Autocomplete = true
+	return o
 }
 
 // commands registers and runs the application command.
@@ -76,13 +83,7 @@ func (cm *commands) register(ctx context.Context) {
 
 // run runs a command and returns the reply.
 func (cm *commands) run(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
-	text := ""
-	if len(in.Data.Options) > 0 {
-		text = in.Data.Options[0].Name
-		for _, o := range in.Data.Options[0].Options {
-			text += " " + o.Value
-		}
-	}
+	text := in.command()
 	answer, ok := cm.ask(ctx, sink, in, who, text)
 	if ok && slices.Contains(listings, text) {
 		return private(listPage(text, answer, 0))
@@ -107,11 +108,9 @@ func (cm *commands) turn(
 func (cm *commands) ask(
 	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string,
 ) (string, bool) {
-	channels := []string{in.ChannelID}
-	if in.Member == nil { // a direct message is configured by the user's ID
-		channels = append(channels, "@"+who.User)
-	}
-	answer, err := sink.Command(ctx, bridge.Command{Actor: who, Channels: channels, Text: text})
+	answer, err := sink.Command(ctx, bridge.Command{
+		Actor: who, Channels: in.channels(who), Text: text, Whole: slices.Contains(listings, text),
+	})
 	if err != nil {
 		cm.log.Error("command not carried out", "error", err)
 		return bridge.NoteNotDone, false

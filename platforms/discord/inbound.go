@@ -64,6 +64,8 @@ func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(con
 	switch action := bridge.PeekAction(c.Token); {
 	case in.Type == discordgo.InteractionApplicationCommand:
 		return ib.commands.run(ctx, ib.sink, in, c.Actor), nil
+	case in.Type == discordgo.InteractionApplicationCommandAutocomplete:
+		return ib.commands.suggest(ctx, ib.sink, in, c.Actor), nil
 	case in.Type == discordgo.InteractionMessageComponent && turned:
 		return ib.commands.turn(ctx, ib.sink, in, c.Actor, list, page), nil
 	case in.Type == discordgo.InteractionModalSubmit:

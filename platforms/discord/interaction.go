@@ -54,10 +54,32 @@ type field struct {
 // known reports whether nod handles interactions of this type.
 func (in interaction) known() bool {
 	switch in.Type {
-	case discordgo.InteractionApplicationCommand, discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
+	case discordgo.InteractionApplicationCommand, discordgo.InteractionApplicationCommandAutocomplete,
+		discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
 		return true
 	}
 	return false
+}
+
+// command returns the text of a command: its subcommand and the values.
+func (in interaction) command() string {
+	if len(in.Data.Options) == 0 {
+		return ""
+	}
+	text := in.Data.Options[0].Name
+	for _, o := range in.Data.Options[0].Options {
+		text += " " + o.Value
+	}
+	return text
+}
+
+// channels returns the names that the channel may have in the config. A direct
+// message is configured by the ID of the person.
+func (in interaction) channels(who bridge.Actor) []string {
+	if in.Member == nil {
+		return []string{in.ChannelID, "@" + who.User}
+	}
+	return []string{in.ChannelID}
 }
 
 // private reports whether the clicked message is one that only the person sees.

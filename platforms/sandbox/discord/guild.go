@@ -19,9 +19,10 @@ type guild struct {
 	opts         Options
 	key          ed25519.PrivateKey
 	channels     map[string]*channel
-	interactions map[string]*interaction // by token
-	modals       map[string]*modal       // by id
-	nonces       map[string]string       // nonce → message id
+	interactions map[string]*interaction   // by token
+	modals       map[string]*modal         // by id
+	suggested    map[string]map[string]any // the last suggestions of members: values by name
+	nonces       map[string]string         // nonce → message id
 	files        core.Files
 	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
@@ -61,7 +62,8 @@ func newGuild(b *core.Base, o Options) *guild {
 	}
 	g := &guild{
 		Base: b, opts: o, key: key, channels: map[string]*channel{}, interactions: map[string]*interaction{},
-		modals: map[string]*modal{}, nonces: map[string]string{}, commands: map[string]raw.Object{}, guildCommands: map[string]raw.Object{},
+		modals: map[string]*modal{}, suggested: map[string]map[string]any{}, nonces: map[string]string{},
+		commands: map[string]raw.Object{}, guildCommands: map[string]raw.Object{},
 		attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
 	}
 	g.add(Channel, "deploys", textChannel)

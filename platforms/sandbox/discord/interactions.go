@@ -25,6 +25,7 @@ type interaction struct {
 	Channel   string
 	Message   string // ID of the message of the component
 	Kind      int
+	Focused   int // kind of the option that gets suggestions
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool
@@ -94,7 +95,7 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	case respondModal:
 		bad = api.openModal(i, in.args)
 	case respondSuggestions:
-		i.Reaction.Choices, bad = checkSuggestions(in.args)
+		bad = api.suggest(i, in.args)
 	}
 	if bad != nil {
 		return bad

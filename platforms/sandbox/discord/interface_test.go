@@ -182,12 +182,24 @@ func TestSuggestions(t *testing.T) {
 	if _, err := ep.e.Act(t.Context(), ask); err == nil {
 		t.Error("an option without autocomplete suggests")
 	}
-	ep.answer.Store(`{"type":8,"data":{"choices":[{"name":"","value":"x"}]}}`)
 	ask.Text = "/nod show 7f"
+	many := strings.TrimSuffix(strings.Repeat(`{"name":"x","value":"x"},`, 26), ",")
+	for _, choices := range []string{`{"name":"","value":"x"}`, `{"name":"x","value":7}`, `{"name":"x"}`,
+		`{"name":"x","value":"` + strings.Repeat("x", 101) + `"}`, many} {
+		ep.answer.Store(`{"type":8,"data":{"choices":[` + choices + `]}}`)
+		if r, err := ep.e.Act(t.Context(), ask); err != nil || r.OK || len(r.Choices) > 0 {
+			t.Errorf("%.60s: %+v %v", choices, r, err)
+		}
+	}
+	ep.answer.Store(`{"type":8,"data":{}}`)
 	if r, err := ep.e.Act(t.Context(), ask); err != nil || r.OK {
-		t.Errorf("a choice without a name: %+v %v", r, err)
+		t.Errorf("without choices: %+v %v", r, err)
 	}
 	ep.answer.Store(`{"type":4,"data":{"content":"shown"}}`)
+	ep.acted(core.Action{Do: "command", Channel: discord.Channel, Text: "/nod show 7f3a: delete a pod"})
+	if sent := text(ep.got.Load().(raw.Object)); !strings.Contains(sent, `"value":"7f3a"`) {
+		t.Errorf("with a suggestion, the app got %s", sent)
+	}
 	ep.acted(core.Action{Do: "command", Channel: discord.Channel, Text: "/nod show id:7f3a page:2"})
 	if sent := text(ep.got.Load().(raw.Object)); !strings.Contains(sent, `"value":"7f3a"`) || !strings.Contains(sent, `"value":2`) {
 		t.Errorf("the app got %s", sent)

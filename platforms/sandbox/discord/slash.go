@@ -29,7 +29,7 @@ func (cl client) command(m core.Account, a core.Action, suggest bool) (raw.Objec
 	if command["guild_id"] != nil {
 		data["guild_id"] = command["guild_id"]
 	}
-	t := typed{guild: cl.guild, suggest: suggest, resolved: raw.Object{}}
+	t := &typed{guild: cl.guild, user: m.ID, suggest: suggest, resolved: raw.Object{}}
 	options, err := t.options("/"+words[0], words[1:], raw.Objects(command, "options"))
 	if err != nil {
 		return nil, nil, err
@@ -45,19 +45,22 @@ func (cl client) command(m core.Account, a core.Action, suggest bool) (raw.Objec
 		kind = suggestionsWanted
 	}
 	i := cl.begin(m, ch.ID, "", kind)
+	i.Focused = t.focused
 	return cl.payload(m, i, ch, data, nil), i, nil
 }
 
 // typed reads the words of a command.
 type typed struct {
 	*guild
+	user     string
 	suggest  bool
+	focused  int // kind of the option that gets suggestions
 	resolved raw.Object
 }
 
 // options returns the options that the words after a command or a subcommand
 // give.
-func (t typed) options(of string, words []string, known []raw.Object) ([]any, error) {
+func (t *typed) options(of string, words []string, known []raw.Object) ([]any, error) {
 	if len(known) > 0 && kindOf(known[0]) <= subcommandGroup {
 		name := ""
 		if len(words) > 0 {
@@ -99,7 +102,7 @@ func (t typed) options(of string, words []string, known []raw.Object) ([]any, er
 			if o["autocomplete"] != true {
 				return nil, t.Errorf("%s suggests nothing for %q", of, name)
 			}
-			option["focused"] = true
+			option["focused"], t.focused = true, kindOf(o)
 		}
 		out = append(out, option)
 	}
@@ -108,7 +111,7 @@ func (t typed) options(of string, words []string, known []raw.Object) ([]any, er
 
 // assign returns the texts of options by name. Without names, all words are the
 // first option.
-func (t typed) assign(of string, words []string, known []raw.Object) (map[string]string, error) {
+func (t *typed) assign(of string, words []string, known []raw.Object) (map[string]string, error) {
 	given, last := map[string]string{}, ""
 	for _, w := range words {
 		name, text, named := strings.Cut(w, ":")
@@ -134,7 +137,7 @@ func (t typed) assign(of string, words []string, known []raw.Object) (map[string
 
 // value returns the value of an option in the form of the API. While a member
 // types, it may be incomplete.
-func (t typed) value(o raw.Object, text string) (any, error) {
+func (t *typed) value(o raw.Object, text string) (any, error) {
 	var out any = text
 	var err error
 	switch kind := kindOf(o); kind {
@@ -152,6 +155,9 @@ func (t typed) value(o raw.Object, text string) (any, error) {
 	if t.suggest {
 		return text, nil
 	}
+	if v, picked := t.suggested[t.user][text]; picked && o["autocomplete"] == true {
+		return v, nil
+	}
 	if err != nil {
 		return nil, t.Errorf("%q does not fit %q", text, raw.Str(o, "name"))
 	}
@@ -165,19 +171,38 @@ func (t typed) value(o raw.Object, text string) (any, error) {
 	return out, nil
 }
 
-// checkSuggestions checks the data of a response with suggestions.
-func checkSuggestions(d raw.Object) ([]string, *failure) {
+// suggest checks a response with suggestions and shows them. A member who picks
+// one sends its value.
+func (api interactionsAPI) suggest(i *interaction, d raw.Object) *failure {
 	c := checker{ids: map[string]bool{}}
 	choices := raw.Objects(d, "choices")
+	if _, given := d["choices"].([]any); !given {
+		c.fail("data.choices", "BASE_TYPE_REQUIRED", "This field is required")
+	}
 	c.atMost("data.choices", len(choices), maxSuggestions)
-	var names []string
+	values := map[string]any{}
 	for n, o := range choices {
 		at := "data.choices." + strconv.Itoa(n)
 		c.length(at+".name", o["name"], 1, maxOption)
-		if s, text := o["value"].(string); text || o["value"] == nil {
-			c.count(at+".value", raw.Runes(s), 1, maxOption)
+		switch v := o["value"].(type) {
+		case string:
+			c.count(at+".value", raw.Runes(v), 1, maxOption)
+			if i.Focused != stringOption {
+				c.fail(at+".value", "NUMBER_TYPE_COERCE", "Value %q is not a number.", v)
+			}
+		default:
+			if i.Focused == stringOption || v == nil {
+				c.fail(at+".value", "STRING_TYPE_CONVERT", "Could not interpret %v as string.", v)
+			}
 		}
-		names = append(names, raw.Str(o, "name"))
+		name := raw.Str(o, "name")
+		values[name] = o["value"]
+		i.Reaction.Choices = append(i.Reaction.Choices, name)
 	}
-	return names, c.bad
+	if c.bad != nil {
+		i.Reaction.Choices = nil
+		return c.bad
+	}
+	api.suggested[i.User] = values
+	return nil
 }

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Limits of a page of a list. A longer line, such as a grant whose text must not
+// be cut, has a page of its own.
+const (
+	maxLines = 15
+	maxPage  = 3000 // characters
+)
+
+// listed writes a list under a title: all of it for a platform with pages of its
+// own, and otherwise the page that the command names, with the command for the
+// next one.
+func listed(title string, lines []string, c bridge.Command) string {
+	if c.Whole {
+		return title + "\n" + strings.Join(lines, "\n")
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
+	all := pages(lines)
+	n, err := strconv.Atoi(strings.TrimSpace(rest))
+	if err != nil {
+		n = 1
+	}
+	n = min(max(n, 1), len(all))
+	text := title + "\n" + strings.Join(all[n-1], "\n")
+	if len(all) == 1 {
+		return text
+	}
+	text += "\nPage " + strconv.Itoa(n) + " of " + strconv.Itoa(len(all)) + "."
+	if n < len(all) {
+		text += " Next: /" + bridge.CommandName + " " + strings.ToLower(word) + " " + strconv.Itoa(n+1)
+	}
+	return text
+}
+
+// pages splits the lines of a list into pages, of which there is at least one.
+func pages(lines []string) [][]string {
+	all, size := [][]string{nil}, 0
+	for _, line := range lines {
+		last := len(all) - 1
+		length := utf8.RuneCountInString(line) + 1
+		if n := len(all[last]); n == maxLines || n > 0 && size+length > maxPage {
+			all, size = append(all, nil), 0
+			last++
+		}
+		all[last] = append(all[last], line)
+		size += length
+	}
+	return all
+}
