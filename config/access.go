@@ -83,8 +83,8 @@ type Route struct {
 	Snooze Duration `yaml:"snooze"`
 	// HandOver are up to 4 people and @groups to whom a responder can delegate
 	// the request from the card. Both can then respond. For a group, the card on
-	// Slack has a select of people, who must be members. Other platforms offer
-	// the people only.
+	// Slack and Discord has a select of people, who must be members. Telegram
+	// offers the people only.
 	//
 	// Example: [bo, "@sre"]
 	HandOver Words `yaml:"hand_over"`

@@ -97,12 +97,13 @@ func (in interaction) click(platform string) bridge.Click {
 		u = *in.User
 	}
 	c := bridge.Click{
-		Token: in.Data.CustomID, Ref: bridge.MessageRef{Channel: in.ChannelID},
+		Ref:   bridge.MessageRef{Channel: in.ChannelID},
 		Actor: bridge.Actor{Platform: platform, User: u.ID, Name: platforms.DisplayName(u.GlobalName, u.Username)},
 	}
 	if in.Message != nil {
 		c.Ref.Message = in.Message.ID
 	}
+	c.Token, c.Picked = discordmsg.Delegated(in.Data.CustomID, in.Data.Values)
 	return c
 }
 

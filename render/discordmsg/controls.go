@@ -45,11 +45,7 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 	if v.Record.Interaction.Declinable {
 		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
-	var more []discordgo.MessageComponent
-	for _, x := range render.Extras(v) {
-		more = append(more, button(x.Token, x.Label, discordgo.SecondaryButton))
-	}
-	return append(out, rows(more)...), nil
+	return append(out, extras(v)...), nil
 }
 
 // answers are the controls that answer a request.

@@ -1,0 +1,58 @@
+package discordmsg
+
+import (
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// delegateID is the custom ID of the select that delegates. The values of its
+// options are tokens.
+const delegateID = "delegate"
+
+// extras are the rows of controls that do not answer the request.
+func extras(v bridge.View) []discordgo.MessageComponent {
+	var row []discordgo.MessageComponent
+	for _, x := range render.Snooze(v) {
+		row = append(row, button(x.Token, x.Label, discordgo.SecondaryButton))
+	}
+	names, people := v.Record.Interaction.HandOver, render.Delegates(v)
+	if len(names) > 1 || len(people) < len(names) {
+		return append(rows(row), discordgo.ActionsRow{Components: []discordgo.MessageComponent{delegate(v, people)}})
+	}
+	for _, x := range people {
+		row = append(row, button(x.Token, x.Label, discordgo.SecondaryButton))
+	}
+	return rows(row)
+}
+
+// delegate is the select that delegates: of the people, or of all members if
+// groups are among the names. Discord cannot limit a select to some members, so
+// the engine refuses the others.
+func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
+	names := v.Record.Interaction.HandOver
+	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: delegateID, Placeholder: render.LabelHandOver + "…"}
+	if len(people) < len(names) {
+		menu.MenuType, menu.CustomID = discordgo.UserSelectMenu, v.Token(bridge.ActionHandOver, 0, bridge.OptionAnyone)
+		return menu
+	}
+	for n, x := range people {
+		menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: render.Cut(render.Line(names[n]), maxOption, render.Runes), Value: x.Token})
+	}
+	return menu
+}
+
+// Delegated reads a click on a select with values. It returns the token of the
+// control and, for a select of members, the user that was picked. For any other
+// control, it returns the custom ID.
+func Delegated(customID string, values []string) (token, picked string) {
+	switch {
+	case len(values) != 1:
+	case customID == delegateID:
+		return values[0], ""
+	case bridge.PeekAction(customID) == bridge.ActionHandOver:
+		return customID, values[0]
+	}
+	return customID, ""
+}
