@@ -13,7 +13,7 @@ type Said struct {
 	Card MessageRef
 	// Message is the ID of the reply, which counts at most once.
 	Message string
-	Text    string
+	Text    string // empty if the platform does not let nod read it
 	// At is the time of the reply. It does not answer a later request.
 	At time.Time
 }

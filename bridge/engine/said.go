@@ -14,6 +14,7 @@ import (
 
 const (
 	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
+	noteUnread     = "nod cannot read a text in your reply. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply again. On Discord, a reply needs its mention."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 )
 
@@ -55,6 +56,8 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 		}
 	}
 	switch {
+	case len(open) > 0 && s.Text == "":
+		return l.hint(ctx, s, noteUnread)
 	case len(open) == 1:
 		return l.submit(ctx, s, open[0])
 	case len(open) > 1:
@@ -62,7 +65,7 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 	case early:
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteReplyEarly}, nil
 	}
-	return l.hint(ctx, s)
+	return l.hint(ctx, s, noteNoReply)
 }
 
 // candidates returns the pending requests whose card was replied to and that
@@ -106,13 +109,13 @@ func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.V
 
 // hint returns a note that a reply is not an answer, at most once within
 // hintEvery for each person and thread, because people also talk in threads.
-func (l *listener) hint(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
 	mark := uuid.NewString()
 	kept, err := l.notes.PutNote(ctx, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, mark, hintEvery)
 	if err != nil || kept != mark {
 		return bridge.Verdict{}, err
 	}
-	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoReply}, nil
+	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
 }
 
 // which asks which of several questions a reply answers.

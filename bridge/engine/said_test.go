@@ -35,6 +35,10 @@ func TestReplyAnswers(t *testing.T) {
 	}
 	w.said(w.replies("ana", "2", "because", id, now.Add(-time.Hour)), bridge.VerdictInvalid, "after your reply")
 	w.said(w.replies("ana", "3", "BECAUSE", id, now), bridge.VerdictInvalid, "letters")
+	w.said(w.replies("ana", "unread", "", id, now), bridge.VerdictInvalid, "cannot read a text")
+	if v := w.replies("eve", "unread", "", id, now); v.Note != "" {
+		t.Errorf("a bystander whose reply cannot be read is told %q", v.Note)
+	}
 	w.state(id, bridge.StatePending)
 	w.said(w.replies("ana", "4", "because", id, now), bridge.VerdictSettled, "")
 	if got := w.get(id).Response; got.Answers["q"].Text != "because" || got.Actor.Person != "ana" {

@@ -124,7 +124,7 @@ func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app applicati
 		return
 	}
 	left := g.Limit.Remaining
-	detail := fmt.Sprintf("%d of %d sessions are left today; no intent is needed", left, g.Limit.Total)
+	detail := fmt.Sprintf("%d of %d sessions are left today; no privileged intent is needed", left, g.Limit.Total)
 	if left < sessionsLow {
 		resets := g.Limit.resets().Round(time.Minute).String()
 		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins again in "+resets)

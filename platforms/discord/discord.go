@@ -195,7 +195,7 @@ func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error
 func (p *Platform) Invite(ctx context.Context) (string, error) { return p.doctor.invite(ctx) }
 
 // Diagnose implements bridge.Diagnoser. It checks no intents, because
-// interactions need none.
+// nod needs no privileged one.
 func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	return p.doctor.diagnose(ctx, needs)
 }

@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -28,8 +27,8 @@ const snowflakeEpoch = 1420070400000
 
 // old reports whether a message was older than an hour at a time.
 func old(message string, now time.Time) bool {
-	id, err := strconv.ParseInt(message, 10, 64)
-	return err == nil && now.Sub(time.UnixMilli(id>>22+snowflakeEpoch)) > oldAfter
+	sent := sentAt(message)
+	return !sent.IsZero() && now.Sub(sent) > oldAfter
 }
 
 // change edits a message. Discord refuses an edit in an archived thread, so

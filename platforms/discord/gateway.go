@@ -56,7 +56,7 @@ var (
 	errStalled   = errors.New("the gateway does not answer")
 )
 
-// gateway receives interactions on a websocket.
+// gateway receives interactions, and replies to cards, on a websocket.
 type gateway struct {
 	api      *api
 	token    string
@@ -73,6 +73,7 @@ type gateway struct {
 // session without an ID has to be started.
 type session struct {
 	id    string
+	bot   string // ID of the bot's user
 	url   string // to resume at
 	seq   atomic.Int64
 	tries int // failed connections since the session was ready
@@ -130,20 +131,20 @@ func (g *gateway) run(ctx context.Context, to *inbound) error {
 	}
 }
 
-// inbox takes interactions. It does not block: a reader that waits would miss
-// heartbeats.
+// inbox handles interactions and replies. It does not block: a reader that waits
+// would miss heartbeats.
 type inbox struct {
 	to    *inbound
 	work  *sync.WaitGroup
 	slots chan struct{}
 }
 
-func (in inbox) take(ctx context.Context, raw json.RawMessage) {
+func (in inbox) take(ctx context.Context, handle func(context.Context)) {
 	in.work.Go(func() {
 		in.slots <- struct{}{}
 		defer func() { <-in.slots }()
 		// A click that has begun is finished even if the gateway ends.
-		in.to.handle(context.WithoutCancel(ctx), raw)
+		handle(context.WithoutCancel(ctx))
 	})
 }
 
@@ -251,7 +252,7 @@ func (c *connection) identify(ctx context.Context) error {
 	}
 	c.s.seq.Store(0)
 	return c.send(ctx, opIdentify, map[string]any{
-		"token": c.g.token, "intents": 0, // interactions need none
+		"token": c.g.token, "intents": intents,
 		"properties": map[string]string{"os": "linux", "browser": "nod", "device": "nod"},
 	})
 }
@@ -283,16 +284,23 @@ func (c *connection) event(ctx context.Context, f frame) error {
 		var ready struct {
 			ID  string `json:"session_id"`
 			URL string `json:"resume_gateway_url"`
+			Bot user   `json:"user"`
 		}
 		if err := json.Unmarshal(f.D, &ready); err != nil {
 			return err
 		}
-		c.s.id, c.s.url = ready.ID, cmp.Or(ready.URL, c.url)
+		c.s.id, c.s.url, c.s.bot = ready.ID, cmp.Or(ready.URL, c.url), ready.Bot.ID
 		c.ready(ctx)
 	case "RESUMED":
 		c.ready(ctx)
 	case "INTERACTION_CREATE":
-		c.in.take(ctx, slices.Clone(f.D))
+		raw := slices.Clone(f.D)
+		c.in.take(ctx, func(ctx context.Context) { c.in.to.handle(ctx, raw) })
+	case "MESSAGE_CREATE":
+		if m, ok := parseReply(f.D, c.s.bot); ok {
+			bot := c.s.bot
+			c.in.take(ctx, func(ctx context.Context) { c.in.to.replied(ctx, m, bot) })
+		}
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
 		return menu
 	}
 	for n, x := range people {
-		menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: render.Cut(render.Line(names[n]), maxOption, render.Runes), Value: x.Token})
+		label := render.Cut(render.Line(names[n]), maxOption, render.Runes)
+		menu.Options = append(menu.Options, discordgo.SelectMenuOption{Label: label, Value: x.Token})
 	}
 	return menu
 }

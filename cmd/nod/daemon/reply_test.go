@@ -53,3 +53,42 @@ func TestReplyInThread(t *testing.T) {
 		t.Errorf("mal is told %v", notes)
 	}
 }
+
+// TestReplyToCard checks that a reply to a card on Discord answers its text
+// question, if nod can read it and the person may answer.
+func TestReplyToCard(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{Config: rig.Only("discord")})
+	a := r.Ask(bridge.Request{Ask: bridge.Ask{
+		Prompt: "Release", Questions: []bridge.Question{{ID: "q", Text: "Which release?", Widget: bridge.WidgetText}},
+	}})
+	at := a.On("discord")
+	reply := func(who, text string, mention string) {
+		t.Helper()
+		if _, err := r.Sandbox.Act(r.Ctx, sandbox.Action{
+			Service: "discord", As: who, Do: "reply", Channel: at.Channel, Message: at.Message, Text: text,
+			Values: map[string][]string{"mention": {mention}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(word string) bool {
+		for _, c := range r.Sandbox.State().Discord.Channels {
+			for _, m := range c.Messages {
+				if strings.Contains(sandbox.Texts(m), word) {
+					return c.ID != at.Channel
+				}
+			}
+		}
+		return false
+	}
+	reply("mal", "mine", "on")
+	reply("ana", "v1", "off")
+	r.Eventually("ana is told how", func() bool { return told("cannot read a text") })
+	a.Pending("discord")
+	reply("ana", "v1.2 <&> *more*", "on")
+	rec := a.End()
+	if rec.Response.Answers["q"].Text != "v1.2 <&> *more*" || rec.Response.Actor.Person != "ana" {
+		t.Errorf("the answer is %+v", rec.Response)
+	}
+}

@@ -17,8 +17,9 @@ const (
 	intentContent  = 1 << 15
 )
 
-// talk posts a message of a member, or a reply to a message. The caller holds
-// the lock.
+// talk posts a message of a member, or a reply to a message. A reply mentions the
+// author of that message unless the value mention is off. The caller holds the
+// lock.
 func (cl client) talk(m core.Account, a core.Action) error {
 	ch := cl.channels[a.Channel]
 	switch {
@@ -41,7 +42,7 @@ func (cl client) talk(m core.Account, a core.Action) error {
 	}
 	cl.mention(msg, raw.Object{})
 	if original := raw.Sub(msg, "referenced_message"); strings.Contains(a.Text, "<@"+BotUser+">") ||
-		original != nil && raw.Str(raw.Sub(original, "author"), "id") == BotUser {
+		original != nil && raw.Str(raw.Sub(original, "author"), "id") == BotUser && !slices.Contains(a.Values["mention"], "off") {
 		msg["mentions"] = append(raw.List(msg, "mentions"), botJSON())
 	}
 	ch.Add(msg)

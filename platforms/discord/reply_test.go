@@ -1,0 +1,60 @@
+package discord_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// TestReplies checks which messages reach the engine as replies to a card, with
+// their text, and that its answer is for their author only.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	d := newGatewayDesk(t, sandbox.Options{})
+	d.within("it connects", d.connections(1))
+	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(do, who, text string, values map[string][]string) {
+		t.Helper()
+		_, err := d.sandbox.Act(t.Context(), sandbox.Action{
+			Service: "discord", As: who, Do: do, Channel: ref.Channel, Message: ref.Message, Text: text, Values: values,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := d.sees(ref)
+	write("send", "bo", "not a reply, but it names <@"+sandbox.DiscordBotUser+">", nil)
+	write("reply", "bo", "<@"+sandbox.DiscordBotUser+"> because *it* <is>", nil)
+	write("reply", "bo", "without the mention", map[string][]string{"mention": {"off"}})
+	d.within("both replies arrive", func() bool { return len(d.sink.Replies()) == 2 })
+	texts := map[string]bool{}
+	for _, s := range d.sink.Replies() {
+		texts[s.Text] = true
+		if s.Actor.User != "300000000000000002" || s.Actor.Platform != "discord" || s.Card != ref || s.Message == "" ||
+			time.Since(s.At).Abs() > time.Minute {
+			t.Errorf("a reply is %+v; the card is %+v", s, ref)
+		}
+	}
+	if !texts["because *it* <is>"] || !texts[""] {
+		t.Errorf("the texts are %v", texts)
+	}
+	d.within("bo is told in a direct message", func() bool {
+		for _, c := range d.sandbox.State().Discord.Channels {
+			for _, m := range c.Messages {
+				if strings.Contains(sandbox.Texts(m), "not that") {
+					return c.ID != ref.Channel
+				}
+			}
+		}
+		return false
+	})
+	if d.sees(ref) != before {
+		t.Error("the card changed")
+	}
+}
