@@ -1,19 +1,27 @@
 package engine
 
 import (
+	"html"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
-// Limits of a page of a list. A longer line, such as a grant whose text must not
-// be cut, has a page of its own.
+// Limits of a page of a list. Every platform shows that much without cutting it.
 const (
 	maxLines = 15
-	maxPage  = 3000 // characters
+	maxPage  = 3000 // as lineCost counts
 )
+
+// escapedCost returns the length of a text in characters after a platform escapes
+// it.
+func escapedCost(s string) int { return utf8.RuneCountInString(html.EscapeString(s)) }
+
+// lineCost returns the length of a line.
+func lineCost(line string) int { return escapedCost(line) + 1 }
 
 // listed writes a list under a title: all of it for a platform with pages of its
 // own, and otherwise the page that the command names, with the command for the
@@ -40,18 +48,21 @@ func listed(title string, lines []string, c bridge.Command) string {
 	return text
 }
 
-// pages splits the lines of a list into pages, of which there is at least one.
+// pages splits the lines of a list into pages, of which there is at least one. A
+// longer line than a page continues on the next one, because the text of a grant
+// must not be cut.
 func pages(lines []string) [][]string {
 	all, size := [][]string{nil}, 0
 	for _, line := range lines {
-		last := len(all) - 1
-		length := utf8.RuneCountInString(line) + 1
-		if n := len(all[last]); n == maxLines || n > 0 && size+length > maxPage {
-			all, size = append(all, nil), 0
-			last++
+		for _, part := range render.Split(line, maxPage-1, escapedCost) {
+			last := len(all) - 1
+			if n := len(all[last]); n == maxLines || n > 0 && size+lineCost(part) > maxPage {
+				all, size = append(all, nil), 0
+				last++
+			}
+			all[last] = append(all[last], part)
+			size += lineCost(part)
 		}
-		all[last] = append(all[last], line)
-		size += length
 	}
 	return all
 }
