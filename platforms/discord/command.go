@@ -22,11 +22,19 @@ var command = &discordgo.ApplicationCommand{
 		subcommand("show", "Show one request in full", known("id", "request; type a part of it, or its ID")),
 		subcommand("mute", "Make this channel read-only for nod"),
 		subcommand("unmute", "Let this channel respond again"),
+		subcommand("link", "Link another account to you", word("code", "code that nod showed to the account"), confirmed),
 		subcommand("who", "Show your account and the ID of this channel"),
 		subcommand("help", "List the commands of nod"),
 		subcommand("grants", "List grants and what they cover"),
 		subcommand("revoke", "End a grant", known("grant", "grant; type a part of it, or its ID")),
 	},
+}
+
+// confirmed is the option that confirms a link after nod has shown whose account
+// it is.
+var confirmed = &discordgo.ApplicationCommandOption{
+	Type: discordgo.ApplicationCommandOptionString, Name: "confirm", Description: "yes, if it is your own account",
+	Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "yes", Value: "yes"}},
 }
 
 func subcommand(name, description string, options ...*discordgo.ApplicationCommandOption) *discordgo.ApplicationCommandOption {

@@ -77,6 +77,9 @@ func TestSuggestions(t *testing.T) {
 	if act("command", "/nod show "+got[7]); <-sink.ran != "show id7" {
 		t.Error("the command did not get the ID that was picked")
 	}
+	if act("command", "/nod link code:abc confirm:yes"); <-sink.ran != "link abc yes" {
+		t.Error("an account cannot be linked")
+	}
 	sink.found = nil
 	if got := act("suggest", "/nod revoke x").Choices; len(got) > 0 {
 		t.Errorf("of nothing, it suggests %q", got)
