@@ -194,8 +194,8 @@ func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error
 // Invite returns the URL that adds the bot to a server.
 func (p *Platform) Invite(ctx context.Context) (string, error) { return p.doctor.invite(ctx) }
 
-// Diagnose implements bridge.Diagnoser. It checks no intents, because
-// nod needs no privileged one.
+// Diagnose implements bridge.Diagnoser. It checks no intents, because nod needs no
+// privileged one.
 func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	return p.doctor.diagnose(ctx, needs)
 }

@@ -42,7 +42,7 @@ Slack
 		return `
 Discord
   1. Open https://discord.com/developers/applications, click "New Application", and name it nod.
-  2. On the page "Bot", click "Reset Token" and copy the token. The bot needs no intents.`
+  2. On the page "Bot", click "Reset Token" and copy the token. The bot needs no privileged intents.`
 	}
 	return `
 Telegram
