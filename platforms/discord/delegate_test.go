@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,6 +21,10 @@ func TestDelegateSelect(t *testing.T) {
 	d := newGatewayDesk(t, sandbox.Options{})
 	d.within("it connects", d.connections(1))
 	const bo = "300000000000000002"
+	var many []string // of several routes
+	for n := range 26 {
+		many = append(many, fmt.Sprint("person", n))
+	}
 	for name, c := range map[string]struct {
 		to     []string
 		value  func(bridge.View) string // what the person chooses
@@ -28,6 +33,7 @@ func TestDelegateSelect(t *testing.T) {
 	}{
 		"one person":     {to: []string{"bo"}},
 		"several people": {[]string{"bo", "cy"}, func(v bridge.View) string { return v.Token(bridge.ActionHandOver, 0, 1) }, 1, ""},
+		"many people":    {many, func(bridge.View) string { return bo }, bridge.OptionAnyone, bo},
 		"a group":        {[]string{"bo", "@sre"}, func(bridge.View) string { return bo }, bridge.OptionAnyone, bo},
 	} {
 		d.sink.Reset()

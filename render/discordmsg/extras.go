@@ -28,12 +28,12 @@ func extras(v bridge.View) []discordgo.MessageComponent {
 }
 
 // delegate is the select that delegates: of the people, or of all members if
-// groups are among the names. Discord cannot limit a select to some members, so
+// groups are among the names or the people are too many. Discord cannot limit a select to some members, so
 // the engine refuses the others.
 func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
 	names := v.Record.Interaction.HandOver
 	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: delegateID, Placeholder: render.LabelHandOver + "…"}
-	if len(people) < len(names) {
+	if len(people) < len(names) || len(people) > maxSelect {
 		menu.MenuType, menu.CustomID = discordgo.UserSelectMenu, v.Token(bridge.ActionHandOver, 0, bridge.OptionAnyone)
 		return menu
 	}
