@@ -17,6 +17,21 @@ const (
 	maxReminded = 50   // people that one reminder mentions
 )
 
+// tell sends a person a direct message that mentions no one.
+func (po *poster) tell(ctx context.Context, user, text string) error {
+	channel, err := po.places.channel(ctx, bridge.Destination{Channel: "@" + user})
+	if err != nil {
+		return err
+	}
+	if err := po.pacer.Wait(ctx, channel, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
+		return err
+	}
+	body := map[string]any{
+		"content": render.Cut(discordmsg.Escape(render.Clean(text)), maxContent, render.Runes), "allowed_mentions": silent,
+	}
+	return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), body, nil)
+}
+
 // remind posts a reply to a card that mentions only r.Users.
 func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Reminder) error {
 	text, mentions := "", mentioning(r.Users)

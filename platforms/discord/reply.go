@@ -86,24 +86,21 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) {
 	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
 		return
 	}
-	if err := ib.poster.tell(ctx, m, v.Note); err != nil {
+	if err := ib.poster.answer(ctx, m, v.Note); err != nil {
 		ib.log.Warn("author of a reply not told", "error", err)
 	}
 }
 
-// tell sends a text to the author of a message: in a direct message, or as a
+// answer sends a text to the author of a message: in a direct message, or as a
 // reply if the person takes none from the bot.
-func (po *poster) tell(ctx context.Context, m heard, text string) error {
-	text = render.Cut(discordmsg.Escape(render.Clean(text)), maxContent, render.Runes)
-	body := map[string]any{"content": text, "allowed_mentions": silent}
-	channel, err := po.places.channel(ctx, bridge.Destination{Channel: "@" + m.Author.ID})
-	if err == nil {
-		err = po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(channel), body, nil)
-	}
+func (po *poster) answer(ctx context.Context, m heard, text string) error {
+	err := po.tell(ctx, m.Author.ID, text)
 	if !final(err) {
 		return err
 	}
-	body["allowed_mentions"] = discordgo.MessageAllowedMentions{Parse: silent.Parse, RepliedUser: true}
-	body["message_reference"] = map[string]any{"message_id": m.ID, "fail_if_not_exists": false}
-	return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(m.ChannelID), body, nil)
+	return po.api.do(ctx, http.MethodPost, discordgo.EndpointChannelMessages(m.ChannelID), map[string]any{
+		"content":           render.Cut(discordmsg.Escape(render.Clean(text)), maxContent, render.Runes),
+		"allowed_mentions":  discordgo.MessageAllowedMentions{Parse: silent.Parse, RepliedUser: true},
+		"message_reference": map[string]any{"message_id": m.ID, "fail_if_not_exists": false},
+	}, nil)
 }
