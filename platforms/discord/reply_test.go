@@ -44,16 +44,25 @@ func TestReplies(t *testing.T) {
 	if !texts["because *it* <is>"] || !texts[""] {
 		t.Errorf("the texts are %v", texts)
 	}
-	d.within("bo is told in a direct message", func() bool {
-		for _, c := range d.sandbox.State().Discord.Channels {
-			for _, m := range c.Messages {
-				if strings.Contains(sandbox.Texts(m), "not that") {
-					return c.ID != ref.Channel
+	told := func(in bool) func() bool {
+		return func() bool {
+			for _, c := range d.sandbox.State().Discord.Channels {
+				for _, m := range c.Messages {
+					if (c.ID == ref.Channel) == in && strings.Contains(sandbox.Texts(m), "not that") {
+						return true
+					}
 				}
 			}
+			return false
 		}
-		return false
-	})
+	}
+	d.within("bo is told in a direct message", told(false))
+	if told(true)() {
+		t.Error("the channel reads it")
+	}
+	d.sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "no_direct"})
+	write("reply", "bo", "and again", nil)
+	d.within("bo is told in a reply", told(true))
 	if d.sees(ref) != before {
 		t.Error("the card changed")
 	}

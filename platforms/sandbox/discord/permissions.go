@@ -38,6 +38,8 @@ func (g *guild) mayPost(ch *channel, c *call) *failure {
 		send = "SEND_MESSAGES_IN_THREADS"
 	}
 	switch {
+	case ch.Kind == directChannel && len(g.Named("no_direct")) > 0:
+		return cannotSend
 	case !g.may(ch, "VIEW_CHANNEL"):
 		return noAccess
 	case !g.may(ch, send):
