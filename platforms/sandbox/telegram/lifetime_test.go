@@ -236,6 +236,7 @@ func TestOldServer(t *testing.T) {
 		d.says(x.since, "", "sendMessage", to(telegram.Chat, x.args()))
 		d.fault(core.Fault{Kind: "old_server", Method: x.before})
 		d.says(x.before, x.word, "sendMessage", to(telegram.Chat, x.args()))
+		d.says(x.before+" without a chat", x.word, "sendMessage", to(0, x.args()))
 	}
 	d := newDesk(t, false)
 	d.fault(core.Fault{Kind: "old_server", Method: "9.3"})
