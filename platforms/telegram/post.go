@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"unicode"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -54,7 +53,11 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.sendCard(ctx, params, m)
+	card, err := p.sendCard(ctx, params, m)
+	if err == nil {
+		p.prompts.invite(ctx, card, v)
+	}
+	return card, err
 }
 
 // sendFile sends the file of a message at its turn, unless it is recorded, and
@@ -106,7 +109,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if squeeze(card.Text) != squeeze(m.Text) {
+	if card.short {
 		p.client.remove(ctx, card.ref())
 		return bridge.MessageRef{}, incomplete("its text is not there whole")
 	}
@@ -148,6 +151,7 @@ func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	if err != nil {
 		return card, err
 	}
+	p.prompts.invite(ctx, message, v)
 	first, err := p.chats.copied(ctx, card, message, v.Record.Interaction.Deadline)
 	if err == nil && first.Message != message.Message { // another daemon was faster
 		p.client.remove(ctx, message)
@@ -188,7 +192,7 @@ func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View,
 	if err != nil {
 		return stays(err)
 	}
-	if changed.ID == 0 || squeeze(changed.Text) == squeeze(m.Text) {
+	if !changed.short {
 		return nil
 	}
 	bare, err := telegrammsg.Build(v.Unfinished())
@@ -231,16 +235,6 @@ func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.
 		d.Thread = shown.Thread + "#" + shown.Message
 	}
 	return d
-}
-
-// squeeze returns a text without what Telegram may trim or drop from it.
-func squeeze(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 func incomplete(hidden string) error {
