@@ -1,9 +1,9 @@
 package telegram_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -54,29 +54,28 @@ func TestStart(t *testing.T) {
 // TestCommandList checks the commands that clients show.
 func TestCommandList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.eventually("the commands are listed", func() bool {
-		resp, err := http.Get(w.url + "/telegram/bot" + sandbox.TelegramToken + "/getMyCommands")
-		if err != nil {
-			t.Fatal(err)
+	s, given := sandbox.New(sandbox.Options{NoLimits: true}), make(chan string, 1)
+	t.Cleanup(s.Close)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/setMyCommands") {
+			given <- r.FormValue("commands")
 		}
-		defer resp.Body.Close()
-		raw, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out struct {
-			Result []struct{ Command, Description string }
-		}
-		if err := json.Unmarshal(raw, &out); err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, c := range out.Result {
-			names = append(names, c.Command)
-		}
-		return strings.Join(names, " ") == "nod help start"
-	})
+		s.ServeHTTP(w, r)
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, &platformtest.Recorder{}) }()
+	var list []struct{ Command, Description string }
+	if err := json.Unmarshal([]byte(<-given), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 3 || list[0].Command != "nod" || list[1].Command != "help" || list[2].Command != "start" {
+		t.Errorf("clients show %+v", list)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCaption checks that the text below a picture answers a card and a prompt.

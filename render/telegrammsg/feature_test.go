@@ -83,7 +83,9 @@ func TestCollapsed(t *testing.T) {
 	if len(got) != 1 || strings.Count(got[0], "make <step>") != 40 {
 		t.Fatalf("collapsed %q", got)
 	}
+	rendertest.Golden(t, "collapsed", m)
 	short := m.Without(telegrammsg.LongQuotes)
+	rendertest.Golden(t, "collapsed-short", short)
 	quotes := entities(short, "blockquote")
 	if len(quotes) != 1 || strings.Count(quotes[0], "\n") != 12 || !strings.HasSuffix(quotes[0], "\n…") {
 		t.Errorf("a server without collapsed quotes gets %q", quotes)
@@ -171,7 +173,9 @@ func TestDecidedItems(t *testing.T) {
 	if b := m.Keyboard[0][0]; b.Text != "1 ✅" || b.Disabled == nil || b.Data != "" {
 		t.Errorf("the decided item has %+v", b)
 	}
-	b := m.Without(telegrammsg.DisabledButtons).Keyboard[0][0]
+	old := m.Without(telegrammsg.DisabledButtons | telegrammsg.Dates)
+	rendertest.Golden(t, "batch-partly-old", old)
+	b := old.Keyboard[0][0]
 	if got := telegrammsg.Noop(b.Data); got != "1 is already decided." || b.Disabled != nil {
 		t.Errorf("%+v says %q", b, got)
 	}
@@ -227,6 +231,7 @@ func TestPages(t *testing.T) {
 	row := func(page int) string {
 		v.Draft = &bridge.Draft{Page: page}
 		m := build(t, v)
+		rendertest.Golden(t, fmt.Sprintf("page-%d", page+1), m)
 		var out []string
 		for _, row := range m.Keyboard {
 			if len(row) == 3 {
