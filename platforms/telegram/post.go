@@ -17,6 +17,7 @@ import (
 type poster struct {
 	client  *client
 	chats   *chats
+	files   *files
 	prompts *promptStore
 	log     *slog.Logger
 	// order has a lock per card: what the card shows follows the order of
@@ -43,7 +44,7 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if reply != "" {
 		params["reply_parameters"] = replyTo(reply)
 	}
-	doc, err := p.sendFile(ctx, d.Channel, params, v, m, parts)
+	doc, err := p.files.send(ctx, params, v, m.File, parts)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
@@ -58,49 +59,6 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 		p.prompts.invite(ctx, card, v)
 	}
 	return card, err
-}
-
-// sendFile sends the file of a message at its turn, unless it is recorded, and
-// returns the ID of the message that carries it. The ID is empty if there is no
-// file.
-func (p *poster) sendFile(ctx context.Context, chat string, where tgbotapi.Params, v bridge.View, m telegrammsg.Message,
-	parts *bridge.Parts) (string, error) {
-	if m.File == nil {
-		return "", nil
-	}
-	if doc := filed(parts, where["chat_id"]); doc != "" {
-		return doc, nil
-	}
-	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
-		return "", err
-	}
-	params := tgbotapi.Params{}
-	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters"} {
-		if where[k] != "" {
-			params[k] = where[k]
-		}
-	}
-	var doc sent
-	file := tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}
-	if err := p.client.upload(ctx, "sendDocument", params, "document", file, &doc); err != nil {
-		return "", err
-	}
-	if doc.Document == nil || doc.Document.Size != int64(len(m.File.Data)) {
-		p.client.remove(ctx, doc.ref())
-		return "", incomplete("the file is not in it whole")
-	}
-	return doc.ref().Message, parts.Add(ctx, doc.ref())
-}
-
-// filed returns the ID of the message that carries the file in a chat, or "".
-// After a basic group became a supergroup, a file may be recorded for each.
-func filed(parts *bridge.Parts, chat string) string {
-	for _, doc := range parts.Sent() {
-		if doc.Channel == chat || strings.HasPrefix(chat, "@") { // only supergroups have a name
-			return doc.Message
-		}
-	}
-	return ""
 }
 
 // sendCard posts a card. It removes a card that does not show all of its text.
@@ -176,7 +134,7 @@ func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
 		return err
 	}
-	if _, err := p.sendFile(ctx, ref.Channel, answering(ref), v, m, parts); err != nil {
+	if _, err := p.files.send(ctx, answering(ref), v, m.File, parts); err != nil {
 		return err
 	}
 	return p.edit(ctx, ref, v, m)
