@@ -174,6 +174,7 @@ func TestEntities(t *testing.T) {
 	}{
 		{"Invalid date-time format", raw.Object{"type": "date_time", "unix_time": 1, "date_time_format": "rx"}},
 		{"unix_time", raw.Object{"type": "date_time"}},
+		{"must be a valid Number", raw.Object{"type": "date_time", "unix_time": 1 << 40}},
 		{"", raw.Object{"type": "date_time", "unix_time": 1}},
 		{"custom_emoji_id", raw.Object{"type": "custom_emoji"}},
 		{"user", raw.Object{"type": "text_mention"}},
