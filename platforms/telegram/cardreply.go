@@ -129,7 +129,7 @@ func (s *promptStore) invite(ctx context.Context, card bridge.MessageRef, v brid
 	if a.Token == "" || s.notes == nil {
 		return
 	}
-	if err := s.put(ctx, card, a, time.Until(v.Record.Interaction.Deadline)+time.Hour); err != nil {
+	if err := s.put(ctx, card, a, max(0, time.Until(v.Record.Interaction.Deadline))+copiedFor); err != nil {
 		s.log.Warn("card takes no replies", "error", err)
 	}
 }

@@ -36,7 +36,7 @@ type Feature struct {
 // AllFeatures returns every feature, newest first.
 func AllFeatures() []Feature {
 	entity := func(kind string) Message {
-		return Message{Text: "-", Entities: []Entity{{Type: kind, Length: 1, UnixTime: 1}}}
+		return Message{Text: "-", Entities: []Entity{{Type: kind, Length: 1, UnixTime: 1, Format: "dt"}}}
 	}
 	button := func(b Button) Message { return Message{Text: "-", Keyboard: [][]Button{{b}}} }
 	return []Feature{

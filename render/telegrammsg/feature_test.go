@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/nodbridge/nod/bridge"
@@ -64,6 +65,11 @@ func TestTimes(t *testing.T) {
 		if got := entities(m, "date_time"); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: times %q, want %q", name, got, want)
 		}
+	}
+	v := sample(t, "approval")
+	v.Record.Interaction.Deadline = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	if m := build(t, v); len(entities(m, "date_time")) != 0 || !strings.Contains(m.Text, "Jan 1, 00:00 UTC") {
+		t.Errorf("after 2038: %+v", m)
 	}
 }
 

@@ -1,6 +1,7 @@
 package telegrammsg
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -205,7 +206,7 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 		}
 		start := w.units
 		w.add(s.Text, kinds...)
-		if s.Time != 0 {
+		if s.Time > 0 && s.Time <= math.MaxInt32 { // the server reads 32 bits
 			w.entities = append(w.entities, Entity{
 				Type: dateTime, Offset: start, Length: w.units - start, UnixTime: s.Time, Format: mark(s.Exact, "dT", "dt"),
 			})
