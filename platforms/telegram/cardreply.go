@@ -123,7 +123,7 @@ func several(q bridge.Question, found []int) string {
 	return s + ". The card shows the first. Nothing was chosen. Reply with more letters."
 }
 
-// invite remembers that a posted card takes replies.
+// invite remembers that a card takes replies.
 func (s *promptStore) invite(ctx context.Context, card bridge.MessageRef, v bridge.View) {
 	a := invited(card, v)
 	if a.Token == "" || s.notes == nil {

@@ -84,6 +84,9 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 			err = p.redraw(ctx, ref, v, parts)
 		}
 	}
+	if err == nil {
+		p.prompts.invite(ctx, ref, v) // an earlier version may have posted it
+	}
 	if err := p.prompts.retire(ctx, ref, v.Pending()); err != nil {
 		p.log.Warn("prompts not removed", "error", err)
 	}

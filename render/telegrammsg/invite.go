@@ -10,13 +10,10 @@ import (
 
 // TakesReplies reports whether a reply to the card of a pending request with a
 // single question is an answer, or finds an option. A card of a later round
-// takes no texts: a reply may have been written for the earlier question.
+// takes none: a reply may have been written for the earlier question.
 func TakesReplies(i bridge.Interaction) bool {
 	q, lone := i.Lone()
-	if !lone || i.LonePlan() {
-		return false
-	}
-	return q.FreeText() && i.Round <= 1 || len(q.Options) > perPage
+	return lone && !i.LonePlan() && i.Round <= 1 && (q.FreeText() || len(q.Options) > perPage)
 }
 
 // invitation returns the line that says what a reply to the card does, or nil.

@@ -98,3 +98,23 @@ func TestCaption(t *testing.T) {
 		t.Errorf("the sink got %+v", clicks)
 	}
 }
+
+// TestCardOfEarlierVersion checks that a card which nod did not invite replies to
+// takes them once an edit says so.
+func TestCardOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.question("first")
+	ref, at := w.post(bridge.Destination{Channel: group}, v)
+	if err := w.notes.DropNote(t.Context(), "reply:telegram:"+ref.Channel+":"+ref.Message); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.p.Update(t.Context(), ref, v, nil); err != nil {
+		t.Fatal(err)
+	}
+	said := sandbox.Action{Service: "telegram", As: "ana", Do: "reply", Channel: group, Message: at.Message, Text: "because"}
+	if _, err := w.s.Act(t.Context(), said); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the reply counts", func() bool { return len(w.sink.Clicks()) == 1 })
+}
