@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -115,12 +114,10 @@ func (f *files) fill(ctx context.Context, place bridge.MessageRef, i bridge.Inte
 	if err := f.client.pace(ctx, place.Channel, platforms.NextTurn(i, 0)); err != nil {
 		return "", err
 	}
-	media, err := json.Marshal(tgbotapi.NewInputMediaDocument(tgbotapi.FileURL("attach://document")))
-	if err != nil {
-		return "", bridge.Wrap(bridge.CodeInternal, err, "media")
-	}
 	var doc sent
-	params := tgbotapi.Params{"chat_id": place.Channel, "message_id": place.Message, "media": string(media)}
+	// The SDK's type has null for entities, which the API does not name.
+	const media = `{"type":"document","media":"attach://document"}`
+	params := tgbotapi.Params{"chat_id": place.Channel, "message_id": place.Message, "media": media}
 	whole := tgbotapi.FileBytes{Name: file.Name, Bytes: file.Data}
 	if err := f.client.upload(ctx, "editMessageMedia", params, "document", whole, &doc); err != nil {
 		return "", err
