@@ -40,15 +40,7 @@ func Build(v bridge.View) (Message, error) {
 		if len(items) > 0 {
 			m.Keyboard = batch(v, items)
 		}
-		if v.Record.Interaction.Declinable {
-			m.Keyboard = append(m.Keyboard, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
-		}
-		if command, whole := render.Command(v.Record.Interaction); whole && len(items) == 0 && render.Runes(command) <= maxCopied {
-			m.Keyboard = append(m.Keyboard, []Button{copying(render.LabelCopy, command)})
-		}
-		for _, x := range render.Extras(v) {
-			m.Keyboard = append(m.Keyboard, []Button{{Text: x.Label, Data: x.Token}})
-		}
+		m.Keyboard = append(m.Keyboard, others(v)...)
 	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
 		var whole bool
@@ -72,18 +64,27 @@ func Build(v bridge.View) (Message, error) {
 	return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the card does not fit %d characters", maxText)
 }
 
+// others are the controls below those that answer the request.
+func others(v bridge.View) [][]Button {
+	i := v.Record.Interaction
+	var rows [][]Button
+	if i.Declinable {
+		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
+	}
+	if command, whole := render.Command(i); whole && len(v.Batch) == 0 && render.Runes(command) <= maxCopied {
+		rows = append(rows, []Button{copying(render.LabelCopy, command)})
+	}
+	for _, x := range render.Extras(v) {
+		rows = append(rows, []Button{{Text: x.Label, Data: x.Token}})
+	}
+	return rows
+}
+
 func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	w := &writer{}
 	w.spans(c.Head, true)
 	w.add("\n")
-	whole := true
-	if c.Closed && !c.Whole && len(v.Batch) == 0 {
-		w.closedBody(c.Body, limit)
-	} else {
-		var body []render.Block
-		body, whole = clip(c.Body, limit)
-		w.blocks(body, "")
-	}
+	whole := w.body(v, c, limit)
 	questions, all := clip(c.Questions, limit)
 	if len(questions) > 0 {
 		w.add("\n")

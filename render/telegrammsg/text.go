@@ -9,6 +9,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -132,6 +133,17 @@ func (w *writer) quote(doc []render.Block) {
 		w.entities = append(w.entities, Entity{Type: "blockquote", Offset: start, Length: w.units - start})
 	}
 	w.add("\n")
+}
+
+// body writes the request of a card, and reports whether it is there in full.
+func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
+	if c.Closed && !c.Whole && len(v.Batch) == 0 {
+		w.closedBody(c.Body, limit)
+		return true // a closed card may be short
+	}
+	body, whole := clip(c.Body, limit)
+	w.blocks(body, "")
+	return whole
 }
 
 // closedBody writes the request on a closed card. A long one is in a collapsed
