@@ -22,6 +22,7 @@ const (
 	LabelDenyAlways = "Always deny"
 	LabelDenyStop   = "Deny and stop "
 	LabelEdit       = "Edit first…"
+	LabelCopy       = "Copy command"
 	LabelAnswer     = "Answer…"
 	LabelChoose     = "Choose…"
 	LabelOther      = "Something else…"

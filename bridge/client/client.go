@@ -15,11 +15,14 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,6 +42,8 @@ const (
 	shortPoll = 500 * time.Millisecond
 	// giveUp is the time that a daemon may be unreachable before a wait fails.
 	giveUp = 2 * time.Minute
+	// tellAfter is the age of an outage that is reported.
+	tellAfter = time.Second
 )
 
 var _ bridge.Asker = (*Client)(nil)
@@ -48,14 +53,23 @@ type Client struct {
 	// Patience is the time that the daemon may be unreachable before a call
 	// fails. Zero means two minutes. Set it before the first call.
 	Patience time.Duration
+	// FirstPatience is the time for which the daemon may refuse connections if
+	// no call has reached it yet: it probably does not run, or the address is
+	// wrong. Zero means Patience. Set it before the first call.
+	FirstPatience time.Duration
+	// Retrying, if not nil, is called about a second after a daemon became
+	// unreachable, once for each outage of a call, with the address. Set it
+	// before the first call.
+	Retrying func(base string, err error)
 	// Trace is sent with every call, so that requests belong to the caller's
 	// trace. It is a traceparent in the format of W3C Trace Context. If it is
 	// empty, calls have no trace. Set it before the first call.
 	Trace string
 
-	base  string
-	token string
-	http  *http.Client
+	base    string
+	token   string
+	http    *http.Client
+	reached atomic.Bool // a daemon has answered
 }
 
 // New returns a client for the daemon at base, such as http://127.0.0.1:8787. A
@@ -199,8 +213,13 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			return err
 		}
 		out.failed(start, errors.Is(err, context.DeadlineExceeded))
-		if time.Since(out.began) > cmp.Or(c.Patience, giveUp) {
+		past := time.Since(out.began)
+		if past > c.patience(err) {
 			return err
+		}
+		if past+out.pause > tellAfter && !out.told && c.Retrying != nil {
+			out.told = true
+			c.Retrying(c.base, err)
 		}
 		if !bridge.Pause(ctx, out.pause) {
 			return ctx.Err()
@@ -209,11 +228,21 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 	}
 }
 
+// patience returns how long calls may fail with err.
+func (c *Client) patience(err error) time.Duration {
+	patience := cmp.Or(c.Patience, giveUp)
+	if c.FirstPatience != 0 && !c.reached.Load() && errors.Is(err, syscall.ECONNREFUSED) {
+		return min(patience, c.FirstPatience)
+	}
+	return patience
+}
+
 // outage is a period in which the daemon does not respond.
 type outage struct {
 	began time.Time
 	pause time.Duration // before the next call
 	hung  bool          // a call timed out
+	told  bool          // Retrying was called
 }
 
 // failed records a failed call that began at start. If the daemon was reachable
@@ -221,9 +250,9 @@ type outage struct {
 func (o *outage) failed(start time.Time, late bool) {
 	switch {
 	case late && !o.hung:
-		*o = outage{time.Now().Add(-pollGrace), retryFirst, true} // the response was due by then
+		*o = outage{time.Now().Add(-pollGrace), retryFirst, true, o.told} // the response was due by then
 	case !late && time.Since(start) > retryMost:
-		*o = outage{time.Now(), retryFirst, false} // the daemon was reachable for a while
+		*o = outage{time.Now(), retryFirst, false, false} // the daemon was reachable for a while
 	}
 }
 
@@ -263,6 +292,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if err != nil {
 		return away(err)
 	}
+	c.reached.Store(true)
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return failure(resp)
@@ -300,7 +330,36 @@ func away(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
+	err = inWords(err)
 	return bridge.Wrap(bridge.CodeUnavailable, err, "the nod daemon is unreachable").WithHint("check that nod serve is running and that NOD_URL is correct")
+}
+
+// worded is an error of the network in plain words.
+type worded struct {
+	error
+	words string
+}
+
+func (w worded) Error() string { return w.words }
+func (w worded) Unwrap() error { return w.error }
+
+// inWords puts the usual errors of a network into plain words.
+func inWords(err error) error {
+	words := ""
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		words = "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		words = "the connection was closed"
+	case errors.Is(err, context.DeadlineExceeded):
+		words = "no response in time"
+	case isDNS:
+		words = "unknown host " + dns.Name
+	default:
+		return err
+	}
+	return worded{err, words}
 }
 
 // failure returns the error in a daemon's response.

@@ -96,6 +96,7 @@ func (x Exchange) send(ctx context.Context, c *Client, wait time.Duration) (json
 	if err != nil {
 		return nil, nil, away(err)
 	}
+	c.reached.Store(true)
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return nil, nil, failure(resp)

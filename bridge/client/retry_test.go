@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,7 +120,7 @@ func TestWait(t *testing.T) {
 				t.Errorf("a caller that has cancelled: %v", err)
 			}
 		}
-		c, d = newClient(says(http.StatusOK, `{"items":[]}`), says(http.StatusOK, `{"items":[{"id":"m1"}]}`))
+		c, d = newClient(says(http.StatusOK, pending), says(http.StatusOK, `{"items":[{"id":"m1"}]}`))
 		if m, err := c.WaitMessages(t.Context(), "s"); err != nil || len(m) != 1 || len(d.calls) != 2 {
 			t.Errorf("%+v, %v after %d calls", m, err, len(d.calls))
 		}
@@ -157,3 +160,40 @@ func TestAudit(t *testing.T) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// TestNoDaemon checks that a daemon that refuses the very first connection is
+// given up early, that one that was reached before is not, and that the user is
+// told once.
+func TestNoDaemon(t *testing.T) {
+	t.Parallel()
+	refused := func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
+	for name, c := range map[string]struct {
+		answers  []answer
+		at, most time.Duration
+	}{
+		"never reached":  {nil, 3 * time.Second, 6 * time.Second},
+		"reached before": {[]answer{says(http.StatusOK, pending)}, 2 * time.Minute, 3 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				told := 0
+				cl, d := newClient(append(c.answers, refused)...)
+				cl.FirstPatience, cl.Retrying = 3*time.Second, func(string, error) { told++ }
+				if len(c.answers) > 0 {
+					if _, err := cl.Get(t.Context(), id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				began := time.Now()
+				_, err := cl.Open(t.Context(), bridge.Request{}, "k")
+				codeIs(t, name, err, bridge.CodeUnavailable)
+				if took := time.Since(began); took < c.at || took > c.most || told != 1 {
+					t.Errorf("given up after %s and %d calls, told %d times", took, len(d.calls), told)
+				}
+			})
+		})
+	}
+}

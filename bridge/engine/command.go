@@ -145,6 +145,9 @@ func (cm *commands) who(ctx context.Context, c bridge.Command) (string, error) {
 	lines := []string{"You are " + who.Person + " (account " + account + ")."}
 	if who.Person == "" {
 		lines[0] = "nod does not know your account " + account + ". Ask your nod administrator to add it under people in the config."
+		if cm.linking {
+			lines[0] += " If nod knows another account of yours, click a button of a card: the reply has a code that links this account."
+		}
 	}
 	if len(c.Channels) > 0 {
 		lines = append(lines, "This channel is "+who.Platform+":"+c.Channels[len(c.Channels)-1]+".")

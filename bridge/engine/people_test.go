@@ -143,6 +143,10 @@ func TestLinking(t *testing.T) {
 		t.Fatalf("an unknown account: %+v, %v", v, err)
 	}
 	code, _, _ := strings.Cut(after, " ")
+	who, err := w.engine.Command(t.Context(), bridge.Command{Actor: c.Actor, Text: "who"})
+	if err != nil || !strings.Contains(who, "click a button of a card") {
+		t.Errorf("an unknown account reads %q, %v", who, err)
+	}
 	if said := w.say("ana", "link wrong"); !strings.Contains(said, "code not found") {
 		t.Errorf("a wrong code: %s", said)
 	}

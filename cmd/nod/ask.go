@@ -22,11 +22,19 @@ import (
 
 // connection holds the flags of every command that calls the daemon.
 type connection struct {
-	url  string
-	json bool
+	url      string
+	json     bool
+	patience time.Duration
+	cmd      *cobra.Command // whose user is told of retries; nil tells no one
 }
 
+// refusedPatience is the time for which nod retries if the very first connection
+// is refused.
+const refusedPatience = 3 * time.Second
+
 func (c *connection) flags(cmd *cobra.Command) {
+	c.cmd = cmd
+	cmd.Flags().DurationVar(&c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
 	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
 }
@@ -45,6 +53,15 @@ func (c *connection) client() (*client.Client, error) {
 			WithHint("set it to the token of an agent or a person; see nod token --help")
 	}
 	cl := client.New(url, token, nil)
+	cl.Patience, cl.FirstPatience = c.patience, refusedPatience
+	if c.patience != 0 {
+		cl.FirstPatience = c.patience
+	}
+	if c.cmd != nil {
+		cl.Retrying = func(base string, err error) {
+			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying %s: %s. Start the daemon with: nod serve, or set NOD_URL\n", render.Line(base), render.Line(bridge.PublicText(err)))
+		}
+	}
 	cl.Trace = os.Getenv("TRACEPARENT") // OpenTelemetry passes the trace to commands this way
 	return cl, nil
 }
@@ -135,15 +152,19 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // showWaiting shows on a terminal whom nod is waiting for, on which platforms,
-// and the time left. The returned function clears the line.
+// and the time left. Elsewhere it writes one line. The returned function clears the line.
 func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
+	if rec.State.Final() {
+		return func() {}
+	}
+	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || rec.State.Final() {
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(w, "nod: %s %s, until %s\n", rec.Interaction.ID, line, rec.Interaction.Deadline.UTC().Format("2006-01-02 15:04:05 UTC"))
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
-	line := "waiting for " + strings.Join(people(rec.Interaction), ", ") + " on " + strings.Join(places(rec.Interaction), ", ")
 	go func() {
 		defer close(finished)
 		t := time.NewTicker(time.Second)

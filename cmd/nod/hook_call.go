@@ -75,7 +75,7 @@ func (h *hookCall) query() url.Values {
 func (h *hookCall) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
-	h.client.Patience = reportPatience
+	h.client.Patience, h.client.FirstPatience = reportPatience, 0
 	_, err := h.client.Exchange(ctx, client.Exchange{
 		Path: "/v1/hooks/" + h.agent, Query: h.query(), Body: h.body, Key: uuid.NewString(), Pending: func([]bridge.Record) { cancel() },
 	})
@@ -86,7 +86,7 @@ func (h *hookCall) report(ctx context.Context) {
 
 // ask asks people, and returns their answer once it is verified.
 func (h *hookCall) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
-	h.client.Patience = h.patience
+	h.client.Patience, h.client.FirstPatience = h.patience, 0
 	q := h.query()
 	q.Set("acknowledges", "true")
 	return chatClient{h.client}.exchange(ctx, client.Exchange{Path: "/v1/hooks/" + h.agent, Query: q, Body: h.body, Check: func(a client.Answered) error {

@@ -23,7 +23,11 @@ type flow struct {
 // runFlows runs every flow on one adapter with a real engine.
 func runFlows(t *testing.T, h Harness) {
 	r := newRig(t, h, options{}).connected()
-	for _, all := range [][]flow{choices, typedTexts, forms, decisions, ends, together, texts} {
+	flows := [][]flow{choices, typedTexts, forms, decisions, ends, together, texts}
+	if h.Reply != nil {
+		flows = append(flows, replied)
+	}
+	for _, all := range flows {
 		for _, f := range all {
 			t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 		}

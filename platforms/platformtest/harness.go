@@ -79,6 +79,9 @@ type Harness struct {
 	Group, SandboxGroup string
 	// Findings are the checks of a diagnosis that must fail under a fault.
 	Findings []Finding
+	// Reply replies to a card with a text. It is nil if the service has no
+	// replies to cards.
+	Reply func(r *Rig, who string, at sandbox.Place, text string)
 	// Client performs actions in the app of the service.
 	Client Client
 	// Forge builds callbacks by hand.

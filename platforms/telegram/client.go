@@ -28,6 +28,7 @@ type client struct {
 	chats    *chats
 	health   *platforms.HealthBox
 	log      *slog.Logger
+	lacks    lacking
 }
 
 func newClient(o Options, chats *chats, health *platforms.HealthBox, log *slog.Logger) *client {

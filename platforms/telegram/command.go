@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"sync"
@@ -12,11 +13,26 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// commandHelp describes the command in the clients of people.
-const commandHelp = "pending, mine, show, grants, revoke, mute, unmute, who, help"
+// The commands that Telegram shows in its clients. It adds /start to each bot.
+var commandList = []tgbotapi.BotCommand{
+	{Command: bridge.CommandName, Description: "pending, mine, show, grants, revoke, mute, unmute, who, link, help"},
+	{Command: commandHelp, Description: "what nod does in this chat, and who you are for nod"},
+	{Command: commandStart, Description: "start a chat with nod, or link an account by a code"},
+}
 
-// command is a text that calls nod, by /nod or /nod@bot.
+const (
+	commandHelp  = "help"
+	commandStart = "start"
+)
+
+// welcome is the beginning of the reply to /start and /help.
+const welcome = "nod shows what AI agents ask people, as cards with buttons. To answer, click a button of the card, or reply to a " +
+	"card that says so."
+
+// command is a text that calls nod, by /nod or /nod@bot, or by one of the
+// commands of every bot.
 type command struct {
+	name  string
 	bot   string // the bot that it is addressed to, if it names one
 	words string
 }
@@ -27,10 +43,12 @@ func parseCommand(text string) (command, bool) {
 		word, rest = text[:n], strings.TrimSpace(text[n:])
 	}
 	name, bot, _ := strings.Cut(word, "@")
-	return command{bot, rest}, name == "/"+bridge.CommandName
+	name, slash := strings.CutPrefix(name, "/")
+	known := name == bridge.CommandName || name == commandHelp || name == commandStart
+	return command{name, bot, rest}, slash && known
 }
 
-// commands carries out /nod.
+// commands carries out what people type as commands.
 type commands struct {
 	client  *client
 	chats   *chats
@@ -51,16 +69,47 @@ func (cs *commands) run(ctx context.Context, sink bridge.Sink, actor bridge.Acto
 		return nil
 	}
 	c := bridge.Command{Actor: actor, Channels: cs.chats.known(ctx, m.ref().Channel), Text: said.words}
-	note, err := sink.Command(ctx, c)
+	note, err := cs.answer(ctx, sink, &c, said)
 	if err != nil {
 		return err
 	}
 	if c.Public() || m.Chat.ID == m.From.ID {
 		cs.replies.say(ctx, m, note)
 	} else {
-		cs.replies.confide(ctx, m, note)
+		cs.replies.confide(ctx, m, note, "The reply is only for you. Open a chat with this bot"+cs.link(ctx)+
+			", click Start, and send the command again.")
 	}
 	return nil
+}
+
+// link returns the address of the person's own chat with the bot, in
+// parentheses, or nothing if it is not known.
+func (cs *commands) link(ctx context.Context) string {
+	name, err := cs.self(ctx)
+	if err != nil || name == "" {
+		return ""
+	}
+	return " (https://t.me/" + name + ")"
+}
+
+// answer returns the reply to a command. The parameter of /start, which a link
+// to the bot can contain, is a linking code.
+func (cs *commands) answer(ctx context.Context, sink bridge.Sink, c *bridge.Command, said command) (string, error) {
+	if said.name == bridge.CommandName {
+		return sink.Command(ctx, *c)
+	}
+	if code := strings.Fields(said.words); said.name == commandStart && len(code) > 0 {
+		c.Text = "link " + code[0]
+		return sink.Command(ctx, *c)
+	}
+	c.Text = "who"
+	who, err := sink.Command(ctx, *c)
+	if err != nil {
+		return "", err
+	}
+	c.Text = "help"
+	help, err := sink.Command(ctx, *c)
+	return welcome + "\n\n" + who + "\n\nSend /" + bridge.CommandName + " with one of these words.\n" + help, err
 }
 
 // addressed reports whether a command for a bot is for this one. A bot that is
@@ -91,12 +140,14 @@ func (cs *commands) self(ctx context.Context) (string, error) {
 	return me.Username, nil
 }
 
-// register shows the command in people's clients. It also works where they do
-// not show it.
+// register shows the commands in people's clients. They also work where clients
+// do not show them.
 func (cs *commands) register(ctx context.Context) {
-	list := `[{"command":"` + bridge.CommandName + `","description":"` + commandHelp + `"}]`
-	err := cs.client.call(ctx, "setMyCommands", tgbotapi.Params{"commands": list}, nil)
+	list, err := json.Marshal(commandList)
+	if err == nil {
+		err = cs.client.call(ctx, "setMyCommands", tgbotapi.Params{"commands": string(list)}, nil)
+	}
 	if err != nil && ctx.Err() == nil {
-		cs.log.Warn("command not registered", "command", bridge.CommandName, "error", err)
+		cs.log.Warn("commands not registered", "error", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +39,16 @@ var harness = platformtest.Harness{
 		{Fault: sandbox.Fault{Kind: "no_permission"}, Check: "chat." + group, Status: bridge.FindingFailed,
 			Fix: "Permissions"},
 	},
-	Client: client{}, Forge: forge{},
+	Client: client{}, Forge: forge{}, Reply: reply,
+}
+
+// reply replies to a card.
+func reply(r *platformtest.Rig, who string, at sandbox.Place, text string) {
+	r.T.Helper()
+	act := sandbox.Action{Service: "telegram", As: who, Do: "reply", Channel: at.Channel, Message: at.Message, Text: text}
+	if _, err := r.Sandbox.Act(r.Ctx, act); err != nil {
+		r.T.Fatal(err)
+	}
 }
 
 func newPlatform(s platformtest.Setup) (platformtest.Platform, error) {
@@ -93,14 +101,13 @@ func (client) Choose(r *platformtest.Rig, who string, at sandbox.Place,
 	}[w])
 }
 
-// ChooseFrom implements platformtest.Client: the last page is the one before
-// the first.
+// ChooseFrom implements platformtest.Client: a reply with the name finds the
+// page.
 func (c client) ChooseFrom(r *platformtest.Rig, who string, at sandbox.Place,
 	_ int, label string) sandbox.Reaction {
 	r.T.Helper()
-	if !slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) }) {
-		r.Press(who, at, "◀")
-	}
+	reply(r, who, at, label)
+	r.Has(at, label)
 	return c.Choose(r, who, at, bridge.WidgetSelect, label)
 }
 
@@ -128,9 +135,13 @@ func (c client) Fill(r *platformtest.Rig, who string, at sandbox.Place, fields [
 	r.Press(who, at, "Submit")
 }
 
-// Told implements platformtest.Client: at the button, or else in the chat.
-func (client) Told(r *platformtest.Rig, _ string, _ sandbox.Place, reaction sandbox.Reaction, words string) {
+// Told implements platformtest.Client: at the button, in an ephemeral message, or
+// else in the chat.
+func (client) Told(r *platformtest.Rig, who string, _ sandbox.Place, reaction sandbox.Reaction, words string) {
 	r.T.Helper()
+	if strings.Contains(strings.Join(r.Sandbox.Person(who).Notes("telegram"), "\n"), words) {
+		return
+	}
 	if reaction.Toast == "" {
 		r.Replied(words)
 		return

@@ -35,6 +35,7 @@ func (d *doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 		return r.Findings
 	}
 	r.Add("token", bridge.FindingOK, "@"+me.UserName, "")
+	d.diagnoseServer(ctx, r)
 	d.diagnoseWebhook(ctx, r)
 	for _, dest := range needs.Destinations {
 		d.diagnoseChat(ctx, r, dest, me)

@@ -43,3 +43,33 @@ func TestForeignWebhook(t *testing.T) {
 		t.Errorf("with a webhook, the finding is %+v, want %s", got, bridge.FindingWarning)
 	}
 }
+
+// TestServerVersions checks that a diagnosis names what an old server lacks,
+// and that no one sees how it finds out.
+func TestServerVersions(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{
+		"6.9": "disabled buttons (Bot API 10.3), times in each person's time zone (Bot API 9.5), " +
+			"buttons that copy a command (Bot API 7.11), collapsed texts",
+		"7.4":  "copy a command (Bot API 7.11)",
+		"9.4":  "disabled buttons (Bot API 10.3), times",
+		"10.3": "it has every feature that nod uses",
+	} {
+		w := newWorld(t)
+		w.s.AddFault(sandbox.Fault{Service: "telegram", Kind: "old_server", Method: version})
+		status := bridge.FindingWarning
+		if version == "10.3" {
+			status = bridge.FindingOK
+		}
+		for _, f := range w.p.Diagnose(t.Context(), bridge.Needs{}) {
+			if f.Check == "telegram.server" && (f.Status != status || !strings.Contains(f.Detail, want)) {
+				t.Errorf("%s: found %+v, want %q", version, f, want)
+			}
+		}
+		for _, c := range w.s.State().Telegram.Chats {
+			if len(c.Messages) > 0 {
+				t.Errorf("%s: a diagnosis sent %v", version, c.Messages)
+			}
+		}
+	}
+}

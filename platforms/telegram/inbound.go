@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // update is the part of an update that nod reads.
@@ -41,10 +43,13 @@ type message struct {
 	SenderChat *struct {
 		ID int64 `json:"id"`
 	} `json:"sender_chat"`
-	Text    string `json:"text"`
+	Caption string `json:"caption"`
 	ReplyTo *sent  `json:"reply_to_message"`
 	MovedTo int64  `json:"migrate_to_chat_id"`
 }
+
+// words returns what a person wrote, also below a picture or a file.
+func (m message) words() string { return cmp.Or(m.Text, m.Caption) }
 
 // inbound handles the updates: clicks, replies to prompts, commands, and groups
 // that become supergroups.
@@ -78,6 +83,10 @@ func (in *inbound) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 
 // clicked takes a click on a control. One that needs text asks for it first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
+	if note := telegrammsg.Noop(cb.Data); note != "" {
+		in.replies.answer(ctx, cb, note, true)
+		return
+	}
 	card := cb.Message.ref()
 	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,18 +27,24 @@ type world struct {
 	sink  *platformtest.Recorder
 	keys  bridge.Keyring
 	notes *platformtest.Memory
+	url   string // of the sandbox
 }
 
 func newWorld(t *testing.T) world {
 	t.Helper()
 	s, sink := sandbox.New(sandbox.Options{NoLimits: true}), &platformtest.Recorder{}
-	t.Cleanup(s.Close)
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	keys, err := bridge.NewKeyring([]byte(strings.Repeat("k", bridge.MinKey)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	notes := &platformtest.Memory{}
-	w := world{t, s, serveWith(t, s, notes), sink, keys, notes}
+	p, err := newPlatform(platformtest.Setup{URL: server.URL, Notes: notes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{t, s, p.(*telegram.Platform), sink, keys, notes, server.URL}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.p.Run(ctx, sink) }()

@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"strconv"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -26,6 +25,8 @@ type sent struct {
 	Document *struct {
 		Size int64 `json:"file_size"`
 	} `json:"document"`
+
+	short bool // it lacks a part of the text that nod sent
 }
 
 // ref returns the reference that nod stores for a message.
@@ -77,23 +78,11 @@ func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 // send sends a message with parameters that body does not set, such as its
 // chat.
 func (c *client) send(ctx context.Context, params tgbotapi.Params, m telegrammsg.Message) (sent, error) {
-	var out sent
-	content, err := body(m)
-	if err != nil {
-		return out, err
-	}
-	maps.Copy(content, params)
-	return out, c.call(ctx, "sendMessage", content, &out)
+	return c.show(ctx, "sendMessage", params, m)
 }
 
 // edit changes a message and returns it as it is then. The result has no ID if
 // nothing changed.
 func (c *client) edit(ctx context.Context, ref bridge.MessageRef, m telegrammsg.Message) (sent, error) {
-	var out sent
-	params, err := body(m)
-	if err != nil {
-		return out, err
-	}
-	params["chat_id"], params["message_id"] = ref.Channel, ref.Message
-	return out, c.call(ctx, "editMessageText", params, &out)
+	return c.show(ctx, "editMessageText", tgbotapi.Params{"chat_id": ref.Channel, "message_id": ref.Message}, m)
 }

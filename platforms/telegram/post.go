@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"unicode"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -18,6 +17,7 @@ import (
 type poster struct {
 	client  *client
 	chats   *chats
+	files   *files
 	prompts *promptStore
 	log     *slog.Logger
 	// order has a lock per card: what the card shows follows the order of
@@ -44,7 +44,7 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if reply != "" {
 		params["reply_parameters"] = replyTo(reply)
 	}
-	doc, err := p.sendFile(ctx, d.Channel, params, v, m, parts)
+	doc, err := p.files.send(ctx, params, v, m.File, parts)
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
@@ -54,50 +54,11 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 	if err := p.client.pace(ctx, d.Channel, platforms.NextTurn(v.Record.Interaction, len(parts.Sent()))); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	return p.sendCard(ctx, params, m)
-}
-
-// sendFile sends the file of a message at its turn, unless it is recorded, and
-// returns the ID of the message that carries it. The ID is empty if there is no
-// file.
-func (p *poster) sendFile(ctx context.Context, chat string, where tgbotapi.Params, v bridge.View, m telegrammsg.Message,
-	parts *bridge.Parts) (string, error) {
-	if m.File == nil {
-		return "", nil
+	card, err := p.sendCard(ctx, params, m)
+	if err == nil {
+		p.prompts.invite(ctx, card, v)
 	}
-	if doc := filed(parts, where["chat_id"]); doc != "" {
-		return doc, nil
-	}
-	if err := p.client.pace(ctx, chat, platforms.NextTurn(v.Record.Interaction, 0)); err != nil {
-		return "", err
-	}
-	params := tgbotapi.Params{}
-	for _, k := range []string{"chat_id", "message_thread_id", "reply_parameters"} {
-		if where[k] != "" {
-			params[k] = where[k]
-		}
-	}
-	var doc sent
-	file := tgbotapi.FileBytes{Name: m.File.Name, Bytes: m.File.Data}
-	if err := p.client.upload(ctx, "sendDocument", params, "document", file, &doc); err != nil {
-		return "", err
-	}
-	if doc.Document == nil || doc.Document.Size != int64(len(m.File.Data)) {
-		p.client.remove(ctx, doc.ref())
-		return "", incomplete("the file is not in it whole")
-	}
-	return doc.ref().Message, parts.Add(ctx, doc.ref())
-}
-
-// filed returns the ID of the message that carries the file in a chat, or "".
-// After a basic group became a supergroup, a file may be recorded for each.
-func filed(parts *bridge.Parts, chat string) string {
-	for _, doc := range parts.Sent() {
-		if doc.Channel == chat || strings.HasPrefix(chat, "@") { // only supergroups have a name
-			return doc.Message
-		}
-	}
-	return ""
+	return card, err
 }
 
 // sendCard posts a card. It removes a card that does not show all of its text.
@@ -106,7 +67,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	if err != nil {
 		return bridge.MessageRef{}, err
 	}
-	if squeeze(card.Text) != squeeze(m.Text) {
+	if card.short {
 		p.client.remove(ctx, card.ref())
 		return bridge.MessageRef{}, incomplete("its text is not there whole")
 	}
@@ -122,6 +83,9 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 		if err == nil {
 			err = p.redraw(ctx, ref, v, parts)
 		}
+	}
+	if err == nil {
+		p.prompts.invite(ctx, ref, v) // an earlier version may have posted it
 	}
 	if err := p.prompts.retire(ctx, ref, v.Pending()); err != nil {
 		p.log.Warn("prompts not removed", "error", err)
@@ -148,6 +112,7 @@ func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	if err != nil {
 		return card, err
 	}
+	p.prompts.invite(ctx, message, v)
 	first, err := p.chats.copied(ctx, card, message, v.Record.Interaction.Deadline)
 	if err == nil && first.Message != message.Message { // another daemon was faster
 		p.client.remove(ctx, message)
@@ -172,7 +137,7 @@ func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	if err := p.edit(ctx, ref, v, first); err != nil || parts.Closed() {
 		return err
 	}
-	if _, err := p.sendFile(ctx, ref.Channel, answering(ref), v, m, parts); err != nil {
+	if _, err := p.files.send(ctx, answering(ref), v, m.File, parts); err != nil {
 		return err
 	}
 	return p.edit(ctx, ref, v, m)
@@ -188,7 +153,7 @@ func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View,
 	if err != nil {
 		return stays(err)
 	}
-	if changed.ID == 0 || squeeze(changed.Text) == squeeze(m.Text) {
+	if !changed.short {
 		return nil
 	}
 	bare, err := telegrammsg.Build(v.Unfinished())
@@ -231,16 +196,6 @@ func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.
 		d.Thread = shown.Thread + "#" + shown.Message
 	}
 	return d
-}
-
-// squeeze returns a text without what Telegram may trim or drop from it.
-func squeeze(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 func incomplete(hidden string) error {

@@ -98,9 +98,9 @@ func replyToken(f bridge.Form) string {
 	return f.View.Token(bridge.ActionSubmit, q, o)
 }
 
-// replied takes a text that answers a prompt. It ignores a reply to any other
-// message, and refuses one to the prompt of another person. An error means that
-// the reply must be delivered again.
+// replied takes a text that answers a prompt or a card. It ignores a reply to
+// any other message, and refuses one to the prompt of another person. An error
+// means that the reply must be delivered again.
 func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) error {
 	m.ReplyTo.Chat = m.Chat
 	prompt := m.ReplyTo.ref()
@@ -108,12 +108,15 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 	if err != nil || a.Token == "" {
 		return err
 	}
+	if a.User == "" {
+		return p.onCard(ctx, sink, actor, m, a)
+	}
 	if m.SenderChat != nil || actor.User != a.User {
 		p.replies.say(ctx, m, "This is not your question. Nothing was recorded. Click the button on the card to answer yourself.")
 		return nil
 	}
 	defer p.poster.lock(a.Card)()
-	c := a.click(actor, m.Text)
+	c := a.click(actor, m.words())
 	c.Ref = p.chats.recorded(ctx, a.Card)
 	v, err := sink.Click(ctx, c)
 	if err != nil {

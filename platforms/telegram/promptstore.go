@@ -11,11 +11,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// awaited is the content of the note for a prompt: what a reply to it belongs
-// to.
+// awaited is the content of the note for a prompt, or for a card that takes
+// replies: what a reply to it belongs to.
 type awaited struct {
 	Token       string            `json:"t"`
-	User        string            `json:"u"`
+	User        string            `json:"u"` // empty for a card, which everyone may reply to
 	Card        bridge.MessageRef `json:"c"` // the clicked message
 	Interaction bridge.ID         `json:"i"`
 	Question    int               `json:"q"`
@@ -66,11 +66,7 @@ func (s *promptStore) openKey(card bridge.MessageRef, user string) string {
 // that the person had for the same card.
 func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a awaited, deadline time.Time) error {
 	ttl := time.Until(deadline) + time.Hour // a late reply gets an answer
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	if _, err := s.notes.PutNote(ctx, s.replyKey(prompt), string(raw), ttl); err != nil {
+	if err := s.put(ctx, prompt, a, ttl); err != nil {
 		return err
 	}
 	for n := 0; ; n++ { // the first free place of the card, or the person's own
@@ -83,6 +79,16 @@ func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a 
 		}
 	}
 	return s.replace(ctx, prompt, s.openKey(a.Card, a.User), ttl)
+}
+
+// put stores what a reply to a message belongs to.
+func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, ttl time.Duration) error {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	_, err = s.notes.PutNote(ctx, s.replyKey(m), string(raw), ttl)
+	return err
 }
 
 // replace makes a prompt the one that a note names, and removes the prompt that
@@ -101,7 +107,7 @@ func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, key
 }
 
 // awaits returns what a reply to a message belongs to. It returns the zero
-// value if the message is not a prompt.
+// value if the message is neither a prompt nor a card that takes replies.
 func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
 	var a awaited
 	raw, err := s.notes.Note(ctx, s.replyKey(prompt))

@@ -17,8 +17,12 @@ type replies struct {
 }
 
 // answer ends a click: until then its button keeps loading. The note may be
-// empty. An alert stays until the person closes it.
+// empty. An alert stays until the person closes it. It holds only the beginning
+// of a long note, of which the person gets the whole in a message.
 func (r *replies) answer(ctx context.Context, cb callback, note string, alert bool) {
+	if alert && !telegrammsg.FitsToast(note) && r.whisper(ctx, cb, note) {
+		note = ""
+	}
 	params := tgbotapi.Params{"callback_query_id": cb.ID}
 	if note != "" {
 		params["text"] = telegrammsg.Toast(note)
@@ -27,6 +31,24 @@ func (r *replies) answer(ctx context.Context, cb callback, note string, alert bo
 	if err := r.client.call(ctx, "answerCallbackQuery", params, nil); err != nil {
 		r.log.Debug("click not answered", "error", err)
 	}
+}
+
+// whisper sends a note to the person who clicked, and reports whether it is
+// shown where they clicked: only to them in a group, if the server can do that,
+// and otherwise in their own chat with the bot.
+func (r *replies) whisper(ctx context.Context, cb callback, note string) bool {
+	if cb.Message.Chat.ID != cb.From.ID {
+		err := r.client.whisper(ctx, cb, telegrammsg.Whisper(note))
+		if err == nil {
+			return true
+		}
+		r.log.Debug("note not sent as an ephemeral message", "error", err)
+	}
+	_, err := r.client.send(ctx, tgbotapi.Params{"chat_id": cb.From.id()}, telegrammsg.Reply(note))
+	if err != nil {
+		r.log.Debug("note not sent to the person's own chat", "error", err)
+	}
+	return err == nil && cb.Message.Chat.ID == cb.From.ID
 }
 
 // say answers a typed message where it was written: Telegram has no private
@@ -38,14 +60,15 @@ func (r *replies) say(ctx context.Context, m message, note string) {
 }
 
 // confide answers a typed message in the person's own chat with the bot. A bot
-// can write there only after the person has clicked Start.
-func (r *replies) confide(ctx context.Context, m message, note string) {
+// can write there only after the person has clicked Start. Until then, the chat
+// of the message gets the other note.
+func (r *replies) confide(ctx context.Context, m message, note, otherwise string) {
 	_, err := r.client.send(ctx, tgbotapi.Params{"chat_id": m.From.id()}, telegrammsg.Reply(note))
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 	case code == bridge.CodeForbidden || code == bridge.CodeNotFound || code == bridge.CodeInvalid:
-		r.say(ctx, m, "The reply is only for you. Open a chat with this bot, click Start, and send the command again.")
+		r.say(ctx, m, otherwise)
 	default:
-		r.log.Warn("command not answered", "error", err)
+		r.log.Warn("message not answered", "error", err)
 	}
 }

@@ -97,7 +97,7 @@ func compose(o Options) *Platform {
 	client := newClient(o, chats, health, log)
 	store := &promptStore{platform: o.Name, notes: o.Notes, client: client, log: log}
 	replies := &replies{client: client, log: log}
-	poster := &poster{client: client, chats: chats, prompts: store, log: log}
+	poster := &poster{client: client, chats: chats, files: &files{client}, prompts: store, log: log}
 	commands := &commands{client: client, chats: chats, replies: replies, log: log}
 	in := &inbound{
 		platform: o.Name, chats: chats, commands: commands, poster: poster, replies: replies, log: log,

@@ -12,7 +12,11 @@ const (
 	maxEntities = 100       // more are dropped by the server
 	maxButton   = 60        // code points; no figure is published, longer ones are cut on phones
 	maxPerRow   = 8         // buttons; 12 are said to work
-	perPage     = 20        // options shown at once: 100 buttons or 10 kB of markup are refused
+	perPage     = 10        // options shown at once
+	maxInTwo    = 18        // of a label in a row of two
+	maxInThree  = 12        // of a label in a row of three
+	maxLines    = 12        // of a request on a closed card that is not collapsed
+	maxCopied   = 256       // of a text that a button copies
 	maxFile     = 8_000_000 // bytes; the server takes 50 MB
 	maxNote     = 200       // answerCallbackQuery
 

@@ -1,11 +1,8 @@
 package telegrammsg
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-
-	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
@@ -14,18 +11,11 @@ import (
 // Message is a card as Telegram shows it.
 type Message struct {
 	Text     string
-	Entities []tgbotapi.MessageEntity
+	Entities []Entity
 	Keyboard [][]Button // may be empty
 	// File is the full text if the card cannot hold it. It has to be sent
 	// before the card. It is nil if the card shows everything.
 	File *File
-}
-
-// Button is a button of an inline keyboard.
-type Button struct {
-	Text  string `json:"text"`
-	Data  string `json:"callback_data"`
-	Style string `json:"style,omitempty"` // primary, success or danger; ignored by older clients
 }
 
 // File is a document.
@@ -50,12 +40,7 @@ func Build(v bridge.View) (Message, error) {
 		if len(items) > 0 {
 			m.Keyboard = batch(v, items)
 		}
-		if v.Record.Interaction.Declinable {
-			m.Keyboard = append(m.Keyboard, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
-		}
-		for _, x := range render.Extras(v) {
-			m.Keyboard = append(m.Keyboard, []Button{{Text: x.Label, Data: x.Token}})
-		}
+		m.Keyboard = append(m.Keyboard, others(v)...)
 	}
 	for _, limit := range []int{1 << 30, 2500, 1200, 500} {
 		var whole bool
@@ -79,12 +64,27 @@ func Build(v bridge.View) (Message, error) {
 	return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the card does not fit %d characters", maxText)
 }
 
-func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageEntity, bool) {
+// others are the controls below those that answer the request.
+func others(v bridge.View) [][]Button {
+	i := v.Record.Interaction
+	var rows [][]Button
+	if i.Declinable {
+		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
+	}
+	if command, whole := render.Command(i); whole && len(v.Batch) == 0 && render.Runes(command) <= maxCopied {
+		rows = append(rows, []Button{copying(render.LabelCopy, command)})
+	}
+	for _, x := range render.Extras(v) {
+		rows = append(rows, []Button{{Text: x.Label, Data: x.Token}})
+	}
+	return rows
+}
+
+func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	w := &writer{}
 	w.spans(c.Head, true)
 	w.add("\n")
-	body, whole := clip(c.Body, limit)
-	w.blocks(body, "")
+	whole := w.body(v, c, limit)
 	questions, all := clip(c.Questions, limit)
 	if len(questions) > 0 {
 		w.add("\n")
@@ -111,6 +111,11 @@ func write(v bridge.View, c render.Card, limit int) (string, []tgbotapi.MessageE
 	}
 	if d := v.Draft; d != nil {
 		w.add("\n" + render.Line(d.Actor.Display()) + " is filling this in.\n")
+	}
+	if line := invitation(v); line != nil {
+		w.add("\n")
+		w.spans(line, false)
+		w.add("\n")
 	}
 	w.origin(c)
 	w.spans(c.Due, false)
@@ -213,6 +218,10 @@ func batch(v bridge.View, items []render.Item) [][]Button {
 	var out [][]Button
 	for _, it := range items {
 		i := it.View.Record.Interaction
+		if state := it.View.Record.State; state.Final() { // the rows below stay in their place
+			out = append(out, []Button{decided(it.Number, state)})
+			continue
+		}
 		var row []Button
 		for _, n := range it.Decisions {
 			row = append(row, Button{Text: it.Label(n), Data: it.View.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, i.Decisions()[n]))})
@@ -239,10 +248,10 @@ func optionKeys(v bridge.View, q bridge.Field, n int) [][]Button {
 	pages := (len(q.Options) + perPage - 1) / perPage
 	page = min(page, pages-1)
 	var buttons []Button
-	short := true
+	longest := 0
 	for k := page * perPage; k < min((page+1)*perPage, len(q.Options)); k++ {
 		label := render.OptionLabel(q.Question, k, maxButton-2, render.Runes)
-		short = short && render.Runes(label) <= 12
+		longest = max(longest, render.Runes(label))
 		action := bridge.ActionChoose
 		chosen := slices.Contains(value.Values(), q.Options[k].Value)
 		switch {
@@ -255,7 +264,10 @@ func optionKeys(v bridge.View, q bridge.Field, n int) [][]Button {
 		buttons = append(buttons, Button{Text: label, Data: v.Token(action, n, k)})
 	}
 	perRow := 1
-	if short && q.OneTap() {
+	switch {
+	case pages > 1 && longest <= maxInTwo:
+		perRow = 2
+	case longest <= maxInThree && q.OneTap():
 		perRow = 3
 	}
 	var rows [][]Button
@@ -263,11 +275,7 @@ func optionKeys(v bridge.View, q bridge.Field, n int) [][]Button {
 		rows = append(rows, row)
 	}
 	if pages > 1 {
-		rows = append(rows, []Button{
-			{Text: "◀", Data: v.Token(bridge.ActionPage, n, (page+pages-1)%pages)},
-			{Text: fmt.Sprintf("%d / %d", page+1, pages), Data: v.Token(bridge.ActionPage, n, page)},
-			{Text: "▶", Data: v.Token(bridge.ActionPage, n, (page+1)%pages)},
-		})
+		rows = append(rows, pager(v, n, page, pages))
 	}
 	return rows
 }

@@ -12,6 +12,17 @@ import (
 // top of the screen.
 func Toast(s string) string { return render.Cut(render.Clean(s), maxNote, render.Runes) }
 
+// FitsToast reports whether the answer to a click can hold a text.
+func FitsToast(s string) bool { return render.Runes(render.Clean(s)) <= maxNote }
+
+// Whisper returns a message for one member of a group. An older server would
+// show it to everyone, but refuses its disabled button: never send it without.
+func Whisper(s string) Message {
+	m := Reply(s)
+	m.Keyboard = [][]Button{{disabled("Only you can see this", "")}}
+	return m
+}
+
 // Reply returns a short message without formatting.
 func Reply(s string) Message {
 	w := &writer{}

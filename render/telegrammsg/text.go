@@ -1,6 +1,7 @@
 package telegrammsg
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -8,6 +9,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -16,7 +18,8 @@ import (
 type writer struct {
 	text     strings.Builder
 	units    int // UTF-16, as entities count
-	entities []tgbotapi.MessageEntity
+	entities []Entity
+	quoting  bool // quotes cannot be nested
 }
 
 // unlinked returns a text that mentions no one: Telegram detects @name where
@@ -47,7 +50,7 @@ func isName(c byte) bool { return c < utf8.RuneSelf && isWord(rune(c)) }
 // mention writes a name that notifies a user.
 func (w *writer) mention(name string, user int64) {
 	who := &tgbotapi.User{ID: user, FirstName: name}
-	e := tgbotapi.MessageEntity{Type: "text_mention", Offset: w.units, Length: render.UTF16(name), User: who}
+	e := Entity{Type: "text_mention", Offset: w.units, Length: render.UTF16(name), User: who}
 	w.entities = append(w.entities, e)
 	w.text.WriteString(name)
 	w.units += e.Length
@@ -75,7 +78,7 @@ func (w *writer) add(s string, kinds ...string) {
 	n := render.UTF16(s)
 	for _, k := range kinds {
 		if k != "" {
-			w.entities = append(w.entities, tgbotapi.MessageEntity{Type: k, Offset: w.units, Length: n})
+			w.entities = append(w.entities, Entity{Type: k, Offset: w.units, Length: n})
 		}
 	}
 	w.text.WriteString(s)
@@ -126,15 +129,53 @@ func (w *writer) quote(doc []render.Block) {
 		}
 		w.add(render.PlainText([]render.Block{b}))
 	}
-	if w.units > start {
-		w.entities = append(w.entities, tgbotapi.MessageEntity{Type: "blockquote", Offset: start, Length: w.units - start})
+	if w.units > start && !w.quoting {
+		w.entities = append(w.entities, Entity{Type: "blockquote", Offset: start, Length: w.units - start})
 	}
 	w.add("\n")
 }
 
+// body writes the request of a card, and reports whether it is there in full.
+func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
+	if c.Closed && !c.Whole && len(v.Batch) == 0 {
+		w.closedBody(c.Body, limit)
+		return true // a closed card may be short
+	}
+	body, whole := clip(c.Body, limit)
+	w.blocks(body, "")
+	return whole
+}
+
+// closedBody writes the request on a closed card. A long one is in a collapsed
+// quote below its first line.
+func (w *writer) closedBody(doc []render.Block, limit int) {
+	rest := doc
+	if len(doc) > 1 && doc[0].Kind == render.Paragraph {
+		rest = doc[1:]
+	}
+	if strings.Count(render.PlainText(rest), "\n") < maxLines {
+		doc, _ = clip(doc, limit)
+		w.blocks(doc, "")
+		return
+	}
+	if len(rest) < len(doc) {
+		w.blocks(doc[:1], "")
+		w.add("\n")
+	}
+	rest, _ = clip(rest, limit)
+	start := w.units
+	w.quoting = true
+	w.blocks(rest, "")
+	w.quoting = false
+	w.entities = append(w.entities, Entity{Type: longQuote, Offset: start, Length: w.units - start - 1}) // without the last newline
+}
+
 func (w *writer) pre(text, lang string) {
+	if w.quoting {
+		text = strings.TrimRight(text, "\n")
+	}
 	n := render.UTF16(text)
-	w.entities = append(w.entities, tgbotapi.MessageEntity{Type: "pre", Offset: w.units, Length: n, Language: lang})
+	w.entities = append(w.entities, Entity{Type: "pre", Offset: w.units, Length: n, Language: lang})
 	w.text.WriteString(text)
 	w.units += n
 }
@@ -175,15 +216,21 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 		if s.Code {
 			kinds = []string{"code"} // code cannot be nested
 		}
+		start := w.units
 		w.add(s.Text, kinds...)
+		if s.Time > 0 && s.Time <= math.MaxInt32 { // the server reads 32 bits
+			w.entities = append(w.entities, Entity{
+				Type: dateTime, Offset: start, Length: w.units - start, UnixTime: s.Time, Format: mark(s.Exact, "dT", "dt"),
+			})
+		}
 	}
 }
 
 // result trims the text as Telegram would, so that entities stay in place.
-func (w *writer) result() (string, []tgbotapi.MessageEntity) {
+func (w *writer) result() (string, []Entity) {
 	text := strings.TrimRight(w.text.String(), " \n\t")
 	length := render.UTF16(text)
-	var kept []tgbotapi.MessageEntity
+	var kept []Entity
 	for _, e := range w.entities {
 		if e.Offset >= length || len(kept) == maxEntities {
 			continue

@@ -89,6 +89,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
 		front.Session = page.Principal
+		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
 	mux.Handle("/", d.observer.API(api.New(front)))
 	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", bounded(mux))

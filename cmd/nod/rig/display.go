@@ -90,7 +90,7 @@ func decodeBody(kind string, raw []byte) any {
 var notShown = map[string]bool{
 	"type": true, "block_id": true, "action_id": true, "custom_id": true, "callback_data": true, "value": true, "url": true, "style": true,
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
-	"parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
+	"copy_text": true, "parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
 	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
 	"reply_to_message": true, "metadata": true,
 }
@@ -258,6 +258,9 @@ func (d *Display) Missing(key string, s Decided) string {
 	return ""
 }
 
+// onePage is the number of options that every platform shows at once.
+const onePage = 10
+
 // coveredBy returns the texts that a decision covers, each in the forms in
 // which a card may show it.
 func coveredBy(i bridge.Interaction, s Decided) [][]string {
@@ -286,7 +289,7 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 		add(render.Clean(q.Text))
 		chosen := s.Answers[q.ID].Values()
 		for _, o := range q.Options {
-			if len(q.Options) <= 20 || slices.Contains(chosen, o.Value) { // pages that no one opened were not shown
+			if len(q.Options) <= onePage || slices.Contains(chosen, o.Value) { // pages that no one opened were not shown
 				add(render.Line(o.Text()))
 			}
 		}

@@ -31,7 +31,8 @@ func Chat(r *Rig, id string) string {
 func (r *Rig) Told(who, service string, reaction sandbox.Reaction, word string) {
 	r.T.Helper()
 	if service == "telegram" || len(reaction.Errors) > 0 {
-		if said := reaction.Toast + fmt.Sprint(reaction.Errors); !strings.Contains(said, word) {
+		private := r.Sandbox.Person(who).Notes(service) // what is too long for a toast
+		if said := reaction.Toast + fmt.Sprint(reaction.Errors, private); !strings.Contains(said, word) {
 			r.T.Fatalf("%s read %q on %s, want %q", who, said, service, word)
 		}
 		return

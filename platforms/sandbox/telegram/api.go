@@ -225,11 +225,14 @@ func (a arguments) takeFiles(r *http.Request) error {
 	return nil
 }
 
-// sent returns the parameters, with a reference for each file.
+// sent returns the parameters, with a reference for each file that none of them
+// refers to.
 func (a arguments) sent() raw.Object {
 	out := maps.Clone(a.values)
 	for name := range a.files {
-		out[name] = "attach://" + name
+		if !strings.Contains(a.text("media"), "attach://"+name) {
+			out[name] = "attach://" + name
+		}
 	}
 	return out
 }

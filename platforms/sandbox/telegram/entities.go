@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,8 +125,12 @@ func described(kind string, e raw.Object, server int) string {
 
 // dated returns what is wrong with a date, or "".
 func dated(e raw.Object) string {
-	if _, given := raw.Number(e, "unix_time"); !given {
+	at, given := raw.Number(e, "unix_time")
+	switch {
+	case !given:
 		return "Can't find field \"unix_time\""
+	case at < math.MinInt32 || at > math.MaxInt32:
+		return "Field \"unix_time\" must be a valid Number"
 	}
 	if format := raw.Str(e, "date_time_format"); format != "r" && format != "R" && strings.Trim(format, "tTdDwW") != "" {
 		return "Invalid date-time format specified"

@@ -174,6 +174,7 @@ func TestEntities(t *testing.T) {
 	}{
 		{"Invalid date-time format", raw.Object{"type": "date_time", "unix_time": 1, "date_time_format": "rx"}},
 		{"unix_time", raw.Object{"type": "date_time"}},
+		{"must be a valid Number", raw.Object{"type": "date_time", "unix_time": 1 << 40}},
 		{"", raw.Object{"type": "date_time", "unix_time": 1}},
 		{"custom_emoji_id", raw.Object{"type": "custom_emoji"}},
 		{"user", raw.Object{"type": "text_mention"}},
@@ -236,6 +237,7 @@ func TestOldServer(t *testing.T) {
 		d.says(x.since, "", "sendMessage", to(telegram.Chat, x.args()))
 		d.fault(core.Fault{Kind: "old_server", Method: x.before})
 		d.says(x.before, x.word, "sendMessage", to(telegram.Chat, x.args()))
+		d.says(x.before+" without a chat", x.word, "sendMessage", to(0, x.args()))
 	}
 	d := newDesk(t, false)
 	d.fault(core.Fault{Kind: "old_server", Method: "9.3"})

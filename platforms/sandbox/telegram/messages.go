@@ -18,24 +18,29 @@ func (api messagesAPI) send(a arguments) (any, *failure) {
 	return api.post(a, func(m raw.Object) *failure { return api.compose(m, a, "text", maxText) })
 }
 
-// post adds a message of the bot to a chat, or shows it to one member.
+// post adds a message of the bot to a chat, or shows it to one member. It reads
+// the message before it looks for the chat, as the official server does.
 func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any, *failure) {
-	c, bad := api.chat(a)
+	m := raw.Object{}
+	if bad := write(m); bad != nil {
+		return nil, bad
+	}
+	c, unknown := api.chat(a)
+	kind := private
+	if c != nil {
+		kind = c.Kind
+	}
+	markup, bad := markup(a, kind)
 	if bad != nil {
 		return nil, bad
+	}
+	if unknown != nil {
+		return nil, unknown
 	}
 	if bad := c.closed(); bad != nil {
 		return nil, bad
 	}
 	to, bad := api.receiver(c, a)
-	if bad != nil {
-		return nil, bad
-	}
-	m := raw.Object{}
-	if bad := write(m); bad != nil {
-		return nil, bad
-	}
-	markup, bad := markup(a, c.Kind)
 	if bad != nil {
 		return nil, bad
 	}

@@ -24,8 +24,10 @@ const booleans = new RegExp(
     "show_alert|disable_|drop_pending|mrkdwn|delete_original|replace_original)",
 );
 const numbers = /^(chat_id|user_id|message_id|message_thread_id|offset|limit|timeout|max_connections|cache_time|date)$/;
-const structures =
-  /^(reply_markup|reply_parameters|link_preview_options|entities|caption_entities|allowed_updates|commands|scope|media)$/;
+const structures = new RegExp(
+  "^(reply_markup|reply_parameters|link_preview_options|ephemeral_message_parameters|entities|caption_entities|" +
+    "allowed_updates|commands|scope|media)$",
+);
 
 // decoded turns the strings of a form into what they stand for.
 function decoded(service, payload) {

@@ -1,0 +1,125 @@
+package platformtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// replied contains the requests that are answered by a reply to their card.
+// They run on services with such replies.
+var replied = []flow{
+	{"a reply to a card is the answer", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetText)).read()
+		r.Says(c.at(), "Reply to this message with your answer")
+		r.Harness.Reply(r, "ana", c.at(), "by a reply")
+		c.wantAnswer(bridge.TextAnswer("by a reply"))
+		c.closed("ana", "by a reply")
+		r.Harness.Reply(r, "bo", c.at(), "too late")
+		c.privately("bo", "ana")
+	}},
+	{"a reply of someone else has no effect", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetText)).read()
+		r.Harness.Reply(r, "mal", c.at(), "from mal")
+		c.privately("mal", "Nothing was recorded")
+		c.pending()
+		r.Harness.Reply(r, "ana", c.at(), "from ana")
+		c.wantAnswer(bridge.TextAnswer("from ana"))
+	}},
+	{"a bad reply is refused", func(r *Rig) {
+		req := one(bridge.WidgetNumber)
+		req.Questions[0].Max = new(9.0)
+		c := r.ask(req).read()
+		r.Harness.Reply(r, "ana", c.at(), "12")
+		r.Replied("Reply to the card again")
+		c.pending()
+		r.Harness.Reply(r, "ana", c.at(), "7")
+		c.wantAnswer(bridge.JSONAnswer("7"))
+	}},
+	{"a reply to a card never answers its follow-up", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetText)).read()
+		r.Harness.Reply(r, "ana", c.at(), "first")
+		c.end()
+		c.closed("first")
+		next := bridge.Request{Ask: bridge.Ask{Prompt: "And now?", Error: "that was not enough"}}
+		rec, err := r.Engine.Reprompt(r.Ctx, r.agent, c.Interaction.ID, next, "")
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		c.Record.Interaction = rec.Interaction
+		r.Says(c.at(), "that was not enough")
+		if strings.Contains(c.text(), "Reply to this message") {
+			r.T.Errorf("the follow-up takes replies: %s", c.text())
+		}
+		r.Harness.Reply(r, "bo", c.at(), "for the first question")
+		c.privately("bo", "again")
+		c.pending()
+	}},
+	{"a reply to an approval decides nothing", func(r *Rig) {
+		c := r.ask(approval()).read()
+		r.Harness.Reply(r, "ana", c.at(), "yes")
+		r.Press("ana", c.at(), render.LabelDeny)
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("state %s", got.State)
+		}
+	}},
+	{"a reply finds an option of a long list", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetSelect, cities()...)).read()
+		r.Harness.Reply(r, "ana", c.at(), "Nowhere")
+		r.Replied(`No option starts with "Nowhere"`)
+		r.Harness.Reply(r, "ana", c.at(), "city 1")
+		r.Replied("11 options start so: City 1 and more, City 10")
+		c.pending()
+		r.Harness.Reply(r, "ana", c.at(), "city 23")
+		r.Has(c.at(), "City 23")
+		r.Harness.Reply(r, "mal", c.at(), "City 2")
+		c.privately("mal", "Nothing was recorded")
+		r.Press("ana", c.at(), "Submit")
+		c.wantAnswer(bridge.TextAnswer("v23"))
+	}},
+	{"a reply does not answer what one click answers", func(r *Rig) {
+		c := r.ask(one(bridge.WidgetButtons, cities()...)).read()
+		r.Harness.Reply(r, "ana", c.at(), "City 23")
+		r.Has(c.at(), "City 23")
+		c.pending()
+		r.Press("ana", c.at(), "City 23")
+		c.wantAnswer(bridge.TextAnswer("v23"))
+	}},
+}
+
+// privately waits until a person's own chat says words, and checks that nothing
+// after the card does.
+func (c Card) privately(who, words string) {
+	r := c.r
+	r.T.Helper()
+	said := func(chat string, after int) bool {
+		for _, each := range r.Sandbox.State().Telegram.Chats {
+			for _, m := range each.Messages {
+				id, _ := m["message_id"].(float64)
+				if each.ID == chat && int(id) > after && strings.Contains(sandbox.Texts(m), words) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	r.Eventually(who+" is told "+words, func() bool { return said(r.account(who), 0) })
+	card, err := strconv.Atoi(c.at().Message)
+	if err != nil || said(r.Harness.Channel, card) {
+		r.T.Errorf("everyone reads what is only for %s", who)
+	}
+}
+
+// cities returns the options of a long list.
+func cities() []bridge.Option {
+	var out []bridge.Option
+	for n := range 26 {
+		out = append(out, bridge.Option{Value: fmt.Sprintf("v%d", n), Label: fmt.Sprintf("City %d", n)})
+	}
+	out[1].Label = "City 1 and more"
+	return out
+}

@@ -1,0 +1,135 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+	"github.com/nodbridge/nod/render/telegrammsg"
+)
+
+// invited returns what a reply to a card stands for: the answer to its only
+// question, or the search in its list. It returns the zero value for a card that
+// takes no replies. The token is bound to the round of the card, so that a reply
+// to it never answers a follow-up.
+func invited(card bridge.MessageRef, v bridge.View) awaited {
+	i := v.Record.Interaction
+	if len(v.Batch) > 0 || v.Record.State.Final() || !telegrammsg.TakesReplies(i) {
+		return awaited{}
+	}
+	a := awaited{Card: card, Interaction: i.ID, Option: bridge.OptionForm, Token: v.Token(bridge.ActionSubmit, 0, bridge.OptionForm)}
+	if q, _ := i.Lone(); !q.FreeText() {
+		a.Token = v.Token(bridge.ActionPage, 0, 0)
+	}
+	return a
+}
+
+// whyPrivate replaces, for everyone, a note that cannot be sent to one person.
+const whyPrivate = "Nothing was recorded. The reason is only for you. Open a chat with this bot, click Start, and reply again."
+
+// onCard takes a reply to a card. An error means that it must be delivered
+// again.
+func (p *prompts) onCard(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited) error {
+	if m.SenderChat != nil {
+		p.replies.say(ctx, m, "nod takes no answers from anonymous members. Nothing was recorded. Write as yourself to answer.")
+		return nil
+	}
+	defer p.poster.lock(a.Card)()
+	if bridge.PeekAction(a.Token) == bridge.ActionPage {
+		return p.find(ctx, sink, actor, m, a)
+	}
+	c := a.click(actor, m.words())
+	c.Ref = p.chats.recorded(ctx, a.Card)
+	v, err := sink.Click(ctx, c)
+	switch {
+	case err != nil:
+		return err // Telegram keeps a typed text for a day and repeats it
+	case v.Kind == bridge.VerdictInvalid:
+		p.replies.say(ctx, m, v.Note+" Reply to the card again.")
+	case v.Kind != bridge.VerdictSettled: // an edit job will show the outcome on the card
+		p.replies.confide(ctx, m, v.Note, whyPrivate)
+	}
+	return nil
+}
+
+// maxFound is the number of options that a reply to an ambiguous search names.
+const maxFound = 10
+
+// find shows the page with the option whose name a person typed, and chooses it
+// unless that would be the answer.
+func (p *prompts) find(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited) error {
+	c := bridge.Click{Token: a.Token, Actor: actor, Ref: p.chats.recorded(ctx, a.Card)}
+	v, err := sink.Click(ctx, c)
+	if err != nil {
+		return err
+	}
+	if v.Kind != bridge.VerdictDraft || v.View == nil {
+		p.replies.confide(ctx, m, v.Note, whyPrivate)
+		return nil
+	}
+	q, _ := v.View.Record.Interaction.Lone()
+	found := telegrammsg.Find(q.Question, m.words())
+	if len(found) == 0 {
+		p.replies.say(ctx, m, fmt.Sprintf("No option starts with %q. Nothing was chosen.", render.Line(m.words())))
+		return nil
+	}
+	next := []string{v.View.Token(bridge.ActionPage, 0, telegrammsg.PageOf(found[0]))}
+	if len(found) == 1 && !q.OneTap() {
+		value, _ := v.View.Draft.Value(q)
+		next = append(next, choice(*v.View, q, value, found[0])...)
+	}
+	for _, c.Token = range next {
+		if v, err = sink.Click(ctx, c); err != nil {
+			return err
+		}
+	}
+	if v.View != nil {
+		if err := p.poster.update(ctx, a.Card, *v.View, v.View.Delivered()); err != nil {
+			p.log.Warn("card not updated", "error", err)
+		}
+	}
+	if len(found) > 1 {
+		p.replies.say(ctx, m, several(q.Question, found))
+	}
+	return nil
+}
+
+// choice returns the token that chooses an option, unless it is chosen.
+func choice(v bridge.View, q bridge.Field, value bridge.Answer, option int) []string {
+	for _, chosen := range value.Values() {
+		if chosen == q.Options[option].Value {
+			return nil
+		}
+	}
+	if q.Multiple() {
+		return []string{v.Token(bridge.ActionToggle, 0, option)}
+	}
+	return []string{v.Token(bridge.ActionChoose, 0, option)}
+}
+
+// several names the options that a search found.
+func several(q bridge.Question, found []int) string {
+	var names []string
+	for _, n := range found[:min(len(found), maxFound)] {
+		names = append(names, render.Line(q.Options[n].Text()))
+	}
+	s := fmt.Sprintf("%d options start so: %s", len(found), strings.Join(names, ", "))
+	if len(found) > maxFound {
+		s += ", …"
+	}
+	return s + ". The card shows the first. Nothing was chosen. Reply with more letters."
+}
+
+// invite remembers that a card takes replies.
+func (s *promptStore) invite(ctx context.Context, card bridge.MessageRef, v bridge.View) {
+	a := invited(card, v)
+	if a.Token == "" || s.notes == nil {
+		return
+	}
+	if err := s.put(ctx, card, a, max(0, time.Until(v.Record.Interaction.Deadline))+copiedFor); err != nil {
+		s.log.Warn("card takes no replies", "error", err)
+	}
+}

@@ -1,0 +1,19 @@
+package render
+
+import "github.com/nodbridge/nod/bridge"
+
+// Command returns the command of an approval, and whether it is exactly what
+// runs: nothing in it is redacted or invisible, and no other program takes its
+// place.
+func Command(i bridge.Interaction) (string, bool) {
+	if i.Approval == nil || i.Redacted > 0 || i.RedactedCommand {
+		return "", false
+	}
+	if name := plainName(i.Approval.Tool); !shellTools[name] && name != "" {
+		return "", false
+	}
+	fields := object(i.Approval.Input)
+	text, rest := take(fields, "command", "cmd", "argv")
+	_, other := rest["program"]
+	return text, text != "" && !other && Clean(text) == text
+}

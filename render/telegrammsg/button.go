@@ -1,0 +1,88 @@
+package telegrammsg
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Entity is the format or the meaning of a part of a text. Offset and Length
+// count UTF-16 units.
+type Entity struct {
+	Type     string         `json:"type"`
+	Offset   int            `json:"offset"`
+	Length   int            `json:"length"`
+	User     *tgbotapi.User `json:"user,omitempty"`     // of a text_mention
+	Language string         `json:"language,omitempty"` // of a pre
+	UnixTime int64          `json:"unix_time,omitempty"`
+	Format   string         `json:"date_time_format,omitempty"`
+}
+
+// Types of entities that older servers refuse.
+const (
+	dateTime  = "date_time"
+	longQuote = "expandable_blockquote"
+)
+
+// Button is a button of an inline keyboard. It has exactly one of Data, Copy and
+// Disabled: servers ignore all but the first.
+type Button struct {
+	Text     string    `json:"text"`
+	Data     string    `json:"callback_data,omitempty"`
+	Copy     *Copied   `json:"copy_text,omitempty"`
+	Disabled *struct{} `json:"disabled,omitempty"`
+	Style    string    `json:"style,omitempty"` // primary, success or danger; ignored by older servers and clients
+	instead  string    // Data on a server without disabled buttons
+}
+
+// Copied is the text that a button copies.
+type Copied struct {
+	Text string `json:"text"`
+}
+
+func copying(label, text string) Button { return Button{Text: label, Copy: &Copied{text}} }
+
+// disabled returns a button that does nothing. A click on it has the data
+// instead where the server does not know disabled buttons.
+func disabled(label, instead string) Button {
+	return Button{Text: label, Disabled: &struct{}{}, instead: instead}
+}
+
+// decided is the button in the place of the controls of an approval that is
+// decided.
+func decided(number int, s bridge.State) Button {
+	mark := map[bridge.State]string{bridge.StateApproved: "✅", bridge.StateDenied: "❌", bridge.StateExpired: "⌛"}[s]
+	return disabled(strconv.Itoa(number)+" "+cmp.Or(mark, "🚫"), noop+strconv.Itoa(number))
+}
+
+// noop begins the data of a button in the place of a disabled one.
+const noop = "noop "
+
+// Noop returns the reply to a click on a button that stands for a disabled one.
+// It returns "" for the data of any other button.
+func Noop(data string) string {
+	if number, ok := strings.CutPrefix(data, noop); ok {
+		return render.Line(number) + " is already decided."
+	}
+	return ""
+}
+
+// pager is the row of buttons that turn the pages of a list. Both ends keep
+// their place.
+func pager(v bridge.View, n, page, pages int) []Button {
+	this := v.Token(bridge.ActionPage, n, page)
+	back, next := disabled("‹", this), disabled("›", this)
+	if page > 0 {
+		back = Button{Text: "‹ " + render.LabelBack, Data: v.Token(bridge.ActionPage, n, page-1)}
+	}
+	if page < pages-1 {
+		next = Button{Text: render.LabelNext + " ›", Data: v.Token(bridge.ActionPage, n, page+1)}
+	}
+	return []Button{back, {Text: fmt.Sprintf("%d of %d", page+1, pages), Data: this}, next}
+}
