@@ -112,7 +112,7 @@ func newItem(v bridge.View, number int, short, shared bool) Item {
 	act := ActionOf(i)
 	title := append([]Span{{Text: strconv.Itoa(number) + "  ", Bold: true}}, act.Head...)
 	for n := range title[1:] {
-		title[n+1].Strike = r.State.Final() && r.State != bridge.StateApproved
+		title[n+1].Strike = r.State.Final() && refused(r)
 	}
 	it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: title}), facts(i, act)...)
 	if !shared {
