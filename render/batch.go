@@ -152,7 +152,7 @@ func newItem(v bridge.View, number int, same likeness) Item {
 	i := r.Interaction
 	it := Item{Number: number, View: v}
 	act := ActionOf(i)
-	head, struck := act.Head, r.State.Final() && r.State != bridge.StateApproved
+	head, struck := act.Head, r.State.Final() && refused(r)
 	if same.run && !struck && len(head) > 1 && head[1].Code {
 		head = head[1:] // the headline of the card says "Run"; struck out, it is needed, because code may not be
 	}

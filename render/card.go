@@ -171,7 +171,7 @@ func errorBlock(i bridge.Interaction, closed bool) []Block {
 
 // approvalBody returns what an approval shows below its headline. The facts
 // come before the agent's own words. A closed card repeats the action, struck
-// through unless it was approved.
+// through if it was refused.
 func approvalBody(r bridge.Record, act Action) []Block {
 	i := r.Interaction
 	closed := r.State.Final()
@@ -179,7 +179,7 @@ func approvalBody(r bridge.Record, act Action) []Block {
 	if closed {
 		action := slices.Clone(act.Short)
 		for n := range action {
-			action[n].Strike = r.State != bridge.StateApproved
+			action[n].Strike = refused(r)
 		}
 		out = append(out, Block{Kind: Paragraph, Spans: action})
 	} else {

@@ -130,6 +130,15 @@ var terminal = map[string]string{
 	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
 }
 
+// refused reports whether a closed approval did not permit its action. What a
+// person answered at the terminal is not known here.
+func refused(r bridge.Record) bool {
+	if r.State == bridge.StateCancelled && r.Response.Actor == nil && r.Response.WithdrawnBy == nil {
+		return r.Response.Reason != bridge.ReasonAllowed && r.Response.Reason != bridge.ReasonAnswered
+	}
+	return r.State != bridge.StateApproved
+}
+
 // place returns where a person decided.
 func place(platform string) string {
 	if platform == bridge.PlatformAPI {

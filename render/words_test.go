@@ -237,3 +237,19 @@ func TestLongOrigin(t *testing.T) {
 		t.Errorf("it is from %q", c.From)
 	}
 }
+
+// TestStruck checks that a closed card strikes its action through unless the
+// action was approved, or may have been approved at the terminal.
+func TestStruck(t *testing.T) {
+	t.Parallel()
+	v := find(t, "approval-cancelled")
+	v.Record.Response.Actor = nil
+	for reason, want := range map[string]bool{
+		bridge.ReasonAllowed: false, bridge.ReasonAnswered: false, bridge.ReasonDismissed: true, "another": true,
+	} {
+		v.Record.Response.Reason = reason
+		if c := render.NewCard(v, never); c.Body[0].Spans[0].Strike != want {
+			t.Errorf("%s: struck through %t, want %t", reason, !want, want)
+		}
+	}
+}

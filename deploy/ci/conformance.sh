@@ -18,11 +18,15 @@ own="$root/deploy/ci/conformance"
 (cd "$root" && go build -o "$bin/nod" ./cmd/nod)
 export NOD_BINARY="$bin/nod"
 
-# The suites of the adapters produce the messages that the validators check. A
-# recording that exists, such as one of the whole test suite, is used instead.
+# The suites of the adapters, and tests that use all kinds of cards, produce the
+# messages that the validators check. A recording that exists, such as one of the
+# whole test suite, is used instead.
 record=${NOD_SANDBOX_RECORD:-$bin/record.jsonl}
 if [ ! -s "$record" ]; then
   (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 ./platforms/slack ./platforms/discord ./platforms/telegram)
+  (cd "$root" && NOD_SANDBOX_RECORD="$record" go test -count=1 -v -run 'TestEveryCardIsTruthful|TestTwoServicesAtOnce' ./cmd/nod/daemon) >"$bin/cards.txt" ||
+    { cat "$bin/cards.txt"; exit 1; }
+  sed -n 's/.*\(conformance: .*\)/\1/p' "$bin/cards.txt"
 fi
 # The validators also check what the sandbox answers to the bots.
 (cd "$own" && NOD_SANDBOX_RECORD="$bin/clients.jsonl" npm run --silent clients)

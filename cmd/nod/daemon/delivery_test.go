@@ -305,62 +305,6 @@ func TestEscalationShowsAll(t *testing.T) {
 	}
 }
 
-// TestKilledBetweenParts kills the daemon with kill -9 around a part of a long
-// text. Only a part that was sent but not recorded may be duplicated.
-func TestKilledBetweenParts(t *testing.T) {
-	t.Parallel()
-	for _, before := range []bool{true, false} {
-		t.Run(fmt.Sprintf("before %v", before), func(t *testing.T) {
-			t.Parallel()
-			c := rig.NewCrash(t, "slack")
-			c.ConnectedOn("slack")
-			// The steps are the new request, then each message and its record.
-			c.K.Mu.Lock()
-			c.K.At, c.K.Before = 6, before
-			c.K.Mu.Unlock()
-			rec, err := c.Agent.Open(c.Ctx, commandOf(50_000), "the-key")
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Eventually("the daemon dies", c.K.Killed.Load)
-			c.Kill()
-			c.K.Mu.Lock()
-			c.K.Killed.Store(false)
-			c.K.At = 0
-			c.K.Mu.Unlock()
-			c.StartDaemon()
-			var at sandbox.Place
-			c.Eventually("the card is posted", func() bool {
-				for _, p := range c.Cards("slack") {
-					if len(approving("slack", c.Sandbox.Message(p))) > 0 {
-						at = p
-					}
-				}
-				return at.Message != ""
-			})
-			name := rig.SlackParts.FindStringSubmatch(rig.ShownIn(c.Sandbox.Message(at)))
-			if name == nil {
-				t.Fatal("the card names no parts")
-			}
-			seen := map[string]int{}
-			for _, p := range c.Parts(at.Channel, name[1]) {
-				seen[rig.SlackPart.FindString(p)]++
-			}
-			twice := 0
-			for _, n := range seen {
-				twice += n - 1
-			}
-			if twice > 1 || len(seen) < 5 || !strings.Contains(c.Displayed(at), rig.Normal("slack", tail)) {
-				t.Errorf("parts: %v\nsteps: %v", seen, c.K.Names)
-			}
-			c.Press("ana", at, "Run command")
-			if got, err := c.Agent.Wait(c.Ctx, rec.Interaction.ID); err != nil || got.State != bridge.StateApproved {
-				t.Errorf("it is %s, %v", got.State, err)
-			}
-		})
-	}
-}
-
 // TestDraftMakesTextLong checks a wizard whose text fits on the card until the
 // draft is shown too: the file is then sent once, and the wizard continues.
 func TestDraftMakesTextLong(t *testing.T) {

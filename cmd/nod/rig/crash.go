@@ -134,7 +134,7 @@ func transition(sent []byte) string {
 
 // platformProxy counts the calls of the platforms whose effects people see.
 func platformProxy(s http.Handler, k *Killer) http.Handler {
-	seen := []string{"chat.postMessage", "chat.update", "/messages", "/callback", "sendMessage", "editMessageText"}
+	seen := []string{"chat.postMessage", "chat.update", "/messages", "/callback", "sendMessage", "sendDocument", "editMessageText"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := ""
 		for _, part := range seen {
@@ -180,6 +180,7 @@ func NewCrash(t *testing.T, on ...string) *Crash {
 	server := httptest.NewUnstartedServer(platformProxy(c.Sandbox, k))
 	server.Config.ErrorLog = nil
 	server.Start()
+	c.Base = server.URL
 	t.Cleanup(func() { c.Sandbox.Close(); server.CloseClientConnections(); server.Close() })
 	c.Redis = redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	proxy := newRedisProxy(t, c.Redis.Addr, k)

@@ -30,13 +30,20 @@ type Display struct {
 
 	mu      sync.Mutex
 	history map[string]*strings.Builder // everything that a platform was ever told to show
+	// calls and complaints are the calls of each service, and its reasons for
+	// refusing their content.
+	calls      map[string]int
+	complaints map[string][]string
 }
 
 func newDisplay(r *Rig, httpMode bool) *Display {
-	return &Display{r: r, http: httpMode, history: map[string]*strings.Builder{"slack": {}, "discord": {}, "telegram": {}}}
+	return &Display{
+		r: r, http: httpMode, history: map[string]*strings.Builder{"slack": {}, "discord": {}, "telegram": {}},
+		calls: map[string]int{}, complaints: map[string][]string{},
+	}
 }
 
-// Record stores everything that a platform is told to show.
+// Record stores everything that a platform is told to show, and its complaints.
 func (d *Display) Record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
@@ -55,9 +62,22 @@ func (d *Display) Record(next http.Handler) http.Handler {
 			d.mu.Lock()
 			d.history[service].WriteString(text)
 			d.mu.Unlock()
+			answer := &watched{ResponseWriter: w, status: http.StatusOK}
+			defer d.count(service, req.URL.Path, answer)
+			w = answer
 		}
 		next.ServeHTTP(w, req)
 	})
+}
+
+// count counts a call whose answer is complete.
+func (d *Display) count(service, path string, answer *watched) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls[service]++
+	if c := answer.complaint(service); c != "" {
+		d.complaints[service] = append(d.complaints[service], path+": "+c)
+	}
 }
 
 // decodeBody decodes a request to a platform, in any of the encodings that

@@ -89,3 +89,9 @@ func (r *Rig) download(path string) string {
 	raw, _ := io.ReadAll(resp.Body) // the truncated part is missing
 	return string(raw)
 }
+
+// Channels returns the channels and threads of a service.
+func (r *Rig) Channels(service string) []sandbox.ChatState {
+	st := r.Sandbox.State()
+	return map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
+}

@@ -76,6 +76,13 @@ var approving = []string{
 // Approve clicks the control that approves once, whatever its label.
 func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
 	r.T.Helper()
+	return r.Press(who, at, r.ApprovingLabel(at))
+}
+
+// ApprovingLabel waits until a card has the control that approves once, and
+// returns its label.
+func (r *Rig) ApprovingLabel(at sandbox.Place) string {
+	r.T.Helper()
 	label := ""
 	r.Eventually("the card on "+at.Service+" can be approved", func() bool {
 		for _, c := range sandbox.Controls(at.Service, r.Sandbox.Message(at)) {
@@ -85,7 +92,7 @@ func (r *Rig) Approve(who string, at sandbox.Place) sandbox.Reaction {
 		}
 		return label != ""
 	})
-	return r.Press(who, at, label)
+	return label
 }
 
 // insist performs an action that nod must record, and repeats it while nod is

@@ -1,0 +1,197 @@
+package daemon_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/rig"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// deliveries are the calls with which a long text and its card are delivered.
+var deliveries = map[string][]string{
+	"slack":    {"chat.postMessage"},
+	"discord":  {"POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"},
+	"telegram": {"sendDocument", "sendMessage"},
+}
+
+// TestShownIsDecidedWithFaults checks that a long text is shown character for
+// character, each part once and in order, and the card below them, although a
+// delivery fails in the middle. At no moment, a card can be approved that does
+// not show all of it. On Telegram, which can neither repeat a call safely nor find
+// a message, a message whose answer was lost comes twice.
+func TestShownIsDecidedWithFaults(t *testing.T) {
+	t.Parallel()
+	for _, s := range rig.Services {
+		t.Run(s, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, rig.Options{Config: rig.Only(s)})
+			guardAll(r, s)
+			for n, method := range deliveries[s] {
+				for k, f := range []sandbox.Fault{
+					{Kind: "rate_limit", RetryAfter: 1, Count: 1}, {Kind: "drop", Count: 2}, {Kind: "error", Status: http.StatusBadGateway, Count: 2},
+					{Kind: "drop_after", Count: 1}, {Kind: "half", Count: 1}, {Kind: "restart"},
+				} {
+					f.Service, f.Method = s, method
+					p := payloads[(n*6+k)%len(payloads)]
+					survives(r, s, p, f)
+				}
+			}
+			r.NoComplaints()
+		})
+	}
+}
+
+// survives delivers a text of 30 kB while a call fails, and approves it.
+func survives(r *rig.Rig, s string, p payload, f sandbox.Fault) {
+	r.T.Helper()
+	what := fmt.Sprintf("%s on %s with %s of %s", p.name, s, f.Kind, f.Method)
+	text, before := p.text(30_000), posted(r, s)
+	if s != "slack" && f.Kind != "restart" {
+		r.Sandbox.AddFault(f)
+	}
+	rec, err := r.Agent.Open(r.Ctx, p.request(text), "")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	if s == "slack" || f.Kind == "restart" {
+		_ = r.Sandbox.Wait(r.Ctx, func() bool { return posted(r, s) > before })
+		if f.Kind == "restart" {
+			restart(r)
+		} else {
+			r.Sandbox.AddFault(f)
+		}
+	}
+	a := rig.Asked{R: r, Record: rec}
+	r.Eventually("the card is posted: "+what, func() bool {
+		a.Record, err = r.Daemons[0].Engine().Get(r.Ctx, rec.Interaction.ID)
+		return err == nil && len(a.Messages)+len(a.Failures) == 1
+	})
+	if len(a.Failures) > 0 {
+		r.T.Fatalf("%s: %v", what, a.Failures)
+	}
+	read(a, s)
+	at := a.On(s)
+	if problem := p.inexact(r, at, text); problem != "" {
+		r.T.Errorf("%s: %s", what, problem)
+	}
+	want, got := map[string]int{"slack": 1, "discord": 1, "telegram": 2}[s], posted(r, s)-before
+	if s == "slack" {
+		want += once(r, at)
+	}
+	lost := s == "telegram" && (f.Kind == "drop_after" || f.Kind == "half")
+	if got != want && (!lost || got != want+1) {
+		r.T.Errorf("%s: %d messages, want %d", what, got, want)
+	}
+	r.Approve("ana", at)
+	if got := a.End(); got.State != bridge.StateApproved || got.Response.Digest != a.Interaction.Digest {
+		r.T.Errorf("%s: it is %s", what, got.State)
+	}
+	r.Sandbox.ClearFaults()
+}
+
+// partsName returns the name of the messages with the full text of a Slack card.
+func partsName(r *rig.Rig, at sandbox.Place) string {
+	if name := rig.SlackParts.FindStringSubmatch(rig.ShownIn(r.Sandbox.Message(at))); name != nil {
+		return name[1]
+	}
+	return "none"
+}
+
+// guardAll fails the test if a message can be approved at a moment at which it
+// does not show all of its text. The texts of payloads end with a z.
+func guardAll(r *rig.Rig, s string) {
+	checked := map[string]bool{}
+	ctx, cancel := context.WithCancel(r.Ctx)
+	var wg sync.WaitGroup
+	r.T.Cleanup(func() { cancel(); wg.Wait() })
+	wg.Go(func() {
+		_ = r.Sandbox.Wait(ctx, func() bool {
+			for _, c := range r.Channels(s) {
+				for _, m := range c.Messages {
+					at := sandbox.Place{Service: s, Channel: c.ID, Message: rig.MessageID(s, m)}
+					if checked[at.Message] || !approvable(s, m) {
+						continue
+					}
+					checked[at.Message] = true
+					if text, _, err := r.Payload(at); err != nil || !strings.Contains(strings.TrimRight(text, "\"\n} "), "z") {
+						r.T.Errorf("%s can be approved, and shows %d bytes: %v", at.Message, len(text), err)
+					}
+				}
+			}
+			return false
+		})
+	})
+}
+
+// approvable reports whether a message has a control that does more than deny.
+func approvable(s string, m map[string]any) bool {
+	return slices.ContainsFunc(sandbox.Controls(s, m), func(c sandbox.Control) bool { return !strings.Contains(c.Label, "Deny") })
+}
+
+// TestKilledBetweenParts kills the daemon with kill -9 while it delivers a long
+// text. Only a message that was sent but not recorded may come twice.
+func TestKilledBetweenParts(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		service string
+		step    int // the new request is the first, then come each message and its record
+	}{{"slack", 6}, {"discord", 3}, {"telegram", 2}, {"telegram", 4}} {
+		for _, before := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s step %d before %v", x.service, x.step, before), func(t *testing.T) {
+				t.Parallel()
+				killedAt(rig.NewCrash(t, x.service), x.service, x.step, before)
+			})
+		}
+	}
+}
+
+func killedAt(c *rig.Crash, s string, step int, before bool) {
+	c.T.Helper()
+	c.ConnectedOn(s)
+	c.K.Mu.Lock()
+	c.K.At, c.K.Before = step, before
+	c.K.Mu.Unlock()
+	p := payloads[step%2*6] // code or fences
+	text := p.text(30_000)
+	rec, err := c.Agent.Open(c.Ctx, p.request(text), "the-key")
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.Eventually("the daemon dies", c.K.Killed.Load)
+	c.Kill()
+	c.K.Mu.Lock()
+	c.K.Killed.Store(false)
+	c.K.At = 0
+	c.K.Mu.Unlock()
+	c.StartDaemon()
+	var at sandbox.Place
+	c.Eventually("the card is recorded", func() bool {
+		got, err := c.Agent.Get(c.Ctx, rec.Interaction.ID)
+		ref := got.Messages[0]
+		at = sandbox.Place{Service: s, Channel: ref.Channel, Message: ref.Message}
+		return err == nil && len(got.Messages) == 1
+	})
+	if problem := p.inexact(c.Rig, at, text); problem != "" {
+		c.T.Errorf("%s\nsteps: %v", problem, c.K.Names)
+	}
+	want := map[string]int{"slack": 1, "discord": 1, "telegram": 2}[s]
+	if s == "slack" {
+		want += len(slices.Compact(c.Parts(at.Channel, partsName(c.Rig, at))))
+	}
+	if got := posted(c.Rig, s); got != want && got != want+1 || before && got != want {
+		c.T.Errorf("%d messages, want %d\nsteps: %v", got, want, c.K.Names)
+	}
+	bridge.Pause(c.Ctx, 100*time.Millisecond) // a person has to read it
+	c.Approve("ana", at)
+	if got, err := c.Agent.Wait(c.Ctx, rec.Interaction.ID); err != nil || got.State != bridge.StateApproved {
+		c.T.Errorf("it is %s, %v", got.State, err)
+	}
+}

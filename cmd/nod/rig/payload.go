@@ -1,0 +1,166 @@
+package rig
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// placeholder matches a character that cards show by its code point.
+var placeholder = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
+
+// Payload returns the text in which a message shows what is decided, character
+// for character: that of its code block or, if it is too long for the message,
+// that of the messages or the file that carry the full text. There, code is
+// indented. Invisible characters, which a card shows by their code points, are
+// themselves again. It returns an error if a part of the text is missing, out of
+// order or not above the card.
+func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
+	m := r.Sandbox.Message(at)
+	switch at.Service {
+	case "slack":
+		text, full, err = r.slackPayload(at, m)
+	case "discord":
+		text, full = r.discordPayload(m)
+	case "telegram":
+		text, full, err = r.telegramPayload(at, m)
+	}
+	return placeholder.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.ParseUint(placeholder.FindStringSubmatch(s)[1], 16, 32) // the pattern has only such digits
+		return string(rune(n))
+	}), full, err
+}
+
+// above returns the messages of the card's channel that come before it.
+func (r *Rig) above(at sandbox.Place) []map[string]any {
+	for _, c := range r.Channels(at.Service) {
+		if c.ID == at.Channel {
+			n := slices.IndexFunc(c.Messages, func(m map[string]any) bool { return MessageID(at.Service, m) == at.Message })
+			return c.Messages[:max(n, 0)]
+		}
+	}
+	return nil
+}
+
+// MessageID returns the ID of a message in a service's format.
+func MessageID(service string, m map[string]any) string {
+	return number(m[map[string]string{"slack": "ts", "discord": "id", "telegram": "message_id"}[service]])
+}
+
+// number returns the ID of a message in decoded JSON.
+func number(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) (string, bool, error) {
+	name := SlackParts.FindStringSubmatch(ShownIn(m))
+	if name == nil {
+		return strings.Join(preformatted(m), "\n"), false, nil
+	}
+	var text strings.Builder
+	last, count := 0, -1
+	before := ""
+	for _, p := range r.above(at) {
+		hit := SlackPart.FindStringSubmatch(ShownIn(p))
+		if hit == nil || hit[1] != name[1] {
+			continue
+		}
+		n, _ := strconv.Atoi(hit[2]) // the pattern has only digits
+		count, _ = strconv.Atoi(hit[3])
+		switch part := strings.Join(preformatted(p), ""); {
+		case n == last && part == before: // nod may send a part again that it has not recorded
+		case n != last+1:
+			return "", true, fmt.Errorf("part %d follows part %d", n, last)
+		default:
+			text.WriteString(part)
+			last, before = n, part
+		}
+	}
+	if last != count {
+		return "", true, fmt.Errorf("%d of %d parts are above the card", last, count)
+	}
+	return text.String(), true, nil
+}
+
+// preformatted returns the texts of the code blocks of a Slack message.
+func preformatted(v any) []string {
+	var out []string
+	switch x := v.(type) {
+	case []any:
+		for _, e := range x {
+			out = append(out, preformatted(e)...)
+		}
+	case map[string]any:
+		if x["type"] == "rich_text_preformatted" {
+			var text strings.Builder
+			elements, _ := x["elements"].([]any)
+			for _, e := range elements {
+				o, _ := e.(map[string]any)
+				s, _ := o["text"].(string)
+				text.WriteString(s)
+			}
+			return []string{text.String()}
+		}
+		for _, k := range sortedKeys(x) {
+			out = append(out, preformatted(x[k])...)
+		}
+	}
+	return out
+}
+
+// discordFence matches a code block.
+var discordFence = regexp.MustCompile("(?s)```[a-z]*\n(.*?)\n```")
+
+func (r *Rig) discordPayload(m map[string]any) (string, bool) {
+	var files []string
+	d := &discordReader{download: func(path string) string {
+		files = append(files, r.download(path))
+		return ""
+	}}
+	d.read(map[string]any{"components": m["components"]})
+	if len(files) > 0 {
+		return strings.Join(files, ""), true
+	}
+	var blocks []string
+	for _, hit := range discordFence.FindAllStringSubmatch(d.text.String(), -1) {
+		blocks = append(blocks, strings.ReplaceAll(hit[1], "\u200b", "")) // breaks up fences in the text
+	}
+	return strings.Join(blocks, "\n"), false
+}
+
+func (r *Rig) telegramPayload(at sandbox.Place, m map[string]any) (string, bool, error) {
+	text, _ := m["text"].(string)
+	if name := TelegramFile.FindString(text); name != "" {
+		var files []string
+		for _, p := range r.above(at) {
+			doc, _ := p["document"].(map[string]any)
+			if path, _ := doc["url"].(string); doc["file_name"] == name {
+				files = append(files, r.download(path))
+			}
+		}
+		if files = slices.Compact(files); len(files) != 1 {
+			return "", true, fmt.Errorf("%d different files %s are above the card", len(files), name)
+		}
+		return files[0], true, nil
+	}
+	units := utf16.Encode([]rune(text))
+	var blocks []string
+	entities, _ := m["entities"].([]any)
+	for _, e := range entities {
+		o, _ := e.(map[string]any)
+		if o["type"] == "pre" {
+			from, _ := strconv.Atoi(number(o["offset"]))
+			length, _ := strconv.Atoi(number(o["length"]))
+			blocks = append(blocks, string(utf16.Decode(units[from:from+length])))
+		}
+	}
+	return strings.Join(blocks, "\n"), false, nil
+}

@@ -1,0 +1,236 @@
+package rig
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+)
+
+// receipts are the words of a card about the way of the response to the agent. A
+// closed card has exactly one of them.
+var receipts = []string{
+	"has the answer", "has not picked up the answer yet", "stopped waiting; its session gets the answer",
+	"is no longer waiting; it gets the answer",
+}
+
+// Untrue describes the first way in which a message contradicts a record: the
+// state, who decided, the answer, whether the agent has it, or the controls. It
+// returns "" if all messages are truthful. It does not use the code that draws
+// the cards.
+func (r *Rig) Untrue(rec bridge.Record) string {
+	for n, d := range rec.Interaction.Destinations {
+		ref, ok := rec.Messages[n]
+		if !ok {
+			return fmt.Sprintf("no card on %s", d.Platform)
+		}
+		at := sandbox.Place{Service: d.Platform, Channel: ref.Channel, Message: ref.Message}
+		if problem := r.untrueAt(at, rec); problem != "" {
+			return d.Platform + ": " + problem
+		}
+	}
+	return ""
+}
+
+func (r *Rig) untrueAt(at sandbox.Place, rec bridge.Record) string {
+	m := r.Sandbox.Message(at)
+	if m == nil {
+		return "the card is gone"
+	}
+	shown := own(at.Service, m)
+	has := func(s string) bool { return strings.Contains(shown, Normal(at.Service, s)) }
+	for _, want := range told(rec) {
+		if !has(want) {
+			return fmt.Sprintf("the card does not say %q: %s", want, shown)
+		}
+	}
+	for _, never := range untold(rec) {
+		if has(never) {
+			return fmt.Sprintf("the card says %q: %s", never, shown)
+		}
+	}
+	if at := rec.Response; rec.State.Final() && !has(at.At.UTC().Format(time.TimeOnly+" UTC")) && !has(fmt.Sprintf("<t:%d:", at.At.Unix())) {
+		return fmt.Sprintf("the card does not say when it was %s: %s", rec.State, shown)
+	}
+	if n := len(sandbox.Controls(at.Service, m)); rec.State.Final() != (n == 0) {
+		return fmt.Sprintf("%d controls, and the request is %s", n, rec.State)
+	}
+	if a := rec.Interaction.Approval; a != nil && rec.State.Final() && struck(at.Service, m) == mayHaveRun(rec) {
+		return fmt.Sprintf("the request is %s, and its action is struck through: %t", rec.State, struck(at.Service, m))
+	}
+	return ""
+}
+
+// UntrueBatch is Untrue for the records that share the messages of the first.
+func (r *Rig) UntrueBatch(all []bridge.Record) string {
+	for n, d := range all[0].Interaction.Destinations {
+		ref := all[0].Messages[n]
+		m := r.Sandbox.Message(sandbox.Place{Service: d.Platform, Channel: ref.Channel, Message: ref.Message})
+		shown := own(d.Platform, m)
+		labels := ""
+		for _, c := range sandbox.Controls(d.Platform, m) {
+			labels += c.Label + "\n"
+		}
+		for k, rec := range all {
+			if open := strings.Contains(labels, fmt.Sprintf("Deny %d\n", k+1)); open == rec.State.Final() {
+				return fmt.Sprintf("%s: number %d is %s, and can be denied: %t", d.Platform, k+1, rec.State, open)
+			}
+			for _, want := range told(rec) {
+				if !strings.Contains(shown, Normal(d.Platform, want)) {
+					return fmt.Sprintf("%s: number %d does not say %q: %s", d.Platform, k+1, want, shown)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// own returns the normalized text of a message itself.
+func own(service string, m map[string]any) string {
+	if service == "discord" {
+		return Normal(service, discordShown(m, nil))
+	}
+	return Normal(service, ShownIn(m))
+}
+
+// terminal are the headlines of requests that were settled at the terminal of
+// the agent.
+var terminal = map[string]string{
+	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
+	bridge.ReasonDismissed: "⌨️ Dismissed in the terminal",
+}
+
+// mayHaveRun reports whether an action was approved, or may have been approved
+// at the terminal.
+func mayHaveRun(rec bridge.Record) bool {
+	reason := rec.Response.Reason
+	return rec.State == bridge.StateApproved || rec.State == bridge.StateCancelled && terminal[reason] != "" && reason != bridge.ReasonDismissed
+}
+
+// struck reports whether a message has text that is struck through.
+func struck(service string, m map[string]any) bool {
+	raw, _ := json.Marshal(m) // decoded JSON always marshals
+	return strings.Contains(string(raw), map[string]string{"slack": `"strike":true`, "discord": "~~", "telegram": `"strikethrough"`}[service])
+}
+
+// told returns what the card of a record has to say.
+func told(rec bridge.Record) []string {
+	resp := rec.Response
+	if !rec.State.Final() {
+		out := []string{"Expires "}
+		for _, v := range rec.Votes {
+			out = append(out, v.Actor.Person)
+		}
+		return out
+	}
+	out := []string{headline(rec)}
+	if a := resp.Actor; a != nil {
+		out = append(out, map[string]string{
+			"slack": " · in Slack", "discord": " · in Discord", "telegram": " · in Telegram", bridge.PlatformAPI: " · in the console or the API",
+		}[a.Platform])
+	}
+	if rec.State.Decided() || rec.State == bridge.StateAnswered {
+		out = append(out, receipts[receipt(rec)])
+	}
+	if resp.Reason != "" && rec.State != bridge.StateExpired && terminal[resp.Reason] == "" {
+		out = append(out, resp.Reason)
+	}
+	if len(resp.Input) > 0 {
+		var now struct {
+			Command string `json:"command"`
+		}
+		_ = json.Unmarshal(resp.Input, &now) // an input without a command is not checked
+		out = append(out, now.Command)
+	}
+	return append(out, answers(rec)...)
+}
+
+// answers returns the answers that a closed card has to repeat.
+func answers(rec bridge.Record) []string {
+	if rec.State != bridge.StateAnswered {
+		return nil
+	}
+	var out []string
+	for _, f := range rec.Interaction.Fields() {
+		if a := f.FieldAnswer(rec.Interaction, rec.Response.Answers); !a.Empty() && !rec.Interaction.LonePlan() {
+			out = append(out, f.Labels(a))
+		}
+	}
+	return out
+}
+
+// untold returns what the card of a record must not say.
+func untold(rec bridge.Record) []string {
+	var out []string
+	decided := rec.State.Decided() || rec.State == bridge.StateAnswered
+	for n, s := range receipts {
+		if !decided || n != receipt(rec) {
+			out = append(out, s)
+		}
+	}
+	if rec.State.Final() {
+		return append(out, "Expires ", "waiting for ")
+	}
+	return append(out, "✅ Approved", "❌ Denied", "⌛", "🚫", "✏️")
+}
+
+// receipt returns the index among receipts that is true of a record.
+func receipt(rec bridge.Record) int {
+	switch {
+	case !rec.Delivered.IsZero():
+		return 0
+	case !rec.Queued.IsZero():
+		return 2
+	case rec.Unawaited:
+		return 3
+	}
+	return 1
+}
+
+// headline returns the first words of a closed card: how it ended, and by whom.
+func headline(rec bridge.Record) string {
+	resp := rec.Response
+	who := ""
+	if a := resp.Actor; a != nil {
+		who = a.Person
+	}
+	if by := rec.Voters(rec.State); len(by) > 1 {
+		who = strings.Join(by[:len(by)-1], ", ") + " and " + by[len(by)-1]
+	}
+	switch rec.State {
+	case bridge.StateApproved:
+		switch {
+		case resp.Scope == bridge.ScopeSession:
+			return "✅ Approved by " + who + " for this session"
+		case resp.Scope == bridge.ScopeAlways:
+			return "✅ Always approved by " + who
+		case len(resp.Input) > 0:
+			return "✅ Approved by " + who + " with changes"
+		}
+		return "✅ Approved by " + who
+	case bridge.StateDenied:
+		return "❌ Denied by " + who
+	case bridge.StateExpired:
+		return "⌛ Expired: no one answered in "
+	case bridge.StateCancelled:
+		if resp.Actor != nil {
+			return "🚫 " + who + " declined to answer"
+		}
+		if s := terminal[resp.Reason]; s != "" {
+			return s
+		}
+		return "🚫 Withdrawn by "
+	case bridge.StateAnswered:
+		if !rec.Interaction.LonePlan() {
+			return "✅ " + who
+		}
+		if strings.Contains(string(resp.Answers[rec.Interaction.Questions[0].ID].JSON), bridge.PlanRequestChanges) {
+			return "✏️ " + who + " asked for changes"
+		}
+		return "✅ Plan approved by " + who
+	}
+	return string(rec.State)
+}
