@@ -30,7 +30,7 @@ func (i Item) Label(n int) string {
 	case d == bridge.DecideOnce && r.Approval.Confirm == "":
 		return batchVerb(r) + " " + number
 	}
-	return number + " · " + DecisionLabel(r, r.Decisions()[n])
+	return number + " · " + CardLabel(r, r.Decisions()[n])
 }
 
 // batchVerb is the first word of the approving control of an item.
@@ -40,15 +40,15 @@ func batchVerb(i bridge.Interaction) string {
 }
 
 // NewBatch builds the card of several approvals. Its body contains the text of
-// all of them. With short, only the plainest decisions get a control.
-func NewBatch(v bridge.View, short bool) (Card, []Item) {
+// all of them.
+func NewBatch(v bridge.View) (Card, []Item) {
 	c := NewCard(v.Of(0), func(bridge.Question) bool { return false })
 	c.Body, c.Closing, c.Closed, c.Whole = nil, nil, true, false
 	c.Due = Due(v.Batch[0].Interaction)
 	open, shared := 0, shareTool(v)
 	var items []Item
 	for n := range v.Batch {
-		it := newItem(v.Of(n), n+1, short, shared)
+		it := newItem(v.Of(n), n+1, shared)
 		if !it.View.Record.State.Final() {
 			open++
 			c.Closed, c.Whole = false, true
@@ -105,7 +105,7 @@ func shareTool(v bridge.View) bool {
 	})
 }
 
-func newItem(v bridge.View, number int, short, shared bool) Item {
+func newItem(v bridge.View, number int, shared bool) Item {
 	r := v.Record
 	i := r.Interaction
 	it := Item{Number: number, View: v}
@@ -122,20 +122,16 @@ func newItem(v bridge.View, number int, short, shared bool) Item {
 		it.Blocks = append(it.Blocks, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	it.Blocks = append(it.Blocks, act.Rest...)
-	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
+	it.full = append(append(it.full, it.Blocks...), scopeNote(i, bridge.ScopeOnce)...)
 	if r.State.Final() {
 		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(r)...)
 		return it
 	}
-	it.Blocks = append(it.Blocks, scopeNotes(i)...)
+	it.Blocks = append(it.Blocks, scopeNote(i, bridge.ScopeOnce)...)
 	if s := Standing(r); s != "" {
 		it.Blocks = append(it.Blocks, Para(s))
 	}
-	for _, n := range Ordered(i) {
-		if !short || slices.Contains(bridge.BatchDecisions, i.Decisions()[n]) {
-			it.Decisions = append(it.Decisions, n)
-		}
-	}
+	it.Decisions = i.OnCard()
 	return it
 }
 
@@ -148,35 +144,51 @@ func origin(i bridge.Interaction) string {
 	return s
 }
 
-// All is a control that decides every pending approval of a batch.
+// All is a control that decides every pending approval of a batch, or opens the
+// list of what it decides.
 type All struct {
 	Option int // index into bridge.BatchDecisions
 	Label  string
 }
 
+// Control returns the control. An approval asks again, with the list of what it
+// covers.
+func (a All) Control() (action bridge.Action, question, option int) {
+	if bridge.BatchDecisions[a.Option].Approves() {
+		return bridge.ActionInput, 0, bridge.OptionAll + a.Option
+	}
+	return bridge.ActionAll, 0, a.Option
+}
+
 // ForAll returns the controls that decide every pending approval: the decisions
 // that all of at least two offer.
-func ForAll(items []Item) []All {
+func ForAll(v bridge.View) []All {
 	var out []All
+	open := v.Pending()
 	for n, d := range bridge.BatchDecisions {
-		offering, open := 0, 0
-		for _, it := range items {
-			if it.View.Record.State.Final() {
-				continue
-			}
-			open++
-			if slices.Contains(it.View.Record.Interaction.Decisions(), d) {
-				offering++
-			}
+		lacks := func(r bridge.Record) bool { return !slices.Contains(r.Interaction.Decisions(), d) }
+		if len(open) >= 2 && !slices.ContainsFunc(open, lacks) {
+			out = append(out, All{Option: n, Label: allLabel(v, d)})
 		}
-		if open < 2 || offering < open {
-			continue
-		}
-		count := strconv.Itoa(open)
-		a := All{Option: n, Label: map[bridge.Decision]string{
-			bridge.DecideDeny: "Deny all " + count, bridge.DecideOnce: "Allow all " + count, bridge.DecideSession: "Allow all " + count + " for this session",
-		}[d]}
-		out = append(out, a)
 	}
 	return out
+}
+
+// allLabel returns the label of a control for every pending approval.
+func allLabel(v bridge.View, d bridge.Decision) string {
+	open := v.Pending()
+	count := strconv.Itoa(len(open))
+	if d == bridge.DecideDeny {
+		return "Deny all " + count
+	}
+	word := "Run"
+	for _, r := range open {
+		if verb(r.Interaction) != LabelRun {
+			word = "Allow"
+		}
+	}
+	if d == bridge.DecideSession {
+		return "Allow all " + count + " for this session…"
+	}
+	return word + " all " + count + "…"
 }

@@ -20,7 +20,7 @@ func always(bridge.Question) bool { return true }
 func card(v bridge.View) (render.Card, string) {
 	var c render.Card
 	if len(v.Batch) > 0 {
-		c, _ = render.NewBatch(v, false)
+		c, _ = render.NewBatch(v)
 	} else {
 		c = render.NewCard(v, always)
 	}
@@ -87,7 +87,6 @@ func TestCardSays(t *testing.T) {
 		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
 		"approval-stopped":       {"deploy-bot stopped"},
 		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
-		"approval-rule":          {"clean", "rm *"},
 		"approval-rule-given":    {"Covers:"},
 		"several":                {"1. [Region] Which", "3. [Region] Which", "Frankfurt & Dublin"},
 		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
@@ -146,21 +145,23 @@ func TestCardOfVotes(t *testing.T) {
 func TestBatchControls(t *testing.T) {
 	t.Parallel()
 	v := find(t, "batch")
-	_, items := render.NewBatch(v, false)
-	_, short := render.NewBatch(v, true)
-	label := items[1].Label(items[1].Decisions[0])
-	if len(short[0].Decisions) >= len(items[0].Decisions) || label != "Run 2" {
-		t.Errorf("%v and %v, %q", items[0].Decisions, short[0].Decisions, label)
-	}
+	_, items := render.NewBatch(v)
 	var labels []string
-	for _, a := range render.ForAll(items) {
+	for _, n := range items[1].Decisions {
+		labels = append(labels, items[1].Label(n))
+	}
+	if got := strings.Join(labels, ", "); got != "Run 2, Deny 2" {
+		t.Errorf("for one: %s", got)
+	}
+	labels = nil
+	for _, a := range render.ForAll(v) {
 		labels = append(labels, a.Label)
 	}
-	if got := strings.Join(labels, ", "); got != "Deny all 3, Allow all 3, Allow all 3 for this session" {
+	if got := strings.Join(labels, ", "); got != "Deny all 3, Run all 3…, Allow all 3 for this session…" {
 		t.Errorf("for all: %s", got)
 	}
-	_, partly := render.NewBatch(find(t, "batch-partly"), false)
-	if len(render.ForAll(partly)) > 0 || len(partly[0].Decisions) > 0 {
+	_, partly := render.NewBatch(find(t, "batch-partly"))
+	if len(render.ForAll(find(t, "batch-partly"))) > 0 || len(partly[0].Decisions) > 0 {
 		t.Error("what is decided is offered again")
 	}
 }

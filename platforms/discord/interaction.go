@@ -78,7 +78,7 @@ func (in interaction) click(platform string) bridge.Click {
 		Token: in.Data.CustomID, Ref: bridge.MessageRef{Channel: in.ChannelID},
 		Actor: bridge.Actor{Platform: platform, User: u.ID, Name: platforms.DisplayName(u.GlobalName, u.Username)},
 	}
-	if in.Message != nil {
+	if in.Message != nil && !in.private() {
 		c.Ref.Message = in.Message.ID
 	}
 	return c

@@ -69,7 +69,7 @@ func build(v bridge.View, attach bool) (Message, error) {
 	c := render.NewCard(v, listed)
 	var items []render.Item
 	if len(v.Batch) > 0 {
-		c, items = render.NewBatch(v, true)
+		c, items = render.NewBatch(v)
 	}
 	m := Message{Push: render.Cut(Escape(c.Notice), maxPush, render.Runes), Closed: c.Closed}
 	head := "### " + inline(c.Head)

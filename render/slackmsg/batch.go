@@ -13,20 +13,18 @@ import (
 // buildBatch writes several approvals as one message. Each has its text and its
 // own buttons, and one row of buttons is for all.
 func buildBatch(v bridge.View) (Message, error) {
-	for _, short := range []bool{false, true} { // buttons take most of the space
-		c, items := render.NewBatch(v, short)
-		for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
-			m, whole := batchMessage(v, c, items, limit)
-			size := measure(m.Blocks)
-			if size > maxMessage {
-				continue
-			}
-			describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
-			if !whole && c.Whole {
-				m.Parts = parts(v, c)
-			}
-			return m, nil
+	c, items := render.NewBatch(v)
+	for _, limit := range []int{maxMessage, 2000, 1000, 400, plainest} {
+		m, whole := batchMessage(v, c, items, limit)
+		size := measure(m.Blocks)
+		if size > maxMessage {
+			continue
 		}
+		describe(m.Blocks, maxMessage-size, itemSubjects(v, c, items))
+		if !whole && c.Whole {
+			m.Parts = parts(v, c)
+		}
+		return m, nil
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: %d requests are too long for one message (%d characters)", len(v.Batch), maxMessage)
 }
@@ -63,7 +61,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
-	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
+	if row := forAll(v); len(row) > 0 && !v.ReadOnly {
 		m.Blocks = append(m.Blocks, slack.NewDividerBlock(), slack.NewActionBlock("all-"+id, row...))
 	}
 	return m, whole
@@ -93,10 +91,10 @@ func itemDecisions(it render.Item) []slack.BlockElement {
 	return row
 }
 
-func forAll(v bridge.View, items []render.Item) []slack.BlockElement {
+func forAll(v bridge.View) []slack.BlockElement {
 	var row []slack.BlockElement
-	for _, a := range render.ForAll(items) {
-		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(bridge.ActionAll, 0, a.Option), a.Label, slack.StyleDefault))
+	for _, a := range render.ForAll(v) {
+		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(a.Control()), a.Label, slack.StyleDefault))
 	}
 	return row
 }
