@@ -52,21 +52,76 @@ func (d Decision) Approves() bool {
 	return false
 }
 
-// DecisionControl returns the control of decision n of an approval. It decides
-// immediately, or opens the native input that the decision requires.
+// cardOrder lists the decisions in the order in which they are preferred for
+// the two controls of a card, and moreOrder in their order behind ActionMore.
+var (
+	cardOrder = []Decision{
+		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+	}
+	moreOrder = []Decision{
+		DecideEdit, DecideSession, DecideAlways, DecideDenyReason, DecideDenyAlways, DecideDenyStop,
+	}
+)
+
+// OnCard returns the indexes of the decisions with a control on the card: one
+// that approves and one that denies, if they are offered.
+func (r Ask) OnCard() []int {
+	var out []int
+	all := r.Decisions()
+	for _, approves := range []bool{true, false} {
+		for _, d := range cardOrder {
+			if n := slices.Index(all, d); n >= 0 && d.Approves() == approves {
+				out = append(out, n)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// More returns the indexes of the other decisions, in display order.
+func (r Ask) More() []int {
+	var out []int
+	all, shown := r.Decisions(), r.OnCard()
+	for _, d := range moreOrder {
+		if n := slices.Index(all, d); n >= 0 && !slices.Contains(shown, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// DecisionControl returns the control of decision n of an approval on a card or
+// a list of decisions. It decides immediately, opens the native input that the
+// decision requires, or opens the statement of what the decision does.
 func (r Ask) DecisionControl(n int) (action Action, question, option int) {
 	switch d := r.Decisions()[n]; {
-	case d.OnePress(r.Approval):
-		return ActionChoose, 0, n
 	case d == DecideDenyReason:
 		return ActionInput, 0, OptionReason
 	case d == DecideEdit:
 		return ActionInput, n, OptionEdit
+	case d != DecideOnce && d != DecideDeny:
+		return ActionInput, n, OptionDecide
+	case d.OnePress(r.Approval):
+		return ActionChoose, 0, n
 	}
 	return ActionInput, n, OptionConfirm
 }
 
-// OnePress reports whether one click on the decision's control is enough.
+// StatedControl returns the control of decision n of an approval below a text
+// that says what the decision does. It decides immediately, or opens the native
+// input that the decision requires.
+func (r Ask) StatedControl(n int) (action Action, question, option int) {
+	action, question, option = r.DecisionControl(n)
+	if option == OptionDecide && action == ActionInput && r.Decisions()[n].OnePress(r.Approval) {
+		action = ActionSubmit
+	}
+	return action, question, option
+}
+
+// OnePress reports whether the decision needs no text. One click on its control
+// is enough then. On cards of earlier versions, which state what each approval
+// covers, that control is on the card.
 func (d Decision) OnePress(a *Approval) bool {
 	return d != DecideDenyReason && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }

@@ -102,6 +102,32 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestOnCard checks which decisions have a control on the card, and the order of
+// the others.
+func TestOnCard(t *testing.T) {
+	t.Parallel()
+	i := asked(t, all())
+	var card, more []bridge.Decision
+	for _, n := range i.OnCard() {
+		card = append(card, i.Decisions()[n])
+	}
+	for _, n := range i.More() {
+		more = append(more, i.Decisions()[n])
+	}
+	if !slices.Equal(card, []bridge.Decision{bridge.DecideOnce, bridge.DecideDeny}) || !slices.Equal(more, []bridge.Decision{bridge.DecideEdit,
+		bridge.DecideSession, bridge.DecideAlways, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop}) {
+		t.Errorf("on the card: %q, behind More: %q", card, more)
+	}
+	i.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession, bridge.DecideEdit}
+	if got := i.OnCard(); !slices.Equal(got, []int{1, 0}) || !slices.Equal(i.More(), []int{2}) {
+		t.Errorf("without the plain decisions, the card has %v, and More %v", got, i.More())
+	}
+	i.Approval.Decisions = []bridge.Decision{bridge.DecideOnce}
+	if got := i.OnCard(); !slices.Equal(got, []int{0}) || len(i.More()) > 0 {
+		t.Errorf("with one decision, the card has %v, and More %v", got, i.More())
+	}
+}
+
 // TestOnOffer checks which decisions an agent can offer, their display order,
 // and which controls open an input.
 func TestOnOffer(t *testing.T) {
@@ -116,9 +142,18 @@ func TestOnOffer(t *testing.T) {
 	}
 	for n, d := range i.Decisions() {
 		action, question, option := i.DecisionControl(n)
-		opens := d == bridge.DecideDenyReason || d == bridge.DecideEdit
-		if (action == bridge.ActionInput) != opens || d.OnePress(i.Approval) == opens || !opens && option != n || d == bridge.DecideEdit && question != n {
+		typed := d == bridge.DecideDenyReason || d == bridge.DecideEdit
+		direct := d == bridge.DecideOnce || d == bridge.DecideDeny
+		if (action == bridge.ActionChoose) != direct || d.OnePress(i.Approval) == typed || direct && option != n || !direct && d != bridge.DecideDenyReason && question != n {
 			t.Errorf("%s: %v %d %d", d, action, question, option)
+		}
+		below, _, _ := i.StatedControl(n)
+		if want := map[bool]bridge.Action{true: bridge.ActionInput, false: bridge.ActionSubmit}[typed]; !direct && below != want {
+			t.Errorf("%s below its text: %v", d, below)
+		}
+		c := bridge.Control{Action: action, Question: question, Option: option}
+		if c.Denies(i) == d.Approves() || c.Declines(i) == d.Approves() {
+			t.Errorf("%s: %+v denies %t", d, c, c.Denies(i))
 		}
 	}
 	for name, change := range map[string]func(*bridge.Approval){

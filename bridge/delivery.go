@@ -92,18 +92,34 @@ func (v View) Pending() []Record {
 // people. Such a control works even before everything is shown.
 func (c Control) Declines(i Interaction) bool {
 	switch c.Action {
-	case ActionDecline, ActionSnooze, ActionHandOver:
+	case ActionSnooze, ActionHandOver:
 		return true
-	case ActionAll:
-		return c.Option < len(BatchDecisions) && !BatchDecisions[c.Option].Approves()
-	case ActionChoose:
-		all := i.Decisions()
-		return i.Kind == KindApproval && c.Option < len(all) && !all[c.Option].Approves()
 	case ActionInput, ActionSubmit:
-		if i.Kind == KindApproval {
-			return c.Option == OptionReason
-		}
-		return i.LonePlan() && c.Question == 1 // its button asks for changes
+		return c.Denies(i) || i.LonePlan() && c.Question == 1 // its button asks for changes
 	}
-	return false
+	return c.Denies(i)
+}
+
+// Denies reports whether a control can only deny or decline.
+func (c Control) Denies(i Interaction) bool {
+	if d, all := c.All(); all && i.Kind == KindApproval {
+		return !d.Approves()
+	}
+	n := c.Option
+	switch c.Action {
+	case ActionDecline:
+		return true
+	case ActionInput, ActionSubmit:
+		if c.Option == OptionReason {
+			return i.Kind == KindApproval
+		}
+		if n = c.Question; c.Option != OptionDecide {
+			return false
+		}
+	case ActionChoose:
+	default:
+		return false
+	}
+	all := i.Decisions()
+	return n < len(all) && !all[n].Approves()
 }

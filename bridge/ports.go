@@ -110,9 +110,10 @@ type Command struct {
 type Click struct {
 	Token string
 	Actor Actor // as the platform authenticated it
-	// Ref is the message with the control. It is zero if the platform does
+	// Ref is the card with the control. It is zero if the platform does
 	// not send it, and otherwise must be the message that the token was
-	// posted in.
+	// posted in. Its Message is empty if the control was on a private
+	// message that belongs to the card.
 	Ref MessageRef
 	// Inputs holds the values of the native inputs by index of the
 	// question. It has an entry for each input that was shown, even if it
@@ -139,6 +140,9 @@ type Input struct {
 type Form struct {
 	View    View
 	Control Control
+	// DenyOnly means that the person may only deny now, so that ActionMore
+	// offers no approval.
+	DenyOnly bool
 }
 
 // VerdictKind is the result of a click.
@@ -213,7 +217,7 @@ func (v View) Unfinished() View {
 // complete batch is bound to the records that the view shows.
 func (v View) Token(a Action, question, option int) string {
 	c := Control{Interaction: v.Record.Interaction.ID, Destination: v.Destination, Action: a, Question: question, Option: option, Terms: byte(v.Record.Interaction.Terms)}
-	if a == ActionAll {
+	if _, all := c.All(); all && a != ActionInput {
 		c.Question, c.Terms = len(v.Batch), Terms(v.Batch)
 	}
 	return v.sign(c)

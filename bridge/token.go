@@ -30,6 +30,9 @@ const (
 	// ActionAll decides the pending requests of a batch. Option is an index into
 	// BatchDecisions, and Question the number of requests on the card.
 	ActionAll Action = 9
+	// ActionMore shows the person who clicked the decisions without a
+	// control on the card.
+	ActionMore Action = 12
 )
 
 // Values of Control.Option for ActionInput and the ActionSubmit that follows it.
@@ -40,6 +43,13 @@ const (
 	// 3 is OptionShown.
 	OptionEdit    = 4 // the edited input of an approval; Question is the decision
 	OptionConfirm = 5 // the text that confirms an approval; Question is the decision
+	// OptionDecide states what a decision does before it counts; Question
+	// is the decision.
+	OptionDecide = 6
+	// OptionAll and the values up to OptionPage list what a decision on a
+	// batch covers before it counts: OptionAll plus an index into
+	// BatchDecisions. Question is the number of requests on the list.
+	OptionAll = 7
 	// OptionPage and higher values are pages of a form that needs several.
 	OptionPage = 16
 )
@@ -56,8 +66,8 @@ type Control struct {
 	Action      Action
 	Question    int // 0 to MaxQuestions-1
 	Option      int // 0 to MaxOptions-1, a page, or an Option constant
-	// Terms is Interaction.Terms of the card. For ActionAll, it is the sum
-	// over the batch.
+	// Terms is Interaction.Terms of the card. For a decision on a batch, it
+	// is the sum over the batch.
 	Terms byte
 }
 
@@ -139,6 +149,13 @@ func PeekAction(token string) Action {
 // PeekOption returns the unverified option of a token.
 func PeekOption(token string) int {
 	return peek(token).Option
+}
+
+// PeekStated reports whether an unverified token decides below a text that says
+// what the decision covers, in a message or form of its own.
+func PeekStated(token string) bool {
+	c := peek(token)
+	return c.Action == ActionSubmit && c.Option >= OptionDecide && c.Option < OptionPage
 }
 
 // PeekQuestion returns the unverified question of a token.

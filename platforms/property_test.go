@@ -16,8 +16,10 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/platforms/telegram"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 	"github.com/nodbridge/nod/render/slackmsg"
+	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
 // nasty has runes that limits, escaping and counting may handle wrongly.
@@ -208,7 +210,7 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 	i := v.Record.Interaction
 	controls := []bridge.Control{{Option: bridge.OptionForm}}
 	if i.Kind == bridge.KindApproval {
-		controls = []bridge.Control{{Option: bridge.OptionReason}}
+		v, controls = decidable(v)
 	}
 	for n, q := range i.Fields() {
 		if q.AllowOther {
@@ -226,8 +228,15 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 	}
 	for _, c := range controls {
 		f := bridge.Form{View: v, Control: c}
-		switch platform {
-		case "slack":
+		switch {
+		case platform == "telegram" && i.Kind == bridge.KindApproval:
+			if _, err := telegrammsg.Menu(f); render.Opens(f) && err != nil {
+				t.Fatal(err)
+			}
+		case platform == "slack" && c.Action == bridge.ActionMore:
+		case platform == "discord" && render.Opens(f):
+			checkMenu(t, f)
+		case platform == "slack":
 			m, err := slackmsg.Modal(f, strings.Repeat("m", 300))
 			if err != nil {
 				t.Fatal(err)
@@ -239,7 +248,7 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 			if bad := sandbox.CheckSlackModal(raw); len(bad) > 0 {
 				t.Fatalf("slack refuses the modal: %v", bad)
 			}
-		case "discord":
+		case platform == "discord":
 			m, err := discordmsg.BuildModal(f, strings.Repeat("t", bridge.TokenLength))
 			if err != nil {
 				t.Fatal(err)
@@ -252,6 +261,43 @@ func forms(t *rapid.T, platform string, v bridge.View) {
 				t.Fatalf("discord refuses the modal: %s", bad)
 			}
 		}
+	}
+}
+
+// decidable returns the view of an approval that offers every decision, with the
+// controls that open something.
+func decidable(v bridge.View) (bridge.View, []bridge.Control) {
+	i := &v.Record.Interaction
+	a := *i.Approval
+	a.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,
+		bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways}
+	i.Approval = &a
+	i.Grantable(bridge.Ruling{}, *i, i.Digest)
+	controls := []bridge.Control{{Action: bridge.ActionMore}}
+	for n := range i.Decisions() {
+		if action, question, option := i.DecisionControl(n); action == bridge.ActionInput {
+			controls = append(controls, bridge.Control{Action: action, Question: question, Option: option})
+		}
+	}
+	return v, controls
+}
+
+// checkMenu passes a private menu to the checks of the emulated Discord.
+func checkMenu(t *rapid.T, f bridge.Form) {
+	m, err := discordmsg.Menu(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(map[string]any{"flags": 32768, "components": m.Components})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if bad := sandbox.CheckDiscordMessage(got); bad != "" {
+		t.Fatalf("discord refuses the menu: %s", bad)
 	}
 }
 

@@ -30,7 +30,7 @@ func (i Item) Label(n int) string {
 	case d == bridge.DecideOnce && r.Approval.Confirm == "":
 		return batchVerb(r) + " " + number
 	}
-	return number + " · " + DecisionLabel(r, r.Decisions()[n])
+	return number + " · " + CardLabel(r, r.Decisions()[n])
 }
 
 // batchVerb is the first word of the approving control of an item.
@@ -168,32 +168,17 @@ func newItem(v bridge.View, number int, same likeness) Item {
 		it.Blocks = append(it.Blocks, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	it.Blocks = append(it.Blocks, act.Rest...)
-	it.full = append(append(it.full, it.Blocks...), scopeNotes(i)...)
+	it.full = append(append(it.full, it.Blocks...), scopeNote(i, bridge.ScopeOnce)...)
 	if r.State.Final() {
 		it.Blocks = append(append(it.Blocks, Block{Kind: Paragraph, Spans: []Span{{Text: ending(r)}}}), closing(r)...)
 		return it
 	}
-	it.Blocks = append(it.Blocks, scopeNotes(i)...)
+	it.Blocks = append(it.Blocks, scopeNote(i, bridge.ScopeOnce)...)
 	if s := Standing(r); s != "" {
 		it.Blocks = append(it.Blocks, Para(s))
 	}
-	it.Decisions = plainest(i)
+	it.Decisions = i.OnCard()
 	return it
-}
-
-// plainest returns the decisions that have a control in a batch: the narrowest
-// approval and the plain denial.
-func plainest(i bridge.Interaction) []int {
-	var out []int
-	all := i.Decisions()
-	has := map[bool]bool{} // by whether it approves
-	for _, n := range Ordered(i) {
-		if d := all[n]; d != bridge.DecideEdit && !has[d.Approves()] {
-			has[d.Approves()] = true
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // origin names the tool and the location of an approval in a batch.
@@ -205,35 +190,51 @@ func origin(i bridge.Interaction) string {
 	return s
 }
 
-// All is a control that decides every pending approval of a batch.
+// All is a control that decides every pending approval of a batch, or opens the
+// list of what it decides.
 type All struct {
 	Option int // index into bridge.BatchDecisions
 	Label  string
 }
 
+// Control returns the control. An approval asks again, with the list of what it
+// covers.
+func (a All) Control() (action bridge.Action, question, option int) {
+	if bridge.BatchDecisions[a.Option].Approves() {
+		return bridge.ActionInput, 0, bridge.OptionAll + a.Option
+	}
+	return bridge.ActionAll, 0, a.Option
+}
+
 // ForAll returns the controls that decide every pending approval: the decisions
 // that all of at least two offer.
-func ForAll(items []Item) []All {
+func ForAll(v bridge.View) []All {
 	var out []All
+	open := v.Pending()
 	for n, d := range bridge.BatchDecisions {
-		offering, open := 0, 0
-		for _, it := range items {
-			if it.View.Record.State.Final() {
-				continue
-			}
-			open++
-			if slices.Contains(it.View.Record.Interaction.Decisions(), d) {
-				offering++
-			}
+		lacks := func(r bridge.Record) bool { return !slices.Contains(r.Interaction.Decisions(), d) }
+		if len(open) >= 2 && !slices.ContainsFunc(open, lacks) {
+			out = append(out, All{Option: n, Label: allLabel(v, d)})
 		}
-		if open < 2 || offering < open {
-			continue
-		}
-		count := strconv.Itoa(open)
-		a := All{Option: n, Label: map[bridge.Decision]string{
-			bridge.DecideDeny: "Deny all " + count, bridge.DecideOnce: "Allow all " + count, bridge.DecideSession: "Allow all " + count + " for this session",
-		}[d]}
-		out = append(out, a)
 	}
 	return out
+}
+
+// allLabel returns the label of a control for every pending approval.
+func allLabel(v bridge.View, d bridge.Decision) string {
+	open := v.Pending()
+	count := strconv.Itoa(len(open))
+	if d == bridge.DecideDeny {
+		return "Deny all " + count
+	}
+	word := "Run"
+	for _, r := range open {
+		if verb(r.Interaction) != LabelRun {
+			word = "Allow"
+		}
+	}
+	if d == bridge.DecideSession {
+		return "Allow all " + count + " for this session…"
+	}
+	return word + " all " + count + "…"
 }

@@ -189,8 +189,8 @@ func approvalBody(r bridge.Record, act Action) []Block {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	out = append(out, act.Rest...)
-	if !closed {
-		out = append(out, scopeNotes(i)...)
+	if !closed { // longer approvals state what they cover before they can be given
+		out = append(out, scopeNote(i, bridge.ScopeOnce)...)
 	}
 	return out
 }

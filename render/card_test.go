@@ -31,7 +31,7 @@ func cardOf(v bridge.View) (render.Card, []string) {
 				controls = append(controls, it.Label(n))
 			}
 		}
-		for _, a := range render.ForAll(items) {
+		for _, a := range render.ForAll(v) {
 			controls = append(controls, a.Label)
 		}
 		return c, controls
@@ -245,8 +245,7 @@ func TestExtras(t *testing.T) {
 func TestForAll(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"batch": 3, "batch-partly": 0, "batch-closed": 0} {
-		_, items := render.NewBatch(find(t, name))
-		if got := render.ForAll(items); len(got) != want {
+		if got := render.ForAll(find(t, name)); len(got) != want {
 			t.Errorf("%s offers %+v", name, got)
 		}
 	}
@@ -254,10 +253,15 @@ func TestForAll(t *testing.T) {
 	a := *v.Batch[1].Interaction.Approval
 	a.Scopes = []bridge.Scope{bridge.ScopeOnce}
 	v.Batch[1].Interaction.Approval = &a
-	_, items := render.NewBatch(v)
-	got := render.ForAll(items)
-	if len(got) != 2 || got[0].Label != "Deny all 3" || got[1].Label != "Allow all 3" {
+	got := render.ForAll(v)
+	if len(got) != 2 || got[0].Label != "Deny all 3" || got[1].Label != "Run all 3…" {
 		t.Errorf("where one lacks the session: %+v", got)
+	}
+	if action, _, _ := got[0].Control(); action != bridge.ActionAll {
+		t.Error("denying asks again")
+	}
+	if action, _, option := got[1].Control(); action != bridge.ActionInput || option != bridge.OptionAll+1 {
+		t.Error("approving does not ask again")
 	}
 }
 

@@ -27,24 +27,9 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	return label
 }
 
-// order is the order of the controls of an approval: the plainest come first.
-var order = []bridge.Decision{
-	bridge.DecideOnce, bridge.DecideDeny, bridge.DecideEdit, bridge.DecideSession, bridge.DecideAlways,
-	bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,
-}
-
 // Ordered returns the indexes of an approval's decisions in the order of their
-// controls.
-func Ordered(i bridge.Interaction) []int {
-	all := i.Decisions()
-	out := make([]int, 0, len(all))
-	for _, d := range order {
-		if n := slices.Index(all, d); n >= 0 {
-			out = append(out, n)
-		}
-	}
-	return out
-}
+// controls: the plainest come first.
+func Ordered(i bridge.Interaction) []int { return append(i.OnCard(), i.More()...) }
 
 // maxName is the length of an agent's name on a control, in characters.
 const maxName = 20
@@ -79,7 +64,9 @@ type TypedInput struct {
 	Placeholder   string
 	Initial       string
 	Lines         bool // multiple lines
-	MaxLength     int  // in characters
+	// Text states what the decision covers. It is shown above the input.
+	Text      []Block
+	MaxLength int // in characters
 	// Ask is the instruction for platforms where the input is a reply to a
 	// message.
 	Ask string
@@ -94,12 +81,18 @@ func Typed(f bridge.Form) TypedInput {
 			Title: "Edit, then approve", Submit: "Approve", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
 			Initial: i.Approval.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; that approves it",
 		}
-	case bridge.OptionConfirm:
+	case bridge.OptionConfirm, bridge.OptionDecide:
 		d := i.Decisions()[f.Control.Question]
 		want := Line(i.Approval.Confirm)
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
+		var text []Block
+		if f.Control.Option == bridge.OptionDecide {
+			if text = statement(i, d); grants(i, d) {
+				text = append(text, Para(howToUndo))
+			}
+		}
 		return TypedInput{
-			Title: label, Submit: "Approve", Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200,
+			Title: label, Submit: "Approve", Label: "Type to confirm: " + want, Placeholder: want, MaxLength: 200, Text: text,
 			Ask: "to " + strings.ToLower(label) + ", reply to this message with exactly: " + want,
 		}
 	}
@@ -109,19 +102,26 @@ func Typed(f bridge.Form) TypedInput {
 	}
 }
 
-// scopeNotes describes what each offered scope covers beyond the request.
-func scopeNotes(i bridge.Interaction) []Block {
+// ScopeNotes describes what each longer approval covers beyond the request, for a
+// page that has the controls of all decisions below the card.
+func ScopeNotes(i bridge.Interaction) []Block {
+	return append(scopeNote(i, bridge.ScopeSession), scopeNote(i, bridge.ScopeAlways)...)
+}
+
+func scopeNote(i bridge.Interaction, s bridge.Scope) []Block {
+	if i.Approval == nil || !slices.Contains(i.Approval.Scopes, s) {
+		return nil
+	}
 	var out []Block
-	for _, s := range i.Approval.Scopes {
-		for _, text := range i.CoverageShown(s) {
-			out = append(out, Block{Kind: Paragraph, Spans: []Span{{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}, {Text: Clean(text)}}})
-		}
+	for _, text := range i.CoverageShown(s) {
+		label := Span{Text: DecisionLabel(i, bridge.Decision(s)) + ": ", Bold: true}
+		out = append(out, Block{Kind: Paragraph, Spans: []Span{label, {Text: Clean(text)}}})
 	}
 	return out
 }
 
-// covered describes what the approval of a closed card covers, in the words
-// that the card showed before.
+// covered describes what the approval of a closed card covers. The card shows the
+// request, which is not repeated.
 func covered(r bridge.Record) []Block {
 	if r.State != bridge.StateApproved || r.Response == nil {
 		return nil

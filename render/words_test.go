@@ -87,7 +87,6 @@ func TestCardSays(t *testing.T) {
 		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
 		"approval-stopped":       {"deploy-bot stopped"},
 		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
-		"approval-rule":          {"clean", "rm *"},
 		"approval-rule-given":    {"Covers:"},
 		"several":                {"1. [Region] Which", "3. [Region] Which", "Frankfurt & Dublin"},
 		"several-answered":       {"ana answered", "Europe", "something else", "because <@U1>"},
@@ -155,14 +154,14 @@ func TestBatchControls(t *testing.T) {
 		t.Errorf("for one: %s", got)
 	}
 	labels = nil
-	for _, a := range render.ForAll(items) {
+	for _, a := range render.ForAll(v) {
 		labels = append(labels, a.Label)
 	}
-	if got := strings.Join(labels, ", "); got != "Deny all 3, Allow all 3, Allow all 3 for this session" {
+	if got := strings.Join(labels, ", "); got != "Deny all 3, Run all 3…, Allow all 3 for this session…" {
 		t.Errorf("for all: %s", got)
 	}
 	_, partly := render.NewBatch(find(t, "batch-partly"))
-	if len(render.ForAll(partly)) > 0 || len(partly[0].Decisions) > 0 {
+	if len(render.ForAll(find(t, "batch-partly"))) > 0 || len(partly[0].Decisions) > 0 {
 		t.Error("what is decided is offered again")
 	}
 }

@@ -135,6 +135,7 @@ func newCard(rec bridge.Record, may bool) card {
 	if rec.State.Final() {
 		out.Body += html(face.Questions)
 	} else {
+		out.Body += html(render.ScopeNotes(i)) // the page has every control below the body
 		out.Notes = append(out.Notes, render.Notes(view)...)
 	}
 	for _, who := range i.Responders {

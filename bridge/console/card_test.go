@@ -108,8 +108,15 @@ func TestDecisions(t *testing.T) {
 		approval(r)
 		r.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideEdit}
 	})
-	if c := b.card(http.MethodGet, edit, nil); c.Decisions[1].Wants != "input" {
+	if c := b.card(http.MethodGet, edit, nil); c.Decisions[0].Wants != "input" {
 		t.Errorf("the decisions are %+v", c.Decisions)
+	}
+	longer := o.ask(func(r *bridge.Request) {
+		approval(r)
+		r.Session, r.Approval.Decisions = "s", []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideSession}
+	})
+	if c := b.card(http.MethodGet, longer, nil); !strings.Contains(c.Body, "may repeat exactly this request") {
+		t.Errorf("the page offers %+v and does not state what they cover: %s", c.Decisions, c.Body)
 	}
 	b.card(http.MethodPost, edit, `{"decision":"edit","input":"{\"command\":\"make\"}"}`)
 	if rec := o.get(edit); rec.State != bridge.StateApproved || string(rec.Response.Input) != `{"command":"make"}` {

@@ -35,17 +35,15 @@ func revisions(batch []bridge.Record) string {
 }
 
 // decideAll applies a decision to the pending requests of a batch that offer
-// it. Each request keeps its own outcome.
+// it. The control is below the list of the requests. On a card of an earlier
+// version, it is on the card. Each request keeps its own outcome.
 func (cl *clicks) decideAll(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	if a.control.Option >= len(bridge.BatchDecisions) {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	}
-	d := bridge.BatchDecisions[a.control.Option]
+	d, _ := a.control.All()
 	batch, err := cl.cards.members(ctx, a.record)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	// Only the requests on the clicked message are decided.
+	// Only the requests on the clicked message or list are decided.
 	n := tally{after: pendingAfter(batch, a.control.Question)}
 	batch = batch[:min(a.control.Question, len(batch))]
 	if d.Approves() && (len(batch) == 0 || bridge.Terms(batch) != a.control.Terms) {

@@ -81,6 +81,9 @@ func (cl *clicks) admit(ctx context.Context, c bridge.Click) (admitted, *bridge.
 	}
 	if !muted {
 		v, err := cl.cards.unseen(ctx, &a)
+		if v != nil && a.control.Action == bridge.ActionMore {
+			a.denyOnly, v = v.Note, nil
+		}
 		return a, v, err
 	}
 	view := cl.cards.shown(ctx, a, nil)
@@ -133,7 +136,7 @@ func (cl *clicks) admitPerson(ctx context.Context, a *admitted) (*bridge.Verdict
 		cl.log.Error("cannot identify an account", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "error", err)
 		return nil, err
 	}
-	if mayDeny(i, why) && a.denies() {
+	if mayDeny(i, why) && (a.control.Denies(i) || a.control.Action == bridge.ActionMore) {
 		a.denyOnly, why = why, ""
 	}
 	if why == "" {
@@ -205,29 +208,14 @@ func (a *admitted) resolve() bool {
 	return true
 }
 
-// denies reports whether the control can only deny or decline.
-func (a admitted) denies() bool {
-	c, decisions := a.control, a.record.Interaction.Decisions()
-	switch c.Action {
-	case bridge.ActionDecline:
-		return true
-	case bridge.ActionAll:
-		return c.Option < len(bridge.BatchDecisions) && !bridge.BatchDecisions[c.Option].Approves()
-	case bridge.ActionInput, bridge.ActionSubmit:
-		return len(decisions) > 0 && c.Option == bridge.OptionReason
-	case bridge.ActionChoose:
-		return c.Option < len(decisions) && !decisions[c.Option].Approves()
-	}
-	return false
-}
-
 // outdated returns the reply to a control of a card that was posted before the
 // requirements changed. It returns nil for other controls. Denials keep their
 // indexes among the decisions, and work from any card.
 func (cl *clicks) outdated(ctx context.Context, a admitted) *bridge.Verdict {
 	i := a.record.Interaction
 	current := a.control.Terms == byte(i.Terms)
-	if i.Kind != bridge.KindApproval || a.record.State.Final() || a.control.Action == bridge.ActionAll || a.denies() || current {
+	_, all := a.control.All()
+	if i.Kind != bridge.KindApproval || a.record.State.Final() || all || a.control.Denies(i) || current {
 		return nil
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged, View: cl.cards.shown(ctx, a, nil)}
@@ -245,7 +233,7 @@ func (cl *clicks) clicked(ctx context.Context, a admitted) (bridge.Verdict, erro
 		}
 		return cl.escalator.handOver(ctx, a)
 	}
-	if i.Kind == bridge.KindApproval && a.control.Action == bridge.ActionAll {
+	if _, all := a.control.All(); all && i.Kind == bridge.KindApproval && a.control.Action != bridge.ActionInput {
 		return cl.decideAll(ctx, a)
 	}
 	if i.Kind == bridge.KindApproval {
@@ -276,27 +264,10 @@ func (cl *clicks) question(ctx context.Context, a admitted) (bridge.Verdict, err
 }
 
 func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, error) {
-	i, c := a.record.Interaction, a.control
-	decisions := i.Decisions()
-	var d bridge.Decision
-	given := bridge.Given{}
-	switch {
-	case c.Action == bridge.ActionChoose && c.Option < len(decisions):
-		if d = decisions[c.Option]; !d.OnePress(i.Approval) {
-			return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-		}
-	case c.Action != bridge.ActionSubmit:
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
-	case c.Option == bridge.OptionReason:
-		reason, problem := bridge.Question{Widget: bridge.WidgetTextarea}.Check(bridge.TextAnswer(a.Typed), "")
-		if problem != "" {
-			return typedProblem(problem), nil
-		}
-		d, given.Reason = bridge.DecideDenyReason, reason.Text
-	case c.Option == bridge.OptionEdit && c.Question < len(decisions):
-		d, given.Input = decisions[c.Question], json.RawMessage(a.Typed)
-	case c.Option == bridge.OptionConfirm && c.Question < len(decisions):
-		d, given.Confirm = decisions[c.Question], a.Typed
+	i := a.record.Interaction
+	d, given, problem := a.decision()
+	if problem != "" {
+		return typedProblem(problem), nil
 	}
 	r, problem, err := decide(i, d, given)
 	switch {
@@ -306,6 +277,42 @@ func (cl *clicks) approval(ctx context.Context, a admitted) (bridge.Verdict, err
 		return typedProblem(problem), nil
 	}
 	return cl.settle(ctx, a, r)
+}
+
+// decision returns the decision of a control on an approval and what was typed
+// with it, or the problem with what was typed. The decision is empty if the
+// approval does not have the control.
+func (a admitted) decision() (d bridge.Decision, given bridge.Given, problem string) {
+	i, c := a.record.Interaction, a.control
+	all := i.Decisions()
+	if c.Action == bridge.ActionChoose && c.Option < len(all) && all[c.Option].OnePress(i.Approval) {
+		return all[c.Option], given, ""
+	}
+	if c.Action != bridge.ActionSubmit {
+		return "", given, ""
+	}
+	if c.Option == bridge.OptionReason {
+		d = bridge.DecideDenyReason
+	} else if c.Question < len(all) {
+		d = all[c.Question]
+	}
+	switch c.Option {
+	case bridge.OptionEdit:
+		given.Input = json.RawMessage(a.Typed)
+	case bridge.OptionConfirm:
+		given.Confirm = a.Typed
+	case bridge.OptionReason, bridge.OptionDecide:
+		switch {
+		case d.Approves():
+			given.Confirm = a.Typed
+		case a.Typed != "" || c.Option == bridge.OptionReason:
+			reason, wrong := bridge.Question{Widget: bridge.WidgetTextarea}.Check(bridge.TextAnswer(a.Typed), "")
+			given.Reason, problem = reason.Text, wrong
+		}
+	default:
+		d = ""
+	}
+	return d, given, problem
 }
 
 func declined() bridge.Response {
@@ -336,10 +343,10 @@ func (cl *clicks) settle(ctx context.Context, a admitted, r bridge.Response) (br
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: noteRecorded(rec), View: cl.cards.shown(ctx, a, nil)}, nil
 }
 
-// clickedMessage returns the message that was clicked. It returns nil if the answer
-// came without a click.
+// clickedMessage returns the card that was clicked, or the card whose private
+// message was clicked. It returns nil if the answer came without a click.
 func (a admitted) clickedMessage() *bridge.MessageRef {
-	if a.Ref != (bridge.MessageRef{}) {
+	if a.Ref.Message != "" {
 		return &a.Ref
 	}
 	if ref, ok := a.posted[a.control.Destination]; ok && a.Token != "" {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -14,6 +15,9 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
 		v = cl.outdated(ctx, a)
+		if v != nil && a.control.Action == bridge.ActionMore {
+			a.denyOnly, v = v.Note, nil
+		}
 	}
 	f := bridge.Form{}
 	if v == nil && err == nil {
@@ -26,18 +30,63 @@ func (cl *clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 }
 
 func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
-	if a.control.Action != bridge.ActionInput || a.control.Question >= max(1, len(a.fields), len(a.record.Interaction.Decisions())) {
+	i, c := a.record.Interaction, a.control
+	approval := i.Kind == bridge.KindApproval
+	if _, all := c.All(); all && approval {
+		return cl.formForAll(ctx, a)
+	}
+	more := approval && c.Action == bridge.ActionMore
+	if c.Action != bridge.ActionInput && !more || c.Question >= max(1, len(a.fields), len(i.Decisions())) {
 		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
 	if a.record.State.Final() {
 		v, err := cl.late(ctx, a)
 		return bridge.Form{}, v, err
 	}
-	mine, _, err := cl.drafts.Draft(ctx, a.record.Interaction.ID, a.control.Destination, a.actor)
+	if more {
+		return cl.formForMore(ctx, a)
+	}
+	mine, _, err := cl.drafts.Draft(ctx, i.ID, c.Destination, a.actor)
 	if err != nil {
 		return bridge.Form{}, bridge.Verdict{}, err
 	}
-	return bridge.Form{View: cl.cards.drafted(a, mine), Control: a.control}, bridge.Verdict{}, nil
+	return bridge.Form{View: cl.cards.drafted(a, mine), Control: c}, bridge.Verdict{}, nil
+}
+
+// formForMore returns the form with the decisions that have no control on the
+// card. It offers only denials to people who may only deny, and while the card
+// does not show everything that an approval would cover.
+func (cl *clicks) formForMore(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
+	i := a.record.Interaction
+	denies := func(n int) bool { return !i.Decisions()[n].Approves() }
+	switch all := i.More(); {
+	case len(all) == 0:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	case a.denyOnly == "" || slices.ContainsFunc(all, denies):
+		f := bridge.Form{View: cl.cards.drafted(a, nil), Control: a.control, DenyOnly: a.denyOnly != ""}
+		return f, bridge.Verdict{}, nil
+	case a.denyOnly == noteUnseen:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteUnseen}, nil
+	case a.denyOnly == noteChanged:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteChanged}, nil
+	}
+	return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteWhy(i, a.denyOnly)}, nil
+}
+
+// formForAll returns the form with the list of what a decision on a batch
+// covers.
+func (cl *clicks) formForAll(ctx context.Context, a admitted) (bridge.Form, bridge.Verdict, error) {
+	batch, err := cl.cards.members(ctx, a.record)
+	switch {
+	case err != nil:
+		return bridge.Form{}, bridge.Verdict{}, err
+	case len(batch) == 0 || a.control.Action != bridge.ActionInput:
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
+	case !pendingOf(batch):
+		return bridge.Form{}, bridge.Verdict{Kind: bridge.VerdictLate, Note: noteAllLate, View: cl.cards.shown(ctx, a, nil)}, nil
+	}
+	v, err := cl.cards.view(ctx, batch[0], batch, a.control.Destination)
+	return bridge.Form{View: v, Control: a.control}, bridge.Verdict{}, err
 }
 
 // tap answers a question for which one click is enough.

@@ -19,7 +19,7 @@ func TestBackup(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
 	granted := r.Ask(rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways))
-	r.Press("ana", granted.On("slack"), "Always allow")
+	r.Decide("ana", granted.On("slack"), "Always allow")
 	was := granted.End()
 	req := rig.Approval()
 	req.Approval.Input = []byte(`{"command":"make something else"}`)

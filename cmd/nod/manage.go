@@ -115,6 +115,9 @@ func printRecord(w io.Writer, rec bridge.Record) {
 		if d := i.Decisions(); len(d) > 0 {
 			fmt.Fprintf(w, "decisions: %v\n", d)
 		}
+		if notes := render.ScopeNotes(i); len(notes) > 0 {
+			fmt.Fprintf(w, "%s\n", render.PlainText(notes))
+		}
 		for _, note := range render.Notes(bridge.NewView(rec, 0, nil, nil)) {
 			fmt.Fprintln(w, note)
 		}

@@ -23,3 +23,18 @@ func TestShowIsWhole(t *testing.T) {
 		t.Errorf("it prints %d steps", n)
 	}
 }
+
+// TestShowStatesCoverage checks that nod show states what each decision covers
+// that nod answer can give.
+func TestShowStatesCoverage(t *testing.T) {
+	t.Parallel()
+	i := bridge.Interaction{Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: "May I?", Session: "s", Approval: &bridge.Approval{
+		Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession},
+	}}}
+	i.GrantKey = "exact:1"
+	var shown strings.Builder
+	printRecord(&shown, bridge.Record{State: bridge.StatePending, Interaction: i})
+	if !strings.Contains(shown.String(), "Allow for this session: For 24 hours in session \"s\", ci may repeat exactly this request.") {
+		t.Errorf("it prints\n%s", shown.String())
+	}
+}

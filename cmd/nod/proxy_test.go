@@ -147,7 +147,7 @@ func proxyOnlyChat(t *testing.T, r *rig.Rig) {
 	if !strings.Contains(a.Text("telegram"), "a.go") {
 		t.Errorf("the card says %s, want the change of a.go", a.Text("telegram"))
 	}
-	r.Press("ana", a.On("telegram"), "Deny and stop")
+	r.Decide("ana", a.On("telegram"), "Deny and stop")
 	p.agentHas(`{"id":60,"result":{"decision":"cancel"}}`)
 	fmt.Fprintln(p.agent, `{"method":"item/tool/requestUserInput","id":61,`+
 		`"params":{"threadId":"codex-thread","questions":[{"id":"k","question":"Key?","isSecret":true}]}}`)

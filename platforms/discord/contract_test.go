@@ -65,7 +65,7 @@ type client struct{}
 // Type implements platformtest.Client: texts are typed into a modal.
 func (client) Type(r *platformtest.Rig, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	r.T.Helper()
-	return fill(r, who, r.Press(who, at, label), []string{text})
+	return fill(r, who, r.Open(who, at, label), []string{text})
 }
 
 // fill submits an open modal.

@@ -8,6 +8,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
@@ -17,7 +18,8 @@ type forms struct {
 	log  *slog.Logger
 }
 
-// open returns the modal of a click, or a note that refuses it.
+// open returns the modal or the private menu of a click, or a note that refuses
+// it.
 func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	f, v, err := fs.sink.Form(ctx, c)
 	if err != nil {
@@ -26,6 +28,14 @@ func (fs forms) open(ctx context.Context, c bridge.Click) reply {
 	}
 	if v.Kind != "" {
 		return note(v.Note)
+	}
+	if render.Opens(f) {
+		m, err := discordmsg.Menu(f)
+		if err != nil {
+			fs.log.Error("menu not built", "error", err)
+			return note(bridge.PublicError(err).Message)
+		}
+		return private(m)
 	}
 	m, err := discordmsg.BuildModal(f, submitToken(f))
 	if err != nil {

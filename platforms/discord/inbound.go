@@ -70,7 +70,7 @@ func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(con
 		return ib.commands.turn(ctx, ib.sink, in, c.Actor, list, page), nil
 	case in.Type == discordgo.InteractionModalSubmit:
 		return ib.forms.submitted(ctx, in, c), nil
-	case action == bridge.ActionInput:
+	case action == bridge.ActionInput, action == bridge.ActionMore:
 		return ib.forms.open(ctx, c), nil
 	case action == bridge.ActionPick:
 		c.Inputs = map[int]bridge.Input{bridge.PeekQuestion(c.Token): {Options: indexes(in.Data.Values)}}

@@ -100,7 +100,7 @@ func (in interaction) click(platform string) bridge.Click {
 		Ref:   bridge.MessageRef{Channel: in.ChannelID},
 		Actor: bridge.Actor{Platform: platform, User: u.ID, Name: platforms.DisplayName(u.GlobalName, u.Username)},
 	}
-	if in.Message != nil {
+	if in.Message != nil && !in.private() {
 		c.Ref.Message = in.Message.ID
 	}
 	c.Token, c.Picked = discordmsg.Delegated(in.Data.CustomID, in.Data.Values)

@@ -23,7 +23,7 @@ type flow struct {
 // runFlows runs every flow on one adapter with a real engine.
 func runFlows(t *testing.T, h Harness) {
 	r := newRig(t, h, options{}).connected()
-	flows := [][]flow{choices, typedTexts, forms, decisions, ends, together, texts}
+	flows := [][]flow{choices, typedTexts, forms, decisions, moreWays, ends, together, texts}
 	if h.Reply != nil {
 		flows = append(flows, replied)
 	}

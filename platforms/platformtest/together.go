@@ -31,7 +31,12 @@ var together = []flow{
 		all := r.batch(4)
 		all[2].elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
 		r.Says(all[0].at(), "Denied")
-		r.Press("ana", all[0].at(), "Allow all 3")
+		text := r.Decide("ana", all[0].at(), "Run all 3…")
+		for word, listed := range map[string]bool{"make step1": true, "make step3": false, "make step4": true} {
+			if strings.Contains(text, word) != listed {
+				r.T.Errorf("%s listed: %t\n%s", word, !listed, text)
+			}
+		}
 		for k, c := range all {
 			want := bridge.StateApproved
 			if k == 2 {

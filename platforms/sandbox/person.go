@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/discord"
@@ -97,6 +99,33 @@ func (p Person) PrivatePlaces(service string) []Place {
 		return p.s.telegram.PrivatePlaces(p.key)
 	}
 	return nil
+}
+
+// Menu returns the place of the newest message, other than a card, with a button
+// whose label contains a text: a private message, or on Telegram also a message
+// in the chat of the card.
+func (p Person) Menu(card Place, label string) (Place, bool) {
+	places := p.PrivatePlaces(card.Service)
+	if card.Service == telegram.Name {
+		for _, c := range p.s.State().Telegram.Chats {
+			for _, m := range c.Messages {
+				if c.ID == card.Channel {
+					places = append(places, Place{Service: card.Service, Channel: c.ID, Message: fmt.Sprint(m["message_id"])})
+				}
+			}
+		}
+	}
+	for _, at := range slices.Backward(places) {
+		if at == card {
+			continue
+		}
+		for _, c := range Controls(at.Service, p.s.Message(at)) {
+			if strings.Contains(c.Label, label) {
+				return at, true
+			}
+		}
+	}
+	return Place{}, false
 }
 
 // Notes returns the texts of this member's private messages, oldest first.

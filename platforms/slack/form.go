@@ -21,6 +21,8 @@ type forms struct {
 type metadata struct {
 	Token string            `json:"t"`
 	Ref   bridge.MessageRef `json:"r"`
+	// Always replaces Token if the person checks the box to deny always.
+	Always string `json:"a,omitempty"`
 }
 
 // open opens the form of a control. It returns a note for the person if the
@@ -35,7 +37,7 @@ func (f forms) open(ctx context.Context, c bridge.Click, trigger string) string 
 		return v.Note
 	}
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
-	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref})
+	meta, err := json.Marshal(metadata{Token: submit, Ref: c.Ref, Always: slackmsg.AlwaysToken(form)})
 	if err != nil {
 		f.log.Error("form not opened", "platform", f.name, "error", err)
 		return bridge.NoteNotRecorded
@@ -85,6 +87,9 @@ func fieldErrors(s state, problems map[int]string, note string) *answer {
 		if fallback == "" || blockID < fallback {
 			fallback = blockID
 		}
+	}
+	if fallback == "" { // a form without inputs
+		return closed(note)
 	}
 	if len(errs) == 0 {
 		errs[fallback] = render.Clean(note)

@@ -113,6 +113,9 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil {
 		return reaction{reply: closed("This form does not belong to nod.")}
 	}
+	if meta.Always != "" && denyAlways(in.View.State) {
+		meta.Token = meta.Always
+	}
 	c := bridge.Click{
 		Token: meta.Token, Actor: i.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
 	}

@@ -83,10 +83,23 @@ func (in payload) action() action {
 // nothing: a link, or an input whose value comes with the click on a button.
 func (in payload) control() (token, picked string) {
 	a := in.action()
-	if a.Type == "button" {
+	switch a.Type {
+	case "button":
 		return a.Value, ""
+	case "overflow":
+		return a.Selected.Value, ""
 	}
 	return slackmsg.Delegated(a.ID, a.Selected.Value, a.User)
+}
+
+// denyAlways reports whether the box to deny always is checked.
+func denyAlways(s state) bool {
+	for _, v := range s.Values[slackmsg.AlwaysBlock] {
+		if len(v.SelectedOptions) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // state has the values of the inputs of a message or a modal.

@@ -101,6 +101,14 @@ func (c *client) remove(ctx context.Context, ref bridge.MessageRef) {
 	}
 }
 
+// removePrivate deletes a message of the bot that only one person sees.
+func (c *client) removePrivate(ctx context.Context, chat, id, user string) {
+	params := tgbotapi.Params{"chat_id": chat, "receiver_user_id": user, "ephemeral_message_id": id}
+	if err := c.call(ctx, "deleteEphemeralMessage", params, nil); err != nil {
+		c.log.Debug("private message not removed", "error", err)
+	}
+}
+
 // pace waits for the turn of a message or an edit.
 func (c *client) pace(ctx context.Context, chat string, turn platforms.Turn) error {
 	if strings.HasPrefix(chat, "-") {

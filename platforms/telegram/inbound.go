@@ -81,16 +81,26 @@ func (in *inbound) handle(ctx context.Context, sink bridge.Sink, raw []byte) err
 	return nil
 }
 
-// clicked takes a click on a control. One that needs text asks for it first.
+// clicked takes a click on a control of a card or its menu. One that needs more
+// than a click asks for it first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 	if note := telegrammsg.Noop(cb.Data); note != "" {
 		in.replies.answer(ctx, cb, note, true)
 		return
 	}
 	card := cb.Message.ref()
+	menu, err := in.prompts.menuOf(ctx, cb)
+	if err != nil {
+		in.log.Error("menu not read", "error", err)
+		in.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
+		return
+	}
+	if menu.Card != (bridge.MessageRef{}) {
+		card = menu.Card
+	}
 	c := bridge.Click{Token: cb.Data, Actor: in.actor(cb.From), Ref: in.chats.recorded(ctx, card)}
-	if bridge.PeekAction(c.Token) == bridge.ActionInput {
-		in.prompts.open(ctx, sink, c, cb)
+	if a := bridge.PeekAction(c.Token); a == bridge.ActionInput || a == bridge.ActionMore {
+		in.prompts.open(ctx, sink, c, cb, card)
 		return
 	}
 	defer in.poster.lock(card)()
@@ -101,6 +111,9 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) {
 		return
 	}
 	in.replies.answer(ctx, cb, v.Note, v.Kind != bridge.VerdictSettled && v.Kind != bridge.VerdictDraft)
+	if menu.User != "" && (v.Kind == bridge.VerdictSettled || v.Kind == bridge.VerdictLate) {
+		in.prompts.store.done(ctx, cb.Message.ref(), menu)
+	}
 	if v.View == nil || v.Kind == bridge.VerdictSettled {
 		return // an edit job will show the outcome on the card
 	}

@@ -13,8 +13,11 @@ import (
 
 // sent is the part of a message that nod reads.
 type sent struct {
-	ID     int64 `json:"message_id"`
-	Thread int64 `json:"message_thread_id"`
+	ID int64 `json:"message_id"`
+	// Private is the ID of a message that only one person sees. Such a
+	// message has no other ID.
+	Private int64 `json:"ephemeral_message_id"`
+	Thread  int64 `json:"message_thread_id"`
 	// InTopic is true if Thread is a topic. Every reply in a supergroup has a
 	// thread, and Telegram refuses messages to a thread that is not a topic.
 	InTopic bool `json:"is_topic_message"`
@@ -29,9 +32,16 @@ type sent struct {
 	short bool // it lacks a part of the text that nod sent
 }
 
+// privateMark is the start of the reference to a message that only one person
+// sees.
+const privateMark = "e"
+
 // ref returns the reference that nod stores for a message.
 func (s sent) ref() bridge.MessageRef {
 	r := bridge.MessageRef{Channel: strconv.FormatInt(s.Chat.ID, 10), Message: strconv.FormatInt(s.ID, 10)}
+	if s.Private != 0 {
+		r.Message = privateMark + strconv.FormatInt(s.Private, 10)
+	}
 	if s.InTopic {
 		r.Thread = strconv.FormatInt(s.Thread, 10)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
@@ -28,9 +29,10 @@ type prompts struct {
 	log     *slog.Logger
 }
 
-// open asks for the text that a click needs. The prompt is a message of its own:
-// a reply keyboard on the card itself would make the card uneditable.
-func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb callback) {
+// open asks for the text or the decision that a click on a card needs. The prompt
+// is a message of its own: a reply keyboard on the card itself would make the
+// card uneditable.
+func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb callback, card bridge.MessageRef) {
 	form, v, err := sink.Form(ctx, c)
 	if err != nil {
 		p.log.Error("prompt not opened", "error", err)
@@ -41,39 +43,83 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 		p.replies.answer(ctx, cb, v.Note, true)
 		return
 	}
+	i := form.View.Pending()[0].Interaction // of a batch, one that the menu lists
+	a := awaited{User: c.Actor.User, Card: card, Interaction: i.ID, Question: form.Control.Question, Option: form.Control.Option}
 	sendCtx, cancel := context.WithTimeout(ctx, promptTimeout)
-	asked, err := p.send(sendCtx, form, cb)
+	var asked bridge.MessageRef
+	note := ""
+	if render.Opens(form) {
+		asked, err = p.offer(sendCtx, form, cb, card)
+	} else {
+		a.Token, note = replyToken(form), "Reply to the message below."
+		asked, err = p.send(sendCtx, form, cb, card)
+	}
 	cancel()
 	if err != nil {
 		p.log.Warn("prompt not sent", "error", err)
 		p.replies.answer(ctx, cb, notPrompted(err), true)
 		return
 	}
-	i := form.View.Record.Interaction
-	a := awaited{
-		Token: replyToken(form), User: c.Actor.User, Card: cb.Message.ref(), Interaction: i.ID,
-		Question: form.Control.Question, Option: form.Control.Option,
-	}
 	if err := p.store.remember(ctx, asked, a, i.Deadline); err != nil {
 		p.log.Error("prompt not remembered", "error", err)
-		p.client.remove(ctx, asked)
+		p.store.remove(ctx, asked, a.User)
 		p.replies.answer(ctx, cb, bridge.NoteNotRecorded, true)
 		return
 	}
-	p.replies.answer(ctx, cb, "Reply to the message below.", false)
+	p.replies.answer(ctx, cb, note, false)
 }
 
 // send posts the prompt for a form.
-func (p *prompts) send(ctx context.Context, f bridge.Form, cb callback) (bridge.MessageRef, error) {
+func (p *prompts) send(ctx context.Context, f bridge.Form, cb callback, card bridge.MessageRef) (bridge.MessageRef, error) {
 	m := telegrammsg.NewPrompt(f, cb.From.ID, platforms.DisplayName(cb.From.FirstName, cb.From.Username))
 	markup, err := json.Marshal(tgbotapi.ForceReply{ForceReply: true, Selective: true, InputFieldPlaceholder: m.Placeholder})
 	if err != nil {
 		return bridge.MessageRef{}, bridge.Wrap(bridge.CodeInternal, err, "markup")
 	}
-	params := answering(cb.Message.ref())
+	params := answering(card)
 	params["reply_markup"] = string(markup)
 	asked, err := p.client.send(ctx, params, m.Message)
 	return asked.ref(), err
+}
+
+// offer posts the menu of a form. In a group, only the person who clicked sees
+// it if the server can do that. A server that cannot shows it to everyone, as a
+// reply to the card: what it offers is open to all who may answer.
+func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card bridge.MessageRef) (bridge.MessageRef, error) {
+	m, err := telegrammsg.Menu(f)
+	if err != nil {
+		return bridge.MessageRef{}, err
+	}
+	params := answering(card)
+	if cb.Message.Chat.ID < 0 {
+		private, err := json.Marshal(struct {
+			User  int64  `json:"receiver_user_id"`
+			Click string `json:"callback_query_id"`
+		}{cb.From.ID, cb.ID})
+		if err != nil {
+			return bridge.MessageRef{}, bridge.Wrap(bridge.CodeInternal, err, "menu")
+		}
+		params["ephemeral_message_parameters"] = string(private)
+	}
+	posted, err := p.client.send(ctx, params, m)
+	if bridge.ErrorCode(err) == bridge.CodeInvalid && params["ephemeral_message_parameters"] != "" {
+		delete(params, "ephemeral_message_parameters")
+		posted, err = p.client.send(ctx, params, m)
+	}
+	return posted.ref(), err
+}
+
+// menuOf returns the menu that a click was on, and what it belongs to. It
+// returns the zero value for a click on a card.
+func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
+	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) {
+		return awaited{}, nil
+	}
+	a, err := p.store.awaits(ctx, cb.Message.ref())
+	if a.Token != "" { // a card that takes replies
+		a = awaited{}
+	}
+	return a, err
 }
 
 // notPrompted returns what to tell a person whose click posted no prompt.
@@ -81,6 +127,9 @@ func notPrompted(err error) string {
 	if wait := retryAfter(err); wait > 0 {
 		return fmt.Sprintf("Telegram accepts no more messages in this chat right now. Nothing was recorded. "+
 			"Click again in %d seconds.", int(math.Ceil(wait.Seconds())))
+	}
+	if bridge.ErrorCode(err) == bridge.CodeUnsupported {
+		return bridge.PublicError(err).Message
 	}
 	return "nod could not ask you for the text. Nothing was recorded. Click again."
 }

@@ -6,15 +6,16 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
 
-// awaited is the content of the note for a prompt, or for a card that takes
-// replies: what a reply to it belongs to.
+// awaited is the content of the note for a prompt, a menu, or a card that takes
+// replies: what a reply to it, or a click on it, belongs to.
 type awaited struct {
-	Token       string            `json:"t"`
+	Token       string            `json:"t"` // empty for a menu, which takes no reply
 	User        string            `json:"u"` // empty for a card, which everyone may reply to
 	Card        bridge.MessageRef `json:"c"` // the clicked message
 	Interaction bridge.ID         `json:"i"`
@@ -27,7 +28,7 @@ type awaited struct {
 func (a awaited) click(who bridge.Actor, text string) bridge.Click {
 	c := bridge.Click{Token: a.Token, Actor: who}
 	switch a.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
 		c.Typed = text
 	case bridge.OptionOther:
 		c.Inputs = map[int]bridge.Input{a.Question: {Other: text, KeepOptions: true}}
@@ -78,7 +79,7 @@ func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a 
 			break
 		}
 	}
-	return s.replace(ctx, prompt, s.openKey(a.Card, a.User), ttl)
+	return s.replace(ctx, prompt, a, ttl)
 }
 
 // put stores what a reply to a message belongs to.
@@ -91,23 +92,25 @@ func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, t
 	return err
 }
 
-// replace makes a prompt the one that a note names, and removes the prompt that
-// it named before.
-func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, key string, ttl time.Duration) error {
+// replace makes a prompt the open one of a person for a card, and removes the
+// one before.
+func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a awaited, ttl time.Duration) error {
+	key := s.openKey(a.Card, a.User)
 	for {
 		before, err := s.notes.PutNote(ctx, key, prompt.Message, ttl)
 		if err != nil || before == prompt.Message {
 			return err
 		}
-		s.client.remove(ctx, bridge.MessageRef{Channel: prompt.Channel, Message: before})
+		s.remove(ctx, bridge.MessageRef{Channel: prompt.Channel, Message: before}, a.User)
 		if err := s.notes.DropNote(ctx, key); err != nil {
 			return err
 		}
 	}
 }
 
-// awaits returns what a reply to a message belongs to. It returns the zero
-// value if the message is neither a prompt nor a card that takes replies.
+// awaits returns what a reply to a message, or a click on it, belongs to. It
+// returns the zero value for a message that is not a prompt, a menu, or a card
+// that takes replies.
 func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
 	var a awaited
 	raw, err := s.notes.Note(ctx, s.replyKey(prompt))
@@ -121,6 +124,15 @@ func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef) (awa
 	return a, nil
 }
 
+// remove deletes a prompt of a person.
+func (s *promptStore) remove(ctx context.Context, prompt bridge.MessageRef, user string) {
+	if id, private := strings.CutPrefix(prompt.Message, privateMark); private {
+		s.client.removePrivate(ctx, prompt.Channel, id, user)
+		return
+	}
+	s.client.remove(ctx, prompt)
+}
+
 // done removes a prompt that was answered.
 func (s *promptStore) done(ctx context.Context, prompt bridge.MessageRef, a awaited) {
 	for _, key := range []string{s.replyKey(prompt), s.openKey(a.Card, a.User)} {
@@ -128,7 +140,7 @@ func (s *promptStore) done(ctx context.Context, prompt bridge.MessageRef, a awai
 			s.log.Warn("prompt not forgotten", "error", err)
 		}
 	}
-	s.client.remove(ctx, prompt)
+	s.remove(ctx, prompt, a.User)
 }
 
 // retire removes the prompts for a card that no longer ask for anything: those
@@ -153,7 +165,7 @@ func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, pendin
 		if id == "" || slices.ContainsFunc(pending, asks) {
 			continue
 		}
-		s.client.remove(ctx, prompt)
+		s.remove(ctx, prompt, user)
 		if err := s.notes.DropNote(ctx, s.openKey(card, user)); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func controls(v bridge.View, c render.Card, items []render.Item) ([]discordgo.Me
 	case c.Closed || v.ReadOnly:
 		return nil, nil
 	case len(items) > 0:
-		return rows(forAll(v, items)), nil
+		return rows(forAll(v)), nil
 	}
 	out, err := answers(v)
 	if err != nil {
@@ -105,9 +105,12 @@ func decisions(v bridge.View) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	i := v.Record.Interaction
 	all := i.Decisions()
-	for _, n := range render.Ordered(i) {
+	for _, n := range i.OnCard() {
 		d := all[n]
-		out = append(out, button(v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
+		out = append(out, button(v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
+	}
+	if len(i.More()) > 0 {
+		out = append(out, button(v.Token(bridge.ActionMore, 0, 0), render.LabelMore, discordgo.SecondaryButton))
 	}
 	return out
 }
@@ -122,10 +125,10 @@ func styleOf(t render.Tone) discordgo.ButtonStyle {
 	return discordgo.SecondaryButton
 }
 
-func forAll(v bridge.View, items []render.Item) []discordgo.MessageComponent {
+func forAll(v bridge.View) []discordgo.MessageComponent {
 	var all []discordgo.MessageComponent
-	for _, a := range render.ForAll(items) {
-		all = append(all, button(v.Token(bridge.ActionAll, 0, a.Option), a.Label, discordgo.SecondaryButton))
+	for _, a := range render.ForAll(v) {
+		all = append(all, button(v.Token(a.Control()), a.Label, discordgo.SecondaryButton))
 	}
 	return all
 }
@@ -160,7 +163,7 @@ func batchParts(v bridge.View, items []render.Item, head string, room int) ([]di
 	}
 	out := parts(true)
 	const around = 3 // the container, the file, the status
-	if count(out)+count(rows(forAll(v, items)))+around > maxComponents {
+	if count(out)+count(rows(forAll(v)))+around > maxComponents {
 		out = parts(false) // a batch that an earlier version of nod made has more items
 	}
 	return out, whole

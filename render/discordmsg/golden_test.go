@@ -24,6 +24,33 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestForms pins the private menus and the modals of decisions.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, f := range rendertest.Forms() {
+		if !render.Opens(f.Form) {
+			m, err := discordmsg.BuildModal(f.Form, "id")
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
+			}
+			rendertest.Golden(t, "form-"+f.Name, m)
+			raw, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bad := sandbox.CheckDiscordModal(raw); bad != "" {
+				t.Errorf("discord refuses %s: %s", f.Name, bad)
+			}
+			continue
+		}
+		m, err := discordmsg.Menu(f.Form)
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		rendertest.Golden(t, "form-"+f.Name, m)
+	}
+}
+
 func TestModals(t *testing.T) {
 	t.Parallel()
 	for _, s := range rendertest.Samples() {

@@ -20,9 +20,15 @@ const (
 
 // Modal is the data of a modal response.
 type Modal struct {
-	Title      string  `json:"title"`
-	CustomID   string  `json:"custom_id"`
-	Components []Label `json:"components"`
+	Title      string `json:"title"`
+	CustomID   string `json:"custom_id"`
+	Components []any  `json:"components"` // of the types Text and Label
+}
+
+// Text is a text above the inputs of a modal.
+type Text struct {
+	Type    int    `json:"type"`
+	Content string `json:"content"`
 }
 
 // Label holds one input of a modal.
@@ -116,18 +122,21 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
 	m := Modal{CustomID: id, Title: render.Cut(render.TitleAnswer+": "+subject(i), maxModalTitle, render.Runes)}
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
 		t := render.Typed(f)
 		in := Component{Type: typeTextInput, CustomID: TypedField, Style: 1, MaxLength: t.MaxLength, Value: t.Initial, Placeholder: render.Cut(t.Placeholder, maxPlaceholder, render.Runes)}
 		if t.Lines {
 			in.Style = 2
 		}
 		m.Title = t.Title
-		m.Components = []Label{label(t.Label, t.Hint, in)}
+		if len(t.Text) > 0 {
+			m.Components = append(m.Components, Text{typeText, Markdown(t.Text)})
+		}
+		m.Components = append(m.Components, label(t.Label, t.Hint, in))
 		return m, nil
 	case bridge.OptionOther:
 		n := f.Control.Question
-		m.Components = []Label{label(name(i.Fields()[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
+		m.Components = []any{label(name(i.Fields()[n].Question), "", Component{Type: typeTextInput, CustomID: "x" + strconv.Itoa(n), Style: 2, MaxLength: bridge.DefaultMaxLength})}
 		return m, nil
 	}
 	pages, err := Pages(i)

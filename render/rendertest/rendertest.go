@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,45 @@ func Samples() []Sample {
 		out = append(out, Sample{"approval-" + string(s), view(ended(approval(), s))})
 	}
 	out = append(out, Sample{"several-answered", view(ended(several, bridge.StateAnswered))})
+	return out
+}
+
+// Form is a named form of a decision.
+type Form struct {
+	Name string
+	bridge.Form
+}
+
+// Forms returns the forms that the controls of approvals open.
+func Forms() []Form {
+	views := map[string]bridge.View{}
+	for _, s := range Samples() {
+		views[s.Name] = s.View
+	}
+	more := bridge.Control{Action: bridge.ActionMore}
+	opens := func(sample string, d bridge.Decision, option int) bridge.Form {
+		v := views[sample]
+		n := slices.Index(v.Record.Interaction.Decisions(), d)
+		return bridge.Form{View: v, Control: bridge.Control{Action: bridge.ActionInput, Question: n, Option: option}}
+	}
+	reason := opens("approval", bridge.DecideDenyReason, bridge.OptionReason)
+	both := *reason.View.Record.Interaction.Approval
+	both.Decisions = append(reason.View.Record.Interaction.Decisions(), bridge.DecideDenyAlways)
+	reason.View.Record.Interaction.Approval = &both
+	out := []Form{
+		{"approval", bridge.Form{View: views["approval"], Control: more}}, {"approval-able", bridge.Form{View: views["approval-able"], Control: more}},
+		{"approval-rule", bridge.Form{View: views["approval-rule"], Control: more}}, {"approval-confirm", bridge.Form{View: views["approval-confirm"], Control: more}},
+		{"deny-only", bridge.Form{View: views["approval-able"], Control: more, DenyOnly: true}},
+		{"session", opens("approval", bridge.DecideSession, bridge.OptionDecide)}, {"session-rule", opens("approval-rule", bridge.DecideSession, bridge.OptionDecide)},
+		{"session-confirm", opens("approval-confirm", bridge.DecideSession, bridge.OptionDecide)}, {"stop", opens("approval-able", bridge.DecideDenyStop, bridge.OptionDecide)},
+		{"reason", reason},
+	}
+	for n, d := range bridge.BatchDecisions {
+		if d.Approves() {
+			c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionAll + n}
+			out = append(out, Form{"batch-" + string(d), bridge.Form{View: views["batch"], Control: c}})
+		}
+	}
 	return out
 }
 

@@ -62,7 +62,7 @@ func batchMessage(v bridge.View, c render.Card, items []render.Item, limit int) 
 		m.Blocks = append(m.Blocks, shortened(v, id))
 	}
 	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
-	if row := forAll(v, items); len(row) > 0 && !v.ReadOnly {
+	if row := forAll(v); len(row) > 0 && !v.ReadOnly {
 		m.Blocks = append(m.Blocks, slack.NewActionBlock("all-"+id, row...))
 	}
 	return m, whole
@@ -96,10 +96,10 @@ func itemDecisions(it render.Item) []slack.BlockElement {
 	return row
 }
 
-func forAll(v bridge.View, items []render.Item) []slack.BlockElement {
+func forAll(v bridge.View) []slack.BlockElement {
 	var row []slack.BlockElement
-	for _, a := range render.ForAll(items) {
-		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(bridge.ActionAll, 0, a.Option), a.Label, slack.StyleDefault))
+	for _, a := range render.ForAll(v) {
+		row = append(row, button("all"+strconv.Itoa(a.Option), v.Token(a.Control()), a.Label, slack.StyleDefault))
 	}
 	return row
 }

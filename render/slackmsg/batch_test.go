@@ -16,7 +16,7 @@ import (
 func TestFullBatchFits(t *testing.T) {
 	t.Parallel()
 	for name, prompt := range map[string]string{
-		"spans": strings.Repeat("*a* ", 330), "lists": strings.Repeat("- a\n", 330), "quotes": strings.Repeat(`\"<&> `, 180), "code": "```\n" + strings.Repeat("x\n", 600) + "```",
+		"spans": strings.Repeat("*a* ", 600), "lists": strings.Repeat("- a\n", 330), "quotes": strings.Repeat(`\"<&> `, 180), "code": "```\n" + strings.Repeat("x\n", 600) + "```",
 	} {
 		var batch []bridge.Record
 		for n := range bridge.MaxBatch {

@@ -1,9 +1,11 @@
 package slackmsg_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render/rendertest"
 	"github.com/nodbridge/nod/render/slackmsg"
 )
@@ -17,6 +19,28 @@ func TestMessages(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 		rendertest.Golden(t, s.Name, m)
+	}
+}
+
+// TestForms pins the dialogs of decisions. Slack has no private menu.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, f := range rendertest.Forms() {
+		if f.Control.Action == bridge.ActionMore {
+			continue
+		}
+		m, err := slackmsg.Modal(f.Form, "metadata")
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		rendertest.Golden(t, "form-"+f.Name, m)
+		raw, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad := sandbox.CheckSlackModal(raw); len(bad) > 0 {
+			t.Errorf("slack refuses %s: %v", f.Name, bad)
+		}
 	}
 }
 

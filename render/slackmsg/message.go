@@ -203,7 +203,7 @@ func measure(blocks []slack.Block) int {
 func controls(v bridge.View, id string) []slack.Block {
 	i := v.Record.Interaction
 	if i.Kind == bridge.KindApproval {
-		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v, "d")...)}
+		return []slack.Block{slack.NewActionBlock("act-"+id, decisions(v)...)}
 	}
 	if i.LonePlan() {
 		return []slack.Block{slack.NewActionBlock("act-"+id,
@@ -257,16 +257,33 @@ func tapButtons(v bridge.View, q bridge.Field, id string) []slack.Block {
 	return out
 }
 
-// decisions returns the buttons of an approval. Their IDs begin with prefix.
-func decisions(v bridge.View, prefix string) []slack.BlockElement {
+// decisions returns the controls of an approval: the buttons of the card, and
+// the menu with the other decisions.
+func decisions(v bridge.View) []slack.BlockElement {
 	var row []slack.BlockElement
 	i := v.Record.Interaction
 	all := i.Decisions()
-	for _, n := range render.Ordered(i) {
+	for _, n := range i.OnCard() {
 		d := all[n]
-		row = append(row, button(prefix+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.DecisionLabel(i, d), styleOf(render.DecisionTone(i, d))))
+		row = append(row, button("d"+strconv.Itoa(n), v.Token(i.DecisionControl(n)), render.CardLabel(i, d), styleOf(render.DecisionTone(i, d))))
+	}
+	var more []*slack.OptionBlockObject
+	for _, n := range i.More() {
+		if d := all[n]; d != bridge.DecideDenyAlways || !alwaysWithReason(i) {
+			more = append(more, slack.NewOptionBlockObject(v.Token(i.DecisionControl(n)), plain(render.MoreLabel(i, d), maxOption), nil))
+		}
+	}
+	if len(more) > 0 {
+		row = append(row, slack.NewOverflowBlockElement("more", more...))
 	}
 	return row
+}
+
+// alwaysWithReason reports whether the dialog that asks for a reason also offers
+// to deny always. A menu cannot hold all the decisions.
+func alwaysWithReason(i bridge.Interaction) bool {
+	all := i.Decisions()
+	return slices.Contains(all, bridge.DecideDenyReason) && slices.Contains(all, bridge.DecideDenyAlways)
 }
 
 func styleOf(t render.Tone) slack.Style {

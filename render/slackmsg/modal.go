@@ -2,6 +2,7 @@ package slackmsg
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,9 @@ const (
 	otherPrefix = "x"
 	// TypedBlock is the block ID of the text that belongs to a decision.
 	TypedBlock = "reason"
-	actionID   = "v"
+	// AlwaysBlock is the block ID of the box that denies always.
+	AlwaysBlock = "always"
+	actionID    = "v"
 )
 
 // Field identifies an input block.
@@ -55,21 +58,14 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	i := f.View.Record.Interaction
 	title, submit := render.TitleAnswer, render.LabelSubmit
 	var blocks []slack.Block
-	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+	switch {
+	case render.Opens(f):
+		title, submit, blocks = stated(f)
+	case f.Control.Option == bridge.OptionReason, f.Control.Option == bridge.OptionEdit, f.Control.Option == bridge.OptionConfirm,
+		f.Control.Option == bridge.OptionDecide:
 		t := render.Typed(f)
-		title, submit = t.Title, t.Submit
-		in := slack.NewPlainTextInputBlockElement(nil, actionID)
-		in.Multiline, in.MaxLength, in.FocusOnLoad, in.InitialValue = t.Lines, t.MaxLength, true, t.Initial
-		if t.Placeholder != "" {
-			in.Placeholder = plain(t.Placeholder, maxPlaceholder)
-		}
-		var hint *slack.TextBlockObject
-		if t.Hint != "" {
-			hint = plain(t.Hint, maxLabel)
-		}
-		blocks = append(blocks, context(f.View), slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in))
-	case bridge.OptionOther:
+		title, submit, blocks = t.Title, t.Submit, typedBlocks(f, t)
+	case f.Control.Option == bridge.OptionOther:
 		in := slack.NewPlainTextInputBlockElement(nil, actionID)
 		in.Multiline, in.MaxLength, in.FocusOnLoad = true, bridge.DefaultMaxLength, true
 		q := i.Fields()[f.Control.Question]
@@ -95,6 +91,60 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 			len(i.Fields()), len(raw), maxView, len(blocks), maxViewBlocks)
 	}
 	return m, nil
+}
+
+// stated returns the title, the label of the submission and the blocks of a form
+// that states what a decision covers.
+func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
+	m := render.NewMenu(f)
+	c := m.Choices[0]
+	if title, submit = m.Title, c.Label; max(cost(title), cost(submit)) > maxModalTitle {
+		blocks = append(blocks, richText("", []render.Block{{Kind: render.Heading, Spans: []render.Span{{Text: title}}}}))
+		title = render.TitleConfirm
+		submit, _, _ = strings.Cut(submit, " ")
+	}
+	if _, all := f.Control.All(); !all {
+		m.Lead = m.Lead[1:] // the context says it
+		blocks = append(blocks, context(f.View))
+	}
+	return title, submit, append(blocks, richText("", append(m.Lead, c.Text...)))
+}
+
+// typedBlocks returns the blocks of a form for the text of a decision.
+func typedBlocks(f bridge.Form, t render.TypedInput) []slack.Block {
+	i := f.View.Record.Interaction
+	in := slack.NewPlainTextInputBlockElement(nil, actionID)
+	in.Multiline, in.MaxLength, in.FocusOnLoad, in.InitialValue = t.Lines, t.MaxLength, true, t.Initial
+	if t.Placeholder != "" {
+		in.Placeholder = plain(t.Placeholder, maxPlaceholder)
+	}
+	var hint *slack.TextBlockObject
+	if t.Hint != "" {
+		hint = plain(t.Hint, maxLabel)
+	}
+	blocks := []slack.Block{context(f.View)}
+	if len(t.Text) > 0 {
+		blocks = append(blocks, richText("", t.Text))
+	}
+	blocks = append(blocks, slack.NewInputBlock(TypedBlock, plain(t.Label, maxLabel), hint, in))
+	if f.Control.Option != bridge.OptionReason || !alwaysWithReason(i) {
+		return blocks
+	}
+	option := slack.NewOptionBlockObject("always", plain(render.LabelDenyAlways, maxOption), nil)
+	box := slack.NewCheckboxGroupsBlockElement(actionID, option)
+	always := slack.NewInputBlock(AlwaysBlock, plain(render.LabelDenyAlways, maxLabel), plain(render.AlwaysHint(i), maxLabel), box)
+	always.Optional = true
+	return append(blocks, always)
+}
+
+// AlwaysToken returns the token of the submission of a form whose box
+// AlwaysBlock is checked. It is empty if the form has no such box.
+func AlwaysToken(f bridge.Form) string {
+	i := f.View.Record.Interaction
+	if f.Control.Option != bridge.OptionReason || !alwaysWithReason(i) {
+		return ""
+	}
+	return f.View.Token(bridge.ActionSubmit, slices.Index(i.Decisions(), bridge.DecideDenyAlways), bridge.OptionDecide)
 }
 
 // Closed returns the view that replaces a form which was submitted too late.

@@ -190,22 +190,20 @@ func wizard(v bridge.View) bool {
 	return len(i.Fields()) > 1 && !i.LonePlan()
 }
 
-// decisions are the controls of an approval: the approval and the denial in one
-// row, and below them the others, whose labels are long.
+// decisions are the controls of an approval: those of the card in one row, and
+// below them the one for the others.
 func decisions(v bridge.View) [][]Button {
-	var rows [][]Button
 	i := v.Record.Interaction
 	all := i.Decisions()
-	for _, n := range render.Ordered(i) {
+	var row []Button
+	for _, n := range i.OnCard() {
 		d := all[n]
-		b := Button{Text: render.DecisionLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))}
-		if d == bridge.DecideDeny && len(rows) == 1 {
-			rows[0] = append(rows[0], b)
-			continue
-		}
-		rows = append(rows, []Button{b})
+		row = append(row, Button{Text: render.CardLabel(i, d), Data: v.Token(i.DecisionControl(n)), Style: styleOf(render.DecisionTone(i, d))})
 	}
-	return rows
+	if len(i.More()) == 0 {
+		return [][]Button{row}
+	}
+	return [][]Button{row, {{Text: render.LabelMore, Data: v.Token(bridge.ActionMore, 0, 0)}}}
 }
 
 func styleOf(t render.Tone) string {
@@ -231,8 +229,8 @@ func batch(v bridge.View, items []render.Item) [][]Button {
 		}
 	}
 	var all []Button
-	for _, a := range render.ForAll(items) {
-		all = append(all, Button{Text: a.Label, Data: v.Token(bridge.ActionAll, 0, a.Option)})
+	for _, a := range render.ForAll(v) {
+		all = append(all, Button{Text: a.Label, Data: v.Token(a.Control())})
 	}
 	return slices.AppendSeq(out, slices.Chunk(all, 2)) // phones cut the labels of more in a row
 }

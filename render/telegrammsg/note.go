@@ -41,6 +41,10 @@ type Prompt struct {
 func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	ask, placeholder := wanted(f)
 	w := &writer{}
+	if f.Control.Option == bridge.OptionDecide {
+		w.blocks(render.Typed(f).Text, "")
+		w.add("\n")
+	}
 	w.mention(cmp.Or(render.Line(name), "You"), user)
 	w.add(", " + ask + ".")
 	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
@@ -49,7 +53,7 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 // wanted returns what to do to answer a form, and an example of an answer.
 func wanted(f bridge.Form) (ask, placeholder string) {
 	switch f.Control.Option {
-	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm:
+	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide:
 		t := render.Typed(f)
 		return t.Ask, cmp.Or(t.Placeholder, t.Label)
 	case bridge.OptionForm:

@@ -112,7 +112,7 @@ func TestSessionCancel(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: rig.Only("slack", "telegram")})
 	req := rig.Approval(bridge.ScopeSession)
 	granted := r.Ask(req)
-	r.Press("ana", granted.On("slack"), "session")
+	r.Decide("ana", granted.On("slack"), "session")
 	granted.End()
 	again, err := r.Agent.Open(r.Ctx, req, "")
 	if err != nil || again.State != bridge.StateApproved {

@@ -198,7 +198,7 @@ func batchAll(r *rig.Rig, s string) {
 	if _, err := r.Person.Respond(r.Ctx, all[2].Interaction.ID, bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
 		r.T.Fatal(err)
 	}
-	r.Press("ana", all[0].On(s), "Allow all 3")
+	r.Decide("ana", all[0].On(s), "Run all 3…")
 	for k, a := range all {
 		want := bridge.StateApproved
 		if k == 2 {

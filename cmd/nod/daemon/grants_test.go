@@ -24,7 +24,7 @@ func TestGrantsInChat(t *testing.T) {
 			req := rig.Approval(bridge.ScopeOnce, bridge.ScopeAlways)
 			req.Approval.Input = []byte(`{"command":"make ` + s + `"}`)
 			a := sub.Ask(req)
-			sub.Press("ana", a.On(s), "Always allow")
+			sub.Decide("ana", a.On(s), "Always allow")
 			a.End()
 			if rec, err := sub.Agent.Open(sub.Ctx, req, ""); err != nil || rec.State != bridge.StateApproved {
 				t.Fatalf("the grant does not apply: %s, %v", rec.State, err)
@@ -56,8 +56,8 @@ func TestGrantsInChat(t *testing.T) {
 	}
 }
 
-// TestCoverage checks that every open card states what each grant would cover,
-// and that the closed cards, the response, the lists of grants in chat and on
+// TestCoverage checks that people read what each grant would cover before they
+// can give it, and that the closed cards, the response, the lists of grants in chat and on
 // the command line, and the audit log repeat that statement.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
@@ -75,11 +75,17 @@ func TestCoverage(t *testing.T) {
 		req := command(x.line, "s", bridge.ScopeOnce, bridge.ScopeSession)
 		a := r.Ask(req)
 		for _, s := range rig.Services {
-			if text := plain(a.Text(s)); !strings.Contains(text, "Allow for this session: "+x.card) {
+			if text := plain(a.Text(s)); strings.Contains(text, x.card) {
 				t.Errorf("%s: card in %s: %s", what, s, text)
 			}
+			label := map[bool]string{true: "Allow for this session", false: "More…"}[s == "slack"]
+			r.Press("bo", a.On(s), label)
+			bo := map[string]string{"slack": "U0BO000002", "discord": "300000000000000002", "telegram": "7002"}[s]
+			r.Eventually("it is stated on "+s, func() bool {
+				return strings.Contains(r.Stated(s, bo, a.On(s).Channel), rig.Normal(s, x.want))
+			})
 		}
-		r.Press("ana", a.On("slack"), "Allow for this session")
+		r.Decide("ana", a.On("slack"), "Allow for this session")
 		rec := a.End()
 		if len(rec.Response.Covers) != 1 || rec.Response.Covers[0] != x.want {
 			t.Errorf("%s: response: %q", what, rec.Response.Covers)

@@ -103,11 +103,11 @@ func TestPage(t *testing.T) {
 	screenshot(t, ctx, "demo")
 	drive(t, ctx, "mal is refused", be("mal"), click("slack", "Run command"), says("slack", "may not answer"))
 	drive(t, ctx, "ana does not see that", be("ana"), chromedp.WaitNotPresent(`#slack .note`))
-	drive(t, ctx, "a modal opens on slack", click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
+	drive(t, ctx, "a modal opens on slack", chromedp.Click("#slack .menu summary"), click("slack", "Deny with a reason"), chromedp.WaitVisible("#slack .modal textarea"))
 	screenshot(t, ctx, "modal")
 	drive(t, ctx, "closing it is not an answer", click("slack", "Cancel"), chromedp.WaitNotPresent("#slack .modal"))
 	a.Pending("slack")
-	drive(t, ctx, "a reply denies on telegram", click("telegram", "Deny with a reason"), says("telegram", "reply to this message"),
+	drive(t, ctx, "a reply denies on telegram", click("telegram", "More…"), click("telegram", "Deny with a reason"), says("telegram", "reply to this message"),
 		chromedp.SendKeys("#telegram .composer input", "not today\n"), says("slack", "not today"), says("discord", "not today"))
 	if got := a.End(); got.State != bridge.StateDenied || got.Response.Reason != "not today" {
 		t.Errorf("the response is %s %+v, want a denial with its reason", got.State, got.Response)

@@ -50,7 +50,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("denied: %+v", rec)
 	}
 	given := r.Ask(command("make x", "s", bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways))
-	r.Press("ana", given.On("slack"), "Always allow")
+	r.Decide("ana", given.On("slack"), "Always allow")
 	given.End()
 	if rec := open("make x"); rec.State != bridge.StateApproved || rec.Response.Grant != given.Interaction.ID {
 		t.Fatalf("the grant does not cover the request: %+v", rec)
@@ -92,7 +92,7 @@ func TestGrantByRule(t *testing.T) {
 	if strings.Contains(fmt.Sprint(first.Controls("slack")), "Always") {
 		t.Error("the card offers a scope that the rule does not allow")
 	}
-	r.Press("ana", first.On("slack"), "session")
+	r.Decide("ana", first.On("slack"), "session")
 	rec := first.End()
 	if rec := duplicate.End(); rec.State != bridge.StateApproved || rec.Response.Grant != first.Interaction.ID {
 		t.Errorf("the pending duplicate was not approved: %+v", rec.Response)

@@ -257,8 +257,8 @@ func forgedBatch(x rig.Intruder, t *testing.T) {
 	})
 	x.Set(rig.Record(a.Interaction.ID), "bm", string(a.Interaction.ID)+","+string(b.Interaction.ID)+","+string(unseen.Interaction.ID))
 	for _, c := range a.Controls("slack") {
-		if strings.Contains(c.Label, "Allow all") {
-			x.Press("ana", a.On("slack"), c.Label)
+		if strings.Contains(c.Label, "Run all") {
+			x.Decide("ana", a.On("slack"), c.Label)
 			break
 		}
 	}

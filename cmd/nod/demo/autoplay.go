@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 const (
@@ -265,8 +266,8 @@ func (p *play) grant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Cy clicks “Allow for this session” on Telegram")
-	if err := did(p.sandbox.Person("cy").Press(ctx, s.on("telegram"), "session")); err != nil {
+	p.say("👆 Cy clicks “More…” on Telegram, reads what it covers, and clicks “Allow for this session”")
+	if err := p.more(ctx, "cy", s.on("telegram"), render.LabelSession); err != nil {
 		return err
 	}
 	if _, err := p.end(ctx, s, bridge.StateApproved, "cy", "session"); err != nil {
@@ -283,6 +284,22 @@ func (p *play) grant(ctx context.Context) error {
 	return nil
 }
 
+// more clicks a control of the menu of a card.
+func (p *play) more(ctx context.Context, who string, card sandbox.Place, label string) error {
+	person := p.sandbox.Person(who)
+	if err := did(person.Press(ctx, card, render.LabelMore)); err != nil {
+		return err
+	}
+	var menu sandbox.Place
+	if err := p.sandbox.Wait(ctx, func() (ok bool) {
+		menu, ok = person.Menu(card, label)
+		return ok
+	}); err != nil {
+		return err
+	}
+	return did(person.Press(ctx, menu, label))
+}
+
 func (p *play) denyWithReason(ctx context.Context) error {
 	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
 		Session: "release-42", Prompt: "May I announce the release on the blog?", Approval: &bridge.Approval{
@@ -291,9 +308,9 @@ func (p *play) denyWithReason(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("👆 Ana clicks “Deny with a reason…” on Telegram and replies: not before Monday")
+	p.say("👆 Ana clicks “More…” and “Deny with a reason…” on Telegram, and replies: not before Monday")
 	ana, at := p.sandbox.Person("ana"), s.on("telegram")
-	if err := did(ana.Press(ctx, at, "reason")); err != nil {
+	if err := p.more(ctx, "ana", at, render.LabelDenyReason); err != nil {
 		return err
 	}
 	if err := p.sandbox.Wait(ctx, func() bool {

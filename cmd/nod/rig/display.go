@@ -21,7 +21,8 @@ import (
 )
 
 // Display checks for each decision that a rig stores that, at that moment, the
-// clicked message showed everything that the decision covers. It is a hook
+// clicked message showed everything that the decision covers, and that the person
+// saw what a longer approval covers. It is a hook
 // between the daemons and Redis, which every decision passes.
 type Display struct {
 	r      *Rig
@@ -211,6 +212,7 @@ func (d *Display) report(checks []check) {
 type Decided struct {
 	Actor   *bridge.Actor            `json:"actor"`
 	State   bridge.State             `json:"state"`
+	Scope   bridge.Scope             `json:"scope"`
 	Answers map[string]bridge.Answer `json:"answers"`
 	Message *bridge.MessageRef       `json:"message"`
 }
@@ -273,6 +275,22 @@ func (d *Display) Missing(key string, s Decided) string {
 	for _, want := range coveredBy(i, s) {
 		if !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(text, Normal(service, w)) }) {
 			return fmt.Sprintf("%s on %s: %q", i.ID, service, render.Cut(want[0], 200, render.Runes))
+		}
+	}
+	return d.unstated(i, s)
+}
+
+// unstated describes what a longer approval covers that the person did not see
+// where they gave it. It returns "" if they saw all of it.
+func (d *Display) unstated(i bridge.Interaction, s Decided) string {
+	if s.Scope != bridge.ScopeSession && s.Scope != bridge.ScopeAlways {
+		return ""
+	}
+	service := s.Actor.Platform
+	text := d.r.Stated(service, s.Actor.User, s.Message.Channel)
+	for _, want := range i.Coverage(s.Scope) {
+		if !strings.Contains(text, Normal(service, render.Clean(want))) {
+			return fmt.Sprintf("%s on %s to %s: %q", i.ID, service, s.Actor.User, want)
 		}
 	}
 	return ""

@@ -152,7 +152,7 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 	r.T.Helper()
 	p := r.Sandbox.Person(who)
 	if at.Service == "telegram" {
-		reaction := r.Press(who, at, label)
+		reaction, _ := r.Open(who, at, label)
 		r.Eventually("the prompt is there", func() bool {
 			var err error
 			reaction, err = p.Reply(r.Ctx, at.Channel, text)
@@ -160,7 +160,7 @@ func (r *Rig) Typed(who string, at sandbox.Place, label, text string) sandbox.Re
 		})
 		return reaction
 	}
-	opened := r.Press(who, at, label)
+	opened, at := r.Open(who, at, label)
 	return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
 		reaction, err := p.Fill(ctx, at.Service, opened.Modal, []string{text})
 		if err != nil || !tooBusy(reaction) || reaction.Warning == "" {

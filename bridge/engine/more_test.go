@@ -1,0 +1,250 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// longer is a request that offers every decision.
+func longer(command string) bridge.Request {
+	r := shell(command)
+	r.Session, r.Approval.Decisions = "s", []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason,
+		bridge.DecideDenyAlways, bridge.DecideDenyStop, bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways}
+	return r
+}
+
+// more opens the menu of a card.
+func (w *world) more(who string, v bridge.View, channel string) (bridge.Form, bridge.Verdict) {
+	w.t.Helper()
+	return w.form(who, channel, v.Token(bridge.ActionMore, 0, 0))
+}
+
+func (w *world) form(who, channel, token string) (bridge.Form, bridge.Verdict) {
+	w.t.Helper()
+	f, v, err := w.engine.Form(w.t.Context(), bridge.Click{Token: token, Actor: bridge.Actor{Platform: "chat", User: "U-" + who, Name: who},
+		Ref: bridge.MessageRef{Channel: channel}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f, v
+}
+
+// decide clicks a decision below its text.
+func (w *world) decide(who string, v bridge.View, channel string, d bridge.Decision, typed string) bridge.Verdict {
+	w.t.Helper()
+	i := v.Record.Interaction
+	n := slices.Index(i.Decisions(), d)
+	return w.click(who, channel, v.Token(bridge.ActionSubmit, n, bridge.OptionDecide), typed, i.ID)
+}
+
+// TestMoreDecides checks that a decision below its text counts, and that a
+// button of a card of an earlier version, which showed that text, does too.
+func TestMoreDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	for d, want := range map[bridge.Decision]bridge.Response{
+		bridge.DecideSession:    {State: bridge.StateApproved, Scope: bridge.ScopeSession},
+		bridge.DecideAlways:     {State: bridge.StateApproved, Scope: bridge.ScopeAlways},
+		bridge.DecideDenyAlways: {State: bridge.StateDenied, Scope: bridge.ScopeAlways},
+		bridge.DecideDenyStop:   {State: bridge.StateDenied, Stop: true},
+	} {
+		for _, old := range []bool{false, true} {
+			req := longer("make " + string(d))
+			req.Approval.Where = map[bool]string{true: "/old", false: "/new"}[old] // which no grant covers
+			id := w.open(agentCI, req).Interaction.ID
+			v := w.drawn(id, "C1")
+			f, verdict := w.more("ana", v, "C1")
+			if verdict.Kind != "" || f.DenyOnly {
+				t.Fatalf("the menu: %+v, %+v", f.DenyOnly, verdict)
+			}
+			if old {
+				n := slices.Index(v.Record.Interaction.Decisions(), d)
+				w.click("ana", "C1", v.Token(bridge.ActionChoose, 0, n), "", id)
+			} else {
+				w.decide("ana", f.View, "C1", d, "")
+			}
+			r := w.state(id, want.State).Response
+			if r.Scope != want.Scope || r.Stop != want.Stop || d == bridge.DecideSession && len(r.Covers) == 0 {
+				t.Errorf("%s, old %t: %+v", d, old, r)
+			}
+		}
+	}
+}
+
+// TestMoreConfirm checks that a longer approval needs the typed confirmation, and
+// that its denials do not.
+func TestMoreConfirm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	req := longer("make x")
+	req.Approval.Confirm = "prod"
+	id := w.open(agentCI, req).Interaction.ID
+	v := w.drawn(id, "C1")
+	for _, typed := range []string{"", "pro"} {
+		w.said(w.decide("ana", v, "C1", bridge.DecideSession, typed), bridge.VerdictInvalid, "Type exactly")
+	}
+	w.said(w.click("ana", "C1", v.Token(bridge.ActionChoose, 0, 5), "", id), bridge.VerdictUnknown, "")
+	w.state(id, bridge.StatePending)
+	w.decide("ana", v, "C1", bridge.DecideSession, "prod")
+	w.state(id, bridge.StateApproved)
+	id = w.open(agentCI, func() bridge.Request { req.Approval.Where = "/two"; return req }()).Interaction.ID
+	w.decide("ana", w.drawn(id, "C1"), "C1", bridge.DecideDenyAlways, "not <here>")
+	if r := w.state(id, bridge.StateDenied).Response; r.Reason != "not <here>" {
+		t.Errorf("the reason is %q", r.Reason)
+	}
+}
+
+// TestMoreOfStrangers checks who can open the menu and decide in it: nobody who
+// may not respond, and people who may only deny get only denials.
+func TestMoreOfStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	req := longer("make x")
+	req.Requester = "ana"
+	id := w.open(agentCI, req).Interaction.ID
+	v := w.drawn(id, "C1")
+	_, verdict := w.more("eve", v, "C1")
+	w.said(verdict, bridge.VerdictForbidden, "")
+	_, verdict = w.more("bo", v, "C2")
+	w.said(verdict, bridge.VerdictUnknown, "")
+	if f, verdict := w.more("ana", v, "C1"); verdict.Kind != "" || !f.DenyOnly {
+		t.Errorf("the requester's menu: deny only %t, %+v", f.DenyOnly, verdict)
+	}
+	if f, verdict := w.more("bo", v, "C1"); verdict.Kind != "" || f.DenyOnly {
+		t.Errorf("another one's menu: deny only %t, %+v", f.DenyOnly, verdict)
+	}
+	for _, d := range []bridge.Decision{bridge.DecideSession, bridge.DecideAlways} {
+		n := slices.Index(v.Record.Interaction.Decisions(), d)
+		_, verdict = w.form("ana", "C1", v.Token(bridge.ActionInput, n, bridge.OptionDecide))
+		w.said(verdict, bridge.VerdictForbidden, "your own request")
+		w.said(w.decide("ana", v, "C1", d, ""), bridge.VerdictForbidden, "your own request")
+		w.said(w.decide("eve", v, "C1", d, ""), bridge.VerdictForbidden, "")
+	}
+	w.state(id, bridge.StatePending)
+	w.decide("ana", v, "C1", bridge.DecideDenyStop, "")
+	w.state(id, bridge.StateDenied)
+}
+
+// TestMoreWithoutDenials checks that the menu stays closed to people for whom it
+// would be empty.
+func TestMoreWithoutDenials(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	req := longer("make x")
+	req.Requester, req.Approval.Decisions = "ana", []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideSession}
+	v := w.drawn(w.open(agentCI, req).Interaction.ID, "C1")
+	_, verdict := w.more("ana", v, "C1")
+	w.said(verdict, bridge.VerdictForbidden, "your own request")
+	req.Requester, req.Approval.Decisions = "", []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce}
+	v = w.drawn(w.open(agentCI, req).Interaction.ID, "C1")
+	_, verdict = w.more("ana", v, "C1")
+	w.said(verdict, bridge.VerdictUnknown, "")
+}
+
+// TestMoreOutdated checks that requirements which change between the menu and
+// the decision refuse an approval with the reason, and not a denial.
+func TestMoreOutdated(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = ruledBy(bridge.Ruling{})
+	w := newWorld(t, s)
+	id := w.open(agentCI, longer("make x")).Interaction.ID
+	v := w.drawn(id, "C1")
+	f, _ := w.more("ana", v, "C1")
+	next := newSetup()
+	next.policy = ruledBy(bridge.Ruling{GrantFor: bridge.Duration(time.Hour), Risk: "critical"})
+	w.reload(next)
+	w.said(w.decide("ana", f.View, "C1", bridge.DecideSession, ""), bridge.VerdictForbidden, "rules changed")
+	w.said(w.decide("ana", f.View, "C1", bridge.DecideSession, ""), bridge.VerdictForbidden, "requirements have changed")
+	if f, verdict := w.more("ana", v, "C1"); verdict.Kind != "" || !f.DenyOnly {
+		t.Errorf("the menu of the old card: deny only %t, %+v", f.DenyOnly, verdict)
+	}
+	w.state(id, bridge.StatePending)
+	f, _ = w.more("ana", w.drawn(id, "C1"), "C1")
+	w.decide("ana", f.View, "C1", bridge.DecideSession, "")
+	if r := w.state(id, bridge.StateApproved).Response; len(r.Covers) != 1 || !strings.HasPrefix(r.Covers[0], "For 1 hour") {
+		t.Errorf("it covers %q", r.Covers)
+	}
+}
+
+// TestMoreReadOnly checks that a read-only channel has no menu, and takes no
+// decision of one that was opened before.
+func TestMoreReadOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.open(agentCI, longer("make x")).Interaction.ID
+	v := w.drawn(id, "C1")
+	f, _ := w.more("ana", v, "C1")
+	if err := w.engine.Channels.SetMuted(t.Context(), onAPI("ana"), "chat", []string{"C1"}, true); err != nil {
+		t.Fatal(err)
+	}
+	_, verdict := w.more("ana", v, "C1")
+	w.said(verdict, bridge.VerdictForbidden, "read-only")
+	w.said(w.decide("ana", f.View, "C1", bridge.DecideSession, ""), bridge.VerdictForbidden, "read-only")
+	w.said(w.decide("ana", f.View, "C1", bridge.DecideDenyStop, ""), bridge.VerdictForbidden, "read-only")
+	w.state(id, bridge.StatePending)
+}
+
+// TestMessageOfMenu checks that a decision on a private message names the card.
+func TestMessageOfMenu(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	rec := w.open(agentCI, longer("make x"))
+	v := w.drawn(rec.Interaction.ID, "C1")
+	n := slices.Index(rec.Interaction.Decisions(), bridge.DecideSession)
+	_, err := w.engine.Click(t.Context(), bridge.Click{Token: v.Token(bridge.ActionSubmit, n, bridge.OptionDecide),
+		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Ref: bridge.MessageRef{Channel: "C1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := w.state(rec.Interaction.ID, bridge.StateApproved).Response.Message; m == nil || *m != rec.Messages[0] {
+		t.Errorf("the message is %+v; want %+v", m, rec.Messages[0])
+	}
+}
+
+// TestAllAsksAgain checks that the list of a batch shows what is pending now,
+// and that what is decided below it is what it lists.
+func TestAllAsksAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	var ids []bridge.ID
+	for _, command := range []string{"make a", "make b", "make c"} {
+		r := shell(command)
+		r.Session, r.Batch, r.Approval.Decisions = "s", bridge.Duration(300*time.Millisecond), nil
+		rec, err := w.engine.Open(t.Context(), agentCI, r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, rec.Interaction.ID)
+	}
+	w.posted(ids[0])
+	eventually(t, "the card shows all of them", func() bool {
+		return !slices.ContainsFunc(ids, func(id bridge.ID) bool { return w.get(id).Shown[0] == "" })
+	})
+	v := w.drawn(ids[0], "C1")
+	opens := v.Token(bridge.ActionInput, 0, bridge.OptionAll+1)
+	w.said(w.click("ana", "C1", opens, "", ids[0]), bridge.VerdictUnknown, "")
+	_, verdict := w.form("eve", "C1", opens)
+	w.said(verdict, bridge.VerdictForbidden, "")
+	if err := w.answer("bo", ids[0], bridge.Reply{Decision: bridge.DecideDeny}); err != nil {
+		t.Fatal(err)
+	}
+	f, verdict := w.form("ana", "C1", opens)
+	if verdict.Kind != "" || len(f.View.Pending()) != 2 || len(f.View.Batch) != 3 {
+		t.Fatalf("%d listed, %+v", len(f.View.Pending()), verdict)
+	}
+	some := f.View
+	some.Batch = some.Batch[:2] // a list without the third
+	token := func(v bridge.View) string { return v.Token(bridge.ActionSubmit, 0, bridge.OptionAll+1) }
+	w.said(w.click("ana", "C1", token(some), "", ids[0]), bridge.VerdictSettled, "1 decided")
+	w.state(ids[1], bridge.StateApproved)
+	w.state(ids[2], bridge.StatePending)
+	w.said(w.click("ana", "C1", token(f.View), "", ids[0]), bridge.VerdictSettled, "1 decided")
+	w.state(ids[2], bridge.StateApproved)
+	_, verdict = w.form("ana", "C1", opens)
+	w.said(verdict, bridge.VerdictLate, "already decided")
+}

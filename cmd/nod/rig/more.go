@@ -1,0 +1,88 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// Open clicks a control of a card, or of the menu that the card opens. It
+// returns the place of the control.
+func (r *Rig) Open(who string, at sandbox.Place, label string) (sandbox.Reaction, sandbox.Place) {
+	r.T.Helper()
+	r.Eventually(fmt.Sprintf("the card on %s leads to %q", at.Service, label), func() bool {
+		return r.offers(at, label) || r.offers(at, render.LabelMore)
+	})
+	if r.offers(at, label) {
+		return r.Press(who, at, label), at
+	}
+	r.Press(who, at, render.LabelMore)
+	menu := r.menu(who, at, label)
+	return r.Press(who, menu, label), menu
+}
+
+// Decide decides with a control that states first what the decision does: in a
+// dialog, or in a menu.
+func (r *Rig) Decide(who string, at sandbox.Place, label string) sandbox.Reaction {
+	r.T.Helper()
+	opened, where := r.Open(who, at, label)
+	switch {
+	case opened.Modal != "":
+		return r.insist(who, at.Service, func(ctx context.Context) (sandbox.Reaction, error) {
+			return r.Sandbox.Person(who).Fill(ctx, at.Service, opened.Modal)
+		})
+	case where == at:
+		label = strings.TrimSuffix(label, "…")
+		return r.Press(who, r.menu(who, at, label), label)
+	}
+	return opened
+}
+
+// menu waits until a person sees a menu of a card with a control.
+func (r *Rig) menu(who string, card sandbox.Place, label string) sandbox.Place {
+	r.T.Helper()
+	var found sandbox.Place
+	r.Eventually(fmt.Sprintf("%s sees a menu with %q on %s", who, label, card.Service), func() (ok bool) {
+		found, ok = r.Sandbox.Person(who).Menu(card, label)
+		return ok
+	})
+	return found
+}
+
+// offers reports whether a message has a control with a label.
+func (r *Rig) offers(at sandbox.Place, label string) bool {
+	says := func(c sandbox.Control) bool { return strings.Contains(c.Label, label) }
+	return slices.ContainsFunc(sandbox.Controls(at.Service, r.Sandbox.Message(at)), says)
+}
+
+// Stated returns what an account sees next to the cards of a channel: its open
+// forms, its private messages and, on Telegram, the messages of the chat.
+func (r *Rig) Stated(service, user, channel string) string {
+	var b strings.Builder
+	st := r.Sandbox.State()
+	chats := map[string][]sandbox.ChatState{"slack": st.Slack.Channels, "discord": st.Discord.Channels, "telegram": st.Telegram.Chats}[service]
+	for _, c := range chats {
+		for _, p := range c.Private {
+			if p.User == user && service == "discord" {
+				b.WriteString(Normal(service, discordShown(p.Message, r.download)))
+			} else if p.User == user {
+				b.WriteString(Normal(service, ShownIn(p.Message)))
+			}
+		}
+		for _, m := range c.Messages {
+			if service == "telegram" && c.ID == channel {
+				b.WriteString(Normal(service, ShownIn(m)))
+			}
+		}
+	}
+	for _, v := range st.Slack.Views {
+		if service == "slack" && v.User == user {
+			b.WriteString(Normal(service, ShownIn(v.View)))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,211 @@
+package platformtest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
+)
+
+// offers reports whether a message has a control with a label.
+func (r *Rig) offers(at sandbox.Place, label string) bool {
+	return slices.ContainsFunc(r.Controls(at), func(c sandbox.Control) bool { return strings.Contains(c.Label, label) })
+}
+
+// reach returns the label of the control of a card that leads to a decision: its
+// own, or that of the menu.
+func (r *Rig) reach(at sandbox.Place, label string) string {
+	r.T.Helper()
+	r.Eventually("the card leads to "+label, func() bool { return r.offers(at, label) || r.offers(at, render.LabelMore) })
+	if r.offers(at, label) {
+		return label
+	}
+	return render.LabelMore
+}
+
+// Open clicks a control of a card or of its menu.
+func (r *Rig) Open(who string, at sandbox.Place, label string) sandbox.Reaction {
+	r.T.Helper()
+	if first := r.reach(at, label); first != label {
+		r.Press(who, at, first)
+		at = r.menu(who, at, label)
+	}
+	return r.Press(who, at, label)
+}
+
+// menu waits until a person sees a menu of a card with a control.
+func (r *Rig) menu(who string, card sandbox.Place, label string) sandbox.Place {
+	r.T.Helper()
+	var found sandbox.Place
+	r.Eventually(who+" sees a menu with "+label, func() (ok bool) {
+		found, ok = r.Sandbox.Person(who).Menu(card, label)
+		return ok
+	})
+	return found
+}
+
+// stated opens what a person reads before a decision, and returns its text and a
+// function that decides.
+func (r *Rig) stated(who string, at sandbox.Place, label string) (text string, decide func()) {
+	r.T.Helper()
+	first := r.reach(at, label)
+	reaction := r.Press(who, at, first)
+	if reaction.Modal != "" {
+		for _, v := range r.Sandbox.State().Slack.Views {
+			if v.ID == reaction.Modal {
+				text = sandbox.Texts(v.View)
+			}
+		}
+		return text, func() { r.Must(r.Sandbox.Person(who).Fill(r.Ctx, r.Harness.Name, reaction.Modal)) }
+	}
+	label = strings.TrimSuffix(label, "…")
+	menu := r.menu(who, at, label)
+	return r.Text(menu), func() { r.Press(who, menu, label) }
+}
+
+// Decide decides with a decision that is not on the card, after it was stated
+// what the decision does.
+func (r *Rig) Decide(who string, at sandbox.Place, label string) string {
+	r.T.Helper()
+	text, decide := r.stated(who, at, label)
+	decide()
+	return text
+}
+
+// moreWays contains the decisions that are not on a card.
+var moreWays = []flow{
+	{"every scope of an approval states what it covers first", func(r *Rig) {
+		for label, want := range map[string]bridge.Scope{
+			render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
+		} {
+			req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+			req.Approval.Where = "/" + label // a different location, which no grant covers
+			c := r.ask(req).read()
+			covers := c.Interaction.Coverage(want)
+			if len(covers) != 1 || strings.Contains(squeezed(c.text()), squeezed(covers[0])) {
+				r.T.Errorf("the card states %q:\n%s", covers, c.text())
+			}
+			text, decide := r.stated("ana", c.at(), label)
+			if !strings.Contains(squeezed(text), squeezed(covers[0])) {
+				r.T.Errorf("%s does not state %q:\n%s", label, covers[0], text)
+			}
+			c.pending()
+			decide()
+			got := c.end()
+			if got.State != bridge.StateApproved || got.Response.Scope != want || got.Response.Digest != c.Interaction.Digest {
+				r.T.Errorf("%s: %s %+v", label, got.State, got.Response)
+			}
+			if m := got.Response.Message; m == nil || m.Message != c.Messages[0].Message {
+				r.T.Errorf("%s was given on %+v", label, m)
+			}
+			c.closed("ana")
+		}
+	}},
+	{"a longer approval needs the typed confirmation", func(r *Rig) {
+		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+		req.Approval.Confirm, req.Approval.Where = "prod-db", "/confirmed"
+		c := r.ask(req).read()
+		refused := r.Harness.Client.Type(r, "ana", c.at(), render.LabelSession, "prod")
+		c.pending()
+		r.Harness.Client.Retype(r, "ana", c.at(), render.LabelSession, "prod-db", refused)
+		if got := c.end(); got.State != bridge.StateApproved || got.Response.Scope != bridge.ScopeSession {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+	}},
+	{"always deny, and deny and stop", func(r *Rig) {
+		for label, d := range map[string]bridge.Decision{
+			render.LabelDenyAlways: bridge.DecideDenyAlways, render.LabelDenyStop + "tester": bridge.DecideDenyStop,
+		} {
+			req := approval()
+			req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, d, bridge.DecideOnce}
+			c := r.ask(req)
+			r.Decide("ana", c.at(), label)
+			got := c.end()
+			always := got.Response.Scope == bridge.ScopeAlways
+			if got.State != bridge.StateDenied || always != (d == bridge.DecideDenyAlways) || got.Response.Stop == always {
+				r.T.Errorf("%s: %s %+v", label, got.State, got.Response)
+			}
+		}
+	}},
+	{"the card has three controls, and More only if it holds something", func(r *Rig) {
+		req := approval()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideDenyAlways, bridge.DecideDenyStop,
+			bridge.DecideOnce, bridge.DecideSession, bridge.DecideAlways, bridge.DecideEdit}
+		c := r.ask(req)
+		buttons := 0
+		for _, control := range c.controls() {
+			if !strings.Contains(control.ID, "#") { // an entry of a menu
+				buttons++
+			}
+		}
+		if most := 3; buttons > most || !r.offers(c.at(), render.LabelRun) || !r.offers(c.at(), render.LabelDeny) {
+			r.T.Errorf("%d controls: %+v", buttons, c.controls())
+		}
+		r.Harness.Client.Type(r, "ana", c.read().at(), render.LabelDenyReason, "because")
+		if got := c.end(); got.Response.Reason != "because" {
+			r.T.Errorf("%+v", got.Response)
+		}
+	}},
+	{"a card without a single approval states what its own approval covers", func(r *Rig) {
+		req := approval()
+		req.Session, req.Approval.Where = newSession(), "/longer"
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDenyReason, bridge.DecideSession}
+		c := r.ask(req).read()
+		if r.offers(c.at(), render.LabelMore) || !r.offers(c.at(), render.LabelDenyReason) {
+			r.T.Errorf("the card offers %+v", c.controls())
+		}
+		covers := c.Interaction.Coverage(bridge.ScopeSession)
+		text, decide := r.stated("ana", c.at(), render.LabelSession)
+		if len(covers) != 1 || !strings.Contains(squeezed(text), squeezed(covers[0])) {
+			r.T.Errorf("it does not state %q:\n%s", covers, text)
+		}
+		c.pending()
+		decide()
+		if got := c.end(); got.State != bridge.StateApproved || got.Response.Scope != bridge.ScopeSession {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
+		c.closed("ana")
+	}},
+	{"who may only deny gets no approval", func(r *Rig) {
+		req := approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
+		req.Requester, req.Approval.Where = "ana", "/requested"
+		c := r.ask(req).read()
+		switch first := r.reach(c.at(), render.LabelSession); first {
+		case render.LabelMore:
+			r.Press("ana", c.at(), first)
+			if menu := r.menu("ana", c.at(), "reason"); r.offers(menu, render.LabelSession) || r.offers(menu, render.LabelAlways) {
+				r.T.Errorf("the menu offers %+v", r.Controls(menu))
+			}
+		default:
+			reaction := r.Press("ana", c.at(), first)
+			r.told("ana", c.at(), reaction, "your own request")
+			if reaction.Modal != "" {
+				r.T.Error("a form opened")
+			}
+		}
+		c.pending()
+		r.Harness.Client.Type(r, "ana", c.at(), "reason", "changed my mind")
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("state %s", got.State)
+		}
+	}},
+	{"a menu of a card that was decided elsewhere decides nothing", func(r *Rig) {
+		req := approval(bridge.ScopeOnce, bridge.ScopeSession)
+		req.Approval.Where = "/elsewhere"
+		c := r.ask(req).read()
+		r.stated("ana", c.at(), render.LabelSession)
+		c.elsewhere("bo", bridge.Reply{Decision: bridge.DecideDeny})
+		c.closed("bo")
+		if got := c.end(); got.State != bridge.StateDenied {
+			r.T.Errorf("state %s", got.State)
+		}
+	}},
+}
+
+// squeezed returns a text without the spaces and signs that services and their
+// markup add.
+func squeezed(s string) string {
+	return strings.NewReplacer(" ", "", "\n", "", "\\", "", "\u200d", "").Replace(s)
+}

@@ -1,0 +1,136 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Menu is the text that a person reads before a decision that needs more than a
+// click on the card, with the controls that decide.
+type Menu struct {
+	Title string
+	// Lead says what is decided, and how to undo a longer approval.
+	Lead    []Block
+	Choices []Choice
+}
+
+// Choice is a decision on a menu.
+type Choice struct {
+	// Name is the heading of the text. It is empty on a menu with one
+	// choice, whose title is enough.
+	Name  string
+	Label string  // of the control
+	Text  []Block // what the decision does
+	Token string
+}
+
+// Opens reports whether a form is a menu rather than a text input.
+func Opens(f bridge.Form) bool {
+	if f.Control.Action == bridge.ActionMore {
+		return true
+	}
+	i := f.View.Record.Interaction
+	if i.Kind != bridge.KindApproval || f.Control.Action != bridge.ActionInput {
+		return false
+	}
+	_, all := f.Control.All()
+	return all || f.Control.Option == bridge.OptionDecide && i.Decisions()[f.Control.Question].OnePress(i.Approval)
+}
+
+// NewMenu returns the menu of a form.
+func NewMenu(f bridge.Form) Menu {
+	i, c := f.View.Record.Interaction, f.Control
+	if d, all := c.All(); all {
+		return menuForAll(f.View, d)
+	}
+	m := Menu{Title: TitleMore, Lead: []Block{{Kind: Paragraph, Spans: ActionOf(i).Short}}}
+	offered, undo := i.More(), false
+	if c.Action == bridge.ActionInput {
+		offered = []int{c.Question}
+	}
+	for _, n := range offered {
+		d := i.Decisions()[n]
+		if !f.DenyOnly || !d.Approves() {
+			name := strings.TrimSuffix(DecisionLabel(i, d), "…")
+			m.Choices = append(m.Choices, Choice{name, DecisionLabel(i, d), statement(i, d), f.View.Token(i.StatedControl(n))})
+			undo = undo || grants(i, d)
+		}
+	}
+	if undo {
+		m.Lead = append(m.Lead, Para(howToUndo))
+	}
+	if c.Action == bridge.ActionInput {
+		m.Title, m.Choices[0].Name = m.Choices[0].Name, ""
+	}
+	return m
+}
+
+// howToUndo is the text about approvals for which nod stores a grant.
+const howToUndo = "nod keeps asking about anything that a longer approval does not cover. " +
+	"To undo one, use /" + bridge.CommandName + " grants."
+
+// grants reports whether nod stores a grant for a decision.
+func grants(i bridge.Interaction, d bridge.Decision) bool {
+	return (d == bridge.DecideSession || d == bridge.DecideAlways) && !i.Approval.AgentRemembers
+}
+
+// menuForAll returns the menu with the pending requests that a decision on a
+// batch covers.
+func menuForAll(v bridge.View, d bridge.Decision) Menu {
+	var list, lead []Block
+	for n, r := range v.Batch {
+		if r.State.Final() {
+			continue
+		}
+		spans := append([]Span{{Text: strconv.Itoa(n+1) + "  ", Bold: true}}, ActionOf(r.Interaction).Short...)
+		list = append(list, Block{Kind: Paragraph, Spans: spans})
+		if d == bridge.DecideSession {
+			list = append(list, statement(r.Interaction, d)...)
+			lead = []Block{Para(howToUndo)}
+		}
+	}
+	label := strings.TrimSuffix(allLabel(v, d), "…")
+	token := v.Token(bridge.ActionSubmit, 0, bridge.OptionAll+slices.Index(bridge.BatchDecisions, d))
+	return Menu{Title: label + "?", Lead: lead, Choices: []Choice{{Label: label, Text: list, Token: token}}}
+}
+
+// MoreLabel returns the label of a control that opens what a decision needs.
+func MoreLabel(i bridge.Interaction, d bridge.Decision) string {
+	return strings.TrimSuffix(DecisionLabel(i, d), "…") + "…"
+}
+
+// CardLabel returns the label of the control of a decision on a card.
+func CardLabel(i bridge.Interaction, d bridge.Decision) string {
+	if d == bridge.DecideOnce || d == bridge.DecideDeny {
+		return DecisionLabel(i, d)
+	}
+	return MoreLabel(i, d)
+}
+
+// statement says what a decision does beyond the request on the card.
+func statement(i bridge.Interaction, d bridge.Decision) []Block {
+	agent := Line(i.Agent)
+	switch d {
+	case bridge.DecideEdit:
+		return []Block{Para("Your version runs instead. The card will show the difference.")}
+	case bridge.DecideDenyReason:
+		return []Block{Para(agent + " and all responders will see the reason.")}
+	case bridge.DecideDenyAlways:
+		return []Block{Para(AlwaysHint(i))}
+	case bridge.DecideDenyStop:
+		return []Block{Para("Denies this, and tells " + agent + " to stop.")}
+	}
+	var out []Block
+	for _, text := range i.Coverage(bridge.Scope(d)) {
+		out = append(out, Para(Clean(text)))
+	}
+	return out
+}
+
+// AlwaysHint says what a denial for always does.
+func AlwaysHint(i bridge.Interaction) string {
+	return "Denies this, and tells " + Line(i.Agent) + " to deny it from now on. nod stores nothing."
+}

@@ -1,0 +1,33 @@
+package telegrammsg
+
+import (
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
+)
+
+// Menu writes a menu as a message: what each choice does, and a button for each.
+// Its error is CodeUnsupported.
+func Menu(f bridge.Form) (Message, error) {
+	menu := render.NewMenu(f)
+	w := &writer{}
+	w.add(menu.Title, "bold")
+	w.add("\n")
+	w.blocks(menu.Lead, "")
+	var keys [][]Button
+	for _, c := range menu.Choices {
+		w.add("\n")
+		if c.Name != "" {
+			w.add(c.Name, "bold")
+			w.add("\n")
+		}
+		w.blocks(c.Text, "")
+		keys = append(keys, []Button{{Text: c.Label, Data: c.Token}})
+	}
+	m := w.message()
+	m.Keyboard = keys
+	if n := render.Runes(m.Text); n > maxText {
+		return m, bridge.Errorf(bridge.CodeUnsupported, "This list has %d characters, more than the %d of a Telegram message. "+
+			"Nothing was recorded. Decide the requests one by one.", n, maxText)
+	}
+	return m, nil
+}
