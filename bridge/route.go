@@ -35,6 +35,8 @@ type Route struct {
 	// one is empty, its control is not offered.
 	Snooze   time.Duration
 	HandOver []string
+	// Attention is how requests get the attention of people.
+	Attention Attention
 	// AllowSelf lets the owners of the agent and the requester respond.
 	AllowSelf bool
 	// EscalateTo is the route that is also asked after the deadline under

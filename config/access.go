@@ -88,6 +88,15 @@ type Route struct {
 	//
 	// Example: [bo, "@sre"]
 	HandOver Words `yaml:"hand_over"`
+	// Mention selects the people that a new card in a channel mentions:
+	// responders, group or none. With responders, it mentions up to 5 of them by name, and groups that
+	// are a Slack user group or a mentionable Discord role. With group, it
+	// mentions only these groups. Direct messages and edits mention no one. If a
+	// policy sends a request to several routes, the loudest setting applies.
+	//
+	// Default: responders
+	// Example: group
+	Mention string `yaml:"mention"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.
 	//

@@ -37,7 +37,7 @@ func (cl *clicks) formFor(ctx context.Context, a admitted) (bridge.Form, bridge.
 	if err != nil {
 		return bridge.Form{}, bridge.Verdict{}, err
 	}
-	return bridge.Form{View: cl.cards.drafted(a, mine), Control: a.control}, bridge.Verdict{}, nil
+	return bridge.Form{View: cl.cards.drafted(ctx, a, mine), Control: a.control}, bridge.Verdict{}, nil
 }
 
 // tap answers a question for which one click is enough.
@@ -70,7 +70,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 		if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 			return bridge.Verdict{}, err
 		}
-		v := cl.cards.drafted(a, &d)
+		v := cl.cards.drafted(ctx, a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.control.Question == 1 {
@@ -84,7 +84,7 @@ func (cl *clicks) submit(ctx context.Context, a admitted) (bridge.Verdict, error
 				return bridge.Verdict{}, err
 			}
 		}
-		v := cl.cards.drafted(a, &d)
+		v := cl.cards.drafted(ctx, a, &d)
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}
 	return cl.settle(ctx, a, resp)
@@ -109,7 +109,7 @@ func (cl *clicks) edit(ctx context.Context, a admitted) (bridge.Verdict, error) 
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.control.Destination, d); err != nil {
 		return bridge.Verdict{}, err
 	}
-	v := cl.cards.drafted(a, &d)
+	v := cl.cards.drafted(ctx, a, &d)
 	if len(problems) > 0 {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: firstProblem(a.fields, problems), Problems: problems, View: &v}, nil
 	}

@@ -81,6 +81,10 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 		q.Quorum, q.Must = route.Quorum, slices.Clone(route.Must)
 	}
 	i.DenyCounts = i.DenyCounts && route.DenyCounts && i.Kind == bridge.KindApproval
+	if len(i.Requirements) == 0 {
+		i.Attention = route.Attention
+	}
+	i.Attention = i.Attention.Attend(route.Attention)
 	if i.Kind != bridge.KindNotice {
 		q.HandOver = slices.Clone(route.HandOver)
 		if i.Quiet == nil {

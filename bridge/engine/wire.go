@@ -32,7 +32,8 @@ func wire(o Options, p Ports, prover *proof.Prover) *Engine {
 	s.channels = &Channels{
 		notes: s.Notes, records: s.Records, routes: s.routes, people: s.people, journal: s.journal, log: o.Log,
 	}
-	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, keys: o.Keys, log: o.Log}
+	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, log: o.Log}
+	s.cards = &cards{records: s.Records, redactor: s.redactor, channels: s.channels, mentions: mentions, keys: o.Keys, log: o.Log}
 	out := s.outgoing()
 	return s.incoming(out)
 }

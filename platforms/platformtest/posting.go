@@ -30,6 +30,7 @@ func runPosting(t *testing.T, h Harness) {
 		{"a long text is never shortened with controls", neverShortened},
 		{"what the service shortens gets no controls", noticesLoss},
 		{"a reminder mentions those it is for", reminds},
+		{"a card mentions those it is for", mentions},
 		{"a context that has ended stops a post", stops},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
@@ -204,6 +205,35 @@ func reminds(r *Rig) {
 	}
 	if !strings.Contains(sandbox.Texts(last), "still waiting") {
 		r.T.Errorf("its text is %q", sandbox.Texts(last))
+	}
+}
+
+// mentions checks whom a pending card mentions, and that a closed one mentions
+// no one.
+func mentions(r *Rig) {
+	i := r.interaction("ls <@" + r.account("ana") + "> @everyone <!channel>")
+	i.Responders = []bridge.Responder{{Person: "bo", Platform: r.Harness.Name, User: r.account("bo")}}
+	v := r.view(i, bridge.StatePending)
+	v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+	ref := r.posts(v)
+	for name, step := range map[string]func() error{
+		"posted": func() error { return nil }, "edited": func() error { return r.Platform.Update(r.Ctx, ref, v, nil) },
+	} {
+		if err := step(); err != nil {
+			r.T.Fatal(err)
+		}
+		who := r.Harness.Client.Mentions(r.last())
+		others := strings.Contains(who, r.account("ana")) || strings.Contains(who, "everyone")
+		if !strings.Contains(who, r.account("bo")) || others {
+			r.T.Errorf("%s, it mentions %q: %v", name, who, r.last())
+		}
+	}
+	v.Record = r.view(i, bridge.StateApproved).Record
+	if err := r.Platform.Update(r.Ctx, ref, v, nil); err != nil {
+		r.T.Fatal(err)
+	}
+	if who := r.Harness.Client.Mentions(r.last()); strings.Contains(who, r.account("bo")) {
+		r.T.Errorf("closed, it mentions %q: %v", who, r.last())
 	}
 }
 

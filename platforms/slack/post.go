@@ -93,6 +93,13 @@ func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.Me
 	return p.classify(card.Channel, err)
 }
 
+// Direct implements bridge.Mentioner.
+func (p poster) Direct(d bridge.Destination) bool { return isDirect(d) }
+
+// Pings implements bridge.Mentioner. Slack notifies the members of any user
+// group.
+func (p poster) Pings(context.Context, string) bool { return true }
+
 // message returns the options that send or edit a message.
 func message(m slackmsg.Message) []slack.MsgOption {
 	return append(literal(m.Text), slack.MsgOptionBlocks(m.Blocks...))

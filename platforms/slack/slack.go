@@ -55,6 +55,7 @@ var (
 	_ bridge.Grouper        = (*Platform)(nil)
 	_ bridge.EmailResolver  = (*Platform)(nil)
 	_ bridge.ReminderPoster = (*Platform)(nil)
+	_ bridge.Mentioner      = (*Platform)(nil)
 	_ bridge.Diagnoser      = (*Platform)(nil)
 )
 

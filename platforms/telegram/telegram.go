@@ -66,6 +66,7 @@ var (
 	_ bridge.Threader       = (*Platform)(nil)
 	_ bridge.Exclusive      = (*Platform)(nil)
 	_ bridge.ReminderPoster = (*Platform)(nil)
+	_ bridge.Mentioner      = (*Platform)(nil)
 	_ bridge.Grouper        = (*Platform)(nil)
 	_ bridge.Diagnoser      = (*Platform)(nil)
 )
@@ -174,6 +175,14 @@ func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge
 func (p *Platform) Belongs(ctx context.Context, group, user string) (bool, error) {
 	return p.people.belongs(ctx, group, user)
 }
+
+// Direct implements bridge.Mentioner: the chat with a person has a positive ID.
+func (p *Platform) Direct(d bridge.Destination) bool {
+	return !strings.HasPrefix(d.Channel, "-") && !strings.HasPrefix(d.Channel, "@")
+}
+
+// Pings implements bridge.Mentioner: Telegram has no mention of a group.
+func (p *Platform) Pings(context.Context, string) bool { return false }
 
 // Diagnose implements bridge.Diagnoser. It asks for no updates: that would end
 // the poll of a daemon that runs.

@@ -41,7 +41,7 @@ type Prompt struct {
 func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	ask, placeholder := wanted(f)
 	w := &writer{}
-	w.mention(cmp.Or(render.Line(name), "You"), user)
+	w.notify(cmp.Or(render.Line(name), "You"), user)
 	w.add(", " + ask + ".")
 	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
 }
@@ -71,7 +71,7 @@ func Reminder(r bridge.Reminder) Message {
 	w := &writer{}
 	for _, u := range r.Users {
 		if id, err := strconv.ParseInt(u, 10, 64); err == nil {
-			w.mention("👤", id)
+			w.notify("👤", id)
 			w.add(" ")
 		}
 	}

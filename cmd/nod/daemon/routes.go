@@ -16,6 +16,7 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 	routes := map[string]bridge.Route{}
 	for name, r := range c.Routes {
 		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
+		route.Attention = attention(r)
 		if q := r.Quiet; q != nil {
 			route.Quiet = &bridge.Quiet{From: q.From, To: q.To, Zone: q.Zone, Risks: q.Risks}
 		}
@@ -45,6 +46,15 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 		routes[name] = route
 	}
 	return routes, nil
+}
+
+// attention returns how the requests of a route get attention.
+func attention(r config.Route) bridge.Attention {
+	a := bridge.Attention{Mention: bridge.MentionMode(r.Mention)}
+	if r.Mention == config.MentionResponders {
+		a.Mention = bridge.MentionResponders
+	}
+	return a
 }
 
 func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {

@@ -1,0 +1,51 @@
+package bridge
+
+import "context"
+
+// MentionMode selects whom a card in a channel mentions.
+type MentionMode string
+
+// The modes. The zero value mentions the responders: at most MaxMentions people
+// by name, and the groups that the platform can mention.
+const (
+	MentionResponders MentionMode = ""
+	MentionGroup      MentionMode = "group" // only groups that the platform can mention
+	MentionNone       MentionMode = "none"
+)
+
+// MaxMentions is the maximum number of people that a card mentions by name.
+const MaxMentions = 5
+
+// Mention is a person or a group that a card mentions. Either User or Group is
+// set, in the platform's own format.
+type Mention struct {
+	Name  string // as the card names them
+	User  string
+	Group string
+}
+
+// Mentioner is a Platform whose cards mention people. A card mentions them only
+// when it is posted; its edits notify no one.
+type Mentioner interface {
+	// Direct reports whether a destination is a direct message, which
+	// notifies its reader without a mention.
+	Direct(Destination) bool
+	// Pings reports whether a mention of a group notifies its members. The
+	// group has the platform's own format.
+	Pings(ctx context.Context, group string) bool
+}
+
+// Attention holds how an interaction gets the attention of people. The settings
+// are those of its routes.
+type Attention struct {
+	Mention MentionMode `json:"mention,omitempty"`
+}
+
+// Attend combines the settings of several routes: the loudest mention applies.
+func (a Attention) Attend(b Attention) Attention {
+	order := map[MentionMode]int{MentionNone: 0, MentionGroup: 1, MentionResponders: 2}
+	if order[b.Mention] > order[a.Mention] {
+		a.Mention = b.Mention
+	}
+	return a
+}
