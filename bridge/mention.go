@@ -39,13 +39,32 @@ type Mentioner interface {
 // are those of its routes.
 type Attention struct {
 	Mention MentionMode `json:"mention,omitempty"`
+	Preview PreviewMode `json:"preview,omitempty"`
+	// NoticeSound means that a notice notifies like other messages.
+	NoticeSound bool `json:"notice_sound,omitempty"`
 }
 
-// Attend combines the settings of several routes: the loudest mention applies.
+// PreviewMode limits what a notification shows of a request.
+type PreviewMode string
+
+// The modes. The zero value shows the headline of the request.
+const (
+	PreviewFull   PreviewMode = ""
+	PreviewAction PreviewMode = "action" // the kind of the action, and who asks
+	PreviewNone   PreviewMode = "none"
+)
+
+// Attend combines the settings of several routes: the loudest mention applies,
+// and the preview that shows the least.
 func (a Attention) Attend(b Attention) Attention {
-	order := map[MentionMode]int{MentionNone: 0, MentionGroup: 1, MentionResponders: 2}
-	if order[b.Mention] > order[a.Mention] {
+	loud := map[MentionMode]int{MentionNone: 0, MentionGroup: 1, MentionResponders: 2}
+	if loud[b.Mention] > loud[a.Mention] {
 		a.Mention = b.Mention
 	}
+	hidden := map[PreviewMode]int{PreviewFull: 0, PreviewAction: 1, PreviewNone: 2}
+	if hidden[b.Preview] > hidden[a.Preview] {
+		a.Preview = b.Preview
+	}
+	a.NoticeSound = a.NoticeSound || b.NoticeSound
 	return a
 }

@@ -97,6 +97,18 @@ type Route struct {
 	// Default: responders
 	// Example: group
 	Mention string `yaml:"mention"`
+	// Preview limits what a notification shows, such as on a locked phone: full
+	// is the headline, action is the kind of the action and the agent, and none
+	// is only that a request is pending. The card itself does not change.
+	//
+	// Default: full
+	// Example: action
+	Preview string `yaml:"preview"`
+	// NoticeSound lets notices notify like other messages. By default, Discord
+	// and Telegram deliver them silently. Slack has no silent messages.
+	//
+	// Example: true
+	NoticeSound bool `yaml:"notice_sound"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.
 	//

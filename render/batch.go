@@ -72,7 +72,7 @@ func NewBatch(v bridge.View) (Card, []Item) {
 		head += " " + strconv.Itoa(open) + " are left."
 	}
 	c.Head = []Span{{Text: head}}
-	c.Notice = Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes)
+	c.Notice = previewedBatch(v, Cut(strings.TrimSuffix(head, ".")+" · asked by "+Line(first.Agent), 200, Runes))
 	return c, items
 }
 

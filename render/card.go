@@ -54,7 +54,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	fields := i.Fields()
 	question := headlineOf(i, fields)
 	subject := c.fill(v, question)
-	c.Notice = notice(r, c.Head, subject)
+	c.Notice = previewed(r, notice(r, c.Head, subject))
 	if i.LonePlan() && !c.Closed {
 		return c // its buttons show the question
 	}

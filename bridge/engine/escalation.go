@@ -196,7 +196,7 @@ func (e *escalator) snooze(ctx context.Context, a admitted) (bridge.Verdict, err
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: noteForged}, nil
 	}
-	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + shortened(bridge.OneLine(i.Prompt))}
+	m := bridge.Reminder{Destination: a.control.Destination, Users: []string{a.Actor.User}, Text: "⏰ You asked to be reminded: " + about(i)}
 	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction, Step: r.Step, Next: -1, Reminders: []bridge.Reminder{m}, Delay: time.Duration(i.Snooze)}
 	})
@@ -254,7 +254,7 @@ func (e *escalator) handOver(ctx context.Context, a admitted) (bridge.Verdict, e
 	if len(accounts) == 0 {
 		accounts = []bridge.Responder{{Person: to, Platform: bridge.PlatformAPI, User: to}}
 	}
-	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + shortened(bridge.OneLine(i.Prompt))
+	text := "➡️ " + bridge.OneLine(a.actor.Display()) + " hands over to " + to + ": " + about(i)
 	err = e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
 		for _, route := range routes {

@@ -101,7 +101,9 @@ func (po *poster) push(
 	var file *discordmsg.File
 	if i.Kind == bridge.KindNotice {
 		n := notice{bodyOf(m, ""), nonce, true}
-		n.Flags |= discordgo.MessageFlagsSuppressNotifications
+		if !i.NoticeSound {
+			n.Flags |= discordgo.MessageFlagsSuppressNotifications
+		}
 		b, file = n, m.File
 	}
 	var raw json.RawMessage

@@ -31,6 +31,8 @@ func runPosting(t *testing.T, h Harness) {
 		{"what the service shortens gets no controls", noticesLoss},
 		{"a reminder mentions those it is for", reminds},
 		{"a card mentions those it is for", mentions},
+		{"a notification shows what the route allows", previews},
+		{"a notice is silent unless it may sound", sounds},
 		{"a context that has ended stops a post", stops},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
@@ -234,6 +236,52 @@ func mentions(r *Rig) {
 	}
 	if who := r.Harness.Client.Mentions(r.last()); strings.Contains(who, r.account("bo")) {
 		r.T.Errorf("closed, it mentions %q: %v", who, r.last())
+	}
+}
+
+// previews checks that a notification shows no more of a request than its route
+// allows, while the card shows all of it.
+func previews(r *Rig) {
+	for mode, want := range map[bridge.PreviewMode]string{
+		bridge.PreviewFull: "make deploy", bridge.PreviewAction: "Run a command?", bridge.PreviewNone: "A request is pending",
+	} {
+		i := r.interaction("make deploy")
+		i.Preview = mode
+		v := r.view(i, bridge.StatePending)
+		v.Mentions = []bridge.Mention{{Name: "bo", User: r.account("bo")}}
+		ref := r.posts(v)
+		m := r.last()
+		push, _ := m["push"].(string)
+		if push == "" {
+			push, _ = m["text"].(string)
+		}
+		if !strings.Contains(push, want) || mode != bridge.PreviewFull && strings.Contains(push, "make") {
+			r.T.Errorf("%q: the notification is %q", mode, push)
+		}
+		if len(r.Controls(r.place(ref))) == 0 || !strings.Contains(r.Text(r.place(ref)), "make deploy") {
+			r.T.Errorf("%q: the card says %q", mode, r.Text(r.place(ref)))
+		}
+		if who := r.Harness.Client.Mentions(m); !strings.Contains(who, r.account("bo")) {
+			r.T.Errorf("%q: it mentions %q", mode, who)
+		}
+	}
+}
+
+// discordSilent is the flag of messages that notify no one.
+const discordSilent = 1 << 12
+
+// sounds checks which notices notify people. Slack has no silent messages.
+func sounds(r *Rig) {
+	for _, loud := range []bool{false, true} {
+		i := r.interaction("")
+		i.Kind, i.Approval, i.NoticeSound = bridge.KindNotice, nil, loud
+		r.posts(r.view(i, bridge.StatePending))
+		m := r.last()
+		flags, _ := m["flags"].(float64)
+		silent := m["silent"] == true || int(flags)&discordSilent != 0
+		if want := !loud && r.Harness.Name != "slack"; silent != want {
+			r.T.Errorf("with notice_sound %t, it is silent: %t", loud, silent)
+		}
 	}
 }
 

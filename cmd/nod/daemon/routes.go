@@ -50,9 +50,12 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 
 // attention returns how the requests of a route get attention.
 func attention(r config.Route) bridge.Attention {
-	a := bridge.Attention{Mention: bridge.MentionMode(r.Mention)}
-	if r.Mention == config.MentionResponders {
-		a.Mention = bridge.MentionResponders
+	a := bridge.Attention{NoticeSound: r.NoticeSound}
+	if r.Mention != config.MentionResponders {
+		a.Mention = bridge.MentionMode(r.Mention)
+	}
+	if r.Preview != config.PreviewFull {
+		a.Preview = bridge.PreviewMode(r.Preview)
 	}
 	return a
 }
