@@ -175,7 +175,10 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
 		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
-		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited),
+		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), "",
+	}
+	if len(i.Steps) > 0 {
+		args[len(args)-1] = time.Duration(i.Steps[0].After).Milliseconds()
 	}
 	if rare(o) {
 		args = append(args, data(moreOf(o, join, first)))
@@ -199,7 +202,6 @@ type openMore struct {
 	Window       int64          `json:"window,omitempty"`
 	Batch        bridge.ID      `json:"batch,omitempty"`
 	Share        int            `json:"share,omitempty"`
-	Step         *int64         `json:"step,omitempty"`
 	Failures     map[int]string `json:"failures,omitempty"`
 }
 
@@ -219,10 +221,6 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 	if i.Previous != "" {
 		m.Superseded = string(data(o.Superseded))
 	}
-	if len(i.Steps) > 0 {
-		after := time.Duration(i.Steps[0].After).Milliseconds()
-		m.Step = &after
-	}
 	return m
 }
 
@@ -230,7 +228,7 @@ func moreOf(o bridge.Opening, join string, first bridge.ID) openMore {
 func rare(o bridge.Opening) bool {
 	i := o.Interaction
 	return o.Response != nil || o.Escalated != nil || i.Previous != "" || o.Queued || i.Join || i.Batch > 0 ||
-		len(i.Steps) > 0 || len(o.Failures) > 0
+		len(o.Failures) > 0
 }
 
 // correlation returns the IDs that an agent attaches to its events, as JSON. It

@@ -74,7 +74,15 @@ type Route struct {
 	Deny string `yaml:"deny"`
 	// Escalation is the list of steps that run while no one responds.
 	Escalation []Step `yaml:"escalation"`
-	// Quiet are the hours in which escalation steps wait.
+	// Remind is the time after which a pending request mentions the responders
+	// who are still needed: a share of its timeout, a duration, or off. Requests
+	// with a timeout under 2 minutes have no share. If escalation has steps, the
+	// default is off.
+	//
+	// Default: 75%
+	// Example: 10m
+	Remind string `yaml:"remind"`
+	// Quiet are the hours in which reminders and escalation steps wait.
 	Quiet *Quiet `yaml:"quiet"`
 	// Snooze is the delay of the reminder that the card offers. If it is not
 	// set, the card offers none.

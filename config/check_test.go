@@ -109,6 +109,8 @@ func TestProblems(t *testing.T) {
 		{"quorum: 2, deny", "quorum: 11, deny", "routes.default.quorum"},
 		{"deny: counts", "deny: never", "routes.default.deny"},
 		{"deny: counts", "mention: all", "routes.default.mention"},
+		{"deny: counts", "remind: 100%", "routes.default.remind"},
+		{"deny: counts", "remind: soon", "routes.default.remind"},
 		{"deny: counts", "preview: half", "routes.default.preview"},
 		{"hand_over: [bo]", "hand_over: [eve]", "routes.default.hand_over[0]"},
 		{"hand_over: [bo]", "hand_over: [bo, bo, bo, bo, bo]", "routes.default.hand_over"},

@@ -29,36 +29,51 @@ func (m *mentioner) of(ctx context.Context, r bridge.Record, destination int) []
 		return nil
 	}
 	responders, groups := askedAt(r, d)
-	var out []bridge.Mention
+	people, out := m.resolve(ctx, i, d, responders, groups)
+	if i.Mention == bridge.MentionGroup {
+		return out
+	}
+	return append(people[:min(len(people), bridge.MaxMentions)], out...)
+}
+
+// needed returns the mentions of a reminder at a destination: the responders who
+// have not approved or denied.
+func (m *mentioner) needed(ctx context.Context, r bridge.Record, destination int) []bridge.Mention {
+	i := r.Interaction
+	people, out := m.resolve(ctx, i, i.Destinations[destination], slices.Clone(i.Responders), i.Groups)
+	people = slices.DeleteFunc(people, func(who bridge.Mention) bool {
+		return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Voter() == who.Name })
+	})
+	return append(people[:min(len(people), maxMentions)], out...)
+}
+
+// resolve returns the mentions of people and of groups. The members of a group
+// that cannot be mentioned are among the people.
+func (m *mentioner) resolve(
+	ctx context.Context, i bridge.Interaction, d bridge.Destination, responders []bridge.Responder, groups []string,
+) (people, out []bridge.Mention) {
+	p, can := m.platforms[d.Platform].(bridge.Mentioner)
 	for _, g := range groups {
 		if m.directory == nil {
 			break
 		}
-		if native := m.directory.Native(g, d.Platform); native != "" && p.Pings(ctx, native) {
+		if native := m.directory.Native(g, d.Platform); can && native != "" && p.Pings(ctx, native) {
 			out = append(out, bridge.Mention{Name: g, Group: native})
 			continue
 		}
 		responders = append(responders, m.members(ctx, i, g)...)
 	}
-	if i.Mention == bridge.MentionGroup {
-		return out
-	}
-	var people []bridge.Mention
 	for _, a := range responders {
 		named := slices.ContainsFunc(people, func(p bridge.Mention) bool { return p.User == a.User })
-		if a.Platform != d.Platform || named || slices.Contains(i.Requesters, a.Person) || len(people) == bridge.MaxMentions {
-			continue
+		if a.Platform == d.Platform && !named && !slices.Contains(i.Requesters, a.Person) {
+			people = append(people, bridge.Mention{Name: a.Person, User: a.User})
 		}
-		people = append(people, bridge.Mention{Name: a.Person, User: a.User})
 	}
-	return append(people, out...)
+	return people, out
 }
 
 // members returns the accounts of the known members of a group.
 func (m *mentioner) members(ctx context.Context, i bridge.Interaction, group string) []bridge.Responder {
-	if i.Mention == bridge.MentionGroup {
-		return nil
-	}
 	names, err := m.directory.Now(ctx, group)
 	var out []bridge.Responder
 	for _, name := range names {

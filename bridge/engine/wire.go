@@ -73,8 +73,8 @@ func (s shared) outgoing() outgoing {
 		routes: s.routes, redactor: s.redactor,
 	}
 	out.escalator = &escalator{
-		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, journal: s.journal,
-		people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
+		records: s.Records, outbox: s.Outbox, outcomes: s.Outcomes, platforms: s.platforms, cards: s.cards,
+		journal: s.journal, people: s.people, directory: s.Directory, watcher: s.watcher, log: s.Log,
 	}
 	hooks := &hooks{
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,

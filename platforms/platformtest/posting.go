@@ -194,7 +194,7 @@ func stops(r *Rig) {
 func reminds(r *Rig) {
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	err := r.Platform.Remind(r.Ctx, r.destination(), ref, bridge.Reminder{
-		Users: []string{r.account("bo")}, Text: "@everyone <!channel> still waiting <@" + r.account("ana") + ">",
+		Users: []string{r.account("bo")}, Groups: []string{r.Harness.Group}, Text: "@everyone <!channel> still waiting <@" + r.account("ana") + ">",
 	})
 	if err != nil {
 		r.T.Fatal(err)

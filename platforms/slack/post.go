@@ -82,10 +82,7 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 // Remind implements bridge.ReminderPoster. It replies to the card, and the channel
 // sees the reply too.
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
-	text := ""
-	for _, u := range r.Users {
-		text += "<@" + slackmsg.Escape(u) + "> "
-	}
+	text := slackmsg.Mentions(r)
 	if err := p.pacer.Wait(ctx, card.Channel, platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}); err != nil {
 		return err
 	}

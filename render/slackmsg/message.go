@@ -168,6 +168,18 @@ func mention(m bridge.Mention) string {
 	return "<@" + Escape(m.User) + ">"
 }
 
+// Mentions returns the markup that notifies those whom a reminder mentions.
+func Mentions(r bridge.Reminder) string {
+	text := ""
+	for _, u := range r.Users {
+		text += mention(bridge.Mention{User: u}) + " "
+	}
+	for _, g := range r.Groups {
+		text += mention(bridge.Mention{Group: g}) + " "
+	}
+	return text
+}
+
 // clip keeps the start of a document and reports whether that is all of its
 // text. Many tiny paragraphs are far larger as blocks than as text, so such a
 // document loses its markup before it loses any text.

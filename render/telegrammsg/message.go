@@ -86,7 +86,7 @@ func others(v bridge.View) [][]Button {
 func Preview(v bridge.View) Message {
 	c := render.NewCard(v, listed)
 	if len(v.Batch) > 0 {
-		c, _ = render.NewBatch(v, true)
+		c, _ = render.NewBatch(v)
 	}
 	w := &writer{}
 	w.add(c.Notice)

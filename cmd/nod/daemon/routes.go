@@ -17,6 +17,11 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 	for name, r := range c.Routes {
 		route := bridge.Route{EscalateTo: r.EscalateTo, Quorum: r.Quorum, Must: r.Must, DenyCounts: r.Deny == "counts", AllowSelf: r.AllowSelf, Steps: buildSteps(r), Snooze: time.Duration(r.Snooze), HandOver: r.HandOver}
 		route.Attention = attention(r)
+		percent, after, err := r.RemindAfter()
+		if err != nil {
+			return nil, err
+		}
+		route.Remind = bridge.RemindAfter{Percent: percent, Duration: after}
 		if q := r.Quiet; q != nil {
 			route.Quiet = &bridge.Quiet{From: q.From, To: q.To, Zone: q.Zone, Risks: q.Risks}
 		}
