@@ -42,6 +42,25 @@ type Attention struct {
 	Preview PreviewMode `json:"preview,omitempty"`
 	// NoticeSound means that a notice notifies like other messages.
 	NoticeSound bool `json:"notice_sound,omitempty"`
+	// TellRequester means that the requester gets a direct message when the
+	// interaction closes.
+	TellRequester bool `json:"tell_requester,omitempty"`
+}
+
+// DirectMessenger is a Platform that can send a person a direct message.
+type DirectMessenger interface {
+	// Tell sends a text to a user. A repeated call can send it again.
+	Tell(ctx context.Context, user, text string) error
+}
+
+// Closings returns the number of messages that are sent when the interaction
+// closes: one for each webhook, and then one for the requester.
+func (i Interaction) Closings() int {
+	n := len(i.Webhooks)
+	if i.TellRequester && i.Requester != "" && i.Kind != KindNotice {
+		n++
+	}
+	return n
 }
 
 // PreviewMode limits what a notification shows of a request.
@@ -66,5 +85,6 @@ func (a Attention) Attend(b Attention) Attention {
 		a.Preview = b.Preview
 	}
 	a.NoticeSound = a.NoticeSound || b.NoticeSound
+	a.TellRequester = a.TellRequester || b.TellRequester
 	return a
 }

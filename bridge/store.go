@@ -202,7 +202,7 @@ const (
 	JobEdit   JobKind = "edit"   // update a posted message
 	JobStep   JobKind = "step"   // take a step of the escalation policy; Destination is its index
 	JobRemind JobKind = "remind" // mention people; Destination is the index of the reminder
-	JobHook   JobKind = "hook"   // send the outcome to a webhook; Destination is its index
+	JobHook   JobKind = "hook"   // send the outcome to a webhook, or after those to the requester; Destination is the index
 )
 
 // Job is leased work on one message.

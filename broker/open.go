@@ -174,7 +174,7 @@ func (op *openings) openArgs(o bridge.Opening, join string, first bridge.ID) []a
 		string(i.ID), o.RequestDigest, data(i.Flat()), i.Deadline.Sub(i.Created).Milliseconds(),
 		string(o.Timeout.State), data(o.Timeout),
 		len(i.Destinations), i.Agent, op.retention.Milliseconds(), time.Duration(i.Hold).Milliseconds(),
-		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), len(i.Webhooks), i.Session, correlation(i), afterHold,
+		time.Duration(i.Grace).Milliseconds(), flag(o.FrontEnds), i.Closings(), i.Session, correlation(i), afterHold,
 		flag(o.IdempotencyKey != ""), channel, bridge.MaxTimeout.Milliseconds(), flag(o.Limited), "",
 	}
 	if len(i.Steps) > 0 {

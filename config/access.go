@@ -117,6 +117,11 @@ type Route struct {
 	//
 	// Example: true
 	NoticeSound bool `yaml:"notice_sound"`
+	// TellRequester sends the requester a direct message when a request closes,
+	// unless the requester closed it. The requester must be listed under people.
+	//
+	// Example: true
+	TellRequester bool `yaml:"tell_requester"`
 	// AllowSelf lets the owners of the agent and the requester approve. By
 	// default they can only deny.
 	//

@@ -78,7 +78,7 @@ func (s shared) outgoing() outgoing {
 	}
 	hooks := &hooks{
 		outbox: s.Outbox, reader: out.reader, webhooks: s.Webhooks, slots: slotsOf(s.Webhooks), watcher: s.watcher,
-		log: s.Log,
+		teller: &teller{directory: s.Directory, platforms: s.platforms, cards: s.cards, log: s.Log}, log: s.Log,
 	}
 	out.dispatcher = &dispatcher{
 		outbox: s.Outbox, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,

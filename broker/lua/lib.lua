@@ -98,7 +98,7 @@ end
 -- The values of a record that scripts need are packed in one field, because
 -- memory and time depend on the number of fields:
 -- version|created|deadline|state after it|retention|hold|front ends
--- (0|1)|webhooks|destinations|
+-- (0|1)|messages when it closes|destinations|
 -- its agent is limited (0|1)|agent
 -- A resolved interaction has its state in a field of its own.
 local function pack(r)

@@ -23,7 +23,7 @@
 --      10 hold in ms
 --      11 grace period in ms: the delay before cards are posted
 --      12 has front ends (0|1)
---      13 number of webhooks
+--      13 number of messages when it closes
 --      14 session
 --      15 correlation IDs as JSON ('' for none)
 --      16 response after the hold ('' if it cannot be held)

@@ -66,15 +66,16 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform       = (*Platform)(nil)
-	_ bridge.HealthReporter = (*Platform)(nil)
-	_ bridge.Threader       = (*Platform)(nil)
-	_ bridge.Batcher        = (*Platform)(nil)
-	_ bridge.Exclusive      = (*Platform)(nil)
-	_ bridge.Grouper        = (*Platform)(nil)
-	_ bridge.ReminderPoster = (*Platform)(nil)
-	_ bridge.Mentioner      = (*Platform)(nil)
-	_ bridge.Diagnoser      = (*Platform)(nil)
+	_ bridge.Platform        = (*Platform)(nil)
+	_ bridge.HealthReporter  = (*Platform)(nil)
+	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.Batcher         = (*Platform)(nil)
+	_ bridge.Exclusive       = (*Platform)(nil)
+	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Mentioner       = (*Platform)(nil)
+	_ bridge.Diagnoser       = (*Platform)(nil)
+	_ bridge.DirectMessenger = (*Platform)(nil)
 )
 
 // New returns an application. It does not touch the network.
@@ -186,6 +187,11 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 // posts a separate message.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
+}
+
+// Tell implements bridge.DirectMessenger.
+func (p *Platform) Tell(ctx context.Context, user, text string) error {
+	return p.poster.tell(ctx, user, text)
 }
 
 // Belongs implements bridge.Grouper. A group is GUILD/ROLE.

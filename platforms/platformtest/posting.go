@@ -33,6 +33,7 @@ func runPosting(t *testing.T, h Harness) {
 		{"a card mentions those it is for", mentions},
 		{"a notification shows what the route allows", previews},
 		{"a notice is silent unless it may sound", sounds},
+		{"a person is told directly", tells},
 		{"a context that has ended stops a post", stops},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
@@ -264,6 +265,39 @@ func previews(r *Rig) {
 		if who := r.Harness.Client.Mentions(m); !strings.Contains(who, r.account("bo")) {
 			r.T.Errorf("%q: it mentions %q", mode, who)
 		}
+	}
+}
+
+// tells checks that a direct message reaches only its person, as plain text.
+func tells(r *Rig) {
+	before := len(r.Messages())
+	const text = "✅ Approved by bo: @everyone <!channel> make it so"
+	if err := r.Platform.Tell(r.Ctx, r.account("ana"), text); err != nil {
+		r.T.Fatal(err)
+	}
+	if n := len(r.Messages()); n != before {
+		r.T.Errorf("the channel has %d messages more", n-before)
+	}
+	found := 0
+	st := r.Sandbox.State()
+	for _, chats := range [][]sandbox.ChatState{st.Slack.Channels, st.Discord.Channels, st.Telegram.Chats} {
+		for _, chat := range chats {
+			for _, m := range chat.Messages {
+				if !strings.Contains(sandbox.Texts(m), "make it so") {
+					continue
+				}
+				found++
+				if who := r.Harness.Client.Mentions(m); strings.Contains(who, "everyone") || strings.Contains(who, "channel") {
+					r.T.Errorf("it mentions %q", who)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		r.T.Errorf("%d messages were sent", found)
+	}
+	if r.Platform.Direct(r.destination()) {
+		r.T.Error("the channel counts as a direct message")
 	}
 }
 

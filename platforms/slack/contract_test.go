@@ -150,7 +150,7 @@ func (client) Follows(r *platformtest.Rig, second, first sandbox.Place) bool {
 	return r.Sandbox.Message(second)["thread_ts"] == first.Message
 }
 
-// A mention in the text of a message. Dates are no mentions.
+// A mention in the text of a message. A date has the same brackets.
 var mention = regexp.MustCompile(`<[@#][^>]*>|<!(subteam|here|channel|everyone)[^>]*>`)
 
 // elements returns the elements of a block.

@@ -214,6 +214,15 @@ func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Re
 	return err
 }
 
+// tell sends a person a message in their private chat.
+func (p *poster) tell(ctx context.Context, user, text string) error {
+	if err := p.client.pace(ctx, user, platforms.Turn{Key: user + text, Rank: platforms.RankEdit}); err != nil {
+		return err
+	}
+	_, err := p.client.send(ctx, tgbotapi.Params{"chat_id": user}, telegrammsg.Reply(text))
+	return err
+}
+
 // thread returns the destination of the next card of a session. The first card
 // may be in the basic group that the chat was: no card can reply to it.
 func (p *poster) thread(ctx context.Context, d bridge.Destination, first bridge.MessageRef) bridge.Destination {

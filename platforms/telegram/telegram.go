@@ -61,14 +61,15 @@ type Platform struct {
 }
 
 var (
-	_ bridge.Platform       = (*Platform)(nil)
-	_ bridge.HealthReporter = (*Platform)(nil)
-	_ bridge.Threader       = (*Platform)(nil)
-	_ bridge.Exclusive      = (*Platform)(nil)
-	_ bridge.ReminderPoster = (*Platform)(nil)
-	_ bridge.Mentioner      = (*Platform)(nil)
-	_ bridge.Grouper        = (*Platform)(nil)
-	_ bridge.Diagnoser      = (*Platform)(nil)
+	_ bridge.Platform        = (*Platform)(nil)
+	_ bridge.HealthReporter  = (*Platform)(nil)
+	_ bridge.Threader        = (*Platform)(nil)
+	_ bridge.Exclusive       = (*Platform)(nil)
+	_ bridge.ReminderPoster  = (*Platform)(nil)
+	_ bridge.Mentioner       = (*Platform)(nil)
+	_ bridge.DirectMessenger = (*Platform)(nil)
+	_ bridge.Grouper         = (*Platform)(nil)
+	_ bridge.Diagnoser       = (*Platform)(nil)
 )
 
 // New returns a bot. It does not touch the network.
@@ -168,6 +169,12 @@ func (p *Platform) Thread(ctx context.Context, d bridge.Destination, first bridg
 // the users of the reminder, whatever its text contains.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
+}
+
+// Tell implements bridge.DirectMessenger. Telegram refuses a message to a person
+// who has not started the bot.
+func (p *Platform) Tell(ctx context.Context, user, text string) error {
+	return p.poster.tell(ctx, user, text)
 }
 
 // Belongs implements bridge.Grouper: a group is a chat, and its members are the
