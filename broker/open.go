@@ -19,6 +19,7 @@ type openings struct {
 	*core
 	hub     *hub
 	records *records
+	lines   lines
 }
 
 // NewID implements bridge.Openings.
@@ -49,6 +50,9 @@ func (op *openings) Open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		op.hub.reserve(i.ID)
 	}
 	rec, created, err := op.open(ctx, o)
+	if !created {
+		op.lines.leave(context.WithoutCancel(ctx), o)
+	}
 	if o.Awaited && (err != nil || !created || rec.Over()) {
 		op.hub.drop(i.ID)
 	}
@@ -62,6 +66,7 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 	if i.Join {
 		join = "1"
 	}
+	also := op.lines.join(ctx, o)
 	for range openTries {
 		args := op.openArgs(o, join, first)
 		keys := append(op.transitionKeys(i.ID),
@@ -74,7 +79,8 @@ func (op *openings) open(ctx context.Context, o bridge.Opening) (bridge.Record, 
 		if o.IdempotencyKey != "" {
 			keys = append(keys, op.keys.plainIdem(p, i.Agent, o.IdempotencyKey))
 		}
-		reply, err := op.run(ctx, p, op.scripts.open, keys, args...).StringSlice()
+		reply, err := op.runWith(ctx, p, also, op.scripts.open, keys, args...).StringSlice()
+		also = nil
 		if err != nil {
 			return bridge.Record{}, false, unavailable(err)
 		}

@@ -81,7 +81,7 @@ func (s shared) outgoing() outgoing {
 		teller: &teller{directory: s.Directory, platforms: s.platforms, cards: s.cards, log: s.Log}, log: s.Log,
 	}
 	out.dispatcher = &dispatcher{
-		outbox: s.Outbox, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
+		outbox: s.Outbox, lines: s.Lines, records: s.Records, outcomes: s.Outcomes, hooks: hooks, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards, threads: &threads{notes: s.Notes, log: s.Log}, lineup: newLineup(), watcher: s.watcher,
 		log: s.Log,
 	}
